@@ -160,14 +160,14 @@ def _require_paths(paths: Sequence[str]) -> None:
 def _read_graders(texts: Sequence[str]) -> list[dict[str, JSON]]:
     """Graders as somebody typed them, in any of their spellings. Raise SuiteError."""
     from evalcase.read.document import parse_document
-    from evalcase.suites.made import read_graders
+    from evalcase.suites.made import canonical_graders
 
     specs: list[dict[str, JSON]] = []
     for text in texts:
         document = parse_document(text.encode(), "yaml", "--grader")
         if not document.readable:
             raise SuiteError(document.problems)
-        specs += read_graders([document.value])
+        specs += canonical_graders([document.value])
     return specs
 
 
@@ -189,11 +189,11 @@ def _recorded_suites(kept: KeptRun) -> SomeSuites:
 
 def _check_graders(case: Case, kept: KeptRun) -> None:
     """Raise RecordError if a record names graders in a way in which evalcase never wrote them."""
-    from evalcase.suites.made import read_graders
+    from evalcase.suites.made import canonical_graders
 
     for part in case.graded_parts:
         try:
-            read_graders(part.data.get("graders", []))
+            canonical_graders(part.data.get("graders", []))
         except SuiteError as error:
             problem = error.problems[0].message
             raise RecordError(

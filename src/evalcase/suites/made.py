@@ -38,7 +38,7 @@ def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
     return case.data
 
 
-def read_graders(written: Sequence[object]) -> list[dict[str, Any]]:
+def canonical_graders(written: Sequence[object]) -> list[dict[str, Any]]:
     """The canonical form of graders in any of their spellings. Raise SuiteError with all that is
     wrong with them."""
     read = read_fields({"input": "any", "graders": list(written)})
@@ -51,7 +51,7 @@ def read_grader(written: str | Mapping[str, Any], config: Config, *, no_exec: bo
     if it can't be made."""
     from evalcase.plugins.graders import defaults_of, make_grader, runs_code
 
-    (spec,) = read_graders([written])
+    (spec,) = canonical_graders([written])
     made = make_grader(spec, defaults_of(config))
     if no_exec and runs_code(made):
         raise ConfigError(f"grader `{made.name}` would run code (--no-exec)")
