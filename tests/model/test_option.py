@@ -35,7 +35,7 @@ def test_a_record_is_held_as_its_dataclass() -> None:
 def test_faults_of_a_record_have_their_paths_and_whole_names() -> None:
     here = ("targets", "price")
     assert said(3) == [(here, "`price` is a mapping of prices, not 3", None)]
-    assert said({}) == [(here, "`price` needs `input`; for example input: 0.15", None)]
+    assert said({}) == [(here, "`price` needs `input`", "for example input: 0.15")]
     assert said({"input": -1, "cahced": 1}) == [
         ((*here, "input"), "`price.input` is a number of 0 or more, not -1", None),
         ((*here, "cahced"), "`price` has no option `cahced`", "did you mean `cached`?"),

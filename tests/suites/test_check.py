@@ -223,6 +223,20 @@ def test_suites_of_a_program_have_problems_without_a_place(folder: Path) -> None
     ]
 
 
+def test_an_example_is_written_as_its_file_is(folder: Path) -> None:
+    config = "[judge]\nvotes = 3\n[targets.m]\nkind = 'openai'\n[targets.c]\nkind = 'command'\n"
+    write(folder, evalcase__toml=config, a__eval__yaml="- {input: a, graders: [python]}\n")
+    assert [(p.message, p.hint) for p in evalcase.check(".")] == [
+        ("`judge` needs `target`", 'for example target = "judge"'),
+        ("a target of kind `openai` needs `model`", 'for example model = "some-model"'),
+        (
+            "a target of kind `command` needs `command`",
+            'for example command = ["./agent", "--fast"]',
+        ),
+        ("the grader `python` needs `value`", "for example: - python: checks:polite"),
+    ]
+
+
 UNUSABLE = """\
 target: echo
 graders: ["python:raises:f"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,6 +76,13 @@ def test_the_same_fault_has_the_same_words_whatever_is_imported(project: Path, w
     for name, words in starts.items():
         assert said(name, what).startswith(words), name
     assert f"({project / 'syntax_b.py'}:1)" in said("syntax_b:f", what)
+
+
+def test_a_pipe_is_no_module(project: Path) -> None:
+    os.mkfifo(project / "pipe_b.py")
+    assert said("pipe_b:f").endswith(
+        "there is no module `pipe_b`; pipe_b.py is there, and is no regular file"
+    )
 
 
 def test_the_path_is_changed_only_by_who_asks_for_it(

@@ -19,7 +19,7 @@ def test_a_module_is_looked_for_in_the_project_and_among_what_is_installed(tmp_p
     root = str(tmp_path)
     for name in (
         "agent:f", "pack:f", "pack.inner:f", "folder.anything:f", "json:f", "json.nothing:f",
-        "./agent.py:f", "__main__:f", "no module:f",
+        "./agent.py:f", "__main__:f", "no module:f", "nosuch", "nosuch:",
     ):  # fmt: skip
         assert find_missing_module(name, root) is None
     said, hint = find_missing_module("agnet:f", root) or ("", "")

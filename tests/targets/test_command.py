@@ -275,7 +275,7 @@ def test_what_can_not_be_an_argument_is_an_error_that_says_so(make: Make) -> Non
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "needs `command`; for example command: ["),
+        ({}, 'needs `command`: for example command = ["./agent", "--fast"]'),
         ({"command": "ls -l"}, "a shell line is one text, with shell = true"),
         ({"command": ["ls", 3]}, "item 2 of `command` is text, not 3: quote it"),
         ({"command": []}, "`command` is an empty list"),

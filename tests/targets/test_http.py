@@ -245,7 +245,7 @@ def test_json_that_was_cut_is_an_error_with_its_beginning() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "needs `url`; for example url: http://localhost:8000/answer"),
+        ({}, 'needs `url`: for example url = "http://localhost:8000/answer"'),
         ({"url": "ftp://x/y"}, "`url` is an address such as"),
         ({"url": "http://"}, "`url` is an address such as"),
         ({"url": "http://x:99999"}, "`url` is an address such as"),

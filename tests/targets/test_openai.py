@@ -567,7 +567,7 @@ def test_a_model_may_name_its_address(value: str, model: str, address: bool) -> 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "needs `model`; for example model: some-model"),
+        ({}, 'needs `model`: for example model = "some-model"'),
         ({"model": "m", "params": {"messages": []}}, "can't hold `messages`"),
         ({"model": "m", "params": {"model": "x"}}, "can't hold `model`"),
         ({"model": "m", "params": {"n": 2}}, "has `n` over 1: to ask more than once, use `repeat`"),

@@ -335,7 +335,7 @@ def test_what_can_not_be_used_is_a_config_error_that_names_the_cause(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "needs `function`; for example function: my_agent:answer"),
+        ({}, 'needs `function`: for example function = "my_agent:answer"'),
         ({"function": 3}, "`function` is `module:function`, not 3"),
         ({"function": "a:b", "arguments": []}, "`arguments` is a mapping, not a list"),
         ({"function": "a:b", "argument": {}}, "no option `argument`: did you mean `arguments`?"),

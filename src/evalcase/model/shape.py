@@ -30,6 +30,8 @@ class OptionFault(NamedTuple):
     unlike: bool = False
     """Whether the value has another shape altogether."""
     fix: Fix | None = None
+    example: tuple[str, JSON] | None = None
+    """An option that is missing, and what it might be."""
 
 
 class Shape(Protocol):
@@ -63,6 +65,14 @@ def mismatch(
     return OptionFault(
         path, f"`{path[-1]}` is {shape.words}, not {shown}", hint, code=code, unlike=True
     )
+
+
+def missing(path: KeyPath, message: str, name: str, example: JSON) -> OptionFault:
+    """The fault of an option that is not there, with an example as YAML has it."""
+    fault = OptionFault(path, message, code="missing-option")
+    if example is None:
+        return fault
+    return fault._replace(hint=f"for example {name}: {example}", example=(name, example))
 
 
 class Plain:

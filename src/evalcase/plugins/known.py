@@ -143,7 +143,7 @@ class InProject(Existing):
         return None if missing is None else Unfit("missing-module", *missing)
 
     def _object_to_judge(self, field: str) -> Unfit | None:
-        if self.config.judge is not None or not self.config.is_read:
+        if self.config.judge is not None or not self.config.is_read or self.config.has_bad_judge:
             return None
         hint = 'add [judge] to evalcase.toml, with target = "NAME"'
         return Unfit("no-judge", f"`{field}` is graded by a judge, and none is configured", hint)

@@ -16,6 +16,7 @@ from evalcase.model.target import TargetKind
 from evalcase.plugins.named_things import object_to_named
 from evalcase.plugins.registry import find_target_kind, is_known, names
 from evalcase.project.config import Config
+from evalcase.project.toml_hints import in_toml
 from evalcase.system.project_root import leads_inside
 from evalcase.text.plain_json import NotJsonError, copy_json
 
@@ -228,7 +229,7 @@ def target_faults(
     well = values_as_json({name: value for name, value in values.items() if not odd[name]})
     what = f"a target of kind `{kind.name}`"
     at_fault = [name for name, faults in odd.items() if faults]
-    yield from faults_of(kind.options, well, what, path, at_fault=at_fault)
+    yield from map(in_toml, faults_of(kind.options, well, what, path, at_fault=at_fault))
 
 
 def read_value(kind: TargetKind, value: str) -> dict[str, JSON]:

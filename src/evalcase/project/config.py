@@ -22,6 +22,7 @@ from evalcase.model.shape_seconds import Seconds
 from evalcase.project.config_file import MOST_BYTES, TABLES, has_settings
 from evalcase.project.engine_settings import EngineSettings
 from evalcase.project.settings import HarvestSettings, JudgeSettings, TargetTables
+from evalcase.project.toml_hints import in_toml
 from evalcase.system.files import read_file
 from evalcase.system.project_root import is_inside, project_root, take_root
 
@@ -99,6 +100,12 @@ class Config:
         default=HarvestSettings(),
     )  # fmt: skip
     source: Source | None = None
+
+    @property
+    def has_bad_judge(self) -> bool:
+        """Whether there is a table of the judge that can't be used, of which the findings tell."""
+        found = () if self.source is None else self.source.findings
+        return any(each.path[:1] == ("judge",) for each in found)
 
     @property
     def is_read(self) -> bool:
@@ -192,7 +199,7 @@ def _read_settings(root: str, path: str, document: Document, data: JSON) -> Conf
     if not isinstance(data, dict):
         wrong = Finding("wrong-type", (), f"`tool.evalcase` is a table, not {kind(data)}")
         return Config(root, path, source=Source(document, table, (wrong,)))
-    faults = list(faults_of(Config, data, "the configuration"))
+    faults = [in_toml(each) for each in faults_of(Config, data, "the configuration")]
     findings = [Finding(each.code, each.path, each.message, each.hint, each.at) for each in faults]
     at_fault = {each.path[0] for each in faults}
     names = [name for name in options_of(Config) if name in data and name not in at_fault]

@@ -246,7 +246,6 @@ def _report_fault(
     name = str(fault.path[0]) if fault.path else ""
     message = message.replace(f"`{name}`", f"`{written.written_as.get(name, name)}`", 1)
     if fault.code == "missing-option" and declared is not None and declared.kind.example:
-        message = message.partition("; for example")[0]
         hint = f"for example: {declared.kind.example}"
         needs = declared.kind.argument
         if needs is not None and needs not in written.options and "threshold" in written.options:

@@ -71,6 +71,8 @@ def _import(module_name: str, wanted: str, root: str) -> ModuleType:
 def _no_module(missing: str) -> str:
     folder = sys.path[0] or os.curdir
     hint = did_you_mean(missing, _modules_in(folder)) or f"it is looked for in {folder} first"
+    if os.path.lexists(os.path.join(folder, f"{missing}.py")):
+        hint = f"{missing}.py is there, and is no regular file"
     return f"there is no module `{missing}`; {hint}"
 
 

@@ -16,9 +16,9 @@ from evalcase.model.nearest import did_you_mean
 def find_missing_module(reference: str, root: str) -> tuple[str, str] | None:
     """A sentence and a hint where neither the project nor what is installed has the module of
     `module:name`; None if one has it, or if nobody can say."""
-    module = reference.partition(":")[0]
+    module, _, name = reference.partition(":")
     steps = module.split(".")
-    if not all(step.isidentifier() for step in steps) or module in sys.modules:
+    if not name or not all(step.isidentifier() for step in steps) or module in sys.modules:
         return None
     names = _modules_in(root)
     if steps[0] not in names:

@@ -1,0 +1,36 @@
+"""JSON values as TOML writes them."""
+
+from __future__ import annotations
+
+from json import dumps
+
+from evalcase.model.json_value import JSON
+from evalcase.text.late_pattern import late_pattern
+
+_BARE = late_pattern(r"[A-Za-z0-9_-]+")
+
+
+def write_setting(name: str, value: JSON) -> str:
+    """`name = value`, on one line. What is null, TOML leaves out."""
+    return f"{write_key(name)} = {_value(value)}"
+
+
+def write_key(name: str) -> str:
+    """A name, in quotes if it needs them."""
+    return name if _BARE.fullmatch(name) else _text(name)
+
+
+def _value(value: JSON) -> str:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, dict):
+        pairs = [write_setting(name, item) for name, item in value.items() if item is not None]
+        return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
+    if isinstance(value, list):
+        return f"[{', '.join(_value(item) for item in value if item is not None)}]"
+    return dumps(value)
+
+
+def _text(text: str) -> str:
+    """A text in quotes: JSON's escapes are TOML's, but for the one that JSON doesn't need."""
+    return dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
