@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import tomllib
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
 import evalcase
 
-PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "architecture.md"
 STEP = re.compile(r"\| (\d+) \| `([\w.]+)` \| `([\w.]+)` \|")
 MOST_MODULES = 12
 LONGEST_FILE = 300
@@ -65,6 +67,36 @@ def test_no_file_is_too_long_to_be_read_at_once() -> None:
         for path in SOURCES.rglob("*.py")
     }
     assert {name: length for name, length in lengths.items() if length > LONGEST_FILE} == {}
+
+
+def layers() -> list[str]:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    found: list[str] = contracts["contracts"][0]["layers"]
+    return found
+
+
+def test_the_page_lists_the_layers_that_are_checked() -> None:
+    assert f"```text\n{chr(10).join(layers())}\n```" in PAGE.read_text()
+
+
+def test_only_the_command_may_import_click() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (contract,) = [
+        each for each in contracts["contracts"] if each.get("forbidden_modules") == ["click"]
+    ]
+    others = {name for layer in layers() for name in layer.split(" | ")} - {"cli"}
+    assert set(contract["source_modules"]) == {f"evalcase.{name}" for name in others}
+
+
+def test_a_decision_is_linked_by_its_own_number() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    links = [
+        link
+        for page in pages
+        for link in re.findall(r"\[[Dd]ecision (\d+)\]\([^)]*?(\d{4})-[^)]*\)", page.read_text())
+    ]
+    assert links
+    assert [link for link in links if link[0] != link[1]] == []
 
 
 def test_few_modules_stand_at_the_root() -> None:
