@@ -65,9 +65,9 @@ def _put_off_constructor(made: Any) -> None:  # noqa: ANN401 - a class with `_fi
 def _bind(made: Any, values: tuple[Any, ...], named: dict[str, Any]) -> Iterable[Any] | None:  # noqa: ANN401 - a class with `_fields`
     """What the tuple is to hold; None if it can't be called so, for the reason that the real
     constructor gives."""
-    rest = made._fields[len(values) :]
-    if not rest and not named:
+    if not named and len(values) == len(made._fields):
         return values
+    rest = made._fields[len(values) :]
     given = made._field_defaults | named
     if len(values) > len(made._fields) or not named.keys() <= set(rest):
         return None
