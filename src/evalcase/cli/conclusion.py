@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import seen_from
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.codec import encode
@@ -98,6 +97,7 @@ def gather_statistics(kept: KeptRun) -> Statistics:
 
 
 def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> RunEnding:
+    from evalcase.cli.seen_suites import see_suites
     from evalcase.report.terminal.summary import RunEnding
 
     return RunEnding(

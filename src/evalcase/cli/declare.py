@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 
 
@@ -51,8 +50,7 @@ class ExistingFile(NamedTuple):
 Type: TypeAlias = WordChoice | IntRange | FloatRange | ExistingFile
 
 
-@dataclass(frozen=True, slots=True)
-class CommandOption:
+class CommandOption(NamedTuple):
     """An option, by the words that click has for what can be said of one."""
 
     names: tuple[str, ...]
@@ -81,8 +79,7 @@ class CommandOption:
         return named[0] if named else longest.split("/")[0].lstrip("-").replace("-", "_")
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """What has no name on the command line, but a place; `several` takes all there is."""
 
     parameter: str
@@ -95,8 +92,7 @@ class Argument:
 Parameter: TypeAlias = CommandOption | Argument
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """A command: its name, what it does, and its parameters in the order of the help."""
 
     name: str
@@ -104,8 +100,7 @@ class Command:
     parameters: tuple[Parameter, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Declaring:
+class _Declaring(NamedTuple):
     """A function whose parameters are being declared, the last one first."""
 
     function: Callable[..., int]

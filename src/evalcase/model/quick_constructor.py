@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 OWN = "__quick_fields__"
 """Where a class has its fields."""
 OFTEN = "__made_often__"
-FEW = 16
-"""How often a class is called before it is worth a constructor of its own."""
+FEW = 40
+"""How often a class is called before it is worth a constructor of its own: by then, compiling one
+would have taken no longer."""
+
+_put = object.__setattr__
 
 
 class Missing:
@@ -45,41 +48,42 @@ class QuickField:
 def put_off_constructor(made: Any) -> None:  # noqa: ANN401 - a quick dataclass
     """Give a class an `__init__` that is slow to call, until it was called some times."""
     calls = 0
+    goes_on = False
 
     def fill(self: Any, /, *values: object, **named: object) -> None:  # noqa: ANN401 - one of it
-        nonlocal calls
+        nonlocal calls, goes_on
         calls += 1
-        bound = _bind(made, values, named) if calls <= FEW else None
-        if bound is None:
+        if calls == 1:
+            goes_on = hasattr(made, "__post_init__")
+        if calls > FEW or not _fill(made, self, values, named):
+            # It also says why it can't be called so.
             _make_constructor(made)
             made.__init__(self, *values, **named)
-            return
-        for name, value in bound.items():
-            object.__setattr__(self, name, value)
-        if hasattr(made, "__post_init__"):
+        elif goes_on:
             self.__post_init__()
 
     made.__init__ = fill
 
 
-def _bind(made: type, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any] | None:
-    """What each field is to hold; None if it can't be called so, for the reason that the real
-    constructor gives."""
+def _fill(made: Any, new: object, values: tuple[Any, ...], named: dict[str, Any]) -> bool:  # noqa: ANN401 - a quick dataclass
+    """Put what was given, or else the defaults, into the fields; False if that can't be."""
+    given = dict(zip(made.__match_args__, values, strict=False))
+    given |= named
+    if len(given) != len(values) + len(named):
+        return False
     known: Mapping[str, QuickField] = getattr(made, OWN)
-    positional = [name for name, each in known.items() if not each.kw_only]
-    given = dict(zip(positional, values, strict=False)) | named
-    if len(given) != len(values) + len(named) or not given.keys() <= known.keys():
-        return None
-    bound = {}
+    found = 0
     for name, each in known.items():
         if name in given:
-            bound[name] = given[name]
-        elif each.is_needed:
-            return None
+            _put(new, name, given[name])
+            found += 1
+        elif each.default is not Missing:
+            _put(new, name, each.default)
+        elif callable(each.default_factory) and each.default_factory is not Missing:
+            _put(new, name, each.default_factory())
         else:
-            make = each.default_factory
-            bound[name] = make() if callable(make) and make is not Missing else each.default
-    return bound
+            return False
+    return found == len(given)
 
 
 def _make_constructor(made: Any) -> Callable[..., None]:  # noqa: ANN401 - a quick dataclass

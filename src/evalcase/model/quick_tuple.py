@@ -7,7 +7,7 @@ instances only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -62,9 +62,11 @@ def _put_off_constructor(made: Any) -> None:  # noqa: ANN401 - a class with `_fi
     made.__new__ = fill
 
 
-def _bind(made: Any, values: tuple[Any, ...], named: dict[str, Any]) -> list[Any] | None:  # noqa: ANN401 - a class with `_fields`
+def _bind(made: Any, values: tuple[Any, ...], named: dict[str, Any]) -> Iterable[Any] | None:  # noqa: ANN401 - a class with `_fields`
     """What the tuple is to hold; None if it can't be called so, for the reason that the real
     constructor gives."""
+    if not named and len(values) == len(made._fields):
+        return values
     rest = made._fields[len(values) :]
     given = made._field_defaults | named
     if len(values) > len(made._fields) or not named.keys() <= set(rest):

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from evalcase.model.finding import Finding, Unfit
 from evalcase.model.problem import Problem
-from evalcase.model.table_source import TableRow
-from evalcase.read.csv import CsvRow, stream_table
 from evalcase.read.jsonl import document_of, read_lines
 from evalcase.read.source import BOM, tell_undecodable
 from evalcase.system.attachments import Attachments, attachments_in
 from evalcase.system.files import OversizeError, open_file, read_file
+
+if TYPE_CHECKING:
+    from evalcase.model.table_source import TableRow
+    from evalcase.read.csv import CsvRow
 
 OnFile = Callable[[str], None]
 """Is told the path of a file before it is read for the first time."""
@@ -93,6 +96,8 @@ class SuiteFiles:
 
     def _lines(self, path: str, shown: str) -> Iterator[TableRow]:
         """The objects in a JSONL file, one line in memory at a time."""
+        from evalcase.model.table_source import TableRow
+
         problems: list[Problem] = []
         try:
             with open_file(path, self._attachments.root) as file:
@@ -115,6 +120,9 @@ class SuiteFiles:
 
     def _cells(self, text: str, shown: str) -> Iterator[TableRow]:
         """The rows of a CSV file. A cell that is empty is an empty text."""
+        from evalcase.model.table_source import TableRow
+        from evalcase.read.csv import stream_table
+
         problems: list[Problem] = []
         rows = stream_table(text, shown)
         header = next(rows)

@@ -3,6 +3,7 @@ OpenSSL takes, which has more to set up and is faster from there on."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,11 +11,11 @@ SHORT = 100
 """Bytes below which it is worth it."""
 
 try:
-    from _sha2 import sha256  # type: ignore[import-not-found]
+    if sys.version_info >= (3, 12):
+        from _sha2 import sha256
+    else:
+        from _sha256 import sha256  # type: ignore[import-not-found]
 except ImportError:
-    try:
-        from _sha256 import sha256  # type: ignore[import-not-found]  # before Python 3.12
-    except ImportError:
-        from hashlib import sha256
+    from hashlib import sha256
 
 quick_sha256: Callable[[bytes], Any] = sha256

@@ -7,7 +7,6 @@ from typing import Any
 from evalcase.model.decision import Decision
 from evalcase.model.quick_dataclass import asdict
 from evalcase.model.totals import Totals
-from evalcase.report.figures.decided import settle_part
 from evalcase.report.figures.estimates import rate_totals
 from evalcase.report.figures.figures import Effort, Figures, Judging, Mean, Repeats, Slice
 from evalcase.report.statistics.estimate import LEVEL
@@ -57,10 +56,11 @@ def totals_object(
 ) -> dict[str, Any]:  # fmt: skip
     """The figures that follow from the totals alone, where `figures_object` has them, too."""
     part, interval = rate_totals(totals), "wilson"
-    if decision is not None or is_biased:
-        part, interval = settle_part(part, decision), "sequence"
-    elif is_shared:
-        part = settle_part(part)
+    if decision is not None or is_biased or is_shared:
+        from evalcase.report.figures.decided import settle_part
+
+        part = settle_part(part, decision)
+        interval = "sequence" if decision is not None or is_biased else interval
     whole = {**rate_object(part), "not_run": not_run}
     return {"level": LEVEL, "interval": interval, "cluster": None, "all": whole}
 
