@@ -27,6 +27,7 @@ from evalcase.run.schedule import Engine
 
 _SCRUBBED = "was recorded without a secret that was in it"
 _UNASKED = "lacks turns that were left out after one that failed"
+_TALKS = frozenset({"turns", "user"})
 
 
 class Work:
@@ -51,7 +52,7 @@ class Work:
         self.grading = index.gradings
         """Which of its gradings the run stands at."""
         # What was there before may be told anew: then only the journal can count.
-        session.replaced = len(index) > 0
+        self._goes_on = session.replaced = len(index) > 0
         self._standing = 0
         """Trials that were seen at once to be as they were; of all others:"""
         self._known = 0
@@ -117,7 +118,8 @@ class Work:
             self._note_change(trial.target)
             if "user" in trial.case.data:
                 self._note_change(trial.case.data["user"]["target"])
-        if trial.case.is_conversation and not trial.case.skip:
+        case = trial.case
+        if not _TALKS.isdisjoint(case.data) and not case.skip:
             self._begin_talk(trial)
         return self._trials.run(trial)
 
@@ -165,7 +167,8 @@ class Work:
         """Keep what came of a trial; what is returned is to be waited for."""
         if self._regrading and self._regrading.pop(trial.key, None) is not None:
             return self._session.keep_grading(trial, result)
-        self._new += len(self._index) > 0 and self._index.find(trial.key) is None
+        if self._goes_on and self._index.find(trial.key) is None:
+            self._new += 1
         return self._session.keep(trial, result)
 
     def totals(self) -> Totals | None:
