@@ -149,6 +149,16 @@ def test_load_takes_a_string_or_a_path(tmp_path: Path) -> None:
     assert evalcase.load(path).path == str(path)
 
 
+def test_the_data_of_a_case_can_be_read_and_not_replaced() -> None:
+    case = evalcase.Case(id="a", input="hi")
+    data = case.data
+    with pytest.raises(AttributeError, match="data"):
+        case.data = {}
+    with pytest.raises(AttributeError):
+        case.id = "b"  # type: ignore[misc]
+    assert case.data is data
+
+
 def test_suite_is_a_read_only_collection_of_cases() -> None:
     """It can be counted, walked through and asked for a case."""
     suite = evalcase.loads("- {id: a, input: x}\n- {id: b, input: y}\n")

@@ -85,6 +85,25 @@ def test_what_is_made_often_is_made_like_all_others(make: Make, field: Make) -> 
         cls(1, z=2)
 
 
+def test_a_maker_makes_what_the_class_makes_however_often_it_is_called() -> None:
+    cls = many(quick.dataclass, quick.field)
+    make = quick.maker_of(cls)
+    for number in range(100):
+        one, two = make(number), make(x=number, y=4, seen=[5])
+        assert (one.x, one.y, one.seen) == (number, 2, [])
+        assert (two.x, two.y, two.seen) == (number, 4, [5])
+        assert type(one) is cls
+        assert one == cls(number) != two
+        assert one.seen is not make(number).seen
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            one.x = 2
+        with pytest.raises(TypeError):
+            make()
+        with pytest.raises(TypeError):
+            make(1, z=2)
+    assert make.__code__.co_name == "make__"  # else this has shown nothing of what it is for
+
+
 @BOTH
 def test_a_class_below_one_that_is_made_often_is_its_own(make: Make, field: Make) -> None:
     cls = many(make, field)

@@ -17,12 +17,12 @@ from evalcase.model.failure import Failure
 from evalcase.model.finding import Unfit
 from evalcase.model.grader import Asker, Context, NamedGrader
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_dataclass import maker_of, replace
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
 from evalcase.record.cap import TooLargeError, cap_answer
 from evalcase.run.gate import Asked, Gate
-from evalcase.run.hashes import hash_grading, hash_plain_question, hash_question
+from evalcase.run.hashes import hash_grading, hash_plain_case, hash_plain_question, hash_question
 from evalcase.run.opening import CLOSE_S
 from evalcase.run.place import Workplace
 from evalcase.run.question import question_of
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from evalcase.evaluation.conversations import Assessed, Conversations
 
 _NO_TALK = "a conversation can't be had in batches: run it at a target without `batch`"
+_NOT_ASKED_ONCE = frozenset({"skip", "turns", "user"})
+_UNANSWERED = Graded("errored", ())
+_make_context, _make_result = maker_of(Context), maker_of(Result)
 MAX_ANSWER_BYTES = 10_000_000
 """How much of each text of an answer is kept; a longer one is cut, and marked as such."""
 
@@ -87,34 +90,46 @@ class Trials:
     async def run(self, trial: Trial) -> Result:
         """Ask, and grade what is answered."""
         case, started = trial.case, self._plan.world.stamp()
-        if case.skip:
-            return self._skipped(trial, started)
-        if case.is_conversation:
-            return await self._converse(trial, started)
-        has_parts = case.has_parts
-        files = self._files.find(trial.suite, case) if has_parts else {}
+        if not _NOT_ASKED_ONCE.isdisjoint(case.data):
+            if case.skip:
+                return self._skipped(trial, started)
+            if case.is_conversation:
+                return await self._converse(trial, started)
+        plain = hash_plain_case(case)  # who asks one text names no files
+        files = self._files.find(trial.suite, case) if plain is None and case.has_parts else {}
         question = self._question(trial, files)
-        if has_parts and isinstance(files, Unfit):
+        if isinstance(files, Unfit):
             asked = Asked(None, Failure("exception", files.message), 0, 0.0)
         else:
-            asked = await self._gate.ask(trial.target, question, case.timeout_s)
+            asked = await self._gate.ask(trial.target, question, case.data.get("timeout_s"))
         if asked.interrupted and self._engine.interrupted:
             raise asyncio.CancelledError  # it has no result, and is run again by `resume`
         if self._plan.targets[trial.target].traits.holds_sessions:
             await self._end_session(trial.target, question.session)
-        answer, failure = self._kept(asked)
+        (answer, failure), duration_s = self._kept(asked), asked.duration_s
         graders = self._plan.graders.of(case)
-        graded = Graded("errored", ())
+        verdict, grades = _UNANSWERED
         if answer is not None:
             self._look_at_cost(trial.target, answer.cost_usd)
-            graded = await self._grade(case, question, answer, graders, asked.duration_s)
-        return Result(
-            trial.key, self.hash_question(trial), graded.verdict, answer, graded.grades,
-            failure, asked.attempts, started, round(asked.duration_s, 6),
-            asked.retried,
-            hash_grading(case, self._plan.graders.prints_of(graders)),
-            1, trial.repeats, case.pass_rate, trial.number,
+            verdict, grades = self._grade_at_once(case, answer, graders) or await self._grade(
+                case, question, answer, graders, duration_s
+            )
+        asked_by, graded_by = self._hashes(trial, graders, plain)
+        return _make_result(
+            trial.key, asked_by, verdict, answer, grades, failure, asked.attempts, started,
+            round(duration_s * 1e6) / 1e6, asked.retried, graded_by, 1, trial.repeats,
+            case.pass_rate, trial.number,
         )  # fmt: skip
+
+    def _hashes(
+        self, trial: Trial, graders: Sequence[NamedGrader], plain: tuple[str, str] | None
+    ) -> tuple[str, str]:
+        """What says that a trial has to be asked again, or graded; `plain` does if nothing but the
+        built-in comparison grades it."""
+        if plain is not None and graders is self._plan.graders.only_expected:
+            return plain
+        prints = self._plan.graders.prints_of(graders)
+        return self.hash_question(trial), hash_grading(trial.case, prints)
 
     async def _converse(self, trial: Trial, started: str) -> Result:
         """The same for a case that is asked in turns."""
@@ -189,6 +204,14 @@ class Trials:
             pass_rate=case.pass_rate, number=trial.number,
         )  # fmt: skip
 
+    def _grade_at_once(
+        self, case: Case, answer: Answer, graders: Sequence[NamedGrader]
+    ) -> Graded | None:
+        """What comes of an answer that nobody has to look at."""
+        if self.place is not None or graders is not self._plan.graders.only_expected:
+            return None
+        return self._plan.graders.same_text.grade(case, answer)
+
     def _grade(
         self, case: Case, question: Question, answer: Answer, graders: Sequence[NamedGrader],
         duration_s: float, turns: int = 1,
@@ -200,7 +223,7 @@ class Trials:
                 return self._grade_there(
                     self.place, case, question, answer, duration_s, turns, asker
                 )
-        context = Context(case, question, answer, (), asker, None, duration_s, turns)
+        context = _make_context(case, question, answer, (), asker, None, duration_s, turns)
         limit_s = self._plan.config.grader_timeout_s
         only_these = self._plan.graders.only_given
         return grade_answer(context, graders, self._guests, limit_s, only_these=only_these)
@@ -214,18 +237,18 @@ class Trials:
 
     def _question(self, trial: Trial, files: dict[str, str] | Unfit) -> Question:
         """What is asked. All was well with its files before the run, but may not be now."""
-        session = f"{self._run_id}-{trial.number}-{trial.target}-{trial.repeat}"
+        _, _, target, repeat, _, number = trial
+        session = f"{self._run_id}-{number!r}-{target}-{repeat!r}"
         return question_of(trial, {} if isinstance(files, Unfit) else files, session)
 
     def _kept(self, asked: Asked) -> tuple[Answer | None, Failure | None]:
         """What is kept of an answer, or why there is none."""
-        failure = asked.failure
-        if asked.answer is not None:
-            try:
-                return cap_answer(asked.answer, MAX_ANSWER_BYTES), None
-            except TooLargeError as error:
-                failure = Failure("protocol", str(error), {"output": error.excerpt})
-        return None, failure
+        if asked.answer is None:
+            return None, asked.failure
+        try:
+            return cap_answer(asked.answer, MAX_ANSWER_BYTES), None
+        except TooLargeError as error:
+            return None, Failure("protocol", str(error), {"output": error.excerpt})
 
     def _keep_turn(self, asked: Asked) -> Answer | Failure:
         answer, failure = self._kept(asked)

@@ -31,6 +31,7 @@ _UNASKED = "lacks turns that were left out after one that failed"
 _AS_BEFORE = "what its answers were asked and graded by is as it was"
 _GRADED_BY = "what answers are graded by was changed: those that are there are graded again"
 _DECIDED_BY = "how many trials a case has, or how many must pass, was changed: it is decided again"
+_TALKS = frozenset({"turns", "user"})
 
 
 class Work:
@@ -56,7 +57,7 @@ class Work:
         """Which of its gradings the run stands at."""
         self._tell_once = warn_once(plan.tell)
         # What was there before may be told anew: then only the journal can count.
-        session.replaced = len(index) > 0
+        self._goes_on = session.replaced = len(index) > 0
         self._standing = 0
         """Trials that were seen at once to be as they were; of all others:"""
         self._known = 0
@@ -124,7 +125,8 @@ class Work:
             self._note_change(trial.target)
             if "user" in trial.case.data:
                 self._note_change(trial.case.data["user"]["target"])
-        if trial.case.is_conversation and not trial.case.skip:
+        case = trial.case
+        if not _TALKS.isdisjoint(case.data) and not case.skip:
             self._begin_talk(trial)
         return self._trials.run(trial)
 
@@ -174,7 +176,8 @@ class Work:
         """Keep what came of a trial; what is returned is to be waited for."""
         if self._regrading and self._regrading.pop(trial.key, None) is not None:
             return self._session.keep_grading(trial, result)
-        self._new += len(self._index) > 0 and self._index.find(trial.key) is None
+        if self._goes_on and self._index.find(trial.key) is None:
+            self._new += 1
         return self._session.keep(trial, result)
 
     def totals(self) -> Totals | None:

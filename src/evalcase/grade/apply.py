@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from inspect import isawaitable
 
 from evalcase.errors import EvalcaseError
@@ -12,6 +12,7 @@ from evalcase.grade.checked import check_score
 from evalcase.grade.decided import PartScores, grade_of, grade_of_parts
 from evalcase.grade.parts import look_at_answer
 from evalcase.grade.score import decide_verdict
+from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, Score
@@ -23,6 +24,7 @@ from evalcase.system.guests import Guests, Stay
 from evalcase.system.queue_time import QueueTime
 from evalcase.text.answer_value import expected_halves
 from evalcase.text.crash import failure_of
+from evalcase.text.same_text import SAME_TEXT, is_same_text
 
 TIMEOUT_S = 120.0
 """How long a grader may take that says nothing else."""
@@ -31,6 +33,25 @@ TIMEOUT_S = 120.0
 class Graded(NamedTuple):
     verdict: Verdict
     grades: tuple[Grade, ...]
+
+
+class SameText:
+    """Tells at once of answers that are just the text that is expected, where nothing but the
+    built-in comparison grades them: what that says, and what comes of it, is known."""
+
+    def __init__(self, named: NamedGrader) -> None:
+        self._named = named
+
+    def grade(self, case: Case, answer: Answer) -> Graded | None:
+        """The verdict; None where a grader has to look."""
+        if "threshold" in case.data or not is_same_text(case, answer):
+            return None
+        return self._graded
+
+    @cached_property
+    def _graded(self) -> Graded:
+        grades = (_grade_from(self._named, SAME_TEXT),)
+        return Graded(decide_verdict(grades), grades)
 
 
 def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Half]:

@@ -18,6 +18,7 @@ from evalcase.model.message import Message, ToolCall
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import is_comparable
+from evalcase.text.same_text import SAME_TEXT, is_same_text
 
 if TYPE_CHECKING:
     # Most cases expect no calls.
@@ -50,8 +51,8 @@ class ExpectedGrader(Grader):
     """What is compared; the rest is left to another grader, which compares it otherwise."""
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        if self.halves is BOTH and _is_same_text(context):
-            return _SAME_TEXT  # most answers are as short and plain as this
+        if self.halves is BOTH and is_same_text(context.case, context.answer):
+            return SAME_TEXT  # most answers are as short and plain as this
         messages, answer = context.case.expected_output, context.answer
         calls, content = _read(messages)
         calls = calls if "calls" in self.halves else []
@@ -61,22 +62,6 @@ class ExpectedGrader(Grader):
         if not is_comparable(content):
             return Score(None, _NOTHING if messages else _ABSENT)
         return _grade_content(compare_content(content, answer))
-
-
-_SAME_TEXT = Score(1.0, "the text is equal")
-
-
-def _is_same_text(context: Context) -> bool:
-    """Whether one text is expected, and just that came: all that can be seen at a glance."""
-    expected, got = context.case.data.get("expected_output", ()), context.answer.messages
-    if len(expected) != 1 or len(got) != 1 or context.answer.truncated:
-        return False
-    left, right = expected[0], got[0]
-    text = left.get("content")
-    return (
-        type(text) is str and text == right.get("content") and len(left) == len(right) == 2
-        and left["role"] == right["role"] == "assistant"
-    )  # fmt: skip
 
 
 def _read(messages: Sequence[Message]) -> _Expectation:

@@ -7,10 +7,14 @@ Most dataclasses have few instances in one start of the command, and many have n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from inspect import Signature
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 OWN = "__quick_fields__"
 """Where a class has its fields."""
@@ -89,35 +93,41 @@ def _fill(made: Any, new: object, values: tuple[Any, ...], named: dict[str, Any]
 def _make_constructor(made: Any) -> Callable[..., None]:  # noqa: ANN401 - a quick dataclass
     """The only method that is made for each class: a loop over fields would be slow to call."""
     known: Mapping[str, QuickField] = getattr(made, OWN)
-    # No field has such a name: a parameter would hide what it stands for.
-    names: dict[str, Any] = {"missing__": Missing}
-    names |= {f"set_{name}": getattr(made, name).__set__ for name in known}
+    names: dict[str, Any] = {f"set_{name}": getattr(made, name).__set__ for name in known}
     often = OFTEN in made.__dict__
-    plain, keywords, lines = ["self"], list[str](), list[str]()
-    for name, each in known.items():
-        value, parameter = name, name
-        if each.default_factory is not Missing:
-            names[f"make_{name}"] = each.default_factory
-            parameter = f"{name}=missing__"
-            value = f"make_{name}() if {name} is missing__ else {name}"
-        elif each.default is not Missing:
-            names[f"default_{name}"] = each.default
-            parameter = f"{name}=default_{name}"
-        (keywords if each.kw_only else plain).append(parameter)
-        if not often:
-            lines.append(f"    set_{name}(self, {value})")
-        elif value != name:
-            lines.append(f"    {name} = {value}")
+    parameters, lines = _take_values(known, names)
     if often:
         names |= _names_for_quick_setting(made, known)
         lines += _quick_setting(known)
-    parameters = [*plain, "*", *keywords] if keywords else plain
+    else:
+        lines += [f"    set_{name}(self, {name})" for name in known]
     lines.append("    self.__post_init__()" if hasattr(made, "__post_init__") else "    return")
-    code = f"def __init__({', '.join(parameters)}):\n" + "\n".join(lines)
+    code = f"def __init__({', '.join(['self', *parameters])}):\n" + "\n".join(lines)
     exec(code, names)  # noqa: S102 - made of names of fields only
     made.__init__ = names["__init__"]
     made.__init__.__qualname__ = f"{made.__qualname__}.__init__"
     return names["__init__"]  # type: ignore[no-any-return]
+
+
+def _take_values(
+    known: Mapping[str, QuickField], names: dict[str, Any]
+) -> tuple[list[str], list[str]]:
+    """The parameters of a constructor, and the lines that make what is not given. `names` gets
+    what both are made of."""
+    # No field has such a name: a parameter would hide what it stands for.
+    names["missing__"] = Missing
+    plain, keywords, lines = list[str](), list[str](), list[str]()
+    for name, each in known.items():
+        parameter = name
+        if each.default_factory is not Missing:
+            names[f"make_{name}"] = each.default_factory
+            parameter = f"{name}=missing__"
+            lines.append(f"    if {name} is missing__: {name} = make_{name}()")
+        elif each.default is not Missing:
+            names[f"default_{name}"] = each.default
+            parameter = f"{name}=default_{name}"
+        (keywords if each.kw_only else plain).append(parameter)
+    return [*plain, "*", *keywords] if keywords else plain, lines
 
 
 def _quick_setting(names: Iterable[str]) -> list[str]:
@@ -145,6 +155,44 @@ def _names_for_quick_setting(made: Any, names: Iterable[str]) -> dict[str, Any]:
     twin = type(made.__name__, (), {"__slots__": made.__slots__})
     become = object.__dict__["__class__"].__set__
     return {"own__": made, "twin__": twin, "become__": become, "set_all__": set_all}
+
+
+def maker_of(made: Callable[P, T]) -> Callable[P, T]:
+    """A function that is called as a class is, and takes two thirds of the time: for where every
+    trial makes one of a frozen class that is made often. A call of a class has to find what makes
+    an instance, which then has to be thawed before it can be filled."""
+    calls, names = 0, dict[str, Any]()
+
+    def begin(values: tuple[Any, ...], named: dict[str, Any]) -> T:
+        nonlocal calls
+        calls += 1
+        if calls == FEW:
+            _make_maker(make, made)
+        return made(*values, **named)
+
+    names["begin__"] = begin
+    make: Any = FunctionType(_begin.__code__, names)
+    return make  # type: ignore[no-any-return]
+
+
+def _begin(*values: Any, **named: Any) -> Any:  # noqa: ANN401 - what a class is called with
+    return begin__(values, named)  # type: ignore[name-defined]  # noqa: F821 - see `maker_of`
+
+
+def _make_maker(make: Any, made: Any) -> None:  # noqa: ANN401 - a function, a quick dataclass
+    """Give a function that many hold already the code that fills instances of the class."""
+    assert not hasattr(made, "__post_init__"), "nothing else has to be done"
+    known: Mapping[str, QuickField] = getattr(made, OWN)
+    names: dict[str, Any] = make.__globals__
+    parameters, lines = _take_values(known, names)
+    names |= _names_for_quick_setting(made, known) | {"new__": object.__new__}
+    lines = ["    self = new__(twin__)", *lines]
+    lines += [f"    self.{name} = {name}" for name in known]
+    lines += ["    self.__class__ = own__", "    return self"]
+    exec(f"def make__({', '.join(parameters)}):\n" + "\n".join(lines), names)  # noqa: S102 - made of names of fields only
+    quick = names["make__"]
+    make.__code__, make.__defaults__ = quick.__code__, quick.__defaults__
+    make.__kwdefaults__ = quick.__kwdefaults__
 
 
 class LateSignature:

@@ -18,6 +18,7 @@ from evalcase.model.quick_constructor import (
     LateSignature,
     Missing,
     QuickField,
+    maker_of,
     put_off_constructor,
 )
 
@@ -204,5 +205,6 @@ else:
     fields, is_dataclass, replace, asdict = _fields, _is_dataclass, _replace, _as_dict
 
 __all__ = [
-    "MISSING", "asdict", "dataclass", "field", "fields", "is_dataclass", "made_often", "replace",
+    "MISSING", "asdict", "dataclass", "field", "fields", "is_dataclass", "made_often", "maker_of",
+    "replace",
 ]  # fmt: skip

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
 
 from evalcase.model.quick_dataclass import dataclass
@@ -25,8 +24,8 @@ class Counts:
     skipped: int = 0
 
     @classmethod
-    def of(cls, verdicts: Counter[Verdict]) -> Counts:
-        return cls(verdicts.total(), **{verdict: verdicts[verdict] for verdict in verdicts})
+    def of(cls, verdicts: Mapping[Verdict, int]) -> Counts:
+        return cls(sum(verdicts.values()), **dict(verdicts))
 
     @property
     def not_passed(self) -> int:

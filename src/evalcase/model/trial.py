@@ -30,4 +30,5 @@ class Trial(NamedTuple):
 
     @property
     def key(self) -> TrialKey:
-        return tuple_of(TrialKey, (self.suite, self.case.id, self.target, self.repeat))
+        suite, case, target, repeat, _, _ = self
+        return tuple_of(TrialKey, (suite, case.data["id"], target, repeat))

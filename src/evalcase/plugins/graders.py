@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from evalcase.errors import ConfigError
-from evalcase.grade.apply import left_to_compare
+from evalcase.grade.apply import SameText, left_to_compare
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.model.case import GRADED_BY_MORE, Case
 from evalcase.model.grader import BOTH, Grader, NamedGrader
@@ -71,6 +71,7 @@ class Graders:
         self._wanted: dict[str, tuple[str, str]] = {}
         self.only_expected = (whole,)
         """The built-in comparison alone, which most cases have. It asks nobody."""
+        self.same_text = SameText(whole)
         self._made: dict[str, tuple[NamedGrader, ...]] = {}
         self._prints: dict[int, str] = {}
 
@@ -126,11 +127,10 @@ class Graders:
         return self.prints_of(self.of_all(case))
 
     def _of(self, case: Case, given: tuple[NamedGrader, ...]) -> Sequence[NamedGrader]:
-        graders = given
-        data = case.data
-        specs = data.get("graders")
-        if not specs and not graders and "expected_output" in data and not case.needs_judge:
+        graders, data = given, case.data
+        if not graders and "expected_output" in data and GRADED_BY_MORE.isdisjoint(data):
             return self.only_expected  # most cases are like this
+        specs = data.get("graders")
         if specs:
             text = _to_json(specs)
             made = self._made.get(text)

@@ -32,7 +32,9 @@ class Journal:
         self.path = old.path
         self.cut = old.torn
         """What a crash had left half written. It is gone now."""
-        self._fd, self._committer, self._scrubber = fd, committer, scrubber
+        self._fd, self._committer = fd, committer
+        self.secrets: Callable[[], KnownSecrets] = scrubber.look
+        """What must not be written, by now."""
 
     @property
     def failure(self) -> JournalFailure | None:
@@ -43,10 +45,6 @@ class Journal:
     def rows(self) -> int:
         """How many rows are on disk, those of earlier writers included."""
         return self._committer.rows
-
-    def secrets(self) -> KnownSecrets:
-        """What must not be written, by now."""
-        return self._scrubber.look()
 
     def append(self, row: dict[str, Any], done: Done) -> None:
         """Queue a row, without secrets. Once it is on disk `done` is called, from the journal's

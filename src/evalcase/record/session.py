@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -123,18 +124,19 @@ class Session:
     ) -> Awaitable[None] | None:
         secrets = self._journal.secrets()
         lines, clean = write_outcome(kept, secrets)
-        if self._is_new(trial.number):
+        number = trial.number
+        if self._is_new(number):
             lines = write_case(trial.suite, trial.case, secrets) + lines
         # What is shown is what is written: without the secrets.
         shown = result if clean is None else _as_written(result, clean)
         size = len(lines)
         try:
-            self._journal.put(lines, lambda: self._is_safe(shown, size))
+            self._journal.put(lines, partial(self._is_safe, shown, size))
         except RecordError:
             if self._journal.failure is None:
                 raise
             return _wait_for_ever()
-        self._cases[trial.number] = 1
+        self._cases[number] = 1
         self.taken += 1
         self.errored += result.verdict == "errored"
         self._rows += 1
@@ -142,7 +144,9 @@ class Session:
         # Others get their turn, also where neither target nor grader had to be waited for; but to
         # change turns for each of many quick trials would cost as much as the trials.
         must_turn = perf_counter() - self._turned_at > _TURN_S
-        return self._let_others(must_turn) if must_turn or self._is_full else None
+        if must_turn or self._rows > self._ahead or self._bytes >= _MOST_BYTES:
+            return self._let_others(must_turn)
+        return None
 
     @property
     def _is_full(self) -> bool:

@@ -16,10 +16,11 @@ from evalcase.model.case import Case
 from evalcase.model.codec import default_of, encode_after
 from evalcase.model.grade import Grade
 from evalcase.model.quick_dataclass import fields
+from evalcase.model.quick_tuple import tuple_of
 from evalcase.model.result import Regraded, Result
 from evalcase.record.cases import case_row
 from evalcase.record.scrub import WrittenRow, write_row
-from evalcase.text.journal_row import encode_line
+from evalcase.text.journal_row import encode_members
 from evalcase.text.quick_json import text_quoter
 from evalcase.text.secret_search import KnownSecrets
 
@@ -31,8 +32,8 @@ _OF_RESULT = (
     "grading_hash", "number",
 )  # fmt: skip
 _OF_ANSWER = ("messages",)
-_OF_GRADE = ("grader", "score", "passed", "reason")
 _OF_MESSAGE = ["role", "content"]
+_OF_GRADE = ("grader", "score", "passed", "reason")
 _LONGEST_S = 1e9
 _FEW = 16
 """Of so many it is not worth it to make what looks at them."""
@@ -40,60 +41,74 @@ _FEW = 16
 _quote = text_quoter(ascii_only=False)
 
 
-class _Quoted(dict[str, str]):
-    """The JSON of texts that come again and again: names, roles, verdicts, reasons."""
+class _Framed(dict[str, str]):
+    """What was put together of texts that come again and again: names, and what is around them."""
 
-    def __missing__(self, text: str) -> str:
-        quoted = _quote(text)
+    def __init__(self, before: str, after: str) -> None:
+        super().__init__()
+        self._before, self._after = before, after
+
+    def make(self, text: str) -> str:
+        made = f"{self._before}{_quote(text)}{self._after}"
         if len(text) <= _SHORT:
             if len(self) >= _MOST:
                 self.clear()
-            self[text] = quoted
-        return quoted
+            self[text] = made
+        return made
 
 
 _SHORT, _MOST = 80, 1000
-_quoted = _Quoted()
+_cases = _Framed('{"type":"case","suite":', ',"case":')
+_results = _Framed('{"type":"result","suite":', ',"case":')
+_targets = _Framed(',"target":', ',"repeat":1,"question_hash":')
+_verdicts = _Framed(
+    ',"verdict":', ',"answer":{"messages":[{"role":"assistant","content":'
+)  # fmt: skip
 
 
 def write_outcome(kept: Result | Regraded, secrets: KnownSecrets) -> WrittenRow:
     """The line of a result, without secrets; ValueError if it can't be kept as JSON."""
     if isinstance(kept, Regraded):
         return write_row(encode_after({"type": "regraded"}, kept), secrets)
-    text = None if secrets.values else _try(_plain_result, kept)
-    if text is not None:
-        return WrittenRow(encode_line(text))
+    if not secrets.values:
+        try:
+            text = _plain_result(kept)
+        except _LOOKS_LIKE_ONE:
+            text = None
+        if text is not None:
+            return tuple_of(WrittenRow, (encode_members(text), None))
     return write_row(encode_after({"type": "result"}, kept), secrets)
 
 
 def write_case(suite: str, case: Case, secrets: KnownSecrets) -> bytes:
     """The same for the line of a case."""
-    text = None if secrets.values else _try(_plain_case, suite, case)
-    return encode_line(text) if text is not None else write_row(case_row(suite, case), secrets).line
+    if not secrets.values:
+        try:
+            text = _plain_case(suite, case.data)
+        except _LOOKS_LIKE_ONE:
+            text = None
+        if text is not None:
+            return encode_members(text)
+    return write_row(case_row(suite, case), secrets).line
 
 
-def _try(write: Callable[..., str | None], *arguments: object) -> str | None:
-    """The text of a row, unless it is of something that only looks like one."""
-    try:
-        return write(*arguments)
-    except (AttributeError, LookupError, TypeError):
-        return None
+_LOOKS_LIKE_ONE = (AttributeError, LookupError, TypeError)
+"""What is raised by something that is none of what it looks like."""
 
 
-def _plain_case(suite: str, case: Case) -> str | None:
-    """The row of a case that is its id, a text and another; None for any other."""
-    data = case.data
+def _plain_case(suite: str, data: dict[str, Any]) -> str | None:
+    """The row of a case that is its id, a text and another; None for any other. As below, it has
+    no brace at its end."""
     if list(data) != _OF_CASE:
         return None
-    asked, expected = _plain_message(data["input"]), _plain_message(data["expected_output"])
+    asked, expected = _plain_text(data["input"], "user"), _plain_text(data["expected_output"])
     if asked is None or expected is None:
         return None
     id = _quote(data["id"])
     return (
-        f'{{"type":"case","suite":{_quoted[suite]},"case":{id},"data":{{"id":{id},'
-        f'"input":[{{"role":{_quoted[asked["role"]]},"content":{_quote(asked["content"])}}}],'
-        f'"expected_output":[{{"role":{_quoted[expected["role"]]},'
-        f'"content":{_quote(expected["content"])}}}]}}}}'
+        f'{_cases.get(suite) or _cases.make(suite)}{id},"data":{{"id":{id},'
+        f'"input":[{{"role":"user","content":{_quote(asked)}}}],'
+        f'"expected_output":[{{"role":"assistant","content":{_quote(expected)}}}]}}'
     )
 
 
@@ -102,40 +117,60 @@ def _plain_result(result: Result) -> str | None:
     answer, grades, number = result.answer, result.grades, result.number
     if answer is None or len(grades) != 1 or number < _FEW:
         return None
-    (grade,) = grades
     of_result, of_answer, of_grade = _checks()
-    if not (of_result(result) and of_answer(answer) and of_grade(grade)):
+    text, graded = _plain_text(answer.messages), _graded(grades[0], of_grade)
+    if text is None or graded is None or not (of_result(result) and of_answer(answer)):
         return None
-    message = _plain_message(answer.messages)
     suite, case, target, repeat = result.key
-    took_s, score = result.duration_s, grade.score
-    if message is None or type(repeat) is not int or type(number) is not int:
+    took_s, verdict = result.duration_s, result.verdict
+    if type(repeat) is not int or repeat != 1 or type(number) is not int:
         return None
     if not (result.started_at and result.grading_hash):
         return None
-    if type(took_s) is not float or type(score) is not float or type(grade.passed) is not bool:
-        return None
-    if not 0 < took_s < _LONGEST_S or not 0 <= score <= 1:
+    if type(took_s) is not float or not 0 < took_s < _LONGEST_S:
         return None
     return (
-        f'{{"type":"result","suite":{_quoted[suite]},"case":{_quote(case)},'
-        f'"target":{_quoted[target]},"repeat":{repeat},'
-        f'"question_hash":{_quote(result.question_hash)},"verdict":{_quoted[result.verdict]},'
-        f'"answer":{{"messages":[{{"role":{_quoted[message["role"]]},'
-        f'"content":{_quote(message["content"])}}}]}},'
-        f'"grades":[{{"grader":{_quoted[grade.grader]},"score":{score!r},'
-        f'"passed":{"true" if grade.passed else "false"},"reason":{_quoted[grade.reason]}}}],'
-        f'"started_at":{_quote(result.started_at)},"duration_s":{took_s!r},'
-        f'"grading_hash":{_quote(result.grading_hash)},"number":{number}}}'
+        f"{_results.get(suite) or _results.make(suite)}{_quote(case)}"
+        f"{_targets.get(target) or _targets.make(target)}{_quote(result.question_hash)}"
+        f"{_verdicts.get(verdict) or _verdicts.make(verdict)}{_quote(text)}"
+        f'{graded}{_quote(result.started_at)},"duration_s":{took_s!r},'
+        f'"grading_hash":{_quote(result.grading_hash)},"number":{number!r}'
     )
 
 
-def _plain_message(messages: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """The one message, if it is a role and a text."""
+def _graded(grade: Grade, says_no_more: SaysNoMore) -> str | None:
+    """The JSON of one grade, with what is around it; None for one that has more to say. What is
+    right is right for the same reason most of the time: then it is the same grade."""
+    global _last_graded  # noqa: PLW0603 - what the last one came to
+    last, text = _last_graded
+    if grade is last and not grade.details:
+        return text
+    score = grade.score
+    if not says_no_more(grade) or type(score) is not float or type(grade.passed) is not bool:
+        return None
+    if not 0 <= score <= 1:
+        return None
+    made = (
+        f'}}]}},"grades":[{{"grader":{_quote(grade.grader)},"score":{score!r},'
+        f'"passed":{"true" if grade.passed else "false"},"reason":{_quote(grade.reason)}}}],'
+        f'"started_at":'
+    )
+    _last_graded = grade, made
+    return made
+
+
+_last_graded: tuple[Grade | None, str] = (None, "")
+
+
+def _plain_text(messages: Sequence[dict[str, Any]], role: str = "assistant") -> str | None:
+    """The text of the one message, if that is a text, and somebody's who has this role."""
     if len(messages) != 1:
         return None
     message = messages[0]
-    return message if list(message) == _OF_MESSAGE and type(message["content"]) is str else None
+    if list(message) != _OF_MESSAGE or message["role"] != role:
+        return None
+    content = message["content"]
+    return content if type(content) is str else None
 
 
 @lru_cache(maxsize=1)
@@ -149,14 +184,21 @@ def _checks() -> tuple[SaysNoMore, SaysNoMore, SaysNoMore]:
 
 def check_for_more(wanted: type, said: Sequence[str]) -> SaysNoMore:
     """Whether all fields but those have their defaults: a function made for one dataclass, as
-    dataclasses makes its own methods."""
-    names: dict[str, Any] = {}
-    same: list[str] = []
-    for each in fields(wanted):
-        if each.name not in said:
-            names[each.name] = default = default_of(each)
-            how = "is" if default is None or isinstance(default, bool) else "=="
-            same.append(f"value.{each.name} {how} {each.name}")
+    dataclasses makes its own methods. Where it is not sure, it says that there is more."""
+    same = [
+        f"value.{each.name} {_is_default(default_of(each))}"
+        for each in fields(wanted)
+        if each.name not in said
+    ]
+    names: dict[str, Any] = {"nothing__": ()}
     exec(f"def no_more(value): return {' and '.join(same)}", names)  # noqa: S102 - made of names of fields only
     made: SaysNoMore = names["no_more"]
     return made
+
+
+def _is_default(default: object) -> str:
+    """How a field is compared with its default, which is written out: to look it up takes longer.
+    Most are the very same object; a number, and what is made anew each time, may be another."""
+    if default == ():
+        return "is nothing__"
+    return f"{'is' if default is None or isinstance(default, bool) else '=='} {default!r}"

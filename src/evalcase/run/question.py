@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import maker_of
 from evalcase.model.trial import Trial
 
 
 def question_of(trial: Trial, files: Mapping[str, str], session: str) -> Question:
     """The question of a trial. `files` are those that its messages name, by those names."""
-    case = trial.case
-    return Question(
-        case.input, case.id, trial.suite, trial.repeat, 1, session, 1, case.conversation_id,
-        case.metadata, dict(files) if files else {},
+    suite, case, _, repeat, _, _ = trial
+    data = case.data
+    return _make_question(
+        case.input, data["id"], suite, repeat, 1, session, 1, data.get("conversation_id"),
+        case.metadata if "metadata" in data else {}, dict(files) if files else {},
     )  # fmt: skip
+
+
+_make_question = maker_of(Question)

@@ -21,7 +21,7 @@ class PlacedCase(Case):
         """Which of its cases it is, from 0."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return PlacedCase, (self._data, self.suite, self.number)
+        return PlacedCase, (self.data, self.suite, self.number)
 
     __hash__ = Case.__hash__
 

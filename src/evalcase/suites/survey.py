@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 class Survey(NamedTuple):
     """What the cases of a run need."""
 
-    trials: Counter[str]
+    trials: dict[str, int]
     """How many trials there are of each target."""
-    cases: Counter[str]
+    cases: dict[str, int]
     """How many cases there are of each target."""
     needs: dict[str, SuiteNeeds]
     """What each suite mentions that has to be there, by its path."""
@@ -64,7 +64,7 @@ def survey_cases(
     targets that a program gives to play users."""
     unmatched, known = Unmatched(choice), Installed()
     checked = unmatched.watch(suites.check())
-    found = Survey(Counter(), Counter(), {}, choice, set(), set())
+    found = Survey({}, {}, {}, choice, set(), set())
     errors: tuple[Problem, ...] = ()
     fault: ConfigError | None = None
     try:
@@ -146,10 +146,10 @@ def _note_case(
     needs = found.needs.get(suite)
     if needs is None:
         needs = found.needs[suite] = SuiteNeeds(set(), set(), set(), set(), set())
-    times = times_of(case, options.repeat)
+    times, trials, cases = times_of(case, options.repeat), found.trials, found.cases
     for name in targets:
-        found.trials[name] += times
-        found.cases[name] += 1
+        trials[name] = trials.get(name, 0) + times
+        cases[name] = cases.get(name, 0) + 1
         if not options.targets:
             needs.targets.add(name)
     return needs

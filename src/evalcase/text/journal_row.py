@@ -43,9 +43,14 @@ def dump_row(row: dict[str, Any]) -> str:
 
 def encode_line(text: str) -> bytes:
     """The line of the JSON of a row."""
+    return encode_members(text[:-1])
+
+
+def encode_members(text: str) -> bytes:
+    """The same, of all but the brace at the end of that JSON."""
     # Where UTF-8 has no form for a character it is a lone surrogate, always inside a string;
     # there its backslash escape is JSON.
-    body = text[:-1].encode("utf-8", "backslashreplace")
+    body = text.encode("utf-8", "backslashreplace")
     line = b"".join((body, SUM, sha256(body).hexdigest()[:16].encode(), END))
     if len(line) > MAX_LINE:
         raise ValueError(f"a row of {len(line):,} bytes is more than a journal keeps")

@@ -57,7 +57,9 @@ class Scrubber:
 
     def look(self) -> KnownSecrets:
         """All that is known by now. It costs little where nothing has changed."""
-        if self._is_changed():
+        # Whether a proxy was set is told by the count: to ask for six more names each time would
+        # cost more.
+        if len(self._environment) != self._count or (self._seen and self._is_changed()):
             self._learn_all()
         return self._known
 
@@ -75,11 +77,7 @@ class Scrubber:
 
     def _is_changed(self) -> bool:
         get = self._environment.get
-        for name, before in self._seen.items():
-            if get(name) != before:
-                return True
-        # Whether a proxy was set: to ask for six more names each time would cost more.
-        return len(self._environment) != self._count
+        return any(get(name) != before for name, before in self._seen.items())
 
     def _learn_all(self) -> None:
         get, count = self._environment.get, len(self._environment)
