@@ -187,7 +187,7 @@ def test_a_suite_can_not_name_an_address(name: str) -> None:
         assert make(name) is not None
 
 
-@pytest.mark.parametrize("name", ["openai:m", "anthropic:m@2024", "command:curl http://x", "echo"])
+@pytest.mark.parametrize("name", ["openai:m", "anthropic:m-2024", "command:curl http://x", "echo"])
 def test_a_suite_can_name_what_has_no_address(name: str) -> None:
     assert make(name, of_suite=True) is not None
 
@@ -240,7 +240,6 @@ def test_making_a_target_looks_at_nothing(name: str, monkeypatch: pytest.MonkeyP
         ("[::1]:8000/v1", "http://[::1]:8000/v1"),
         ("gpu-box:8000", "http://gpu-box:8000"),
         ("api.example.com/v1", "https://api.example.com/v1"),
-        ("api.example.com", "https://api.example.com"),
         ("api.example.com:8443/v1?x=1", "https://api.example.com:8443/v1?x=1"),
         ("my-host/v1", "http://my-host/v1"),
         ("::1", "http://[::1]"),
@@ -257,17 +256,43 @@ def test_an_address_without_a_scheme_is_an_error(kind: str, place: str, meant: s
     )
 
 
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("place", ["api.example.com", "q4_k_m.gguf"])
+def test_what_may_be_a_domain_or_the_name_of_a_file_is_an_error_with_both_ways(
+    kind: str, place: str
+) -> None:
+    assert refusal(f"{kind}:m@{place}") == (
+        f"{kind} target: `m@{place}` has an address without a scheme: "
+        f"did you mean {kind}:m@https://{place}? "
+        f"If it is a part of the name, write {kind}:m@{place}@http://HOST"
+    )
+    there = make(f"{kind}:m@{place}@http://127.0.0.1:1")
+    assert (there._options.model, there._options.base_url) == (f"m@{place}", "http://127.0.0.1:1")
+
+
 @for_each("kind", MODELS)
 @for_each(
     "model",
     ["m@v2", "org/model:7b@v2", "claude-3-5-sonnet@20240620", "m@001", "m@latest", "m@v1.5", "@m",
      "m@", "m@sha256:1234567890", "a@b@c", "m@q4_k_m", "@cf/meta/llama-3-8b",
-     "workers-ai/@cf/meta/llama-3.1-8b", "openai/gpt-4@preset/mail", "org/m@refs/pr/3"],
+     "workers-ai/@cf/meta/llama-3.1-8b", "openai/gpt-4@preset/mail", "org/m@refs/pr/3",
+     "m@gpubox", "m@evil.com.x", "m@1.2.3", "m@a b", "m@\uff0ecom"],
 )  # fmt: skip
-def test_a_model_with_an_at_in_its_name_is_a_model(kind: str, model: str) -> None:
-    target = make(f"{kind}:{model}")
-    assert target._options.model == model
-    assert target._options.base_url is None
+def test_a_model_with_an_at_in_its_name_is_asked_where_it_is_said_to_be(
+    kind: str, model: str
+) -> None:
+    """And never at the provider's own, which has none."""
+    target = make(f"{kind}:{model}@http://host/v1")
+    assert (target._options.model, target._options.base_url) == (model, "http://host/v1")
+    said = f"needs the address of its service: {kind}:{model}@http://HOST"
+    assert f"has no address behind its @; a model with an @ in its name {said}" in refusal(
+        f"{kind}:{model}"
+    )
+    assert "carries an address" in refusal(f"{kind}:{model}", of_suite=True)
+    table: dict[str, Any] = {"kind": kind, "model": model}
+    assert "`model` has an @ in it" in refusal("t", targets={"t": table})
+    there = {**table, "base_url": "http://host/v1"}
+    assert make("t", targets={"t": there})._options.model == model
 
 
 @pytest.mark.parametrize("kind", MODELS)
@@ -284,7 +309,11 @@ def test_an_address_of_another_kind_is_an_error(kind: str) -> None:
 
 
 @for_each("kind", MODELS)
-@for_each("odd", ["m@http", "m@//", "m@ftp:/host", "m@http//user@x", "m@http\n//x", "m@localhost."])
+@for_each(
+    "odd",
+    ["m@http", "m@//", "m@ftp:/host", "m@http//user@x", "m@http\n//x", "m@localhost.",
+     "gpt@evil.com.", "gpt@evil.com.:8000", "llama@q4_k_m.gguf"],
+)  # fmt: skip
 def test_what_looks_like_an_address_is_never_a_part_of_the_name(kind: str, odd: str) -> None:
     assert "has an address without a scheme" in refusal(f"{kind}:{odd}")
     assert "carries an address" in refusal(f"{kind}:{odd}", of_suite=True)
@@ -297,5 +326,3 @@ def test_the_model_of_a_table_has_no_address_in_it_unless_another_is_given(kind:
     assert f"`model` has an address in it: {hint}" in refusal("t", targets={"t": table})
     elsewhere = {**table, "base_url": "http://127.0.0.1:1"}
     assert make("t", targets={"t": elsewhere})._options.model == "m@localhost:80"
-    named = {**table, "model": "claude-3-5-sonnet@20240620"}
-    assert make("t", targets={"t": named})._options.base_url is None

@@ -549,7 +549,8 @@ def test_a_missing_default_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     ("value", "model", "address"),
     [
         ("gpt-4o-mini", "gpt-4o-mini", False),
-        ("org/model:7b@v2", "org/model:7b@v2", False),
+        ("org/model:7b", "org/model:7b", False),
+        ("org/model:7b@v2@{url}", "org/model:7b@v2", True),
         ("m@{url}", "m", True),
         ("m@http://x@{url}", "m@http://x", True),
     ],

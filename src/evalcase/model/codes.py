@@ -78,7 +78,7 @@ CODES: dict[str, Code] = {
     "cut-text": Code("warning", "A comment ends a text that was probably meant to go on."),
     "smart-quotes": Code("warning", "A text stands in quotes that YAML takes for a part of it."),
     "duplicate-tag": Code("warning", "A list of tags has the same tag twice."),
-    "odd-part": Code("warning", "A content part lacks what its type needs, so it is plain data."),
+    "odd-part": Code("warning", "Something looks like a content part, and is plain data."),
     "unused-variable": Code("warning", "Nothing makes use of a variable."),
     "not-rendered": Code("warning", "Something looks like a tag, and stays as it is."),
     "not-imported": Code("warning", "Something of another tool's file has no counterpart here."),

@@ -38,8 +38,10 @@ def read_input(value: Any, path: KeyPath, findings: Findings) -> Messages | None
 
 def read_expected_output(value: Any, path: KeyPath, findings: Findings) -> Messages | None:
     """The messages that an `expected_output` stands for; None where it is at fault."""
-    if type(value) is dict and is_message(value):
-        return _message_list([value], path, findings, single=True)
+    if type(value) is dict:
+        if is_message(value):
+            return _message_list([value], path, findings, single=True)
+        check_content(value, path, findings)
     if type(value) is list:
         if are_plain(value):
             return value
@@ -64,7 +66,7 @@ def are_plain(value: list[Any]) -> bool:
         role, content = item.get("role"), item.get("content")
         if type(role) is not str or role not in _ROLES:
             return False
-        if type(content) is not str and (type(content) is list or is_lone_part(content)):
+        if type(content) is not str and (type(content) is list or _may_be_part(content)):
             return False
         if "tool_calls" in item:
             calls = item["tool_calls"]
@@ -202,6 +204,8 @@ def check_content(content: Any, path: KeyPath, findings: Findings) -> None:
     if type(content) is not list:
         if is_lone_part(content) and _is_input(path):
             _check_file_part(content, path, findings)
+        elif _may_be_part(content) and _is_like_part(content):
+            _report_lone_part(content, path, findings)
         return
     parts = [is_part(item) for item in content]
     if not all(parts):
@@ -216,6 +220,38 @@ def check_content(content: Any, path: KeyPath, findings: Findings) -> None:
             findings.add("odd-part", (*path, index), message, "write {type: text, text: …}")
         elif part["type"] == "file" or (part["type"] == "image" and _has_file(part)):
             _check_file_part(part, (*path, index), findings)
+
+
+def _may_be_part(content: Any) -> bool:
+    """Whether content has a type of which there are parts: hardly any data has."""
+    if type(content) is not dict:
+        return False
+    type_ = content.get("type")
+    return type(type_) is str and type_ in _CONTENT_TYPES
+
+
+_SAYS = {
+    "text": ("text", "value"), "file": ("path", "value"), "image": ("path", "url", "data", "value")
+}  # fmt: skip
+"""The keys of a part that say what it holds."""
+
+
+def _is_like_part(content: dict[str, Any]) -> bool:
+    """Whether content has all that a part of its type has, and nothing that only data would."""
+    says = _SAYS[content["type"]]
+    known = {"type", "media_type", *says}
+    return content.keys() <= known and any(type(content.get(key)) is str for key in says)
+
+
+def _report_lone_part(part: dict[str, Any], path: KeyPath, findings: Findings) -> None:
+    key = next(key for key in part if key in _SAYS[part["type"]])
+    written, role = f"[{{type: {part['type']}, {key}: …}}]", _usual_role(path)
+    how = "the target is given it as JSON" if _is_input(path) else "it is compared as JSON"
+    hint = f"write {{role: {role}, content: {written}}}"
+    if path[-1] == "content":
+        hint = f"put it into a list: {written}"
+    message = f"this looks like a content part, and is data: {how}"
+    findings.add("odd-part", path, message, hint)
 
 
 def _has_file(image: dict[str, Any]) -> bool:

@@ -1,7 +1,8 @@
 """`MODEL`, or `MODEL@http://host/v1`: the name of a model, and where it is asked, out of one text.
 
-The name of a model may have an @ in it, too. What looks like an address after it and is none is
-never a part of the name: it would be sent to the provider, with the key for it.
+The name of a model may have an @ in it, too, but none that the providers themselves have does. So
+an @ without a whole address after it is an error, whatever it looks like: nothing that was meant
+as an address is ever sent to a provider, with the key for it.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.targets.web.shapes import complete_address
 from evalcase.text.late_pattern import late_pattern
 
-# An address where somebody forgot the scheme: a name that only a computer has, or a port, or a
-# domain. What follows the @ in the names of models is a version: `v2`, `001`, `20240620`, `latest`.
+# What is probably an address, where somebody forgot the scheme: a name that only a computer has, or
+# a port, or a domain. It only decides what is hinted at.
 _HOST = late_pattern(
     r"(?:localhost\b.*|(?:\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]|[\w-]+(?=:\d{1,5}(?:/|$)|:$)"
-    r"|[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2,})(?::\d{0,5})?(?:[/?].*)?)$"
+    r"|[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2,}\.?)(?::\d{0,5})?(?:[/?].*)?)$"
 )
 # A preset of OpenRouter and a revision of Hugging Face come after an @, too.
 _PATH = late_pattern(r"(?!preset/|refs/)[\w.:-]*/")
 _HTTP = late_pattern(r"(https?)(?![\w-])[:;/\\]*", re.IGNORECASE)
 _WHOLE = late_pattern(r"(?:^|@)https?://", re.IGNORECASE)
+# A file may have such a name, too.
+_DOMAIN = late_pattern(r"@[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2,}$")
 _MARKS = ("//", "\\\\", "::")
 """What addresses have, and no names of models."""
 
@@ -36,10 +39,12 @@ class NamedAddress(NamedTuple):
     is_whole: bool
     """Whether it is what an address has to be."""
     has_scheme: bool = True
+    is_likely: bool = True
+    """Whether it looks like an address; else `model` is the whole text."""
 
 
 def find_address(value: str) -> NamedAddress | None:
-    """The address that a text has, well written or not; None if it is the name of a model."""
+    """The address that a text has, or should have behind its @; None if it has neither."""
     found = list(_WHOLE.finditer(value))
     if found:
         at = found[-1].start()
@@ -50,9 +55,11 @@ def find_address(value: str) -> NamedAddress | None:
     model, at_sign, place = value.rpartition("@")
     if at_sign and _looks_like_address(model, place):
         return NamedAddress(model, _mend(place), is_whole=False, has_scheme=False)
-    model, _, places = value.partition("@")
+    model, at_sign, places = value.partition("@")
     if any(mark in places for mark in _MARKS):
         return NamedAddress(model, "", is_whole=False, has_scheme=False)
+    if at_sign:
+        return NamedAddress(value, "", is_whole=False, has_scheme=False, is_likely=False)
     return None
 
 
@@ -76,10 +83,29 @@ def split_model(kind: str, value: str) -> dict[str, JSON]:
     if found.has_scheme:
         why = "has an address that is neither http:// nor https://"
         raise ConfigError(f"{kind} target: `{value}` {why}")
+    if not found.is_likely:
+        hint = f"{_NEEDS_ADDRESS}: {kind}:{value}@http://HOST"
+        raise ConfigError(f"{kind} target: `{value}` has no address behind its @; {hint}")
     hint = f"did you mean {kind}:{found.model}@{found.meant}?"
     if not found.meant:
         hint = f"write {kind}:{found.model}@http://HOST"
+    elif _DOMAIN.search(value):
+        hint += f" If it is a part of the name, write {kind}:{value}@http://HOST"
     raise ConfigError(f"{kind} target: `{value}` has an address without a scheme: {hint}")
+
+
+_NEEDS_ADDRESS = "a model with an @ in its name needs the address of its service"
+
+
+def object_to_model(name: str) -> tuple[str, str] | None:
+    """What is wrong with the name of a model that is asked where its provider is, and a hint."""
+    found = find_address(name)
+    if found is None:
+        return None
+    if not found.is_likely:
+        return "`model` has an @ in it", f"{_NEEDS_ADDRESS}: say it as base_url"
+    model, address = found.model or "MODEL", found.meant or "http://HOST"
+    return "`model` has an address in it", f'write model = "{model}" and base_url = "{address}"'
 
 
 def has_address(value: str) -> bool:

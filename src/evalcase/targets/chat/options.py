@@ -13,7 +13,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything, Flag, MapOf, OptionFault, Text
 from evalcase.model.shape_seconds import Seconds
 from evalcase.targets.chat.api import Api
-from evalcase.targets.chat.model_names import find_address
+from evalcase.targets.chat.model_names import object_to_model
 from evalcase.targets.chat.prices import Price
 from evalcase.targets.web.options import KeyRule, WebOptions
 from evalcase.targets.web.shapes import Address
@@ -123,8 +123,6 @@ class ChatOptions(WebOptions):
     @conflict
     def _address_in_model(self) -> Iterator[OptionFault]:
         """Beside a `base_url`, a name may be any: nothing is sent to where nobody said."""
-        found = find_address(self.model) if self.base_url is None else None
-        if found is not None:
-            model, address = found.model or "MODEL", found.meant or "http://HOST"
-            hint = f'write model = "{model}" and base_url = "{address}"'
-            yield OptionFault(("model",), "`model` has an address in it", hint)
+        unfit = object_to_model(self.model) if self.base_url is None else None
+        if unfit is not None:
+            yield OptionFault(("model",), *unfit)
