@@ -6,9 +6,8 @@ no float or integer holds, and nesting without end are faults, and never a crash
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from json import JSONDecodeError, JSONDecoder, dumps
-from math import inf
+from math import isfinite
 from typing import Any, NoReturn
 
 from evalcase.model.json_value import JSON, depth
@@ -27,26 +26,23 @@ class BadJsonError(ValueError):
 
 def parse_json(source: str | bytes, deepest: int = DEEPEST) -> JSON:
     """The one value of a text. BadJsonError if there is none that could be kept as it stands."""
-    return _parse(source, deepest, _decode)
+    return _parse(source, deepest)
 
 
 def parse_object(source: str | bytes, deepest: int = DEEPEST) -> dict[str, Any]:
     """The same, where the value has to be an object."""
-    return _object_of(_parse(source, deepest, _decode))
+    return _object_of(_parse(source, deepest))
 
 
 def parse_row(text: str) -> dict[str, Any]:
-    """The object of a row that evalcase wrote, or somebody who knows how to make its checksum.
-
-    It takes half the time, because keys are not counted: of the same key twice the last counts.
-    """
-    return _object_of(_parse(text, DEEPEST_ROW, _decode_quickly))
+    """The object of a row that evalcase wrote, or somebody who knows how to make its checksum."""
+    return parse_object(text, DEEPEST_ROW)
 
 
-def _parse(source: str | bytes, deepest: int, decode: Callable[[str], JSON]) -> JSON:
+def _parse(source: str | bytes, deepest: int) -> JSON:
     text = _decoded(source) if isinstance(source, bytes) else source
     try:
-        value = decode(text)
+        value: JSON = _decode(text)
     except JSONDecodeError as error:
         raise BadJsonError(_place(text, error)) from None
     except BadJsonError:
@@ -108,7 +104,7 @@ def _shown(key: str) -> str:
 
 def _float(text: str) -> float:
     number = float(text)
-    if number in (inf, -inf):
+    if not isfinite(number):
         raise BadJsonError(f"the number {text:.40} is too large")
     return number
 
@@ -121,4 +117,3 @@ def _refuse_constant(name: str) -> NoReturn:
 _decode = JSONDecoder(
     object_pairs_hook=_object, parse_float=_float, parse_constant=_refuse_constant
 ).decode
-_decode_quickly = JSONDecoder(parse_constant=_refuse_constant).decode
