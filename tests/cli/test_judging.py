@@ -110,3 +110,14 @@ def test_two_judges_of_a_case_have_names_of_their_own(judged: Project) -> None:
     judged.run("run")
     row = json.loads(judged.run("report", "--format", "jsonl").out)
     assert [grade["grader"] for grade in row["grades"]] == ["judge", "judge 2", "criteria"]
+
+
+def test_a_judge_without_a_price_is_warned_of_where_there_is_a_spending_cap(
+    judged: Project,
+) -> None:
+    judged.suite({"id": "a", "input": "cost 0.1", "criteria": "Is kind."})
+    said = "answers of `judge` come without a cost: the spending cap can't hold"
+    assert said not in judged.run("run").err
+    capped = judged.run("run", "--max-cost", "5").err
+    assert capped.count(said) == 1
+    assert "`agent` come without a cost" not in capped

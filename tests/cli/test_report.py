@@ -515,8 +515,8 @@ def test_a_record_of_a_stranger_is_data(project: Project, tmp_path: Path) -> Non
 
 
 ODD: list[dict[str, Any]] = [
-    {"role": "assistant", "content": 5, "tool_calls": 7},
-    {"role": "assistant", "content": [{"type": "image"}], "tool_calls": [None, {"tool": 5}, {}]},
+    {"role": "assistant", "content": 5, "tool_calls": None},
+    {"role": "assistant", "content": [{"type": "image"}], "tool_calls": [{"tool": "\x1b[2J"}]},
     {"role": "\x1b[2J", "content": {"a": ["\x1b[2J"]}, "extra": "\u202e"},
     {
         "role": "tool",

@@ -462,3 +462,26 @@ async def crowded(question):
     done = project.run("run", "--json", "--concurrency", "1000000", *target)
     assert done.counts() == {"passed": 2}
     assert all(int(tasks) < 20 for tasks in project.calls("tasks"))
+
+
+def test_an_errored_case_shows_what_was_asked_and_expected_before_what_broke(
+    project: Project,
+) -> None:
+    calls = [{"role": "assistant", "tool_calls": [{"tool": "refund", "input": {"id": 7}}]}]
+    turns = [{"input": "raise no", "expected_output": "a greeting"}]
+    project.suite(
+        {"id": "a", "input": "raise boom", "expected_output": "Lima"},
+        {"id": "b", "input": "raise bang", "expected_output": calls},
+        {"id": "c", "turns": turns},
+    )
+    done = project.run("run", "--concurrency", "1")
+    assert done.code == 3
+    for id, seen in {
+        "a": ["raise boom", "expected  Lima", "ValueError: boom"],
+        "b": ["raise bang", "refund", "ValueError: bang"],
+        "c": ["raise no", "expected  a greeting", "ValueError: no"],
+    }.items():
+        shown = done.out.partition(f"s.eval.yaml: {id}\n")[2].partition("\nerrored ")[0]
+        places = [shown.find(text) for text in seen]
+        assert -1 not in places, (shown, seen)
+        assert places == sorted(places), shown

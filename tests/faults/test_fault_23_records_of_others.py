@@ -3,11 +3,14 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evalcase.errors import RecordError
+from evalcase.record.tail import GrowingJournal
 from evalcase.text.journal_row import MAX_LINE, encode_row
 from tests.run.project import Done, Project, cases
 
@@ -20,7 +23,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run, of which one trial is missing."""
     project = Project(tmp_path_factory.mktemp("record"))
     project.suite(*cases(3))
-    project.run("run", "--quiet", "--concurrency", "1")
+    project.run("run", "--quiet", "--concurrency", "1", "--shard", "1/1")
     (path,) = project.runs()
     project.keep_only(2)
     return path
@@ -200,23 +203,138 @@ def test_fault_23_a_run_that_is_a_link_to_a_folder_is_a_run(
     assert project.calls() == ["c2"]
 
 
+READERS = [
+    *[["report", "latest", "--format", form]
+      for form in ("text", "json", "jsonl", "csv", "markdown", "junit", "html", "otlp")],
+    ["report", "latest", "--case", "c0"], ["compare", "base", "latest"], ["list"],
+    ["list", "--json"], ["merge", "latest", "--partial", "--json"],
+]  # fmt: skip
+CRASH = "this is a bug of evalcase"
+
+
+def check_readers(project: Project, run: Path) -> list[list[str]]:
+    """Have a record read by all commands that read one: each does, or says in words that it is
+    damaged. Return those that do."""
+    fine, base = [], project.path / "base"
+    shutil.copytree(run, base)
+    (base / "journal.jsonl").write_bytes(b"")
+    change(base, lambda data: data.update(id="20200101-000000-abcdef"))
+    for command in READERS:
+        done = project.run(*command)
+        assert CRASH not in done.err, (command, done.err)
+        if done.code == 0 or (command[0] == "merge" and done.out):
+            fine.append(command)
+        else:
+            assert "damaged" in done.out + done.err, (command, done)
+            assert "Error(" not in done.err
+        assert "html" in command or "Infinity" not in done.out
+    growing = GrowingJournal(str(run / "journal.jsonl"))
+    with suppress(RecordError):
+        growing.read_since(0)
+    return fine
+
+
 CASES: dict[str, dict[str, Any]] = {
     "another id": {"id": "other"},
     "no repeats": {"repeat": {"times": 0}},
     "an odd rate": {"repeat": {"times": 2, "pass_rate": None}},
+    "tags that are no texts": {"tags": [1]},
+    "targets that are no texts": {"targets": [{}]},
+    "a rubric without a text": {"rubrics": [{"id": "x"}]},
+    "a call of no tool": {"expected_output": [{"role": "assistant", "tool_calls": [{"a": 1}]}]},
+    "calls that are none": {"input": [{"role": "user", "content": "x", "tool_calls": 3}]},
+    "a turn that is none": {"turns": [[]]},
+    "a turn that asks nothing": {"turns": [{"criteria": "x"}]},
+    "a user who is nobody": {"user": None, "input": []},
+    "a user who wants nothing": {"user": {"target": "agent", "max_turns": 1}},
+    "a user who never speaks": {"user": {"goal": "x", "target": "agent", "max_turns": 0}},
+    "an odd reason": {"skip": 5},
+    "a threshold that is no share": {"threshold": 2},
+    "no time": {"timeout_s": -1},
+    "a field that nobody knows": {"expcted_output": []},
+}
+GRADERS: dict[str, dict[str, Any]] = {
     "a grader without a type": {"graders": [{}]},
     "a grader that is none": {"graders": [{"type": "all", "value": [5]}]},
     "an option of the wrong type": {"graders": [{"type": "contains", "value": "x", "weight": "a"}]},
 }
 
 
-@pytest.mark.parametrize("fields", CASES.values(), ids=CASES)
-def test_fault_23_a_recorded_case_of_the_wrong_shape_grades_nothing(
-    project: Project, run: Path, fields: dict[str, Any]
-) -> None:
+def add_case(run: Path, fields: dict[str, Any]) -> None:
     data = {"id": "c0", "input": [{"role": "user", "content": "say ok"}], **fields}
     with (run / "journal.jsonl").open("ab") as file:
         file.write(encode_row({"type": "case", "suite": "s.eval.yaml", "case": "c0", "data": data}))
+
+
+@pytest.mark.parametrize("fields", [*CASES.values(), *GRADERS.values()], ids=[*CASES, *GRADERS])
+def test_fault_23_a_recorded_case_of_the_wrong_shape_grades_nothing(
+    project: Project, run: Path, fields: dict[str, Any]
+) -> None:
+    add_case(run, fields)
     done = project.run("grade", run.name, "--recorded", "--trust")
     assert (done.code, "journal.jsonl" in done.err) == (3, True), done
     check_text(done)
+
+
+@pytest.mark.parametrize("fields", [*CASES.values(), *GRADERS.values()], ids=[*CASES, *GRADERS])
+def test_fault_23_a_recorded_case_of_the_wrong_shape_is_told_by_every_reader(
+    project: Project, run: Path, fields: dict[str, Any]
+) -> None:
+    add_case(run, fields)
+    fine = check_readers(project, run)
+    if fields in CASES.values():
+        assert ["report", "latest", "--format", "jsonl"] not in fine
+
+
+OK = {"role": "assistant", "content": "ok"}
+GRADE = {"grader": "expected", "score": 1.0, "passed": True, "reason": "equal"}
+RESULTS: dict[str, dict[str, Any]] = {
+    "calls that are none": {"answer": {"messages": [{**OK, "tool_calls": 3}]}},
+    "a call of no tool": {"answer": {"messages": [{**OK, "tool_calls": [{}]}]}},
+    "a call of a number": {"answer": {"messages": [{**OK, "tool_calls": [{"tool": 5}]}]}},
+    "a call that is null": {"answer": {"messages": [{**OK, "tool_calls": [None]}]}},
+    "a score over 1": {"grades": [{**GRADE, "score": 5}]},
+    "a score below 0": {"grades": [{**GRADE, "score": -1}]},
+    "less than no weight": {"grades": [{**GRADE, "weight": -1}]},
+    "a grade that was paid for": {"grades": [{**GRADE, "cost_usd": -5}]},
+    "an answer that was paid for": {"answer": {"messages": [OK], "cost_usd": -5}},
+    "tokens that were given back": {
+        "answer": {"messages": [OK], "usage": {"input_tokens": -1}}
+    },
+    "no trial": {"repeat": 0},
+    "time that ran back": {"duration_s": -1},
+    "a grade of no turn": {"grades": [{**GRADE, "turn": 0}]},
+    "grades that are none": {"grades": 5},
+    "an answer that is none": {"answer": []},
+    "a field that nobody knows": {"verdct": "failed"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fields", RESULTS.values(), ids=RESULTS)
+def test_fault_23_a_result_of_the_wrong_shape_is_told_by_every_reader(
+    project: Project, run: Path, fields: dict[str, Any]
+) -> None:
+    with (run / "journal.jsonl").open("ab") as file:
+        file.write(encode_row(row(answer={"messages": [OK]}, grades=[GRADE]) | fields))
+    fine = check_readers(project, run)
+    assert all(command[0] == "list" for command in fine), fine
+
+
+TWISTED = {
+    "a verdict twice": (b'"verdict":"passed"', b'"verdict":"failed","verdict":"passed"'),
+    "a score twice": (b'"score":1.0', b'"score":0.0,"score":1.0'),
+    "infinity": (b'"reason":"equal"', b'"reason":"equal","details":{"a":1e999}'),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), TWISTED.values(), ids=TWISTED)
+def test_fault_23_json_that_readers_disagree_on_is_told_by_every_reader(
+    project: Project, run: Path, old: bytes, new: bytes
+) -> None:
+    line = encode_row(row(answer={"messages": [OK]}, grades=[GRADE]))
+    body = line[: line.rindex(b',"sum"')]
+    assert old in body
+    with (run / "journal.jsonl").open("ab") as file:
+        file.write(signed(body.replace(old, new)))
+    fine = check_readers(project, run)
+    assert all(command[0] == "list" for command in fine), fine

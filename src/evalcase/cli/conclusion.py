@@ -88,9 +88,10 @@ def rate_of(evaluated: Evaluated) -> Mean:
 
 def gather_statistics(kept: KeptRun) -> Statistics:
     """Those of all results that were kept."""
+    from evalcase.evaluation.figures import Figuring
     from evalcase.report.terminal.statistics import Statistics
 
-    statistics = Statistics()
+    statistics = Statistics(ledger=Figuring().open_ledger(kept.run))
     for result in kept.results():
         statistics.add(result, kept.find_tagged(result.key.suite, result.key.case))
     return statistics

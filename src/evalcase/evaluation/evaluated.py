@@ -11,7 +11,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
 from evalcase.record.ending import Status
-from evalcase.record.folder import Run, planned_cases
+from evalcase.record.folder import Run, has_several_targets, planned_cases
 from evalcase.record.gradings import GradedBy
 from evalcase.record.kept import KeptRun
 
@@ -77,8 +77,7 @@ class Evaluated:
     @property
     def is_shared(self) -> bool:
         """Whether cases may be in it once for each of several targets."""
-        targets = self.run.about.get("targets")
-        return isinstance(targets, list | dict) and len(targets) > 1
+        return has_several_targets(self.run)
 
     @property
     def path(self) -> str:

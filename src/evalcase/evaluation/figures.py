@@ -8,6 +8,7 @@ from evalcase.errors import ConfigError
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.record.folder import Run, has_several_targets
 from evalcase.record.kept import KeptRun
 from evalcase.report.figures.figures import Figures, Interval
 from evalcase.report.figures.ledger import Ledger
@@ -23,10 +24,11 @@ class Figuring:
     ks: tuple[int, ...] = ()
     """The k of pass@k and pass^k."""
 
-    def open_ledger(self) -> Ledger:
-        """Raise ConfigError where clusters are asked for by what is no path."""
+    def open_ledger(self, run: Run) -> Ledger:
+        """What the results of a run are added up in. Raise ConfigError where clusters are asked for
+        by what is no path."""
         if self.cluster is None:
-            return Ledger()
+            return Ledger(several_targets=has_several_targets(run))
         from evalcase.report.figures.clustering import Clustering
 
         try:
@@ -56,7 +58,7 @@ class Figuring:
 
 def read_figures(evaluated: Evaluated, figuring: Figuring) -> Figures:
     """Those of all results of a run. Raise ConfigError as above."""
-    ledger = figuring.open_ledger()
+    ledger = figuring.open_ledger(evaluated.run)
     with KeptRun(evaluated.run, evaluated.grading) as kept:
         find = figuring.finder(kept)
         for result in kept.results():

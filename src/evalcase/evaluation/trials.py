@@ -15,7 +15,9 @@ from evalcase.model.case import Case
 from evalcase.model.conversation import join_turns
 from evalcase.model.failure import Failure
 from evalcase.model.finding import Unfit
-from evalcase.model.grader import Asker, Context, NamedGrader
+from evalcase.model.grader import Asker, Context, NamedGrader, Usable
+from evalcase.model.json_value import JSON
+from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import maker_of, replace
 from evalcase.model.result import Result
@@ -218,7 +220,8 @@ class Trials:
     ) -> Awaitable[Graded]:  # fmt: skip
         asker: Asker | None = None
         if self.place is not None or graders is not self._plan.graders.only_expected:
-            asker = partial(self._gate.ask_for_grader, within=question)
+            ask = self._ask_for_grader if self._capped else self._gate.ask_for_grader
+            asker = partial(ask, within=question)
             if self.place is not None and self.place.must_grade(answer, graders):
                 return self._grade_there(
                     self.place, case, question, answer, duration_s, turns, asker
@@ -227,6 +230,15 @@ class Trials:
         limit_s = self._plan.config.grader_timeout_s
         only_these = self._plan.graders.only_given
         return grade_answer(context, graders, self._guests, limit_s, only_these=only_these)
+
+    async def _ask_for_grader(
+        self, name: str, messages: Sequence[Message], schema: JSON, usable: Usable | None,
+        within: Question,
+    ) -> Answer:  # fmt: skip
+        """Ask where there is a spending cap: what has no price is told of, whoever asks."""
+        answer = await self._gate.ask_for_grader(name, messages, schema, usable, within)
+        self._look_at_cost(name, answer.cost_usd)
+        return answer
 
     async def _grade_there(
         self, place: Workplace, case: Case, question: Question, answer: Answer, duration_s: float,

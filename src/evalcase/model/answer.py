@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from evalcase.model.field_marks import NOT_NEGATIVE
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, ToolCall
-from evalcase.model.quick_dataclass import dataclass, made_often
+from evalcase.model.quick_dataclass import dataclass, field, made_often
 from evalcase.model.step import Step
 
 MOST_USD = 1e12
@@ -19,9 +20,9 @@ MOST_TOKENS = 10**15
 class Usage:
     """Tokens as the target counted them; None where it didn't say."""
 
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cached_tokens: int | None = None
+    input_tokens: int | None = field(default=None, metadata=NOT_NEGATIVE)
+    output_tokens: int | None = field(default=None, metadata=NOT_NEGATIVE)
+    cached_tokens: int | None = field(default=None, metadata=NOT_NEGATIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Answer:
 
     messages: tuple[Message, ...]
     usage: Usage | None = None
-    cost_usd: float | None = None
+    cost_usd: float | None = field(default=None, metadata=NOT_NEGATIVE)
     truncated: bool = False
     """Whether output was cut because it was larger than evalcase keeps."""
     cached: bool = False
@@ -53,14 +54,14 @@ class Answer:
     that, and can't be graded so again."""
     earlier: Earlier | None = None
     """What it took then, where it comes from a cache, a record or a file of answers."""
-    last_at: int = 0
+    last_at: int = field(default=0, metadata=NOT_NEGATIVE)
     """Where in its messages the last turn of a conversation is answered. Those before it are what
     was said earlier, by both sides; what isn't said in turns has none."""
     ends_conversation: bool = False
     """Whether the target says that there is nothing more to say to its user."""
     steps: tuple[Step, ...] = ()
     """What was done on the way to it, where that was traced."""
-    steps_cut: int = 0
+    steps_cut: int = field(default=0, metadata=NOT_NEGATIVE)
     """How many more steps there were than are kept."""
     trace: str | None = None
     """The id of the trace that tells of it, where there is one."""

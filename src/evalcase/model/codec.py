@@ -12,19 +12,26 @@ from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
+from evalcase.model.decoders import (
+    MOST,
+    PLAIN,
+    Decode,
+    decode_anything,
+    decode_mapping,
+    decode_mapping_of,
+    decode_message,
+    decode_of_kinds,
+    decode_one_of,
+    decode_several,
+    decode_within,
+    name_path,
+    path_below,
+)
 from evalcase.model.message import Message
 from evalcase.model.quick_constructor import FEW
 from evalcase.model.quick_dataclass import MISSING, fields, is_dataclass
 
 Encode = Callable[[Any], Any]
-Decode = Callable[[Any, str], Any]
-"""A value, and the path that it has in messages."""
-
-INLINE = {"inline": True}
-"""Metadata of a field that is a named tuple, and whose fields stand in its place."""
-
-_MOST = 1e300
-"""JSON has numbers that are too large for a float: read as one, they are infinity."""
 
 T = TypeVar("T")
 
@@ -136,22 +143,22 @@ def _decoder_of(wanted: type) -> Decode:
             inside = _hints_of(hints[each.name])
             inline[each.name] = hints[each.name], {n: _decoder(h) for n, h in inside.items()}
             continue
-        simple[each.name] = _decoder(hints[each.name])
+        simple[each.name] = _decoder_by(each.metadata, hints[each.name])
         if each.default is MISSING and each.default_factory is MISSING:
             needed.append(each.name)
     known = simple.keys() | {name for _, inside in inline.values() for name in inside}
 
     def read(data: object, where: str) -> object:
         if not isinstance(data, Mapping):
-            raise ValueError(f"{_named(where)} must be a mapping")
+            raise ValueError(f"{name_path(where)} must be a mapping")
         if not data.keys() <= known:
             odd = next(iter(data.keys() - known))
-            raise ValueError(f"`{_below(where, str(odd))}` is not known")
+            raise ValueError(f"`{path_below(where, str(odd))}` is not known")
         for name in needed:
             if name not in data:
-                raise ValueError(f"`{_below(where, name)}` is missing")
+                raise ValueError(f"`{path_below(where, name)}` is missing")
         given = {
-            name: from_json(data[name], _below(where, name))
+            name: from_json(data[name], path_below(where, name))
             for name, from_json in simple.items()
             if name in data
         }
@@ -164,8 +171,19 @@ def _decoder_of(wanted: type) -> Decode:
 
 def _inside(data: Mapping[str, Any], where: str, name: str, from_json: Decode) -> object:
     if name not in data:
-        raise ValueError(f"`{_below(where, name)}` is missing")
-    return from_json(data[name], _below(where, name))
+        raise ValueError(f"`{path_below(where, name)}` is missing")
+    return from_json(data[name], path_below(where, name))
+
+
+def _decoder_by(metadata: Mapping[str, Any], hint: Any) -> Decode:  # noqa: ANN401 - as above
+    """How a field is read whose metadata may say more than its type."""
+    if "kinds" in metadata:
+        return decode_of_kinds(metadata["kinds"])
+    if "least" not in metadata:
+        return _decoder(hint)
+    inner = [each for each in get_args(hint) if each is not NoneType] or [hint]
+    read = decode_within(inner[0] is int, metadata["least"], metadata.get("most", MOST))
+    return read if len(get_args(hint)) < 2 else _union([read])
 
 
 def _decoder(hint: Any) -> Decode:  # noqa: ANN401 - a type as it was written
@@ -173,96 +191,27 @@ def _decoder(hint: Any) -> Decode:  # noqa: ANN401 - a type as it was written
     if origin in (Union, UnionType):
         return _union([_decoder(each) for each in get_args(hint) if each is not NoneType])
     if origin is tuple:
-        return _several(_decoder(get_args(hint)[0]))
+        return decode_several(_decoder(get_args(hint)[0]))
     if origin is Literal:
-        return _one_of(get_args(hint))
+        return decode_one_of(get_args(hint))
     if hint is dict or origin is dict:
-        inside = _decoder(get_args(hint)[1]) if origin is dict else _anything
-        return _mapping if inside is _anything else _mapping_of(inside)
+        inside = _decoder(get_args(hint)[1]) if origin is dict else decode_anything
+        return decode_mapping if inside is decode_anything else decode_mapping_of(inside)
     if hint is Message:
-        return _message
+        return decode_message
     if isinstance(hint, type) and is_dataclass(hint):
         return _decoder_of(hint)
-    return _PLAIN.get(hint, _anything)
+    return PLAIN.get(hint, decode_anything)
 
 
 def _union(inner: list[Decode]) -> Decode:
     """One type, or none at all; a union of several types is JSON of any shape."""
-    (only,) = inner if len(inner) == 1 else (_anything,)
+    (only,) = inner if len(inner) == 1 else (decode_anything,)
     return lambda value, where: None if value is None else only(value, where)
 
 
-def _several(item: Decode) -> Decode:
-    def read(value: object, where: str) -> object:
-        if not isinstance(value, list | tuple):
-            raise ValueError(f"{_named(where)} must be a list")
-        return tuple([item(each, f"{where}.{number}") for number, each in enumerate(value)])
-
-    return read
-
-
-def _one_of(choices: tuple[object, ...]) -> Decode:
-    def read(value: object, where: str) -> object:
-        if not isinstance(value, str) or value not in choices:
-            raise ValueError(f"{_named(where)} is {value!r:.60}, which is not known")
-        return value
-
-    return read
-
-
-def _mapping(value: object, where: str) -> object:
-    if not isinstance(value, dict):
-        raise ValueError(f"{_named(where)} must be a mapping")
-    return value
-
-
-def _mapping_of(item: Decode) -> Decode:
-    def read(value: object, where: str) -> object:
-        if not isinstance(value, dict):
-            raise ValueError(f"{_named(where)} must be a mapping")
-        return {name: item(each, _below(where, name)) for name, each in value.items()}
-
-    return read
-
-
-def _message(value: object, where: str) -> Message:
-    if not isinstance(value, dict) or not isinstance(value.get("role"), str):
-        raise ValueError(f"{_named(where)} must be a message")
-    return value if type(value) is Message else Message(value)
-
-
-def _text(value: object, where: str) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{_named(where)} must be text")
-    return value
-
-
-def _truth(value: object, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"{_named(where)} must be true or false")
-    return value
-
-
-def _count(value: object, where: str) -> int:
-    if type(value) is not int or not -_MOST <= value <= _MOST:
-        raise ValueError(f"{_named(where)} must be a whole number")
-    return value
-
-
-def _number(value: object, where: str) -> float:
-    if type(value) not in (int, float) or not -_MOST <= value <= _MOST:  # type: ignore[operator]
-        raise ValueError(f"{_named(where)} must be a number")
-    return value  # type: ignore[return-value]
-
-
-def _anything(value: object, where: str) -> object:
-    del where
-    return value
-
-
-_PLAIN: dict[Any, Decode] = {str: _text, bool: _truth, int: _count, float: _number}
-_WRITTEN = {each.__name__: each for each in _PLAIN} | {
-    f"{each.__name__} | None": each | None for each in _PLAIN
+_WRITTEN = {each.__name__: each for each in PLAIN} | {
+    f"{each.__name__} | None": each | None for each in PLAIN
 }
 
 
@@ -283,11 +232,3 @@ def _hint_of(hint: Any, declared_in: type) -> Any:  # noqa: ANN401 - a type, or 
     if known is not None:
         return known
     return eval(hint, vars(sys.modules[declared_in.__module__]))  # noqa: S307 - of a source that was imported
-
-
-def _below(where: str, name: str) -> str:
-    return f"{where}.{name}" if where else name
-
-
-def _named(where: str) -> str:
-    return f"`{where}`" if where else "it"

@@ -8,8 +8,9 @@ from math import fsum
 from typing import Literal
 
 from evalcase.model.answer import Answer, Earlier, Usage, sum_usage
+from evalcase.model.field_marks import NOT_NEGATIVE
 from evalcase.model.message import Message
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.simulated_user import USER_PROTOCOL
 
@@ -37,7 +38,7 @@ class Turn:
     duration_s: float = 0.0
     """Of the attempt that counts, as measured here."""
     usage: Usage | None = None
-    cost_usd: float | None = None
+    cost_usd: float | None = field(default=None, metadata=NOT_NEGATIVE)
     truncated: bool = False
     cached: bool = False
     model: str | None = None
@@ -62,7 +63,7 @@ class Simulated:
     asking_s: float = 0.0
     """How long its answers took together."""
     usage: Usage | None = None
-    cost_usd: float | None = None
+    cost_usd: float | None = field(default=None, metadata=NOT_NEGATIVE)
     """None where nothing was asked, or a price is not known."""
     model: str | None = None
 

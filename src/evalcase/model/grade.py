@@ -8,6 +8,7 @@ from typing import Any
 
 from evalcase.model.answer import Usage
 from evalcase.model.failure import Failure
+from evalcase.model.field_marks import COUNT, NOT_NEGATIVE, SHARE
 from evalcase.model.quick_dataclass import dataclass, field, made_often
 
 
@@ -33,28 +34,28 @@ class Grade:
     """A score as it counts in a case; or, where the grader broke, the failure and no score."""
 
     grader: str
-    score: float | None
+    score: float | None = field(metadata=SHARE)
     """Between 0 and 1; None if the grader broke, or found nothing to grade."""
     passed: bool
     reason: str
     details: dict[str, Any] = field(default_factory=dict)
-    weight: float = 1.0
+    weight: float = field(default=1.0, metadata=NOT_NEGATIVE)
     required: bool = False
     failure: Failure | None = None
-    asked: int = 0
+    asked: int = field(default=0, metadata=NOT_NEGATIVE)
     """How many questions the grader asked of targets, retries not counted."""
     usage: Usage | None = None
     """The tokens of those questions."""
-    cached: int = 0
+    cached: int = field(default=0, metadata=NOT_NEGATIVE)
     """How many of their answers came from the cache."""
-    asking_s: float | None = None
+    asking_s: float | None = field(default=None, metadata=NOT_NEGATIVE)
     """How long the answers took together, waiting for their turn included."""
-    cost_usd: float | None = None
+    cost_usd: float | None = field(default=None, metadata=NOT_NEGATIVE)
     """Their cost; None where nothing was asked, or a price is not known."""
     stands: bool = False
     """Whether it failed because there was nothing to look at, or no clear verdict: a grader that is
     made of others, and has `not: true`, can't turn that round either."""
-    turn: int | None = None
+    turn: int | None = field(default=None, metadata=COUNT)
     """Which turn of a conversation it is of, from 1; None where it is of the whole."""
 
 

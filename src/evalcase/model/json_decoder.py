@@ -48,5 +48,3 @@ decode_strictly = JSONDecoder(
     object_pairs_hook=_object, parse_float=_float, parse_constant=_refuse_constant
 ).decode
 """The value of a text; ValueError or RecursionError if there is none."""
-decode_quickly = JSONDecoder(parse_constant=_refuse_constant).decode
-"""The same in half the time, for what evalcase wrote: keys are not counted."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from evalcase.model.answer import Answer
-from evalcase.model.codec import INLINE
 from evalcase.model.conversation import Exchange, Simulated, TalkEnd, Turn, split_turns
 from evalcase.model.failure import Failure
+from evalcase.model.field_marks import COUNT, INLINE, NOT_NEGATIVE, SHARE
 from evalcase.model.grade import Grade, mean_score
 from evalcase.model.quick_dataclass import dataclass, field, made_often
 from evalcase.model.trial import TrialKey
@@ -26,24 +26,24 @@ class Result:
     grades: tuple[Grade, ...] = ()
     failure: Failure | None = None
     """Why the target gave no answer; or why the case was skipped."""
-    attempts: int = 1
+    attempts: int = field(default=1, metadata=NOT_NEGATIVE)
     """How often the target was called."""
     started_at: str = ""
     """UTC, ISO 8601."""
-    duration_s: float = 0.0
+    duration_s: float = field(default=0.0, metadata=NOT_NEGATIVE)
     """Of the attempt that counts, as measured here."""
     retried: tuple[Failure, ...] = ()
     """What the attempts before that one came to."""
     grading_hash: str = ""
     """Changes with anything that a verdict rests on beside the answer: then it must be graded
     again."""
-    grading: int = 1
+    grading: int = field(default=1, metadata=COUNT)
     """Which of the gradings of a run this is, from 1."""
-    repeats: int = 1
+    repeats: int = field(default=1, metadata=COUNT)
     """How many trials there are of the case at this target."""
-    pass_rate: float = 1.0
+    pass_rate: float = field(default=1.0, metadata=SHARE)
     """The share of them that must pass."""
-    number: int = 0
+    number: int = field(default=0, metadata=NOT_NEGATIVE)
     """The place of the case among those of the run, from 0."""
     turns: tuple[Turn, ...] = ()
     """The turns of a conversation, whose messages are those of the answer."""
@@ -81,7 +81,7 @@ class Regraded:
     key: TrialKey = field(metadata=INLINE)
     verdict: Verdict
     grading_hash: str
-    grading: int
+    grading: int = field(metadata=COUNT)
     grades: tuple[Grade, ...] = ()
-    pass_rate: float = 1.0
-    repeats: int = 1
+    pass_rate: float = field(default=1.0, metadata=SHARE)
+    repeats: int = field(default=1, metadata=COUNT)

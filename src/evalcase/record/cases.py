@@ -7,7 +7,7 @@ from io import BufferedReader
 from typing import Any
 
 from evalcase.model.case import Case
-from evalcase.model.simulated_user import USER_FIELDS, USER_NEEDS
+from evalcase.model.case_fields import check_case
 from evalcase.record.gradings import find_grading
 from evalcase.record.lines import JournalLines, damaged_error, line_number, open_lines, read_line_at
 from evalcase.system.table import Table, mark_of
@@ -20,17 +20,20 @@ _TAGS, _VARS = b'"tags"', b'"vars"'
 _END = b'{"type":"end",'
 # Plain names only: an escape may stand for what can't be told from its bytes.
 _NAME = late_pattern(rb'\{"type":"case",("suite":"[^"\\]*","case":"[^"\\]*"),')
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    "id": str, "turns": list, "stop_on_failure": bool, "user": dict, "description": str,
-    "tags": list, "metadata": dict, "skip": (str, bool), "conversation_id": str, "criteria": str,
-    "rubrics": list, "graders": list, "targets": list, "repeat": dict, "threshold": (int, float),
-    "timeout_s": (int, float), "vars": dict, "rendered": bool,
-}  # fmt: skip
 
 
 def case_row(suite: str, case: Case) -> dict[str, Any]:
     """The row of a case: whole, in its canonical form."""
     return {"type": "case", "suite": suite, "case": case.id, "data": case.data}
+
+
+def read_case(row: dict[str, Any]) -> Case:
+    """The case of a row. Raise ValueError if it is none: the row may come from anyone."""
+    data = row.get("data")
+    if not isinstance(data, dict) or data.get("id") != row.get("case"):
+        raise ValueError("its data is of another")
+    check_case(data)
+    return Case(data)
 
 
 class CaseShelf:
@@ -50,10 +53,11 @@ class CaseShelf:
             return None
         if self._file is None:
             self._file = open_lines(self._path)
-        data = read_line_at(self._path, self._file, found[0]).get("data")
-        if not isinstance(data, dict) or data.get("id") != case or not is_case(data):
-            raise damaged_error(self._path, line_number(self._file, found[0]), "is no case")
-        return Case(data)
+        try:
+            return read_case(read_line_at(self._path, self._file, found[0]))
+        except ValueError as error:
+            line = line_number(self._file, found[0])
+            raise damaged_error(self._path, line, f"is no case: {error}") from error
 
     def find_tagged(self, suite: str, case: str) -> Case | None:
         """The same, but None if the case has neither tags nor variables."""
@@ -105,43 +109,3 @@ def _name(line: bytes, path: str, number: int) -> tuple[str, str]:
     if not isinstance(suite, str) or not isinstance(case, str):
         raise damaged_error(path, number, "is no case")
     return suite, case
-
-
-def is_case(data: dict[str, Any]) -> bool:
-    """Whether data of a row can be taken for a case: it may come from anyone."""
-    fits = all(isinstance(data[name], kind) for name, kind in _TYPES.items() if name in data)
-    turns = data.get("turns", ()) if fits else ()
-    return (
-        fits and _is_repeat(data.get("repeat", {}))
-        and _are_messages(data.get("input", [] if turns or "user" in data else None))
-        and ("user" not in data or _is_user(data["user"]))
-        and all(isinstance(each, dict) and "turns" not in each and is_case(each) for each in turns)
-        and _are_messages(data.get("expected_output", []))
-        and all(isinstance(each, dict) for each in data.get("rubrics", ()))
-        and all(isinstance(each, dict) for each in data.get("graders", ()))
-    )  # fmt: skip
-
-
-_OF_USER: dict[str, type | tuple[type, ...]] = {
-    "goal": str, "target": str, "max_turns": int, "persona": str, "facts": (list, dict),
-    "first": list,
-}  # fmt: skip
-
-
-def _is_user(value: dict[str, Any]) -> bool:
-    return (
-        value.keys() <= set(USER_FIELDS) and value.keys() >= set(USER_NEEDS)
-        and all(isinstance(each, _OF_USER[name]) for name, each in value.items())
-        and type(value["max_turns"]) is int and _are_messages(value.get("first", []))
-    )  # fmt: skip
-
-
-def _is_repeat(value: dict[str, Any]) -> bool:
-    times, rate = value.get("times", 1), value.get("pass_rate", 1.0)
-    return type(times) is int and times > 0 and type(rate) in (int, float) and 0 <= rate <= 1
-
-
-def _are_messages(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(each, dict) and isinstance(each.get("role"), str) for each in value
-    )

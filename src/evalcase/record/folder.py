@@ -157,6 +157,12 @@ def folder_of_run(run: Run) -> str:
     return folder if isinstance(folder, str) and "\0" not in folder else "."
 
 
+def has_several_targets(run: Run) -> bool:
+    """Whether cases may be in a run once for each of several targets."""
+    targets = run.about.get("targets")
+    return isinstance(targets, list | dict) and len(targets) > 1
+
+
 def origin_of(run: Run) -> str | None:
     """The run whose cases that did not pass are what this one is of; None if it is of all."""
     origin = run.about.get("failed_of")

@@ -101,7 +101,14 @@ def read_counting(body: bytes, lines: JournalLines) -> Counting | None:
     try:
         return read(row) if read is not None else None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise damaged_error(lines.path, lines.count, f"is no result: {error!r}") from error
+        raise damaged_error(lines.path, lines.count, f"is no result: {_why(error)}") from error
+
+
+def _why(error: Exception) -> str:
+    """What is wrong with a row, in words."""
+    if isinstance(error, KeyError):
+        return f"`{error.args[0]}` is missing"
+    return str(error) if isinstance(error, ValueError) else "a part of it has a wrong type"
 
 
 def read_result_rows(lines: JournalLines) -> Iterator[Placed]:
@@ -130,7 +137,7 @@ def outline_of(row: dict[str, Any]) -> Outline:
     key = _key(row)
     question, grading = row.get("question_hash", ""), row.get("grading_hash", "")
     if (type(question), type(grading)) != (str, str):
-        raise TypeError("a hash has a wrong type")
+        raise ValueError("a hash has a wrong type")
     user, user_usd = _user(row.get("user"))
     costs = [_money(grade.get("cost_usd")) for grade in row.get("grades", ())]
     known = [cost for cost in costs if cost is not None]
@@ -150,15 +157,15 @@ def _user(value: Any) -> tuple[str | None, float | None]:  # noqa: ANN401 - JSON
     if value is None:
         return None, None
     if not isinstance(value["target"], str):
-        raise TypeError("who played the user has a wrong type")
+        raise ValueError("who played the user has a wrong type")
     return value["target"], _money(value.get("cost_usd"))
 
 
 def _key(row: dict[str, Any]) -> TrialKey:
     key = TrialKey(row["suite"], row["case"], row["target"], row["repeat"])
     if [*map(type, key)] != _TYPES:
-        raise TypeError("suite, case, target or repeat has a wrong type")
-    if key.repeat < 0:
+        raise ValueError("suite, case, target or repeat has a wrong type")
+    if key.repeat < 1:
         raise ValueError(f"{key.repeat} is no trial of a case")
     return key
 
@@ -166,7 +173,7 @@ def _key(row: dict[str, Any]) -> TrialKey:
 def _changed(row: dict[str, Any]) -> Changed:
     target = row["target"]
     if not isinstance(target, str):
-        raise TypeError("target has a wrong type")
+        raise ValueError("target has a wrong type")
     return Changed(target, decode(TargetVersion, row["version"]))
 
 
@@ -188,19 +195,19 @@ def batch_row(sent: SentBatch) -> dict[str, Any]:
 def _batch(row: dict[str, Any]) -> SentBatch:
     target, tag, at, id = row["target"], row["tag"], row["at"], row.get("id")
     if not all(isinstance(each, str) for each in (target, tag, at, "" if id is None else id)):
-        raise TypeError("target, tag, at or id has a wrong type")
+        raise ValueError("target, tag, at or id has a wrong type")
     return SentBatch(target, tag, _count(row, "questions"), at, id)
 
 
 def _lost(row: dict[str, Any]) -> Lost:
     spent = _money(row["cost_usd"])
     if spent is None:
-        raise TypeError("cost_usd is missing")
+        raise ValueError("cost_usd is missing")
     return Lost(spent)
 
 
 def _money(value: object) -> float | None:
-    if value is not None and (type(value) not in (int, float) or not abs(value) < _MOST_USD):  # type: ignore[arg-type]
+    if value is not None and (type(value) not in (int, float) or not 0 <= value < _MOST_USD):  # type: ignore[operator]
         raise ValueError("cost_usd is no amount of money")
     return value  # type: ignore[return-value]
 

@@ -12,7 +12,7 @@ from evalcase.model.outcome import Outcome
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.model.totals import decide_case_verdict
-from evalcase.record.cases import CASE, is_case
+from evalcase.record.cases import CASE, read_case
 from evalcase.record.lines import open_lines, read_line_at
 from evalcase.text.journal_row import MAX_LINE, decode_row, fault_in
 
@@ -91,11 +91,16 @@ class GrowingJournal:
                 result = self._decode(read_line_at(self._path, file, at))
                 results[result.key.repeat] = result
             at_case = self._cases.get(name[:2])
-            row = {} if at_case is None else read_line_at(self._path, file, at_case)
-        data = row.get("data")
-        case = Case(data) if isinstance(data, dict) and is_case(data) else None
+            row = None if at_case is None else read_line_at(self._path, file, at_case)
+        case = None if row is None else self._read_case(row)
         trials = tuple(results[repeat] for repeat in sorted(results))
         return Grown(case, _outcome(trials), trials)
+
+    def _read_case(self, row: dict[str, Any]) -> Case:
+        try:
+            return read_case(row)
+        except ValueError as error:
+            raise RecordError(f"{self._path} is damaged: {error}") from error
 
     def _decode(self, row: dict[str, Any]) -> Result:
         row.pop("type", None)

@@ -19,6 +19,14 @@ _ASKED_ELSE = frozenset({*_ASKED[1:], "turns"})
 _GRADED = ("expected_output", "criteria", "rubrics", "graders", "threshold")
 _GRADED_ELSE = frozenset({*_GRADED[1:], "turns"})
 _ELSE = _ASKED_ELSE | _GRADED_ELSE | {"repeat"}
+OF_QUESTION = (*_ASKED, "turns", "stop_on_failure")
+OF_GRADING = (*_GRADED, "turns", "repeat")
+"""What an answer rests on, and what a verdict does; `repeat` is no part of a hash, but stands in
+each result."""
+DECIDES_NOTHING = frozenset({
+    "id", "description", "tags", "skip", "targets", "timeout_s", "vars", "rendered"
+})  # fmt: skip
+"""All other fields of a case: by these it is found and chosen, or they are in its texts already."""
 _to_json = compact_encoder(sort_keys=True)
 
 

@@ -6,11 +6,10 @@ no float or integer holds, and nesting without end are faults, and never a crash
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from json import JSONDecodeError
 from typing import Any, NoReturn
 
-from evalcase.model.json_decoder import BadJsonError, decode_quickly, decode_strictly
+from evalcase.model.json_decoder import BadJsonError, decode_strictly
 from evalcase.model.json_value import JSON, depth
 
 __all__ = [
@@ -31,26 +30,23 @@ DEEPEST_ROW = 200
 
 def parse_json(source: str | bytes, deepest: int = DEEPEST) -> JSON:
     """The one value of a text. BadJsonError if there is none that could be kept as it stands."""
-    return _parse(source, deepest, decode_strictly)
+    return _parse(source, deepest)
 
 
 def parse_object(source: str | bytes, deepest: int = DEEPEST) -> dict[str, Any]:
     """The same, where the value has to be an object."""
-    return _object_of(_parse(source, deepest, decode_strictly))
+    return _object_of(_parse(source, deepest))
 
 
 def parse_row(text: str) -> dict[str, Any]:
-    """The object of a row that evalcase wrote, or somebody who knows how to make its checksum.
-
-    It takes half the time, because keys are not counted: of the same key twice the last counts.
-    """
-    return _object_of(_parse(text, DEEPEST_ROW, decode_quickly))
+    """The object of a row that evalcase wrote, or somebody who knows how to make its checksum."""
+    return parse_object(text, DEEPEST_ROW)
 
 
-def _parse(source: str | bytes, deepest: int, decode: Callable[[str], JSON]) -> JSON:
+def _parse(source: str | bytes, deepest: int) -> JSON:
     text = _decoded(source) if isinstance(source, bytes) else source
     try:
-        value = decode(text)
+        value: JSON = decode_strictly(text)
     except JSONDecodeError as error:
         raise BadJsonError(_place(text, error)) from None
     except BadJsonError:

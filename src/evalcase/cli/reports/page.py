@@ -26,7 +26,7 @@ from evalcase.report.terminal.failures import UNFINISHED
 def write_html(reported: Reported, home: str = "", watch: Told | None = None) -> Iterator[bytes]:
     """The pieces of the page. One that is served has a way home, and may be watched."""
     kept, evaluated = reported.kept, reported.evaluated()
-    ledger = reported.figuring.open_ledger()
+    ledger = reported.figuring.open_ledger(kept.run)
     more = f"evalcase view {name_run(kept.run, reported.place)}"
 
     def describe() -> Page:

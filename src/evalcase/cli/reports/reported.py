@@ -74,7 +74,7 @@ class Reported:
 
     def figures(self) -> Figures:
         """Those of all results that count. Raise ConfigError where the run hasn't got them."""
-        statistics = Statistics((), self.figuring.open_ledger())
+        statistics = Statistics((), self.figuring.open_ledger(self.kept.run))
         evaluated = self.evaluated(statistics)
         figures = self.figuring.sum_up(statistics.ledger, evaluated.not_run)
         require_variables(self.by, figures)

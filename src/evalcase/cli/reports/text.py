@@ -24,7 +24,8 @@ def write_text(reported: Reported) -> Iterator[str]:
 def _summary(reported: Reported) -> Iterator[str]:
     kept, verdicts = reported.kept, reported.wanted.verdicts
     shown = [None if each == UNFINISHED else each for each in verdicts]
-    statistics = Statistics(shown or TROUBLED, reported.figuring.open_ledger())  # type: ignore[arg-type]
+    ledger = reported.figuring.open_ledger(kept.run)
+    statistics = Statistics(shown or TROUBLED, ledger)  # type: ignore[arg-type]
     evaluated = reported.evaluated(statistics)
     figures = reported.figuring.sum_up(statistics.ledger, evaluated.not_run)
     require_variables(reported.by, figures)

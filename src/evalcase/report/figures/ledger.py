@@ -1,12 +1,14 @@
 """Results with their cases in, in any order; out the cells that figures are made of.
 
 A case at a target is what is counted, once all of its trials are there. It holds cases of which
-some trials have not come, eight bytes a trial for latency, and besides only what grows with suites,
-targets, tags, values of variables, graders and clusters.
+some trials have not come, eight bytes a trial for latency, as many for each case of a run with
+several targets, and besides only what grows with suites, targets, tags, values of variables,
+graders and clusters.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,12 +20,16 @@ from evalcase.model.totals import decide_case_verdict
 from evalcase.model.trial import TrialKey
 from evalcase.report.figures.by_variable import VariableCells
 from evalcase.report.figures.cell import ClusterName, FigureCell, JudgingSums, Spent, bound
+from evalcase.system.table import mark_of
 
 if TYPE_CHECKING:
     from evalcase.report.figures.clustering import Clustering
 
 CountedGrade = tuple[str, Verdict, float | None]
 """What is counted of a grade: its grader, a verdict, and a score."""
+
+
+_AT_ONCE = 1 << 17
 
 
 class _CountedCase:
@@ -41,8 +47,12 @@ class _CountedCase:
 class Ledger:
     """Adds results up."""
 
-    def __init__(self, clustering: Clustering | None = None) -> None:
+    def __init__(
+        self, clustering: Clustering | None = None, *, several_targets: bool = False
+    ) -> None:
+        """With `several_targets`, it is noted which cases come at more than one of them."""
         self.clustering = clustering
+        self._notes_cases = several_targets and clustering is None
         self.places: dict[tuple[str, str, ClusterName], FigureCell] = {}
         """Cases by suite and target."""
         self.tags: dict[tuple[str, ClusterName], FigureCell] = {}
@@ -51,6 +61,8 @@ class Ledger:
         self.spent: dict[str, Spent] = {}
         """By target."""
         self.asked = JudgingSums()
+        self._cases: dict[str, array[int]] = {}
+        """Marks of the cases of each suite, one for each of their targets."""
         self._open: dict[tuple[str, str, str], _CountedCase] = {}
 
     def add(self, result: Result, case: Case | None = None) -> None:
@@ -76,6 +88,7 @@ class Ledger:
         if cell is None:
             cell = self.places[suite, target, cluster] = FigureCell(cluster)
         cell.add_once(verdict, score)
+        self._note(result.key)
         if case is not None and ("tags" in case.data or "vars" in case.data):
             for cell in self._grouped(case, result.key, cluster):
                 cell.add_once(verdict, score)
@@ -86,6 +99,27 @@ class Ledger:
         """How many cases lack some of their trials, by where they would be counted."""
         return Counter(cell for held in self._open.values() for cell in held.cells)
 
+    def find_shared(self) -> frozenset[str]:
+        """The suites of which some case is there once for each of several targets; where cases were
+        not noted, those that have several targets."""
+        targets: dict[str, set[str]] = {}
+        for suite, target, _ in self.places:
+            targets.setdefault(suite, set()).add(target)
+        return frozenset(
+            suite
+            for suite, several in targets.items()
+            if len(several) > 1
+            and (not self._notes_cases or _has_one_twice(self._cases.get(suite, ())))
+        )
+
+    def _note(self, key: TrialKey) -> None:
+        if not self._notes_cases:
+            return
+        marks = self._cases.get(key.suite)
+        if marks is None:
+            marks = self._cases[key.suite] = array("Q")
+        marks.append(mark_of(key.case))
+
     def _fold(self, result: Result, case: Case | None, spent: Spent, cluster: ClusterName) -> None:
         """Take a trial of a repeated case; and the case, if that is the last."""
         name = result.key[:3]
@@ -94,6 +128,7 @@ class Ledger:
             place = (result.key.suite, result.key.target, cluster)
             cells = [self.places.setdefault(place, FigureCell(cluster))]
             held = self._open[name] = _CountedCase(cells + self._grouped(case, result.key, cluster))
+            self._note(result.key)
         held.verdicts.append(result.verdict)
         held.grades += map(_said, result.grades)
         if (score := result.score) is not None:
@@ -140,6 +175,16 @@ class Ledger:
                 cell.add_case(
                     verdicts, trials, [score for *_, score in several if score is not None]
                 )
+
+
+def _has_one_twice(marks: Sequence[int]) -> bool:
+    """Whether a number is there twice. A set of a million would take more memory than a run."""
+    parts = 1 + len(marks) // _AT_ONCE
+    for part in range(parts):
+        some = [mark for mark in marks if mark % parts == part]
+        if len(set(some)) < len(some):
+            return True
+    return False
 
 
 def _find(

@@ -44,23 +44,14 @@ def sum_up(
         },
         tuple(ledger.variables.crowded), frozenset(ledger.variables.grouping),
     )  # fmt: skip
-    shared = _find_shared(ledger) if clustering is None else frozenset()
+    shared = ledger.find_shared() if clustering is None else frozenset()
     return _without_shared(figures, shared) if shared else figures
-
-
-def _find_shared(ledger: Ledger) -> frozenset[str]:
-    """The suites whose cases are there once for each of several targets."""
-    targets: dict[str, str] = {}
-    places = ((suite, target) for suite, target, _ in ledger.places)
-    return frozenset(
-        suite for suite, target in places if targets.setdefault(suite, target) != target
-    )
 
 
 def _without_shared(figures: Figures, shared: frozenset[str]) -> Figures:
     """What is of several targets has no interval: a case that is hard is so for each of them, and
     to count it as several that came by chance would make the interval too narrow. To tell how far
-    they go together would take a place for each case."""
+    they go together would take more for each case than its mark."""
     from evalcase.report.figures.decided import settle_part
 
     def bare(parts: dict[str, Slice]) -> dict[str, Slice]:

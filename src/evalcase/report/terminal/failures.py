@@ -112,6 +112,7 @@ def _details(
     result: Result, said: Said | None, case: Case | None, style: Style, width: int
 ) -> Iterator[str]:
     if result.failure is not None:
+        yield from _expected_lines(case, broken_turn(result), _INPUT_ROWS, style, width)
         yield from failure_lines(result.failure, result.attempts, style, width)
         return
     broken = [grade for grade in result.grades if grade.failure is not None]
@@ -133,17 +134,27 @@ def _unsaid(
     """What no grade has shown: what was expected, and the text and the calls of the answer."""
     compared = any(_sides(grade) or _fields(grade) for grade in grades)
     called = any(_calls(grade) for grade in grades)
-    if not compared and not called and case is not None and case.expects_output:
-        text, calls, _ = said_in(case.expected_output)
-        wanted = "\n".join([*([text] if text else []), *calls])
-        nothing = "(nothing of the assistant)" if text is None else "(empty)"
-        yield from label_text("expected", wanted or nothing, width, style, _TEXT_ROWS)
+    if not compared and not called:
+        yield from _expected_lines(case, None, _TEXT_ROWS, style, width)
     if said is None:
         return
     if not compared and (said.text is not None or not said.calls):
         yield from label_text("answer", said.text or "(empty)", width, style, _TEXT_ROWS)
     if not called:
         yield from call_rows(said.calls, said.more, width, style)
+
+
+def _expected_lines(
+    case: Case | None, turn: int | None, most: int, style: Style, width: int
+) -> Iterator[str]:
+    """What a case expects, or one of its turns; nothing where it expects no text."""
+    turns = case.turns if case is not None and turn is not None else ()
+    asked = turns[turn - 1] if turn is not None and turn <= len(turns) else case
+    if asked is not None and asked.expects_output:
+        text, calls, _ = said_in(asked.expected_output)
+        wanted = "\n".join([*([text] if text else []), *calls])
+        nothing = "(nothing of the assistant)" if text is None else "(empty)"
+        yield from label_text("expected", wanted or nothing, width, style, most)
 
 
 def grade_lines(grade: Grade, said: Said | None, style: Style, width: int) -> Iterator[str]:
