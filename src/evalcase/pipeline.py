@@ -10,13 +10,13 @@ record, to send each trial that is left through ask, grade and keep, and to conc
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Unpack
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from evalcase.errors import SuiteError
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem, in_order
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.suite import Suite
 from evalcase.read.discover import format_of
 from evalcase.read.document import Format
@@ -35,10 +35,13 @@ from evalcase.system.project_root import take_root
 if TYPE_CHECKING:
     from evalcase.evaluation.conduct import Evaluation
     from evalcase.evaluation.evaluated import Evaluated
+    from evalcase.evaluation.grading import By
+    from evalcase.evaluation.plan import Plan
+    from evalcase.evaluation.request import RunRequest
     from evalcase.plugins.given import GivenGraders, GivenTarget
     from evalcase.project.keywords import Keywords
     from evalcase.report.figures.figures import Figures, Interval
-    from evalcase.text.secrets import Scrubber
+    from evalcase.run.place import Workplace
 
 Path: TypeAlias = str | os.PathLike[str]
 Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Case | Iterable[Case]"
@@ -149,33 +152,12 @@ def evaluate(
     Raise SuiteError if a case is invalid, ConfigError or TargetError if a target can't be used,
     RecordError if nothing can be kept. Failures and errors of trials are results, and not raised.
     """
-    from evalcase.evaluation.listener import log_warning
-    from evalcase.system.loop import describe_stray, run_to_end
+    from evalcase.system.loop import run_to_end
 
     if _is_in_loop():
         raise RuntimeError("an event loop is running: `await evalcase.evaluate_async(…)` there")
-    warn = options.get("on_warning", log_warning)
-    scrubbers: list[Scrubber] = []
-
-    def tell(error: BaseException) -> None:
-        said = describe_stray(error)
-        warn(scrubbers[0].text(said) if scrubbers else said)
-
-    return run_to_end(
-        _evaluate(what, target, graders, users or {}, root, options, scrubbers.append), tell
-    )
-
-
-def figures(
-    evaluated: Evaluated, *, cluster: str | None = None, interval: Interval = "wilson",
-    pass_at: Iterable[int] = (),
-) -> Figures:  # fmt: skip
-    """The figures of a run, read from its record: rates with their intervals, of all cases and by
-    target, suite, tag and grader. Cases with the same value at the path `cluster` count together;
-    `pass_at` has the k of pass@k and pass^k. Raise ConfigError where the run hasn't got them."""
-    from evalcase.evaluation.figures import Figuring, read_figures
-
-    return read_figures(evaluated, Figuring(interval, cluster, tuple(pass_at)))
+    prepared = prepare_evaluation(what, target, graders, root, users, **options)
+    return run_to_end(prepared.carry_out(), prepared.warn_of_stray)
 
 
 async def evaluate_async(
@@ -189,26 +171,26 @@ async def evaluate_async(
 ) -> Evaluated:
     """The same as `evaluate`, for code that is async itself. `root` is the project's folder itself,
     by default that of the project which the working folder belongs to."""
-    return await _evaluate(what, target, graders, users or {}, root, options, lambda _: None)
-
-
-async def _evaluate(
-    what: Evaluable, target: GivenTarget | Iterable[GivenTarget] | None,
-    graders: GivenGraders, users: Mapping[str, GivenTarget], root: Path | None,
-    options: Keywords, known: Callable[[Scrubber], None],
-) -> Evaluated:  # fmt: skip
-    """`known` is given what takes secrets out of what is said, as soon as there is one."""
-    evaluation, folder = prepare_evaluation(what, target, graders, root, users, **options)
-    known(evaluation.plan.scrubber)
-    return await evaluation.carry_out(folder)
+    return await prepare_evaluation(what, target, graders, root, users, **options).carry_out()
 
 
 class PreparedRun(NamedTuple):
     """A run of which nobody has been asked anything yet."""
 
     evaluation: Evaluation
-    folder: str
-    """Where its record goes."""
+    request: RunRequest
+
+    def carry_out(self) -> Coroutine[None, None, Evaluated]:
+        """Open targets and record, send each trial that is left through ask, grade and keep, and
+        conclude."""
+        request = self.request
+        return self.evaluation.carry_out(request.folder, request.run, request.again)
+
+    def warn_of_stray(self, error: BaseException) -> None:
+        """Tell of what code of the user's raised outside of any trial."""
+        from evalcase.system.loop import describe_stray
+
+        self.request.warn(self.request.scrubber.text(describe_stray(error)))
 
 
 def prepare_evaluation(
@@ -220,51 +202,58 @@ def prepare_evaluation(
     **options: Unpack[Keywords],
 ) -> PreparedRun:
     """All of `evaluate` up to the first question: for who carries it out in a way of his own."""
-    # Who only loads or checks need not wait for all this.
+    from evalcase.evaluation.called import read_call
+
+    request = read_call(what, target, graders, users or {}, root, options)
+    return ready_run(request, plan_run(request))
+
+
+def plan_run(request: RunRequest) -> Plan:
+    """Check every suite, and make every target and grader. Whoever asks for a run comes by here:
+    `evaluate`, the command and the plug-in of pytest."""
+    # Who only loads or checks need not wait for it.
+    from evalcase.evaluation.plan import prepare
+
+    return prepare(
+        request.options, request.config, request.world, request.warn, request.given,
+        request.scrubber, request.tell,
+    )  # fmt: skip
+
+
+def ready_run(request: RunRequest, plan: Plan, by: By | None = None) -> PreparedRun:
+    """Say where the trials of a plan are answered, and what may end it early. With `by`, answers
+    that are known are graded by that, and no target is asked."""
     from evalcase.evaluation.conduct import Evaluation
-    from evalcase.evaluation.failed_of import find_failed
-    from evalcase.evaluation.listener import Listener, log_warning
-    from evalcase.evaluation.plan import Given, prepare
-    from evalcase.evaluation.secrets import make_scrubber
-    from evalcase.model.target import Surroundings
-    from evalcase.plugins.given import name_graders, name_targets, name_users
-    from evalcase.project.config import read_config, read_config_of
-    from evalcase.project.keywords import read_keywords
-    from evalcase.project.options import runs_folder
-    from evalcase.suites.collection import hold_suites
-    from evalcase.suites.made import read_grader
-    from evalcase.system.world import this_world
 
-    world = this_world()
-    if root is None:
-        config = read_config(world.cwd, world.cwd)
-    else:
-        config = read_config_of(os.fspath(root), world.cwd)
-    warn = options.get("on_warning", log_warning)
-    scrubber = make_scrubber(config, world.environment, warn)
-    around = Surroundings(config.root, world.environment, lambda text: warn(scrubber.text(text)))
-    targets = name_targets(target, around)
-    made = {name: each for name, each in targets.items() if each is not None}
-    paths, suites = hold_suites(what)
-    folder, origin = runs_folder(options.get("runs_dir"), config), options.get("failed_of")
-    failed_of = find_failed(origin, folder, config.root) if origin is not None else None
-    chosen = read_keywords(paths, tuple(targets), options, failed_of)
-    read = partial(read_grader, config=config, no_exec=chosen.no_exec)
-    users_by_name = name_users(users or {}, around)
-    given = Given(suites, made, name_graders(graders, read), users=users_by_name)
-    plan = prepare(chosen, config, world, warn, given, scrubber)
-    evaluation = Evaluation(plan, Listener(options.get("on_result")))
-    if config.engine is not None or {"engine", "processes", "on"} & options.keys():
-        from evalcase.places.chosen import choose_engine, make_place
-
-        said = (options.get("engine"), options.get("processes"), options.get("on"))
-        engine = choose_engine(config, *said)
-        evaluation.place = make_place(engine, plan)
-    if chosen.stop is not None:
+    evaluation = Evaluation(plan, request.watcher, by)
+    if by is None:
+        evaluation.place = _find_place(request, plan)
+    if request.run is None and plan.options.stop is not None:
         from evalcase.evaluation.stopping import make_stopping
 
-        evaluation.stopping = make_stopping(plan, folder)
-    return PreparedRun(evaluation, folder)
+        evaluation.stopping = make_stopping(plan, request.folder)
+    return PreparedRun(evaluation, request)
+
+
+def _find_place(request: RunRequest, plan: Plan) -> Workplace | None:
+    """Where trials are answered, if that is not in this process."""
+    if plan.config.engine is None and request.engine == (None, None, None):
+        return None
+    from evalcase.places.chosen import choose_engine, make_place
+
+    return make_place(choose_engine(plan.config, *request.engine), plan)
+
+
+def figures(
+    evaluated: Evaluated, *, cluster: str | None = None, interval: Interval = "wilson",
+    pass_at: Iterable[int] = (),
+) -> Figures:  # fmt: skip
+    """The figures of a run, read from its record: rates with their intervals, of all cases and by
+    target, suite, tag and grader. Cases with the same value at the path `cluster` count together;
+    `pass_at` has the k of pass@k and pass^k. Raise ConfigError where the run hasn't got them."""
+    from evalcase.evaluation.figures import Figuring, read_figures
+
+    return read_figures(evaluated, Figuring(interval, cluster, tuple(pass_at)))
 
 
 def _is_in_loop() -> bool:

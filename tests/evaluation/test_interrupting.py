@@ -24,6 +24,6 @@ def test_a_run_that_is_interrupted_after_its_last_trial_is_completed(
             prepared.evaluation.engine.interrupt()
 
     prepared = prepare_evaluation([str(suite)], "echo", on_result=interrupt, concurrency=1)
-    run = asyncio.run(prepared.evaluation.carry_out(prepared.folder))
+    run = asyncio.run(prepared.carry_out())
     assert run.status == status
     assert len(seen) == after

@@ -102,10 +102,10 @@ async def _grade(
     path = case.suite if isinstance(case, PlacedCase) else IN_CODE
     suite = Suite(path, {"name": "case"}, (Case(data),))
     with TemporaryDirectory(prefix="evalcase-") as folder:
-        evaluation, runs = prepare_evaluation(
+        prepared = prepare_evaluation(
             suite, _Known(known), graders, root, repeat=1, cache=False, runs_dir=folder
         )
-        done = await evaluation.carry_out(runs)
+        done = await prepared.carry_out()
         for result in done.results:
             return result
     raise ConfigError(f"case `{case.id}` could not be graded: {done.notice or done.status}")

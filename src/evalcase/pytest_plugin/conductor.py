@@ -151,7 +151,7 @@ class Conductor:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         if self._is_ending:
             self._interrupt()
-        return await prepared.evaluation.carry_out(prepared.folder)
+        return await prepared.carry_out()
 
     def _interrupt(self) -> None:
         """End what is under way. It has no result, and `evalcase resume` goes on with it."""
