@@ -6,11 +6,16 @@ import ast
 import re
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
+import pytest
+
 import evalcase
+from tests.cli.command import environment
+from tests.cli.in_process import run_in_process
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "architecture.md"
@@ -32,7 +37,7 @@ def told() -> list[Step]:
     return [Step(f"evalcase.{module}", function) for _, module, function in found]
 
 
-def followed(folder: Path, steps: list[Step]) -> list[Step]:
+def followed(steps: list[Step], go: Callable[[], bool]) -> list[Step]:
     """The steps in the order in which a real run first comes to them."""
     seen: list[Step] = []
 
@@ -43,18 +48,35 @@ def followed(folder: Path, steps: list[Step]) -> list[Step]:
             if step in steps and step not in seen:
                 seen.append(step)
 
-    (folder / "sums.eval.yaml").write_text("- {id: one, input: hi, expected_output: hi}\n")
     sys.setprofile(look)
     try:
-        assert evalcase.evaluate(folder / "sums.eval.yaml", "echo", root=folder).ok
+        assert go()
     finally:
         sys.setprofile(None)
     return seen
 
 
-def test_a_real_run_takes_the_steps_that_are_told_in_that_order(tmp_path: Path) -> None:
+@pytest.fixture
+def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evalcase.toml").write_text("")
+    path = tmp_path / "sums.eval.yaml"
+    path.write_text("- {id: one, input: hi, expected_output: hi}\n")
+    return path
+
+
+def test_a_run_of_a_program_takes_the_steps_that_are_told_in_that_order(suite: Path) -> None:
     steps = told()
-    assert followed(tmp_path, steps) == steps
+    assert followed(steps, lambda: evalcase.evaluate(suite, "echo").ok) == steps
+
+
+def test_a_run_of_the_command_takes_the_same_steps(suite: Path) -> None:
+    steps, arguments = told(), ["run", suite.name, "--target", "echo"]
+
+    def run() -> bool:
+        return run_in_process(arguments, cwd=suite.parent, env=environment()).code == 0
+
+    assert followed(steps, run) == steps
 
 
 def test_no_more_modules_are_told_than_a_person_reads() -> None:

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Unpack
 
 from evalcase.cli import declare, run_flags
 from evalcase.cli.explained import explain_errors
-from evalcase.cli.reports.requested import report_option, request_reports
+from evalcase.cli.reports.requested import report_option
 from evalcase.cli.resume import go_back, read_request
-from evalcase.cli.running import Manner, execute, keep_secrets, take_process
-from evalcase.cli.streams import same_streams
+from evalcase.cli.running import Manner, ask_for, execute, plan_shown, take_process
 from evalcase.cli.trust import refuse_graders, refuse_stranger, trust_option
-from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError, SuiteError
-from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.grading import By, Nobody, cases_by_id, cases_by_name, require_cases
-from evalcase.evaluation.plan import Given, Plan, prepare
+from evalcase.evaluation.plan import Given, Plan
+from evalcase.evaluation.request import RunRequest
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.model.suite import Suite
-from evalcase.model.target import Warn
+from evalcase.pipeline import ready_run
 from evalcase.plugins.graders import defaults_of, make_grader
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
@@ -34,7 +33,18 @@ from evalcase.run.hashes import hash_question
 from evalcase.run.selection import Selection
 from evalcase.suites.collection import HeldSuites, SomeSuites
 from evalcase.system.world import this_world
-from evalcase.text.secrets import Scrubber
+
+if TYPE_CHECKING:
+    from evalcase.report.terminal.view import RunView
+
+    class GradeFlags(run_flags.SharedFlags):
+        """What `grade` is told."""
+
+        run: str
+        suites: tuple[str, ...]
+        graders: tuple[str, ...]
+        recorded: bool
+        trust: bool
 
 
 @declare.command("grade")
@@ -59,12 +69,7 @@ from evalcase.text.secrets import Scrubber
 @run_flags.quiet
 @run_flags.as_json
 @explain_errors
-def command(
-    run: str, suites: tuple[str, ...], graders: tuple[str, ...], recorded: bool,
-    max_cost_usd: float | None, max_errors: int | None, fail_under: float | None, no_exec: bool,
-    env_file: str | None, trust: bool, reports: tuple[str, ...],
-    runs_dir: str | None, quiet: bool, as_json: bool,
-) -> int:  # fmt: skip
+def command(**flags: Unpack[GradeFlags]) -> int:
     """Grade the answers of a run again. No target is asked; judges are.
 
     The suites are those of the run, as they are now. Every grading is kept: `report RUN@1` shows
@@ -77,75 +82,103 @@ def command(
     evalcase grade latest@1 --recorded          by the cases as they were at first
     evalcase grade latest --grader "contains: Lima"
     """
-    if recorded and suites:
+    if flags["recorded"] and flags["suites"]:
         raise declare.WrongUsageError("--recorded and --suite both say which cases there are")
-    wanted = request_reports(reports)
-    manner = Manner(take_process(), quiet, as_json, is_new=False, reports=wanted)
+    manner = take_process(flags, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
-    folder = os.path.abspath(runs_folder(runs_dir, config))
-    chosen, grading = find_run(run, folder)
-    if grading is not None and not recorded:
-        raise ConfigError(f"the cases of a grading are in the record: say --recorded with `{run}`")
-    request, state = read_request(chosen), this_world().state
-    if not trust and not is_own(chosen, state, config.root):
-        # Graders that others wrote down may run code, and paths that they wrote may lead anywhere.
-        if not graders and not suites:
-            return refuse_stranger(chosen, request, state)
-        recorded = not suites  # what is there to grade is then all that is used of the record
-        request = RunOptions()  # what its record would let pass doesn't count
-    paths = tuple(os.path.abspath(path) for path in suites)
-    request = request.overridden_by(max_errors=max_errors, fail_under=fail_under)
-    request = replace(
-        request, max_cost_usd=max_cost_usd,
-        env_file=os.path.abspath(env_file) if env_file else None,
-        no_exec=no_exec or request.no_exec, fail_fast=False, cache=None,
-    )  # fmt: skip
-    with KeptRun(chosen, grading) as kept:
-        held = _recorded_suites(kept) if recorded else None
-        if held is not None and not graders and not trust:
-            code = refuse_graders(chosen, (case for _, case in held), config)
+    folder = os.path.abspath(runs_folder(flags["runs_dir"], config))
+    run, grading = find_run(flags["run"], folder)
+    if grading is not None and not flags["recorded"]:
+        said = f"say --recorded with `{flags['run']}`"
+        raise ConfigError(f"the cases of a grading are in the record: {said}")
+    options, state = read_request(run), this_world().state
+    basis = _Basis(options, flags["suites"], flags["graders"], recorded=flags["recorded"])
+    if not flags["trust"] and not is_own(run, state, config.root):
+        if not basis.graders and not basis.suites:
+            return refuse_stranger(run, options, state)
+        basis = basis.of_stranger()
+    basis = basis.overridden_by(flags)
+    with KeptRun(run, grading) as kept:
+        held = _recorded_suites(kept) if basis.recorded else None
+        if held is not None and not basis.graders and not flags["trust"]:
+            code = refuse_graders(run, (case for _, case in held), config)
             if code is not None:
                 return code
-        if not recorded and not suites:
-            go_back(chosen, config)
-            _require_paths(request.paths)
-        given = Given(
-            held, Nobody(),
-            [make_grader(spec, defaults_of(config)) for spec in _read_graders(graders)],
-            bool(graders), Nobody(),
+        return _grade(kept, held, basis, config, folder, manner)
+
+
+class _Basis(NamedTuple):
+    """What answers are graded by."""
+
+    options: RunOptions
+    suites: tuple[str, ...]
+    """Their paths; none for those of the run."""
+    graders: tuple[str, ...]
+    """In place of what cases say."""
+    recorded: bool
+    """Whether cases are those that the record holds."""
+
+    def of_stranger(self) -> _Basis:
+        """The same for a record of somebody else's: what is there to grade is all that is used of
+        it. Graders that others wrote down may run code, paths that they wrote may lead anywhere,
+        and what they would let pass doesn't count."""
+        return self._replace(options=RunOptions(), recorded=not self.suites)
+
+    def overridden_by(self, flags: GradeFlags) -> _Basis:
+        """With what is asked for now."""
+        options = self.options.overridden_by(
+            max_errors=flags["max_errors"], fail_under=flags["fail_under"]
+        )
+        options = replace(
+            options, max_cost_usd=flags["max_cost_usd"],
+            env_file=os.path.abspath(flags["env_file"]) if flags["env_file"] else None,
+            no_exec=flags["no_exec"] or options.no_exec, fail_fast=False, cache=None,
         )  # fmt: skip
-        answers = kept.count_answers()
-        request = replace(request, targets=tuple(answers))
-        if paths:
-            request = replace(request, paths=paths, selection=Selection())
-        view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
-        with same_streams():
-            scrubber = keep_secrets(config, view.warn, manner.streams)
-            by_paths = not (suites or recorded)
-            plan = _prepare(request, config, view.warn, given, scrubber, by_paths=by_paths)
-        by = _graded_by(plan, kept, recorded=recorded, by_id=bool(suites), graders=graders)
-        plan = replace(plan, trials={name: count for name, count in answers.items() if count})
-        evaluation = Evaluation(plan, view, by)
-        view.expect(plan.trials)
-        go = partial(evaluation.carry_out, folder, chosen)
-        return execute(evaluation, go, view, manner)
+        return self._replace(options=options)
+
+    @property
+    def is_as_now(self) -> bool:
+        """Whether it is the suites of the run, as they are now."""
+        return not (self.suites or self.recorded)
 
 
-def _prepare(
-    request: RunOptions,
-    config: Config,
-    warn: Warn,
-    given: Given,
-    scrubber: Scrubber,
-    *,
-    by_paths: bool,
-) -> Plan:
+def _grade(
+    kept: KeptRun, held: SomeSuites | None, basis: _Basis, config: Config, folder: str,
+    manner: Manner,
+) -> int:  # fmt: skip
+    """Grade all answers that are kept once more; `held` are the suites that the record holds."""
+    if basis.is_as_now:
+        go_back(kept.run, config)
+        _require_paths(basis.options.paths)
+    graders = [make_grader(spec, defaults_of(config)) for spec in _read_graders(basis.graders)]
+    given = Given(held, Nobody(), graders, bool(basis.graders), Nobody())
+    answers = kept.count_answers()
+    view = manner.make_view()
+    request = ask_for(_narrow(basis, answers), config, folder, view, manner)
+    request = replace(request, given=given, run=kept.run)
+    plan = _plan(request, view, basis)
+    by = _graded_by(plan, kept, basis)
+    plan = replace(plan, trials={name: count for name, count in answers.items() if count})
+    view.expect(plan.trials)
+    return execute(ready_run(request, plan, by), view, manner)
+
+
+def _narrow(basis: _Basis, answers: Mapping[str, int]) -> RunOptions:
+    """The options for the targets that there are answers of, and for the suites that are named."""
+    options = replace(basis.options, targets=tuple(answers))
+    if not basis.suites:
+        return options
+    paths = tuple(os.path.abspath(path) for path in basis.suites)
+    return replace(options, paths=paths, selection=Selection())
+
+
+def _plan(request: RunRequest, view: RunView, basis: _Basis) -> Plan:
     """The plan; if the folder of a run has no suites any more, say what is left to grade by."""
     try:
-        return prepare(request, config, this_world(), warn, given, scrubber)
+        return plan_shown(request, view)
     except SuiteError as error:
         empty = [each.path for each in error.problems if each.code == "no-suites"]
-        if not by_paths or not empty:
+        if not basis.is_as_now or not empty:
             raise
         what = f"{empty[0]} has no eval files any more"
         raise ConfigError(f"{what}. --recorded grades by what the record holds") from None
@@ -201,19 +234,16 @@ def _check_graders(case: Case, kept: KeptRun) -> None:
             ) from None
 
 
-def _graded_by(
-    plan: Plan, kept: KeptRun, *, recorded: bool, by_id: bool, graders: Sequence[str]
-) -> By:
-    named = tuple(graders)
-    if recorded:
-        return By(kept.find_case, named, recorded=True)
+def _graded_by(plan: Plan, kept: KeptRun, basis: _Basis) -> By:
+    if basis.recorded:
+        return By(kept.find_case, basis.graders, recorded=True)
     hashes = plan.suites.hashes()
-    if by_id:
+    if basis.suites:
         by_ids = cases_by_id(plan.suites)
-        by = By(lambda _, id: by_ids.get(id), named, suites=hashes)
+        by = By(lambda _, id: by_ids.get(id), basis.graders, suites=hashes)
     else:
         by_names = cases_by_name(plan.suites)
-        by = By(lambda suite, id: by_names.get((suite, id)), named, suites=hashes)
+        by = By(lambda suite, id: by_names.get((suite, id)), basis.graders, suites=hashes)
     require_cases(kept, by.find, lambda result, case: _asks_same(result, case, kept))
     return by
 

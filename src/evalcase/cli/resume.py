@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
+from typing import TYPE_CHECKING, Unpack
 
 from evalcase.cli import declare, run_flags
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.explained import explain_errors
-from evalcase.cli.reports.requested import report_option, request_reports, tell_owed
+from evalcase.cli.reports.requested import report_option, tell_owed
 from evalcase.cli.running import (
     Manner,
+    ask_for,
     execute,
-    find_place,
-    keep_secrets,
+    plan_shown,
+    read_engine,
     take_process,
 )
-from evalcase.cli.streams import same_streams
 from evalcase.cli.trust import refuse_stranger, trust_option
-from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError
-from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.evaluated import read_evaluated
-from evalcase.evaluation.plan import prepare
 from evalcase.model.quick_dataclass import replace
-from evalcase.model.result import Verdict
+from evalcase.pipeline import ready_run
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.begun import left_no_record
@@ -35,6 +32,16 @@ from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.record.seal import is_own
 from evalcase.system.world import this_world
+
+if TYPE_CHECKING:
+
+    class ResumeFlags(run_flags.SharedFlags, run_flags.EngineFlags):
+        """What `resume` is told."""
+
+        run: str | None
+        retry_errored: bool
+        concurrency: int | None
+        trust: bool
 
 
 @declare.command("resume")
@@ -55,13 +62,7 @@ from evalcase.system.world import this_world
 @run_flags.quiet
 @run_flags.as_json
 @explain_errors
-def command(
-    run: str | None, retry_errored: bool, concurrency: int | None, max_cost_usd: float | None,
-    max_errors: int | None,
-    fail_under: float | None, processes: int | None, engine: str | None, on: str | None,
-    no_exec: bool, env_file: str | None, trust: bool,
-    reports: tuple[str, ...], runs_dir: str | None, quiet: bool, as_json: bool,
-) -> int:  # fmt: skip
+def command(**flags: Unpack[ResumeFlags]) -> int:
     """Go on with a run: only what is not finished is run, whatever ended it.
 
     RUN is a run's id, a part of it that no other has, its folder, `latest` or `previous`; without
@@ -82,44 +83,51 @@ def command(
     evalcase resume --retry-errored      what errored, too
     evalcase resume latest               the newest one, also if an older is not complete
     """
-    again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
-    wanted = request_reports(reports)
-    manner = Manner(take_process(), quiet, as_json, is_new=False, reports=wanted)
+    manner = take_process(flags, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
-    folder = os.path.abspath(runs_folder(runs_dir, config))
-    if run is None:
-        chosen = newest_unfinished(folder, errored=retry_errored) or newest_run(folder)
-    else:
-        chosen = _find(run, folder)
-    stranger = None if trust else _find_stranger(chosen, folder, config, is_named=run is not None)
+    folder = os.path.abspath(runs_folder(flags["runs_dir"], config))
+    chosen, is_named = _choose(flags, folder), flags["run"] is not None
+    stranger = None if flags["trust"] else _find_stranger(chosen, folder, config, is_named=is_named)
     if stranger is not None:
         return refuse_stranger(stranger, read_request(stranger), this_world().state)
     if chosen is None:
         sys.stderr.write("there is no run to go on with; `evalcase run` makes one\n")
         return 2
-    request = read_request(chosen)
-    request = request.overridden_by(
-        concurrency=concurrency, max_errors=max_errors, fail_under=fail_under,
-        max_cost_usd=max_cost_usd,
-        env_file=os.path.abspath(env_file) if env_file else None, no_exec=no_exec or None,
-    )  # fmt: skip
+    code = _go_on(chosen, flags, config, folder, manner)
+    return code if is_named else first_code(code, _code_of_newest(folder, chosen))
+
+
+def _choose(flags: ResumeFlags, folder: str) -> Run | None:
+    """The run that is named; or the newest that is not finished, else the newest."""
+    if flags["run"] is not None:
+        return _find(flags["run"], folder)
+    return newest_unfinished(folder, errored=flags["retry_errored"]) or newest_run(folder)
+
+
+def _go_on(run: Run, flags: ResumeFlags, config: Config, folder: str, manner: Manner) -> int:
+    options = _read_options(run, flags)
+    go_back(run, config)
     # Its targets are those it began with, whatever the configuration says by now.
-    default = chosen.about.get("default_target", config.target)
-    go_back(chosen, config)
-    view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
-    config = replace(config, target=default)
-    with same_streams():
-        scrubber = keep_secrets(config, view.warn, manner.streams)
-        plan = prepare(request, config, this_world(), view.warn, scrubber=scrubber, tell=view.tell)
-    evaluation = Evaluation(plan, view)
-    if any(each is not None for each in (engine, processes, on, config.engine)):
-        evaluation.place = find_place(plan, engine, processes, on)
-    if (decision := read_end(chosen.journal).decision) is not None:
+    config = replace(config, target=run.about.get("default_target", config.target))
+    view = manner.make_view()
+    request = replace(
+        ask_for(options, config, folder, view, manner), engine=read_engine(flags), run=run,
+        again=("errored",) if flags["retry_errored"] else (),
+    )  # fmt: skip
+    prepared = ready_run(request, plan_shown(request, view))
+    if (decision := read_end(run.journal).decision) is not None:
         view.tell(f"the run was {decision}. That is dropped, and the rest is run")
-    view.expect(plan.trials)
-    go = partial(evaluation.carry_out, folder, chosen, again)
-    code = execute(evaluation, go, view, manner)
-    return code if run is not None else first_code(code, _code_of_newest(folder, chosen))
+    return execute(prepared, view, manner)
+
+
+def _read_options(run: Run, flags: ResumeFlags) -> RunOptions:
+    """Those that it was begun with, but for what is said now."""
+    return read_request(run).overridden_by(
+        concurrency=flags["concurrency"], max_errors=flags["max_errors"],
+        fail_under=flags["fail_under"], max_cost_usd=flags["max_cost_usd"],
+        env_file=os.path.abspath(flags["env_file"]) if flags["env_file"] else None,
+        no_exec=flags["no_exec"] or None,
+    )  # fmt: skip
 
 
 def _find(name: str, folder: str) -> Run:

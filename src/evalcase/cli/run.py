@@ -5,27 +5,48 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from functools import partial
-from typing import get_args
+from typing import TYPE_CHECKING, Unpack, get_args
 
 from evalcase.cli import declare, run_flags
 from evalcase.cli.explained import explain_errors
-from evalcase.cli.reports.requested import report_option, request_reports
+from evalcase.cli.reports.requested import report_option
 from evalcase.cli.run_flags import check_finite
-from evalcase.cli.running import Manner, execute, find_place, keep_secrets, take_process
-from evalcase.cli.streams import same_streams
-from evalcase.cli.watching import make_view
-from evalcase.evaluation.conduct import Evaluation
-from evalcase.evaluation.plan import Plan, prepare, trials_of
+from evalcase.cli.running import ask_for, execute, plan_shown, read_engine, take_process
+from evalcase.evaluation.plan import Plan, trials_of
 from evalcase.model.decision import StopRule
-from evalcase.project.config import read_config
+from evalcase.model.quick_dataclass import replace
+from evalcase.pipeline import ready_run
+from evalcase.project.config import Config, read_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.begun import note_start
 from evalcase.run.selection import Selection, Shard
 from evalcase.system.world import this_world
 from evalcase.text.visible import visible
 
-_SELECTION = ("globs", "tags", "shard", "sample", "seed", "limit", "failed_of")
+if TYPE_CHECKING:
+
+    class RunFlags(run_flags.SharedFlags, run_flags.EngineFlags):
+        """What `run` is told."""
+
+        paths: tuple[str, ...]
+        targets: tuple[str, ...]
+        concurrency: int | None
+        repeat: int | None
+        globs: tuple[str, ...]
+        tags: tuple[str, ...]
+        shard: Shard | None
+        limit: int | None
+        sample: int | None
+        failed_of: str | None
+        seed: int
+        timeout_s: float | None
+        retries: int | None
+        retry_timeouts: bool
+        stop: StopRule | None
+        against: str | None
+        fail_fast: bool
+        cache: bool | None
+        dry_run: bool
 
 
 def _shard(value: str | None) -> Shard | None:
@@ -133,7 +154,8 @@ def _auto_shard(of: str, slash: str) -> Shard:
 @run_flags.runs_dir
 @run_flags.quiet
 @run_flags.as_json
-def command(**options: object) -> int:
+@explain_errors
+def command(**flags: Unpack[RunFlags]) -> int:
     """Run cases against targets, grade the answers and keep every result.
 
     \b
@@ -148,46 +170,54 @@ def command(**options: object) -> int:
     Exit code: 0 all passed; 1 some failed, or were not graded, or a gate is not met; 2 an invalid
     suite, configuration or usage; 3 trials errored, or the run was not completed; 130 interrupted.
     """
-    return _run(options)
-
-
-@explain_errors
-def _run(given: dict[str, object]) -> int:
-    dry_run, runs_dir = given.pop("dry_run"), given.pop("runs_dir")
-    config, world = read_config(os.getcwd(), os.getcwd()), this_world()
-    folder = runs_folder(runs_dir, config)  # type: ignore[arg-type]
-    if not dry_run:
+    config = read_config(os.getcwd(), os.getcwd())
+    folder = runs_folder(flags["runs_dir"], config)
+    if not flags["dry_run"]:
         # It may be refused, or what is imported may end the process: no record would tell of it.
-        note_start(folder, world.now())
-    reports = request_reports(given.pop("reports"))  # type: ignore[arg-type]
-    quiet, as_json = bool(given.pop("quiet")), bool(given.pop("as_json"))
-    manner = Manner(take_process(), quiet, as_json, reports=reports)
-    engine, processes, on = given.pop("engine"), given.pop("processes"), given.pop("on")
-    given["max_errors"] = given["max_errors"] or 0
-    given["paths"] = given["paths"] or (".",)
-    given["targets"] = tuple(dict.fromkeys(given["targets"]))  # type: ignore[call-overload]
-    selection = {name: given.pop(name) for name in _SELECTION}
-    view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
-    if (origin := selection["failed_of"]) is not None:
-        from evalcase.evaluation.failed_of import find_failed
-
-        selection["failed_of"] = find_failed(str(origin), folder, config.root)
-    chosen = RunOptions(selection=Selection(**selection), **given)  # type: ignore[arg-type]
-    with same_streams():
-        scrubber = keep_secrets(config, view.warn, manner.streams)
-        plan = prepare(chosen, config, world, view.warn, scrubber=scrubber, tell=view.tell)
-    view.expect(plan.trials)
-    if dry_run:
+        note_start(folder, this_world().now())
+    manner = take_process(flags, is_new=True)
+    view = manner.make_view()
+    request = ask_for(_read_options(flags, folder, config), config, folder, view, manner)
+    request = replace(request, engine=read_engine(flags))
+    plan = plan_shown(request, view)
+    if flags["dry_run"]:
         manner.print(_say_what_would_run(plan, manner.as_json))
         return 0
-    evaluation = Evaluation(plan, view)
-    if any(each is not None for each in (engine, processes, on, config.engine)):
-        evaluation.place = find_place(plan, engine, processes, on)  # type: ignore[arg-type]
-    if plan.options.stop is not None:
-        from evalcase.evaluation.stopping import make_stopping
+    return execute(ready_run(request, plan), view, manner)
 
-        evaluation.stopping = make_stopping(plan, folder)
-    return execute(evaluation, partial(evaluation.carry_out, folder), view, manner)
+
+def _read_options(flags: RunFlags, folder: str, config: Config) -> RunOptions:
+    return RunOptions(
+        paths=flags["paths"] or (".",),
+        targets=tuple(dict.fromkeys(flags["targets"])),
+        selection=_read_selection(flags, folder, config),
+        repeat=flags["repeat"],
+        concurrency=flags["concurrency"],
+        timeout_s=flags["timeout_s"],
+        retries=flags["retries"],
+        retry_timeouts=flags["retry_timeouts"],
+        max_cost_usd=flags["max_cost_usd"],
+        fail_fast=flags["fail_fast"],
+        no_exec=flags["no_exec"],
+        cache=flags["cache"],
+        env_file=flags["env_file"],
+        max_errors=flags["max_errors"] or 0,
+        fail_under=flags["fail_under"],
+        stop=flags["stop"],
+        against=flags["against"],
+    )
+
+
+def _read_selection(flags: RunFlags, folder: str, config: Config) -> Selection:
+    origin, failed_of = flags["failed_of"], None
+    if origin is not None:
+        from evalcase.evaluation.failed_of import find_failed
+
+        failed_of = find_failed(origin, folder, config.root)
+    return Selection(
+        globs=flags["globs"], tags=flags["tags"], shard=flags["shard"], sample=flags["sample"],
+        seed=flags["seed"], limit=flags["limit"], failed_of=failed_of,
+    )  # fmt: skip
 
 
 def _say_what_would_run(plan: Plan, as_json: bool) -> Iterator[str]:

@@ -3,8 +3,32 @@
 from __future__ import annotations
 
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from evalcase.cli import declare
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class SharedFlags(TypedDict):
+        """What these are to the commands that have them."""
+
+        max_cost_usd: float | None
+        max_errors: int | None
+        fail_under: float | None
+        no_exec: bool
+        env_file: str | None
+        reports: tuple[str, ...]
+        runs_dir: str | None
+        quiet: bool
+        as_json: bool
+
+    class EngineFlags(TypedDict):
+        """Where trials are answered."""
+
+        processes: int | None
+        engine: str | None
+        on: str | None
 
 
 def check_finite(value: float | None) -> float | None:

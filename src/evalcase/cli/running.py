@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Iterable
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -22,17 +22,20 @@ from evalcase.cli.conclusion import (
 )
 from evalcase.cli.crash import CRASH_CODE, tell_crash
 from evalcase.cli.exit_codes import exit_code, first_code
-from evalcase.cli.reports.requested import Request, tell_owed, write_reports
-from evalcase.cli.streams import Streams, discard, take_streams
+from evalcase.cli.reports.requested import Request, request_reports, tell_owed, write_reports
+from evalcase.cli.streams import Streams, discard, same_streams, take_streams
 from evalcase.cli.terminal import columns_of, defuse_lines, style_for, write_prose
-from evalcase.cli.watching import keep_shown
+from evalcase.cli.watching import keep_shown, make_view
 from evalcase.errors import EvalcaseError, RecordError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.evaluated import Evaluated, read_evaluated
+from evalcase.evaluation.request import AskedEngine, RunRequest
 from evalcase.evaluation.secrets import make_scrubber
 from evalcase.model.quick_dataclass import dataclass, field, replace
 from evalcase.model.target import Warn
+from evalcase.pipeline import PreparedRun, plan_run
 from evalcase.project.config import Config
+from evalcase.project.options import RunOptions
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.view import RunView
@@ -40,37 +43,14 @@ from evalcase.system.loop import describe_stray, run_to_end
 from evalcase.system.own_task import OwnTask
 from evalcase.system.process_end import end_process, refuse_process_end
 from evalcase.system.world import this_world
-from evalcase.text.secrets import Scrubber
 
 if TYPE_CHECKING:
+    from evalcase.cli.run_flags import EngineFlags, SharedFlags
     from evalcase.evaluation.plan import Plan
     from evalcase.report.terminal.statistics import Statistics
-    from evalcase.run.place import Workplace
 
 _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""
-
-
-def take_process() -> Streams:
-    """Keep for evalcase what code of the user's shares with it: its streams, and its end."""
-    refuse_process_end()
-    return take_streams()
-
-
-def find_place(
-    plan: Plan, engine: str | None, processes: int | None, on: str | None
-) -> Workplace | None:
-    """Where the trials of a plan are answered, if that is not in this process."""
-    from evalcase.places.chosen import choose_engine, make_place
-
-    return make_place(choose_engine(plan.config, engine, processes, on), plan)
-
-
-def keep_secrets(config: Config, warn: Warn, streams: Streams) -> Scrubber:
-    """What takes secrets out of all that is said and written from now on, also by other code."""
-    scrubber = make_scrubber(config, this_world().environment, warn)
-    streams.scrub_lent(scrubber.text)
-    return scrubber
 
 
 class PressedError(KeyboardInterrupt):
@@ -93,6 +73,9 @@ class Manner:
     is_own: bool = True
     """Whether the record is this user's own, with which `resume` goes on."""
 
+    def make_view(self) -> RunView:
+        return make_view(self.streams, quiet=self.quiet or self.as_json)
+
     def print(self, lines: Iterable[str]) -> None:
         """Write what was asked for to standard output."""
         out = self.streams.out
@@ -105,17 +88,43 @@ class Manner:
             raise
 
 
-def execute(
-    evaluation: Evaluation,
-    go: Callable[[], Coroutine[None, None, Evaluated]],
-    view: RunView,
-    manner: Manner,
-) -> int:
+def take_process(flags: SharedFlags, *, is_new: bool) -> Manner:
+    """Keep for evalcase what code of the user's shares with it, its streams and its end; and how a
+    run is shown there."""
+    wanted = request_reports(flags["reports"])
+    refuse_process_end()
+    return Manner(take_streams(), flags["quiet"], flags["as_json"], is_new, wanted)
+
+
+def ask_for(
+    options: RunOptions, config: Config, folder: str, view: RunView, manner: Manner
+) -> RunRequest:
+    """A run that a person asks for. Its secrets are kept from now on, also by other code."""
+    world = this_world()
+    scrubber = make_scrubber(config, world.environment, view.warn)
+    manner.streams.scrub_lent(scrubber.text)
+    return RunRequest(options, config, world, folder, view, view.warn, view.tell, scrubber)
+
+
+def read_engine(flags: EngineFlags) -> AskedEngine:
+    return AskedEngine(flags["engine"], flags["processes"], flags["on"])
+
+
+def plan_shown(request: RunRequest, view: RunView) -> Plan:
+    """The plan of a run, of which the view then knows how much there is to do."""
+    with same_streams():
+        plan = plan_run(request)
+    view.expect(plan.trials)
+    return plan
+
+
+def execute(prepared: PreparedRun, view: RunView, manner: Manner) -> int:
     """Run, show, and say by the exit code how it went."""
+    evaluation = prepared.evaluation
     evaluation.on_stuck = partial(_leave_stuck, evaluation, manner)
     try:
         with keep_shown(view):
-            waiting = _until_interrupted(evaluation, go, view)
+            waiting = _until_interrupted(prepared, view)
             evaluated = run_to_end(waiting, partial(_tell_stray, evaluation.plan.warn))
     except (EvalcaseError, OSError, KeyboardInterrupt):
         raise
@@ -210,12 +219,10 @@ def _known_statistics(evaluated: Evaluated, kept: KeptRun) -> Statistics | None:
         return None
 
 
-async def _until_interrupted(
-    evaluation: Evaluation, go: Callable[[], Coroutine[None, None, Evaluated]], view: RunView
-) -> Evaluated:
+async def _until_interrupted(prepared: PreparedRun, view: RunView) -> Evaluated:
     """Ctrl-C once: what is running is finished; twice, or before anything runs: it stops."""
-    loop = asyncio.get_running_loop()
-    task = OwnTask(go(), loop=loop)
+    loop, evaluation = asyncio.get_running_loop(), prepared.evaluation
+    task = OwnTask(prepared.carry_out(), loop=loop)
     unseen: list[float] = []
     given_up: list[None] = []
 
