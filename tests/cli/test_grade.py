@@ -39,6 +39,14 @@ def test_by_the_suites_as_they_are_now(run: Project) -> None:
     assert len(rows(run, "regraded")) == 2
 
 
+def test_what_is_good_to_know_of_the_suites_is_no_warning_of_the_grading(run: Project) -> None:
+    old_name = {"id": "one", "input_messages": "say one", "expected_output": "one"}
+    run.suite(old_name, say("two", "two", "2"))
+    told = "the suites have 1 warning, which `evalcase check` shows"
+    assert told in run.run("run").err.splitlines()
+    assert told in run.run("grade", "latest").err.splitlines()
+
+
 def test_both_gradings_stay(run: Project) -> None:
     run.suite(say("one", "one", "one"), say("two", "two", "two"))
     run.run("grade", "latest")

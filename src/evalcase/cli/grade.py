@@ -235,16 +235,15 @@ def _check_graders(case: Case, kept: KeptRun) -> None:
 
 
 def _graded_by(plan: Plan, kept: KeptRun, basis: _Basis) -> By:
-    named = tuple(basis.graders)
     if basis.recorded:
-        return By(kept.find_case, named, recorded=True)
+        return By(kept.find_case, basis.graders, recorded=True)
     hashes = plan.suites.hashes()
     if basis.suites:
         by_ids = cases_by_id(plan.suites)
-        by = By(lambda _, id: by_ids.get(id), named, suites=hashes)
+        by = By(lambda _, id: by_ids.get(id), basis.graders, suites=hashes)
     else:
         by_names = cases_by_name(plan.suites)
-        by = By(lambda suite, id: by_names.get((suite, id)), named, suites=hashes)
+        by = By(lambda suite, id: by_names.get((suite, id)), basis.graders, suites=hashes)
     require_cases(kept, by.find, lambda result, case: _asks_same(result, case, kept))
     return by
 

@@ -81,7 +81,7 @@ def command(**flags: Unpack[ResumeFlags]) -> int:
     \b
     evalcase resume                      the newest one
     evalcase resume --retry-errored      what errored, too
-    evalcase resume latest               the newest, also if an older is incomplete
+    evalcase resume latest               the newest, whatever an older one lacks
     """
     manner = take_process(flags, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
@@ -98,7 +98,7 @@ def command(**flags: Unpack[ResumeFlags]) -> int:
 
 
 def _choose(flags: ResumeFlags, folder: str) -> Run | None:
-    """The run that is named, or else the newest with something left to do, or the newest."""
+    """The run that is named; or the newest that is not finished, else the newest."""
     if flags["run"] is not None:
         return _find(flags["run"], folder)
     return newest_unfinished(folder, errored=flags["retry_errored"]) or newest_run(folder)
