@@ -127,11 +127,11 @@ def _checked(result: Result) -> Result:
 
 
 def shell(script: str, *, cwd: Path, env: Mapping[str, str] | None = None) -> Result:
-    """Run a line of shell in which `$EVALCASE` is the command."""
+    """Run a line of shell in which `$EVALCASE` is the command, and `$PYTHON` what runs it."""
     done = subprocess.run(
         ["bash", "-c", script],
         cwd=cwd,
-        env=environment(EVALCASE=" ".join(EVALCASE), **(env or {})),
+        env=environment(EVALCASE=" ".join(EVALCASE), PYTHON=sys.executable, **(env or {})),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=LIMIT_S,

@@ -1,8 +1,7 @@
-"""The walk of one case on the architecture page in a real run, and the shape of the sources."""
+"""The walk of one case on the architecture page in a real run, and how the sources are laid out."""
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 import tomllib
@@ -130,102 +129,3 @@ def test_every_room_of_reports_is_told() -> None:
     for storey in ("report", "cli"):
         rooms = [path.parent.name for path in (SOURCES / storey).glob("*/__init__.py")]
         assert [room for room in rooms if f"`{storey}/{room}`" not in page] == []
-
-
-MAY_STAND_OFTEN = {
-    "command": "each module of a command has one, by which it is found",
-    "option": "graders and targets have options as commands have them: `declare.option`",
-}
-
-
-def _names_a_type(name: str) -> bool:
-    return name.lstrip("_")[:1].isupper() and not name.isupper()
-
-
-def definitions() -> dict[str, list[str]]:
-    """Where each class, name of a type, and function for others is defined, by its name."""
-    found: dict[str, list[str]] = {}
-    for path in sorted(SOURCES.rglob("*.py")):
-        module = ast.parse(path.read_bytes())
-        classes = [node.name for node in ast.walk(module) if isinstance(node, ast.ClassDef)]
-        functions = {
-            node.name
-            for node in module.body
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name[0] != "_"
-        }  # a set: an overloaded function is one
-        aliases = [
-            target.id
-            for node in module.body
-            if isinstance(node, ast.Assign | ast.AnnAssign)
-            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-            if isinstance(target, ast.Name) and _names_a_type(target.id)
-        ]
-        for name in (*classes, *aliases, *functions):
-            found.setdefault(name, []).append(str(path.relative_to(SOURCES)))
-    return found
-
-
-def test_one_word_stands_for_one_thing() -> None:
-    several = {name: places for name, places in definitions().items() if len(places) > 1}
-    assert {name: several[name] for name in several.keys() - MAY_STAND_OFTEN} == {}
-    assert several.keys() >= MAY_STAND_OFTEN.keys(), "one of these needs no leave any more"
-
-
-def _patched(path: Path) -> list[str]:
-    """What a module, when it is imported, puts into a thing that another one made."""
-    module = ast.parse(path.read_bytes())
-    brought = {
-        (alias.asname or alias.name).partition(".")[0]
-        for node in ast.walk(module)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
-    }
-    return [
-        f"{path.name}: {ast.unparse(target)}"
-        for node in module.body
-        if isinstance(node, ast.Assign | ast.AnnAssign)
-        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-        if isinstance(target, ast.Attribute) and ast.unparse(target).partition(".")[0] in brought
-    ]
-
-
-def test_no_module_changes_another_when_it_is_imported() -> None:
-    assert [each for path in sorted(SOURCES.rglob("*.py")) for each in _patched(path)] == []
-
-
-def test_a_method_that_is_put_in_from_outside_is_found(tmp_path: Path) -> None:
-    text = "from evalcase import Case\nclass Own: ...\nOwn.made = 1\nCase.read = print\n"
-    (tmp_path / "made.py").write_text(text)
-    assert _patched(tmp_path / "made.py") == ["made.py: Case.read"]
-
-
-OUTSIDE = {
-    "environ", "getenv", "getcwd", "urandom", "token_hex", "random", "uuid4", "time", "time_ns",
-    "monotonic", "perf_counter", "now", "utcnow", "this_world", "open", "TemporaryFile", "start",
-}  # fmt: skip
-"""The environment, the clock, chance and the disk, by the names that lead there."""
-
-
-def test_constructors_keep_what_they_are_given_and_do_nothing_else() -> None:
-    found = []
-    for path in SOURCES.rglob("*.py"):
-        for made in ast.walk(ast.parse(path.read_text())):
-            if isinstance(made, ast.ClassDef):
-                found += [
-                    f"{path.relative_to(SOURCES)}: {made.name} uses `{name}`"
-                    for method in made.body
-                    if isinstance(method, ast.FunctionDef) and method.name == "__init__"
-                    for statement in method.body
-                    for node in ast.walk(statement)
-                    if (name := _name_of(node)) in OUTSIDE
-                ]
-    assert found == []
-
-
-def _name_of(node: ast.AST) -> str:
-    """What is called, or what `os` and `sys` are asked for."""
-    if isinstance(node, ast.Call):
-        called = node.func
-        return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    is_system = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    return node.attr if is_system and node.value.id in ("os", "sys") else ""  # type: ignore[attr-defined]

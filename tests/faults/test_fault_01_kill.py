@@ -19,7 +19,7 @@ SUITE = [case(f"c{number:02}", "say no") for number in range(30)]
 
 def run_until(project: Project, command: str, announced: int) -> set[str]:
     """Kill a run as soon as so many trials were announced as finished; what was announced."""
-    process = project.start(command, env={"PYTHONUNBUFFERED": "1"}, out=subprocess.DEVNULL)
+    process = project.start(command, out=subprocess.DEVNULL)
     assert process.stderr is not None
     said = b""
     while said.count(b"failed c") < announced:

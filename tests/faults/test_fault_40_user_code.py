@@ -94,8 +94,9 @@ def test_fault_40_each_costs_its_own_trial_and_nothing_else(project: Project, gr
     assert done.json["status"] == "completed"
 
 
-def test_fault_40_one_after_the_other_too(project: Project) -> None:
-    several = [*TABLE["raised"], *TABLE["returned"], *TABLE["graded"]]
+@pytest.mark.parametrize("group", ["raised", "returned", "graded"])
+def test_fault_40_one_after_the_other_too(project: Project, group: str) -> None:
+    several = TABLE[group]
     write(project, several)
     done = project.run("run", "--json", "--concurrency", "1")
     check(project, several)

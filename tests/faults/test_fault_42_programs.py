@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from evalcase.record.reader import read_results
-from tests.cli.command import EVALCASE, LIMIT_S, environment
+from tests.cli.command import LIMIT_S, start_process
 from tests.run.project import Done, Project, case, cases
 
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -191,12 +191,12 @@ IN_A_PROCESS = ("own_pool", "own_thread", "writes", "no_exit", "goes_elsewhere",
 
 
 def run_process(project: Project, *arguments: str, stderr: int = subprocess.PIPE) -> Done:
-    done = subprocess.run(
-        [*EVALCASE, "run", "--json", *arguments], cwd=project.path, env=environment(),
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr, timeout=LIMIT_S,
-        check=False,
+    process = start_process(
+        "run", "--json", *arguments, cwd=project.path, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=stderr,
     )  # fmt: skip
-    return Done(done.returncode, done.stdout.decode(), (done.stderr or b"").decode())
+    out, err = process.communicate(timeout=LIMIT_S)
+    return Done(process.returncode, out.decode(), (err or b"").decode())
 
 
 def test_fault_42_what_is_left_behind_in_a_process_changes_neither_its_end_nor_its_code(

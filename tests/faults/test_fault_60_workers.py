@@ -45,12 +45,12 @@ def test_fault_60_what_ends_a_worker_costs_its_own_trial_alone(dangerous: Projec
 
 
 def test_fault_60_what_takes_too_much_memory_is_ended(dangerous: Project) -> None:
-    dangerous.configure('[engine]\nkind = "processes"\nworkers = 1\nmemory_mb = 400\n')
-    dangerous.suite(case("grow", "grow"), *cases(3))
+    dangerous.configure('[engine]\nkind = "processes"\nworkers = 1\nmemory_mb = 150\n')
+    dangerous.suite(case("grow", "grow 300"), *cases(3))
     done = dangerous.run("run", "--json", "--target", "python:agent:dying")
     assert (done.json["passed"], done.json["errored"]) == (3, 1)
     (row,) = [row for row in dangerous.rows() if row["case"] == "grow"]
-    assert "more than 400 MB of memory" in row["failure"]["message"]
+    assert "more than 150 MB of memory" in row["failure"]["message"]
 
 
 def test_fault_60_a_blocked_event_loop_is_given_up(dangerous: Project) -> None:

@@ -51,8 +51,8 @@ def dying(question: Question):
         answer_in_place_of(numbers_under_way(), told)
     if question.text == "kill":
         os.kill(os.getpid(), 9)
-    if question.text == "grow":
-        held = bytearray(900_000_000)
+    if question.text.startswith("grow "):
+        held = bytearray(int(question.text.removeprefix("grow ")) * 1_000_000)
         threading.Event().wait()
     return "ok"
 

@@ -96,9 +96,7 @@ class KilledRun:
         return dealt
 
     def _start(self, command: str) -> subprocess.Popen[bytes]:
-        return self.project.start(
-            command, *self._engine, env={"PYTHONUNBUFFERED": "1"}, out=subprocess.DEVNULL
-        )
+        return self.project.start(command, *self._engine, out=subprocess.DEVNULL)
 
     def _await(self, process: subprocess.Popen[bytes], count: int) -> None:
         """Wait until so many more results are announced, or the run has come to its end."""

@@ -20,9 +20,7 @@ def test_requests_per_minute_are_those_of_all_workers_together(project: Project)
     project.suite(
         *[case(f"c{number}", target="other", expected_output="no") for number in range(9)]
     )
-    process = project.start(
-        "run", *PROCESSES, env={"PYTHONUNBUFFERED": "1"}, out=subprocess.DEVNULL
-    )
+    process = project.start("run", *PROCESSES, out=subprocess.DEVNULL)
     await_lines(process, "failed c", 3)
     interrupt(process)
     assert finish(process).code == 130
@@ -70,7 +68,7 @@ def test_what_a_service_has_left_is_learnt_from_any_worker(
     )
     project.suite(*[case(f"c{number}") for number in range(9)])
     engine = ("--processes", "2", "--concurrency", "1")
-    process = project.start("run", *engine, env={"PYTHONUNBUFFERED": "1"}, out=subprocess.DEVNULL)
+    process = project.start("run", *engine, out=subprocess.DEVNULL)
     await_lines(process, "failed c", 1)
     interrupt(process)
     assert finish(process).code == 130

@@ -69,7 +69,7 @@ def test_a_run_on_a_ray_of_its_own(dangerous: Project, tmp_path: Path, short: st
         case("raised", "raise x"),
         case("later", "later 0"),
         case("exit", "exit", target="dying"),
-        case("grow", "grow", target="dying"),
+        case("grow", "grow 900", target="dying"),
         case("asks", graders=["python:agent:asks"]),
         {"id": "shipped", "input": "x", "target": "shipped", "graders": [
             {"contains": "agent.py"}, {"contains": "None yes"},

@@ -296,9 +296,20 @@ def test_a_line_over_the_limit_ends_the_reading_of_a_jsonl_file(
     assert [(p["code"], p["line"]) for p in check(path)] == [("too-large", 2)]
 
 
+SMALL = """
+from evalcase.cli.main import main
+from evalcase.read import source
+
+source.MAX_BYTES = 1 << 27
+main()
+"""
+
+
 def test_standard_input_without_end_is_refused(tmp_path: Path) -> None:
-    script = f"ulimit -v {4 << 20}; $EVALCASE check - < /dev/zero"
-    result = shell(script, cwd=tmp_path)
+    """In four times as much memory as may be read, with an eighth of both."""
+    assert source.MAX_BYTES == 1 << 30
+    (tmp_path / "small.py").write_text(SMALL)
+    result = shell(f"ulimit -v {1 << 19}; $PYTHON small.py check - < /dev/zero", cwd=tmp_path)
     assert result.code == 2
     assert "error[too-large]" in result.out
 

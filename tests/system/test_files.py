@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-import ast
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import evalcase
 from evalcase.system.files import (
     IrregularError,
     OutsideError,
@@ -155,37 +152,3 @@ def test_a_file_that_says_it_is_empty_is_bounded_all_the_same() -> None:
     assert read_file("/proc/self/status", 100_000)
     with pytest.raises(OversizeError):
         read_file("/proc/self/status", 10)
-
-
-# The only place.
-
-
-def openings(path: Path) -> Iterator[ast.Call]:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in (
-            "open", "os.open", "io.open", "Path.open",
-        ):  # fmt: skip
-            yield node
-
-
-def reads(call: ast.Call) -> bool:
-    """Whether a call of `open` opens for reading, by what it says of its mode."""
-    if ast.unparse(call.func) == "os.open":
-        return "O_RDONLY" in ast.unparse(call)
-    modes = [each.value for each in call.args[1:2] if isinstance(each, ast.Constant)]
-    return not modes or "r" in str(modes[0])
-
-
-def test_nothing_else_opens_a_file_for_reading() -> None:
-    package = Path(evalcase.__file__).parent
-    found: dict[str, list[str]] = {}
-    for path in package.rglob("*.py"):
-        name = path.relative_to(package).as_posix()
-        # Its own process table, which is no file that anybody named.
-        if name == "system/files.py" or name.startswith("system/processes/"):
-            continue
-        for call in openings(path):
-            if reads(call):
-                found.setdefault(name, []).append(ast.unparse(call))
-    # A folder is opened to be synced.
-    assert found == {"system/disk.py": ["os.open(path or '.', os.O_RDONLY)"]}

@@ -1,0 +1,258 @@
+"""What holds of all sources of the package, found by parsing each once."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalcase
+
+SOURCES = Path(evalcase.__file__).parent
+
+Trees = dict[Path, ast.Module]
+
+
+@pytest.fixture(scope="module")
+def trees() -> Trees:
+    return parse_all(SOURCES)
+
+
+def parse_all(folder: Path) -> Trees:
+    return {path: ast.parse(path.read_bytes()) for path in sorted(folder.rglob("*.py"))}
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(SOURCES).as_posix()
+
+
+def statements(body: Iterable[Any]) -> Iterator[ast.AST]:
+    """All statements, those inside of others too. It leaves out expressions, which are most."""
+    for each in body:
+        yield each
+        for inner in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from statements(getattr(each, inner, ()))
+
+
+# One word stands for one thing.
+
+MAY_STAND_OFTEN = {
+    "command": "each module of a command has one, by which it is found",
+    "option": "graders and targets have options as commands have them: `declare.option`",
+}
+
+
+def _names_a_type(name: str) -> bool:
+    return name.lstrip("_")[:1].isupper() and not name.isupper()
+
+
+def definitions(trees: Trees) -> dict[str, list[str]]:
+    """Where each class, name of a type, and function for others is defined, by its name."""
+    found: dict[str, list[str]] = {}
+    for path, module in trees.items():
+        inside = statements(module.body)
+        classes = [node.name for node in inside if isinstance(node, ast.ClassDef)]
+        functions = {
+            node.name
+            for node in module.body
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name[0] != "_"
+        }  # a set: an overloaded function is one
+        aliases = [
+            target.id
+            for node in module.body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(target, ast.Name) and _names_a_type(target.id)
+        ]
+        for name in (*classes, *aliases, *functions):
+            found.setdefault(name, []).append(name_of(path))
+    return found
+
+
+def test_one_word_stands_for_one_thing(trees: Trees) -> None:
+    several = {name: places for name, places in definitions(trees).items() if len(places) > 1}
+    assert {name: several[name] for name in several.keys() - MAY_STAND_OFTEN} == {}
+    assert several.keys() >= MAY_STAND_OFTEN.keys(), "one of these needs no leave any more"
+
+
+# Constructors only keep.
+
+OUTSIDE = {
+    "environ", "getenv", "getcwd", "urandom", "token_hex", "random", "uuid4", "time", "time_ns",
+    "monotonic", "perf_counter", "now", "utcnow", "this_world", "open", "TemporaryFile", "start",
+}  # fmt: skip
+"""The environment, the clock, chance and the disk, by the names that lead there."""
+
+
+def test_constructors_keep_what_they_are_given_and_do_nothing_else(trees: Trees) -> None:
+    assert [each for path, tree in trees.items() for each in _reaching_out(path, tree)] == []
+
+
+def test_a_constructor_that_reaches_out_by_another_function_is_found() -> None:
+    text = """
+class Direct:
+    def __init__(self): self.now = time()
+class ByMethod:
+    def __init__(self): self.write()
+    def write(self): open("x")
+class ByFunction:
+    def __init__(self): self.at = look()
+class Late:
+    def __init__(self): self.at = look
+    def write(self): open("x")
+def look(): return os.getcwd()
+"""
+    assert _reaching_out(Path("made.py"), ast.parse(text)) == [
+        "made.py: Direct uses `time`",
+        "made.py: ByMethod uses `open`",
+        "made.py: ByFunction uses `getcwd`",
+        "made.py: ByFunction uses `getcwd`",
+    ]
+
+
+def _reaching_out(path: Path, module: ast.Module) -> list[str]:
+    """What constructors use that nobody gave them, themselves or by what they call beside them."""
+    functions = {each.name: each for each in module.body if isinstance(each, ast.FunctionDef)}
+    return [
+        f"{path.name}: {made.name} uses `{name}`"
+        for made in statements(module.body)
+        if isinstance(made, ast.ClassDef)
+        for statement in _constructing(made, functions)
+        for node in ast.walk(statement)
+        if (name := _name_of(node)) in OUTSIDE
+    ]
+
+
+def _constructing(made: ast.ClassDef, functions: dict[str, ast.FunctionDef]) -> Iterator[ast.stmt]:
+    """The statements of a constructor, and of what it calls in its class and its module."""
+    methods = {each.name: each for each in made.body if isinstance(each, ast.FunctionDef)}
+    if "__init__" not in methods:
+        return
+    yield from methods["__init__"].body
+    for node in ast.walk(methods["__init__"]):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name("self"), attr=name)):
+                yield from methods[name].body if name in methods else ()
+            case ast.Call(func=ast.Name(name)):
+                yield from functions[name].body if name in functions else ()
+
+
+def _name_of(node: ast.AST) -> str:
+    """What is called, or what `os` and `sys` are asked for."""
+    if isinstance(node, ast.Call):
+        called = node.func
+        return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    is_system = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    return node.attr if is_system and node.value.id in ("os", "sys") else ""  # type: ignore[attr-defined]
+
+
+# Importing a module changes no other.
+
+
+def _patched(path: Path, module: ast.Module) -> list[str]:
+    """What a module, when it is imported, puts into a thing that another one made."""
+    brought = {
+        (alias.asname or alias.name).partition(".")[0]
+        for node in statements(module.body)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    return [
+        f"{path.name}: {ast.unparse(target)}"
+        for node in module.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Attribute) and ast.unparse(target).partition(".")[0] in brought
+    ]
+
+
+def test_no_module_changes_another_when_it_is_imported(trees: Trees) -> None:
+    assert [each for path, tree in trees.items() for each in _patched(path, tree)] == []
+
+
+def test_a_method_that_is_put_in_from_outside_is_found() -> None:
+    text = "from evalcase import Case\nclass Own: ...\nOwn.made = 1\nCase.read = print\n"
+    assert _patched(Path("made.py"), ast.parse(text)) == ["made.py: Case.read"]
+
+
+# One place reads files.
+
+
+def openings(module: ast.Module) -> Iterator[ast.Call]:
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in (
+            "open", "os.open", "io.open", "Path.open",
+        ):  # fmt: skip
+            yield node
+
+
+def reads(call: ast.Call) -> bool:
+    """Whether a call of `open` opens for reading, by what it says of its mode."""
+    if ast.unparse(call.func) == "os.open":
+        return "O_RDONLY" in ast.unparse(call)
+    modes = [each.value for each in call.args[1:2] if isinstance(each, ast.Constant)]
+    return not modes or "r" in str(modes[0])
+
+
+def test_files_are_opened_for_reading_in_one_place(trees: Trees) -> None:
+    found: dict[str, list[str]] = {}
+    for path, module in trees.items():
+        name = name_of(path)
+        # Its own process table, which is no file that anybody named.
+        if name == "system/files.py" or name.startswith("system/processes/"):
+            continue
+        if b"open" in path.read_bytes():  # few do
+            found[name] = [ast.unparse(call) for call in openings(module) if reads(call)]
+    # A folder is opened to be synced.
+    found = {name: calls for name, calls in found.items() if calls}
+    assert found == {"system/disk.py": ["os.open(path or '.', os.O_RDONLY)"]}
+
+
+# Any module can be imported first.
+
+
+def imported(statements: Sequence[ast.AST]) -> Iterator[str]:
+    """What is imported when a module is, and not only by a function of it or for its types."""
+    for statement in statements:
+        if isinstance(statement, ast.Import):
+            yield from (alias.name for alias in statement.names)
+        elif isinstance(statement, ast.ImportFrom):
+            yield from (f"{statement.module}.{alias.name}" for alias in statement.names)
+        elif isinstance(statement, ast.If) and "TYPE_CHECKING" in ast.unparse(statement.test):
+            yield from imported(statement.orelse)
+        elif not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.expr):
+            yield from imported([*ast.iter_child_nodes(statement)])
+
+
+def graph(trees: Trees, folder: Path) -> dict[str, set[str]]:
+    """Which modules each imports, with the packages that these are in."""
+    modules = {_module_of(path, folder): tree for path, tree in trees.items()}
+    found: dict[str, set[str]] = {}
+    for module, tree in modules.items():
+        names = [name.split(".") for name in imported(tree.body)]
+        parts = {".".join(name[:end]) for name in names for end in range(1, len(name) + 1)}
+        found[module] = (parts & modules.keys()) - {module}
+    return found
+
+
+def _module_of(path: Path, folder: Path) -> str:
+    parts = path.relative_to(folder.parent).with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
+
+
+def test_no_imports_go_in_a_circle(trees: Trees) -> None:
+    imports = graph(trees, SOURCES)
+    assert len(imports) > 40
+    assert "evalcase.cli.declare" in imports["evalcase.cli.app"]
+    TopologicalSorter(imports).prepare()
+
+
+def test_a_circle_is_found(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text(f"if 1:\n    from {tmp_path.name} import two\n")
+    (tmp_path / "two.py").write_text(f"class A:\n    import {tmp_path.name}.one\n")
+    with pytest.raises(CycleError):
+        TopologicalSorter(graph(parse_all(tmp_path), tmp_path)).prepare()
