@@ -6,7 +6,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from evalcase.record.evaluated import Evaluated
-from evalcase.record.kept import KeptRun
 
 if TYPE_CHECKING:
     from evalcase.report.files.rows import RowCell
@@ -17,6 +16,7 @@ __all__ = ["Evaluated"]
 def table_of(evaluated: Evaluated) -> list[dict[str, RowCell]]:
     """A row for each trial, as in the tables that `report` writes. Each has every column."""
     # Nobody waits for it who doesn't want it.
+    from evalcase.record.kept import KeptRun
     from evalcase.report.files.rows import trial_row
 
     with KeptRun(evaluated.run, evaluated.grading) as kept:
@@ -33,6 +33,7 @@ def table_of(evaluated: Evaluated) -> list[dict[str, RowCell]]:
 
 def html_of(evaluated: Evaluated) -> str:
     """HTML for a notebook: the verdict in a line, and a row for each case at a target."""
+    from evalcase.record.kept import KeptRun
     from evalcase.report.files.folded import fold_trials
     from evalcase.report.page.notebook import MOST_ROWS, notebook_table, row_of_case
 
