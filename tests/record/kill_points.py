@@ -48,7 +48,7 @@ def live(runs: str, disk: Disk, said: int) -> None:
 
 
 def begin(runs: str, disk: Disk) -> Run:
-    now = datetime(2026, 11, 15, 21, 30, tzinfo=UTC)
+    now = datetime(2026, 11, 15, 21, 30, tzinfo=UTC).timestamp()
     return create_run(runs, {"suites": []}, now=now, random=os.urandom, disk=disk)
 
 

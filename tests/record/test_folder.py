@@ -19,12 +19,12 @@ from evalcase.record.folder import Run, create_run, read_run
 from tests.record.faults import ForgetfulDisk, SmallDisk
 from tests.record.samples import row, write
 
-NOW = datetime(2026, 11, 15, 21, 30, 0, 123456, tzinfo=UTC)
+NOW = datetime(2026, 11, 15, 21, 30, 0, 123456, tzinfo=UTC).timestamp()
 ABOUT = {"suites": [{"path": "a.eval.yaml", "hash": "é😀\ud800"}], "targets": ["echo"]}
 
 
 def begin(runs: Path, *, later_s: float = 0, about: dict[str, Any] | None = None) -> Run:
-    now = NOW + timedelta(seconds=later_s)
+    now = NOW + later_s
     return create_run(str(runs), about or ABOUT, now=now, random=os.urandom)
 
 
@@ -43,10 +43,18 @@ def test_a_run_is_read_as_it_was_created(tmp_path: Path) -> None:
 
 
 def test_fault_25_ids_are_in_utc(tmp_path: Path) -> None:
-    now = NOW.astimezone(timezone(timedelta(hours=-9)))
-    run = create_run(str(tmp_path), {}, now=now, random=os.urandom)
+    now = datetime(2026, 11, 15, 12, 30, 0, 123456, timezone(timedelta(hours=-9)))
+    run = create_run(str(tmp_path), {}, now=now.timestamp(), random=os.urandom)
     assert run.id.startswith("20261115-213000-")
     assert run.created_at == "2026-11-15T21:30:00.123456Z"
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.9999996, 1_700_000_000.25, 1_799_999_999.9999998])
+def test_the_name_of_a_run_and_its_time_are_of_one_second(tmp_path: Path, seconds: float) -> None:
+    run = create_run(str(tmp_path), {}, now=seconds, random=os.urandom)
+    created = datetime.fromisoformat(run.created_at)
+    assert abs(created.timestamp() - seconds) < 1e-6
+    assert run.id.startswith(f"{created:%Y%m%d-%H%M%S}-")
 
 
 def test_fault_04_runs_at_once_never_collide(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from evalcase.record.folder import Run, create_run, read_run
 from evalcase.record.seal import Sealer, is_own, make_sealer
 
-NOW = datetime(2026, 11, 16, tzinfo=UTC)
+NOW = datetime(2026, 11, 16, tzinfo=UTC).timestamp()
 ABOUT: dict[str, Any] = {
     "options": {"paths": ["a.eval.yaml", "odd \udcff name"], "targets": [], "timeout_s": 2.5},
     "suites": {"a.eval.yaml": "é😀"},

@@ -16,15 +16,15 @@ from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
 from evalcase.record.folder import RUN_ID, Run, is_run, origin_of, planned_trials
-from evalcase.record.kept import KeptRun
-from evalcase.report.terminal.style import Style
 from evalcase.text.visible import visible
 
 if TYPE_CHECKING:
     # Whoever wants JSON needs nothing of what people read.
+    from evalcase.record.kept import KeptRun
     from evalcase.report.figures.figures import Figures, Mean
     from evalcase.report.terminal.part_table import PartKind
     from evalcase.report.terminal.statistics import Statistics
+    from evalcase.report.terminal.style import Style
     from evalcase.report.terminal.summary import FindCase, RunEnding
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
 from evalcase.cli import declare, run_flags
@@ -148,7 +148,7 @@ def _object(listed: ListedRun) -> dict[str, object]:
 class _Entries:
     """Makes entries of runs. What is the same for many of them is found out once."""
 
-    def __init__(self, root: str, now: datetime, sealer: Sealer | None) -> None:
+    def __init__(self, root: str, now: float, sealer: Sealer | None) -> None:
         self._root = root
         self._now = now
         self._sealer = sealer
@@ -182,9 +182,10 @@ def _names(value: object) -> tuple[str, ...]:
     return tuple(str(name)[:_LONGEST] for name in value) if isinstance(value, list | dict) else ()
 
 
-def _age(created_at: str, now: datetime) -> str:
+def _age(created_at: str, now: float) -> str:
     try:
-        seconds = (now - datetime.fromisoformat(created_at)).total_seconds()
+        created = datetime.fromisoformat(created_at)
+        seconds = (datetime.fromtimestamp(now, UTC) - created).total_seconds()
     except (ValueError, TypeError):
         return "–"
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):

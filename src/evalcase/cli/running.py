@@ -37,7 +37,6 @@ from evalcase.pipeline import PreparedRun, plan_run
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
 from evalcase.record.folder import Run
-from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.view import RunView
 from evalcase.system.loop import describe_stray, run_to_end
 from evalcase.system.own_task import OwnTask
@@ -47,6 +46,7 @@ from evalcase.system.world import this_world
 if TYPE_CHECKING:
     from evalcase.cli.run_flags import EngineFlags, SharedFlags
     from evalcase.evaluation.plan import Plan
+    from evalcase.record.kept import KeptRun
     from evalcase.report.terminal.statistics import Statistics
 
 _BLOCKED_S = 0.5
@@ -143,6 +143,8 @@ def _conclude_broken(evaluation: Evaluation, error: BaseException, manner: Manne
     """Say what ended a run that nobody meant to end, and what is kept of it."""
     said = tell_crash(error, manner.streams.err, evaluation.plan.scrubber.text)
     if evaluation.run is not None:
+        from evalcase.record.kept import KeptRun
+
         with KeptRun(evaluation.run) as kept:
             evaluated = replace(read_evaluated(kept), status="failed", notice=said)
         place = RecordPlace(manner.cwd, evaluation.plan.config)
@@ -188,6 +190,8 @@ def print_conclusion(
         _print_summary(evaluated, statistics, place, manner)
     if not manner.reports:
         return 0 if manner.is_new else tell_owed(evaluated.run)
+    from evalcase.record.kept import KeptRun
+
     with KeptRun(evaluated.run) as kept:
         return write_reports(manner.reports, kept, place)
 
@@ -195,6 +199,8 @@ def print_conclusion(
 def _print_summary(
     evaluated: Evaluated, statistics: Statistics | None, place: RecordPlace, manner: Manner
 ) -> None:
+    from evalcase.record.kept import KeptRun
+
     out = manner.streams.out
     width, style = columns_of(out), style_for(out)
     with KeptRun(evaluated.run) as kept:

@@ -23,18 +23,15 @@ from evalcase.plugins.targets import bounds_of
 from evalcase.record.commit import JournalFailure
 from evalcase.record.ending import End, Status, end_row, read_time_taken
 from evalcase.record.folder import Run, create_run, read_run
-from evalcase.record.gradings import read_grading
 from evalcase.record.index import Index, read_totals
 from evalcase.record.journal import Journal, open_journal
 from evalcase.record.packing import pack_journal
 from evalcase.record.seal import make_sealer
 from evalcase.record.session import Session, rows_ahead
 from evalcase.run.budget import Budget
-from evalcase.run.fail_fast import FailFast
 from evalcase.run.gate import Gate
 from evalcase.run.limits import Limits
 from evalcase.run.opening import CLOSE_S, OpenTargets
-from evalcase.run.place import Workplace
 from evalcase.run.schedule import Engine, Watcher
 from evalcase.system.guests import Guests
 from evalcase.system.loop_watch import LoopWatch
@@ -44,6 +41,9 @@ if TYPE_CHECKING:
     from evalcase.evaluation.grading import By, Grading
     from evalcase.evaluation.stopping import Stopping
     from evalcase.plugins.cache import AnswerStore
+    from evalcase.record.gradings import GradedBy
+    from evalcase.run.fail_fast import FailFast
+    from evalcase.run.place import Workplace
 
 
 class Evaluation:
@@ -186,7 +186,7 @@ class Evaluation:
             decision=end.decision, lost=end.lost, was_decided=end.was_decided,
             finished=end.finished, planned=end.planned,
             # The record tells it, and need not be gone through again where there is one only.
-            graded_by=read_grading(run.journal, None) if work.grading > 1 and not failed else None,
+            graded_by=_graded_by(run) if work.grading > 1 and not failed else None,
         )  # fmt: skip
 
     def _put_in_order(self, run: Run, status: Status, totals: Totals) -> None:
@@ -260,6 +260,8 @@ class Evaluation:
         options = self.plan.options
         if not options.fail_fast:
             return None
+        from evalcase.run.fail_fast import FailFast
+
         watch = FailFast(options.max_errors, lambda result: mark_of(result.key[:3]))
         for each in index.counted():
             if each.verdict not in again:
@@ -297,3 +299,9 @@ def _count_kept(run: Run) -> Totals:
         return read_totals(run.journal)
     except RecordError:
         return Totals()
+
+
+def _graded_by(run: Run) -> GradedBy | None:
+    from evalcase.record.gradings import read_grading
+
+    return read_grading(run.journal, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalcase.model.decision import Decision
 from evalcase.model.outcome import CaseVerdict
@@ -12,8 +12,11 @@ from evalcase.model.result import Result
 from evalcase.model.totals import Totals
 from evalcase.record.ending import Status
 from evalcase.record.folder import Run, has_several_targets, planned_cases
-from evalcase.record.gradings import GradedBy
-from evalcase.record.kept import KeptRun
+
+if TYPE_CHECKING:
+    # A run that is just over need not be read.
+    from evalcase.record.gradings import GradedBy
+    from evalcase.record.kept import KeptRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +90,15 @@ class Evaluated:
     @property
     def results(self) -> Iterator[Result]:
         """Every result, read from the record, in the order of the cases."""
+        from evalcase.record.kept import KeptRun
+
         return KeptRun(self.run, self.grading).results()
 
     @property
     def cases(self) -> Iterator[CaseVerdict]:
         """Every case at every target with its verdict, read from the record, in their order."""
+        from evalcase.record.kept import KeptRun
+
         return KeptRun(self.run, self.grading).cases()
 
     @property

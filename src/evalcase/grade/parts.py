@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Sequence
 from functools import lru_cache
 from inspect import isawaitable
-from typing import TYPE_CHECKING
 
 from evalcase.errors import EvalcaseError
 from evalcase.grade.checked import check_score
@@ -19,11 +18,9 @@ from evalcase.model.grader import Context, Grader, NamedGrader, Part
 from evalcase.model.json_value import kind
 from evalcase.model.quick_dataclass import replace
 from evalcase.text.answer_value import value_of_answer
+from evalcase.text.json_path import Found, JsonPath, MissingError
 from evalcase.text.readable import as_json
 from evalcase.text.strict_json import BadJsonError
-
-if TYPE_CHECKING:
-    from evalcase.text.json_path import Found, JsonPath
 
 _LONGEST = 80
 
@@ -42,27 +39,16 @@ def look_at_answer(named: NamedGrader, context: Context) -> Seen | Awaitable[See
     try:
         if named.path is None:
             return named.grader.grade(context)
-        found = _find_parts(named.path, context)
+        found = _path(named.path).find_all(value_of_answer(context.answer))
     except BadJsonError as error:
         at = "" if named.path is None else f", so there is nothing at `{named.path}`"
         return _unseen(f"the answer is not JSON: {error}{at}")
-    return found if isinstance(found, Score) else _look_at_parts(named.grader, context, found)
-
-
-def _find_parts(path: str, context: Context) -> Sequence[Found] | Score:
-    from evalcase.text.json_path import MissingError
-
-    try:
-        return _path(path).find_all(value_of_answer(context.answer))
     except MissingError as error:
         return _unseen(str(error))
+    return _look_at_parts(named.grader, context, found)
 
 
-@lru_cache(maxsize=256)
-def _path(text: str) -> JsonPath:
-    from evalcase.text.json_path import JsonPath
-
-    return JsonPath(text)
+_path = lru_cache(maxsize=256)(JsonPath)
 
 
 def _unseen(reason: str) -> Score:

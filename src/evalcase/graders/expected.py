@@ -7,22 +7,27 @@ grader that forgives says in its name what it forgives.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from evalcase.graders.compare.call_match import (
+    Call,
+    Match,
+    describe_calls,
+    match_calls,
+    read_calls,
+    takes_long,
+)
+from evalcase.graders.compare.call_rows import align_calls
 from evalcase.graders.compare.content import ContentMatch, compare_content
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Score
 from evalcase.model.grader import BOTH, Context, Grader, GraderKind, Half
 from evalcase.model.json_value import JSON
-from evalcase.model.message import Message, ToolCall
+from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import is_comparable
 from evalcase.text.same_text import SAME_TEXT, is_same_text
-
-if TYPE_CHECKING:
-    # Most cases expect no calls.
-    from evalcase.graders.compare.call_match import Call, Match
 
 _NOTHING = (
     "there is nothing to compare: `expected_output` has neither tool calls nor content of the "
@@ -32,7 +37,7 @@ _ABSENT = "there is nothing to compare: the case has no `expected_output`"
 
 
 class _Expectation(NamedTuple):
-    calls: list[ToolCall]
+    calls: list[Call]
     content: JSON
     """The last content of the assistant; what comes before it is context."""
 
@@ -68,27 +73,22 @@ def _read(messages: Sequence[Message]) -> _Expectation:
     said = [message for message in messages if message.role == "assistant"]
     contents = [message.content for message in said if message.content is not None]
     calls = [call for message in said for call in message.tool_calls]
-    return _Expectation(calls, contents[-1] if contents else None)
+    return _Expectation(read_calls(calls), contents[-1] if contents else None)
 
 
 def _grade_content(comparison: ContentMatch) -> Score:
     return Score(float(comparison.equal), comparison.reason, dict(comparison.details))
 
 
-def _grade_steps(
-    expected: list[ToolCall], content: JSON, answer: Answer
-) -> Score | Awaitable[Score]:
+def _grade_steps(calls: list[Call], content: JSON, answer: Answer) -> Score | Awaitable[Score]:
     """Every call is a step, and so is the content: the score is the share of steps that match."""
-    from evalcase.graders.compare.call_match import match_calls, read_calls, takes_long
-
-    calls, made = read_calls(expected), read_calls(answer.tool_calls)
+    made = read_calls(answer.tool_calls)
     if not takes_long(calls, made):
         return _score_steps(calls, made, content, answer, match_calls(calls, made))
     return _grade_aside(calls, made, content, answer)
 
 
 async def _grade_aside(calls: list[Call], made: list[Call], content: JSON, answer: Answer) -> Score:
-    from evalcase.graders.compare.call_match import match_calls
     from evalcase.system.aside import run_aside  # slow to import, and seldom needed
 
     def grade(is_given_up: Callable[[], bool]) -> Score:
@@ -101,9 +101,6 @@ async def _grade_aside(calls: list[Call], made: list[Call], content: JSON, answe
 def _score_steps(
     calls: list[Call], made: list[Call], content: JSON, answer: Answer, matches: list[Match]
 ) -> Score:
-    from evalcase.graders.compare.call_match import describe_calls
-    from evalcase.graders.compare.call_rows import align_calls
-
     right, steps = sum(match.is_made for match in matches), len(calls)
     reason = "; ".join(describe_calls(calls, made, matches))
     details: dict[str, JSON] = {}

@@ -210,14 +210,12 @@ def _union(inner: list[Decode]) -> Decode:
     return lambda value, where: None if value is None else only(value, where)
 
 
-_WRITTEN = {each.__name__: each for each in PLAIN} | {
-    f"{each.__name__} | None": each | None for each in PLAIN
-}
+_BUILT_IN = {each.__name__: each for each in PLAIN}
 
 
 def _hints_of(wanted: type) -> dict[str, Any]:
     """The types of fields, as `typing.get_type_hints` has them. That takes longer than all else in
-    a small run: nearly all types are one of a few, and need not be worked out."""
+    a small run: nearly all types are a name, and need not be worked out."""
     found: dict[str, Any] = {}
     for each in reversed(wanted.__mro__):
         hints: dict[str, Any] = getattr(each, "__annotations__", {})
@@ -228,7 +226,9 @@ def _hints_of(wanted: type) -> dict[str, Any]:
 def _hint_of(hint: Any, declared_in: type) -> Any:  # noqa: ANN401 - a type, or the text of one
     if not isinstance(hint, str):
         return hint
-    known = _WRITTEN.get(hint)
-    if known is not None:
-        return known
-    return eval(hint, vars(sys.modules[declared_in.__module__]))  # noqa: S307 - of a source that was imported
+    names = vars(sys.modules[declared_in.__module__])
+    bare = hint.removesuffix(" | None")
+    known = _BUILT_IN.get(bare) or names.get(bare)
+    if known is None:
+        return eval(hint, names)  # noqa: S307 - of a source that was imported
+    return known if bare == hint else known | None

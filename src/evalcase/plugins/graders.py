@@ -6,33 +6,26 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from evalcase.errors import ConfigError
 from evalcase.grade.apply import SameText, left_to_compare
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.model.case import GRADED_BY_MORE, Case
 from evalcase.model.grader import BOTH, Grader, NamedGrader
-from evalcase.model.grader_options import (
-    DeclaredGrader,
-    SharedOptions,
-    declared_grader,
-)
 from evalcase.model.json_value import JSON
 from evalcase.model.option import made_of, options_of
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings
-from evalcase.plugins.grader_loading import (
-    CaseFault,
-    Unloaded,
-    UnloadedError,
-    forbid_code,
-    load_graders,
-)
 from evalcase.plugins.registry import find_class
 from evalcase.project.config import Config
 from evalcase.text.plain_json import copy_json
 from evalcase.text.quick_json import compact_encoder
+
+if TYPE_CHECKING:
+    # Where cases are compared with what they expect, and no more, no grader has to be made.
+    from evalcase.model.grader_options import DeclaredGrader
+    from evalcase.plugins.grader_loading import CaseFault
 
 Defaults: TypeAlias = Mapping[str, Mapping[str, JSON]]
 """Options by kinds of graders."""
@@ -87,8 +80,15 @@ class Graders:
         ConfigError for one that is given."""
         for named in self.given:
             if self._no_exec and self.only_given:
+                from evalcase.plugins.grader_loading import forbid_code
+
                 forbid_code(named)  # it was typed, and is no function that a program holds
             named.grader.load(self._surroundings)
+        return self._make_wanted() if self._wanted else []
+
+    def _make_wanted(self) -> list[CaseFault]:
+        from evalcase.plugins.grader_loading import CaseFault, Unloaded, UnloadedError
+
         faults: list[CaseFault] = []
         for text, (suite, case) in self._wanted.items():
             try:
@@ -185,6 +185,8 @@ class Graders:
 
     def _make(self, specs: Iterable[Mapping[str, JSON]]) -> tuple[NamedGrader, ...]:
         """Make them, and have them ready."""
+        from evalcase.plugins.grader_loading import load_graders
+
         made = _number_judges([make_grader(spec, self._defaults) for spec in specs])
         load_graders(made, self._surroundings, self._no_exec)
         return made
@@ -233,6 +235,8 @@ def make_grader(spec: Mapping[str, JSON], defaults: Defaults = _NO_DEFAULTS) -> 
     `defaults` are options of kinds that the configuration gives, for those that are not said.
     Raise ConfigError with everything that is wrong with its options.
     """
+    from evalcase.model.grader_options import declared_grader
+
     word, _, value = str(spec["type"]).partition(":")
     declared = declared_grader(find_class("graders", word))
     options = {name: each for name, each in spec.items() if name != "type"}
@@ -245,6 +249,8 @@ def make_declared(
     declared: DeclaredGrader, options: Mapping[str, JSON], defaults: Defaults = _NO_DEFAULTS
 ) -> NamedGrader:
     """A grader of a kind, of its options and of those that every grader has."""
+    from evalcase.model.grader_options import SharedOptions
+
     faults = [
         each.message if each.hint is None else f"{each.message}: {each.hint}"
         for each in declared.faults(options)

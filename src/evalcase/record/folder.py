@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
+from time import gmtime, strftime
 from typing import Any
 
 from evalcase.errors import RecordError
@@ -62,21 +62,20 @@ def create_run(
     runs_dir: str,
     about: dict[str, Any],
     *,
-    now: datetime,
+    now: float,
     random: Callable[[int], bytes],
     sealer: Sealer | None = None,
     disk: Disk | None = None,
 ) -> Run:
     """Make the folder of a new run, with its run.json. No other run has or will get the same.
+    `now` is in seconds since 1970.
 
     With a `sealer`, what it is about counts as what this user asked for.
     """
-    disk = disk or LocalDisk()
-    now = now.astimezone(UTC)
-    created_at = now.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    disk, created_at = disk or LocalDisk(), write_time(now)
     try:
         _make_folders(runs_dir, disk)
-        path = _make_unique(runs_dir, f"{now:%Y%m%d-%H%M%S}", random)
+        path = _make_unique(runs_dir, _as_name(created_at), random)
         sync_folder(disk, runs_dir)
     except OSError as error:
         raise RecordError(f"{runs_dir} can't be written: {error.strerror or error}") from error
@@ -92,6 +91,17 @@ def create_run(
     except OSError as error:
         raise RecordError(f"{_about(path)} can't be written: {error.strerror or error}") from error
     return run
+
+
+def write_time(seconds: float) -> str:
+    """A time as records have it: UTC, ISO 8601, to the microsecond."""
+    whole, rest = divmod(round(seconds * 1_000_000), 1_000_000)
+    return f"{strftime('%Y-%m-%dT%H:%M:%S', gmtime(whole))}.{rest:06}Z"
+
+
+def _as_name(time: str) -> str:
+    """Its day and its second, as the name of a folder begins."""
+    return time[:19].replace("-", "").replace(":", "").replace("T", "-")
 
 
 def is_run(path: str) -> bool:

@@ -12,6 +12,7 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.model.target import Target
 from evalcase.run.life import Life, TooSlowError
 from evalcase.system.guests import Guests
+from evalcase.system.imports import place_of
 
 CLOSE_S = 5.0
 """How long tear-down may take."""
@@ -85,8 +86,6 @@ class OpenTargets:
     async def _close(self, name: str, life: Life) -> None:
         error = await life.close(CLOSE_S)
         if error is not None:  # the answers are safe already
-            from evalcase.system.imports import place_of
-
             how = "failed: " if not isinstance(error, TooSlowError) else ""
             what = f"{how}{repr(error) if how else error}{place_of(error)}"
             self._warn(f"`{name}`: tear-down {what}")

@@ -8,6 +8,8 @@ and a last member that is cut off is told apart from a damaged one.
 from __future__ import annotations
 
 import os
+import zlib
+from array import array
 from collections import OrderedDict
 from collections.abc import Iterator
 from io import SEEK_CUR, SEEK_END, SEEK_SET, BufferedReader, RawIOBase
@@ -45,8 +47,6 @@ class Rest(NamedTuple):
 def pack_lines(lines: bytes, *, added: bool = False) -> bytes:
     """Whole lines as one member. `added` to a file that has its name already, it may be found cut
     off."""
-    import zlib
-
     squeeze = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
     body = squeeze.compress(lines) + squeeze.flush()
     tail = Struct("<II").pack(zlib.crc32(lines), len(lines))
@@ -92,8 +92,6 @@ class PackedLines(RawIOBase):
     """What is in a packed file, as if it were not."""
 
     def __init__(self, file: BufferedReader, path: str) -> None:
-        from array import array
-
         self._file = file
         self._path = path
         self._starts = array("Q")
@@ -178,8 +176,6 @@ class PackedLines(RawIOBase):
         return data
 
     def _unpack(self, number: int) -> bytes:
-        import zlib
-
         last = number + 1 == len(self._starts)
         end = self.end if last else self._starts[number + 1]
         holds = (self.size if last else self._begins[number + 1]) - self._begins[number]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, MutableMapping
-from datetime import UTC, datetime
-from time import time
+from time import gmtime, strftime, time
 
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.system.user_key import state_folder
@@ -18,7 +17,8 @@ class World:
     environment: MutableMapping[str, str]
     import_path: list[str]
     """The folders from which modules are imported."""
-    now: Callable[[], datetime]
+    now: Callable[[], float]
+    """Seconds since 1970."""
     stamp: Callable[[], str]
     """The time as the record has it: UTC, ISO 8601, to the millisecond."""
     random: Callable[[], float]
@@ -32,7 +32,7 @@ class World:
 def this_world() -> World:
     """The world as it is now."""
     return World(
-        os.getcwd(), os.environ, sys.path, _now, Stamps().now, _random, os.urandom,
+        os.getcwd(), os.environ, sys.path, time, Stamps().now, _random, os.urandom,
         state_folder(os.environ),
     )  # fmt: skip
 
@@ -41,10 +41,6 @@ def _random() -> float:
     from random import random
 
     return random()  # noqa: S311 - how long to wait before a retry is no secret
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 class Stamps:
@@ -61,7 +57,7 @@ class Stamps:
             return self._text
         second, rest = divmod(millisecond, 1000)
         if second != self._second:
-            self._day = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+            self._day = strftime("%Y-%m-%dT%H:%M:%S", gmtime(second))
             self._second = second
         self._millisecond, self._text = millisecond, f"{self._day}.{rest:03}+00:00"
         return self._text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from evalcase.cli import declare
 from evalcase.cli.conclusion import RecordPlace
@@ -12,9 +13,10 @@ from evalcase.cli.terminal import write_prose
 from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.record.folder import Run
-from evalcase.record.kept import KeptRun
-from evalcase.record.owed import note_owed, read_owed
 from evalcase.text.visible import visible
+
+if TYPE_CHECKING:
+    from evalcase.record.kept import KeptRun
 
 report_option = declare.option(
     "--report", "reports", multiple=True, metavar="FILE",
@@ -56,6 +58,8 @@ def _require_folder(path: str) -> None:
 def write_reports(requests: Sequence[Request], kept: KeptRun, place: RecordPlace) -> int:
     """Write what was asked for; 0, or the exit code for what could not be written, now or before.
     What was run is kept all the same, and can be reported again."""
+    from evalcase.record.owed import note_owed, read_owed
+
     owed = set(read_owed(kept.run))
     note_owed(kept.run, owed | {request.form for request in requests})
     left = owed - {request.form for request in requests}
@@ -76,6 +80,8 @@ def write_reports(requests: Sequence[Request], kept: KeptRun, place: RecordPlace
 
 def tell_owed(run: Run) -> int:
     """Say which reports an earlier command could not write: 0, or the exit code if there are."""
+    from evalcase.record.owed import read_owed
+
     owed = read_owed(run)
     if not owed:
         return 0

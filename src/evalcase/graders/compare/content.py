@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evalcase.graders.compare.excerpt import cap, count, quote, quote_blank
+from evalcase.graders.compare.json_difference import find_differences, list_differences
 from evalcase.graders.compare.text_difference import (
     find_text_difference,
     first_difference,
@@ -92,8 +93,6 @@ def compare_values(expected: JSON, got: JSON) -> ContentMatch:
     """Two values that are to be the same as JSON."""
     if same(expected, got):
         return ContentMatch(True, "the JSON value is equal", {})
-    from evalcase.graders.compare.json_difference import find_differences, list_differences
-
     listed = list_differences(find_differences(expected, got))
     left, right = lay_out(expected), lay_out(got)
     return tell_difference(listed.text, left, right, first_difference(left, right), listed.paths)
