@@ -20,8 +20,9 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import maker_of, replace
+from evalcase.model.quick_tuple import tuple_of
 from evalcase.model.result import Result
-from evalcase.model.trial import Trial
+from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.cap import TooLargeError, cap_answer
 from evalcase.run.gate import Asked, Gate
 from evalcase.run.hashes import hash_grading, hash_plain_case, hash_plain_question, hash_question
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from evalcase.evaluation.conversations import Assessed, Conversations
 
 _NO_TALK = "a conversation can't be had in batches: run it at a target without `batch`"
-_NOT_ASKED_ONCE = frozenset({"skip", "turns", "user"})
 _UNANSWERED = Graded("errored", ())
 _make_context, _make_result = maker_of(Context), maker_of(Result)
 MAX_ANSWER_BYTES = 10_000_000
@@ -91,36 +91,38 @@ class Trials:
 
     async def run(self, trial: Trial) -> Result:
         """Ask, and grade what is answered."""
-        case, started = trial.case, self._plan.world.stamp()
-        if not _NOT_ASKED_ONCE.isdisjoint(case.data):
-            if case.skip:
-                return self._skipped(trial, started)
-            if case.is_conversation:
-                return await self._converse(trial, started)
-        plain = hash_plain_case(case)  # who asks one text names no files
-        files = self._files.find(trial.suite, case) if plain is None and case.has_parts else {}
+        suite, case, target, repeat, repeats, number = trial
+        data, started = case.data, self._plan.world.stamp()
+        if "skip" in data and case.skip:
+            return self._skipped(trial, started)
+        plain = hash_plain_case(case)
+        if plain is None and case.is_conversation:
+            return await self._converse(trial, started)
+        files = self._files.find(suite, case) if plain is None and case.has_parts else {}
         question = self._question(trial, files)
         if isinstance(files, Unfit):
             asked = Asked(None, Failure("exception", files.message), 0, 0.0)
         else:
-            asked = await self._gate.ask(trial.target, question, case.data.get("timeout_s"))
-        if asked.interrupted and self._engine.interrupted:
+            asked = await self._gate.ask(target, question, data.get("timeout_s"))
+        answer, failure, attempts, took_s, retried, interrupted, _ = asked
+        if interrupted and self._engine.interrupted:
             raise asyncio.CancelledError  # it has no result, and is run again by `resume`
-        if self._plan.targets[trial.target].traits.holds_sessions:
-            await self._end_session(trial.target, question.session)
-        (answer, failure), duration_s = self._kept(asked), asked.duration_s
-        graders = self._plan.graders.of(case)
+        if self._plan.targets[target].traits.holds_sessions:
+            await self._end_session(target, question.session)
+        graders = self._plan.graders.of(case, is_plain=plain is not None)
         verdict, grades = _UNANSWERED
         if answer is not None:
-            self._look_at_cost(trial.target, answer.cost_usd)
+            answer, failure = self._kept(answer)
+        if answer is not None:
+            self._look_at_cost(target, answer.cost_usd)
             verdict, grades = self._grade_at_once(case, answer, graders) or await self._grade(
-                case, question, answer, graders, duration_s
+                case, question, answer, graders, took_s
             )
         asked_by, graded_by = self._hashes(trial, graders, plain)
         return _make_result(
-            trial.key, asked_by, verdict, answer, grades, failure, asked.attempts, started,
-            round(duration_s * 1e6) / 1e6, asked.retried, graded_by, 1, trial.repeats,
-            case.pass_rate, trial.number,
+            tuple_of(TrialKey, (suite, data["id"], target, repeat)), asked_by, verdict, answer,
+            grades, failure, attempts, started, round(took_s * 1e6) / 1e6, retried, graded_by, 1,
+            repeats, 1.0 if plain is not None else case.pass_rate, number,
         )  # fmt: skip
 
     def _hashes(
@@ -253,17 +255,17 @@ class Trials:
         session = f"{self._run_id}-{number!r}-{target}-{repeat!r}"
         return question_of(trial, {} if isinstance(files, Unfit) else files, session)
 
-    def _kept(self, asked: Asked) -> tuple[Answer | None, Failure | None]:
-        """What is kept of an answer, or why there is none."""
-        if asked.answer is None:
-            return None, asked.failure
+    def _kept(self, answer: Answer) -> tuple[Answer | None, Failure | None]:
+        """What is kept of an answer, or why that is nothing."""
         try:
-            return cap_answer(asked.answer, MAX_ANSWER_BYTES), None
+            return cap_answer(answer, MAX_ANSWER_BYTES), None
         except TooLargeError as error:
             return None, Failure("protocol", str(error), {"output": error.excerpt})
 
     def _keep_turn(self, asked: Asked) -> Answer | Failure:
-        answer, failure = self._kept(asked)
+        answer, failure = asked.answer, asked.failure
+        if answer is not None:
+            answer, failure = self._kept(answer)
         if answer is None:
             assert failure is not None
             return failure

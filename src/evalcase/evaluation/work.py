@@ -31,7 +31,6 @@ _UNASKED = "lacks turns that were left out after one that failed"
 _AS_BEFORE = "what its answers were asked and graded by is as it was"
 _GRADED_BY = "what answers are graded by was changed: those that are there are graded again"
 _DECIDED_BY = "how many trials a case has, or how many must pass, was changed: it is decided again"
-_TALKS = frozenset({"turns", "user"})
 
 
 class Work:
@@ -126,7 +125,7 @@ class Work:
             if "user" in trial.case.data:
                 self._note_change(trial.case.data["user"]["target"])
         case = trial.case
-        if not _TALKS.isdisjoint(case.data) and not case.skip:
+        if ("turns" in case.data or "user" in case.data) and not case.skip:
             self._begin_talk(trial)
         return self._trials.run(trial)
 

@@ -206,6 +206,11 @@ class Case:
         return f"Case({self.data!r})"
 
 
+def is_bare(data: dict[str, Any]) -> bool:
+    """Whether a case has its id, what is asked and what is expected, and nothing else, as most."""
+    return len(data) == 3 and "expected_output" in data and "input" in data
+
+
 def canonical_case(data: dict[str, Any]) -> Case:
     """The same as `Case(data)` at a third of the cost: there may be a million of them."""
     case = _new(Case)

@@ -105,8 +105,11 @@ class Graders:
         """Whether there is a grader beside the built-in comparison, which might ask a target."""
         return bool(self.given or self._made)
 
-    def of(self, case: Case) -> Sequence[NamedGrader]:
-        """The graders of a case, the built-in comparison added where nothing else compares."""
+    def of(self, case: Case, *, is_plain: bool = False) -> Sequence[NamedGrader]:
+        """The graders of a case, the built-in comparison added where nothing else compares. One
+        that is plain is known to expect a text, and to say nothing of graders."""
+        if is_plain and not self.given and not self.only_given:
+            return self.only_expected
         return self.given if self.only_given else self._of(case, self.given)
 
     def of_turn(self, turn: Case) -> Sequence[NamedGrader]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
-from evalcase.model.case import Case
+from evalcase.model.case import Case, is_bare
 from evalcase.model.simulated_user import USER_PROTOCOL
 from evalcase.text.quick_json import compact_encoder
 from evalcase.text.quick_sha import SHORT, quick_sha256
@@ -58,7 +58,7 @@ def hash_plain_case(case: Case) -> tuple[str, str] | None:
     """Both hashes of a case that asks one text, expects one, is asked once and is graded by nothing
     else, as most are; None for all others."""
     data = case.data
-    if _ELSE.isdisjoint(data) and "expected_output" in data:
+    if is_bare(data) or (_ELSE.isdisjoint(data) and "expected_output" in data):
         asked, expected = _hash_plain(data["input"]), _hash_plain(data["expected_output"])
         if asked is not None and expected is not None:
             return asked, expected

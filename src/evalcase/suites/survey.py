@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.model.case import GRADED_BY_MORE, Case
+from evalcase.model.case import GRADED_BY_MORE, Case, is_bare
 from evalcase.model.problem import Problem
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
@@ -80,7 +80,7 @@ def survey_cases(
             needs = _note_case(suite, case, targets, options, found)
             if "user" in case.data and not case.skip:
                 _note_user(case.data["user"]["target"], targets, found, needs, users)
-            if not GRADED_BY_MORE.isdisjoint(case.data):
+            if not is_bare(case.data) and not GRADED_BY_MORE.isdisjoint(case.data):
                 _note_grading(suite, case, targets, graders, known, found)
     except ConfigError as error:
         fault = error
