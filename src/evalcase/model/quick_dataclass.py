@@ -57,7 +57,10 @@ def _make_dataclass(
         inherited = [dict(getattr(each, OWN, {})) for each in reversed(cls.__mro__[1:])]
         known = {name: each for fields in [*inherited, own] for name, each in fields.items()}
         _check_order(known)
-        made: type = type(cls)(cls.__name__, cls.__bases__, body | _methods(known, own, frozen))
+        methods = _methods(known, own, frozen)
+        if "__repr__" in body:
+            del methods["__repr__"]
+        made: type = type(cls)(cls.__name__, cls.__bases__, body | methods)
         put_off_constructor(made)
         return made
 
