@@ -599,6 +599,35 @@ def test_nothing_to_evaluate_is_an_error(evaluate: Evaluate) -> None:
         evaluate([], "echo")
 
 
+def test_what_is_printed_of_a_run_is_a_line(folder: Path, evaluate: Evaluate) -> None:
+    done = evaluate("s.eval.yaml", lambda text: "ok" if text == "one" else "no")
+    assert done.path.startswith(str(folder))
+    said = f"completed: 1 passed, 1 failed; pass rate 50.0%; record {done.path}"
+    assert (str(done), repr(done)) == (said, f"<Evaluated {said}>")
+    stopped = evaluate("s.eval.yaml", "echo", fail_fast=True, concurrency=1)
+    assert str(stopped) == (
+        "stopped: 1 failed; pass rate 0.0%; 1 not run; --fail-fast: a did not pass; "
+        f"record {stopped.path}"
+    )
+
+
+def test_cases_and_results_of_a_run_can_be_indexed_and_gone_through_again(folder: Path) -> None:
+    suite(folder, case("a", repeat=3), case("b", skip="later"), case("c"), case("d", "no"))
+    done = evalcase.evaluate("s.eval.yaml", lambda text: "ok" if text == "say ok" else "no")
+    cases, results = done.cases, done.results
+    assert [each.case for each in cases] == [each.case for each in cases] == ["a", "b", "c", "d"]
+    assert (len(cases), len(results)) == (len(list(cases)), len(list(results))) == (4, 6)
+    assert (cases[0].case, cases[-1].case, cases[3].verdict) == ("a", "d", "failed")
+    assert [each.case for each in cases[1:3]] == ["b", "c"]
+    assert [each.case for each in reversed(cases)] == ["d", "c", "b", "a"]
+    assert (results[0].key.case, results[-1].key.case) == ("a", "d")
+    assert cases[2] in cases
+    for at in (4, -5):
+        with pytest.raises(IndexError, match=f"there are 4 cases, and none at {at}"):
+            cases[at]
+    assert repr(results) == "<6 results of a record>"
+
+
 def test_a_root_is_taken_as_it_is(folder: Path, evaluate: Evaluate) -> None:
     (folder / "evalcase.toml").write_text('target = "nobody"\n')
     (folder / "sub").mkdir()

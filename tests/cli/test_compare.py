@@ -541,6 +541,16 @@ def test_errors_that_are_the_same_are_told_once(project: Project) -> None:
     assert out.count("no credit is left") == 1
 
 
+def test_a_case_that_is_named_like_the_one_that_is_shown_has_its_suite(project: Project) -> None:
+    for name in ("one", "two"):
+        same = {"id": "same", "input": "say ok", "expected_output": "ok"}
+        project.suite(same, name=name)
+    project.run("run", "--quiet")
+    project.add_to_agent("def answer(question: Question):\n    raise ValueError('it')\n")
+    project.run("run", "--quiet")
+    assert "  the same for two.eval.yaml: same\n" in project.run("compare").out
+
+
 def test_cases_of_one_id_are_named_with_their_suites(project: Project) -> None:
     for name in ("one", "two"):
         project.suite(case("a"), case(name), name=name)

@@ -618,6 +618,16 @@ def test_a_report_is_the_same_after_its_suites_and_configuration_are_gone(
     assert project.run("report", "--format", form) == before
 
 
+def test_cases_that_errored_alike_are_named_by_what_tells_them_apart(project: Project) -> None:
+    for name in ("a", "b"):
+        project.suite(case("one", "raise it"), case("two", "raise it"), name=name)
+    out = project.run("run", "--quiet").out + project.run("report").out
+    assert "  the same for two, b.eval.yaml: one, b.eval.yaml: two\n" in out
+    project.run("run", "--target", "agent", "--target", "python:agent:answer", "a.eval.yaml")
+    shown = "  the same for one (python:agent:answer), two, two (python:agent:answer)\n"
+    assert shown in project.run("report").out
+
+
 def test_cases_come_in_the_order_of_their_suites_whatever_order_they_finished_in(
     project: Project,
 ) -> None:

@@ -28,7 +28,7 @@ def test_a_file_is_read_from_the_root_of_the_project(tmp_path: Path) -> None:
     write(tmp_path / "schemas" / "a.json", {"type": "object", "required": ["a"]})
     grader = {"type": "json_schema", "file": "schemas/a.json"}
     verdicts = [
-        next(evalcase.evaluate([Case(input=text, graders=[grader])], "echo", root=tmp_path).results)
+        evalcase.evaluate([Case(input=text, graders=[grader])], "echo", root=tmp_path).results[0]
         for text in ('{"a": 1}', "{}")
     ]
     assert [result.verdict for result in verdicts] == ["passed", "failed"]

@@ -54,6 +54,35 @@ def test_the_configuration_may_ask_for_them_and_the_command_line_wins(
     assert collected(evals, "--no-evals") == ["test_own.py::test_own"]
 
 
+@pytest.mark.parametrize("named", ["evals/all.eval.yaml", "evals/all.eval.yaml::good"])
+def test_an_eval_file_that_is_named_without_the_option_names_it(
+    evals: pytest.Pytester, named: str
+) -> None:
+    hint = f"evalcase: {named} is an eval file, and collected with --evals"
+    result = evals.runpytest_inprocess(named)
+    assert (result.ret, result.outlines.count(hint)) == (pytest.ExitCode.USAGE_ERROR, 1)
+    for arguments in (["--no-evals", named], ["--evals", named], ["test_own.py"], []):
+        said = evals.runpytest_inprocess(*arguments).stdout.str()
+        assert "with --evals" not in said, arguments
+
+
+def test_who_else_collects_eval_files_hears_nothing_of_it(evals: pytest.Pytester) -> None:
+    write(
+        evals,
+        "conftest.py",
+        "import pytest\n"
+        "class Own(pytest.Item):\n"
+        "    def runtest(self): ...\n"
+        "class Suite(pytest.File):\n"
+        "    def collect(self): yield Own.from_parent(self, name='own')\n"
+        "def pytest_collect_file(file_path, parent):\n"
+        "    if file_path.suffix == '.yaml': return Suite.from_parent(parent, path=file_path)\n",
+    )
+    result = evals.runpytest_inprocess("evals/all.eval.yaml")
+    result.assert_outcomes(passed=1)
+    assert "--evals" not in result.stdout.str()
+
+
 def test_a_file_that_is_named_outright_needs_no_special_name(evals: pytest.Pytester) -> None:
     write(evals, "more/some.jsonl", '{"id": "a", "input": "x", "expected_output": "x"}\n')
     write(evals, "more/other.json", '[{"id": "b", "input": "x", "expected_output": "x"}]')

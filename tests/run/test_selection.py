@@ -130,6 +130,20 @@ def test_what_matches_nothing_is_named_with_the_nearest_each_value_by_itself() -
     assert watch.describe(pairs) is None
 
 
+def test_what_is_like_another_only_by_chance_is_not_called_near() -> None:
+    pairs = [pair("refund-late"), pair("Oslo")]
+    for asked, said in {
+        "a": "there are `refund-late`, `Oslo`",
+        "nd": "there are `refund-late`, `Oslo`",
+        "fund": "the nearest is `refund-late`",
+        "REFUND LATE": "the nearest is `refund-late`",
+        "olso": "the nearest is `Oslo`",
+    }.items():
+        watch = Unmatched(make(Selection(globs=(asked,))))
+        list(watch.watch(pairs))
+        assert watch.describe(pairs) == f"no case has an id like `{asked}` ({said})"
+
+
 def test_a_case_that_is_in_no_such_suite_is_looked_for_where_it_may_be() -> None:
     pairs = [pair("two", "a"), pair("one", "a"), pair("three", "b")]
     for asked, said in {

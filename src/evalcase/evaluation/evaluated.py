@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalcase.model.decision import Decision
@@ -68,6 +68,15 @@ class Evaluated:
 
         return html_of(self)
 
+    def __str__(self) -> str:
+        """How it ended, what came of it and where its record is, in a line."""
+        left = f"{self.not_run:,} not run" if self.not_run else ""
+        said = [self.totals.describe(), left, self.notice or "", f"record {self.path}"]
+        return f"{self.status}: {'; '.join(filter(None, said))}"
+
+    def __repr__(self) -> str:
+        return f"<Evaluated {self}>"
+
     @property
     def complete(self) -> bool:
         return self.status == "completed"
@@ -88,18 +97,24 @@ class Evaluated:
         return self.run.path
 
     @property
-    def results(self) -> Iterator[Result]:
-        """Every result, read from the record, in the order of the cases."""
+    def results(self) -> Sequence[Result]:
+        """Every result, read from the record each time, in the order of the cases."""
+        # Who runs a command needs none of these.
         from evalcase.record.kept import KeptRun
+        from evalcase.record.read_anew import ReadAnew
 
-        return KeptRun(self.run, self.grading).results()
+        count = self.totals.trials.total
+        return ReadAnew(lambda: KeptRun(self.run, self.grading).results(), count, "results")
 
     @property
-    def cases(self) -> Iterator[CaseVerdict]:
-        """Every case at every target with its verdict, read from the record, in their order."""
+    def cases(self) -> Sequence[CaseVerdict]:
+        """Every case at every target with its verdict, read from the record each time, in their
+        order."""
         from evalcase.record.kept import KeptRun
+        from evalcase.record.read_anew import ReadAnew
 
-        return KeptRun(self.run, self.grading).cases()
+        count = self.totals.cases.total + self.totals.unfinished
+        return ReadAnew(lambda: KeptRun(self.run, self.grading).cases(), count, "cases")
 
     @property
     def pass_rate(self) -> float | None:

@@ -60,7 +60,10 @@ def _make_dataclass(
         known = own = _take_fields(body, kw_only)
         if cls.__bases__ != (object,):
             known = _inherited(cls) | own
+        written = body.get("__repr__")
         body |= _FROZEN if frozen else _SHARED
+        if written is not None:
+            body["__repr__"] = written
         body |= {OWN: known, "__slots__": tuple(own), "__match_args__": _positional(known)}
         made: type = type(cls)(cls.__name__, cls.__bases__, body)
         put_off_constructor(made)

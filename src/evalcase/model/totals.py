@@ -66,6 +66,18 @@ class Totals:
         """The share of cases that passed, of all that were tried; None if none was."""
         return self.cases.pass_rate
 
+    def describe(self) -> str:
+        """How many cases there are of each verdict, the pass rate and the cost, in words."""
+        cases = self.cases
+        counts = {
+            "passed": cases.passed, "failed": cases.failed, "errored": cases.errored,
+            "ungraded": cases.ungraded, "skipped": cases.skipped, "unfinished": self.unfinished,
+        }  # fmt: skip
+        said = [f"{count:,} {name}" for name, count in counts.items() if count]
+        rate = "" if cases.pass_rate is None else f"; pass rate {100 * cases.pass_rate:.1f}%"
+        cost = "" if self.cost_usd is None else f"; ${self.cost_usd:.4f}"
+        return f"{', '.join(said) or 'nothing was run'}{rate}{cost}"
+
     @property
     def lost_usd(self) -> float | None:
         """What was spent on nothing that counts, a conversation that broke off for one; None if

@@ -94,8 +94,29 @@ def pytest_configure(config: pytest.Config) -> None:
     """Wake the rest, if evals are asked for."""
     _configs.append(config)
     config.addinivalue_line("markers", "evalcase: a case of an eval file; its tags are marks, too.")
-    asked = config.getoption("evals")
-    if config.getini("evalcase") if asked is None else asked:
+    if _asks_for_evals(config):
         from evalcase.pytest_plugin.session import begin_session
 
         config.pluginmanager.register(begin_session(config), "evalcase-session")
+
+
+def _asks_for_evals(config: pytest.Config) -> bool:
+    asked = config.getoption("evals")
+    return bool(config.getini("evalcase") if asked is None else asked)
+
+
+_ENDINGS = (".eval.yaml", ".eval.yml", ".eval.json", ".eval.jsonl")
+_NOTHING_RUN = (4, 5)
+"""Exit codes: what was named was not found, and no test was collected."""
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
+) -> None:
+    """Name the option, where somebody names an eval file and pytest knows nothing of it."""
+    if exitstatus not in _NOTHING_RUN or _asks_for_evals(config):
+        return
+    named = [each for each in config.args if each.partition("::")[0].endswith(_ENDINGS)]
+    if named and config.getoption("evals") is None:
+        said = f"evalcase: {named[0]} is an eval file, and collected with --evals"
+        terminalreporter.write_line(said)

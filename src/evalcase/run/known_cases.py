@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from itertools import islice
 
-from evalcase.model.nearest import nearest
+from evalcase.model.nearest import nearest_meaning, plain_name
 from evalcase.run.selection import SuiteCase
 
 _MOST_KNOWN = 10_000
 """Names among which the nearest is looked for."""
 _MOST_TOLD = 3
+_PART = 3
+"""So many characters of a name are no longer in another by chance."""
 
 
 class KnownCases:
@@ -70,8 +72,11 @@ def _nearest_to(name: str, known: Collection[str], quote: str = "") -> str | Non
     if any(each.startswith(f"{name}:") for each in known):
         return f"there are only variants of it: say `{name}:*`"
     written = name.strip("*")
-    close = nearest(written, known) or next((each for each in known if written in each), None)
-    return f"the nearest is {quote}{close}{quote}" if close is not None and written else None
+    meant = {plain_name(each): each for each in reversed(list(known))}
+    close = nearest_meaning(written, meant) if written else None
+    if close is None and len(written) >= _PART:
+        close = next((each for each in known if written in each), None)
+    return f"the nearest is {quote}{close}{quote}" if close is not None else None
 
 
 def _there_are(known: Collection[str], quote: str = "") -> str:

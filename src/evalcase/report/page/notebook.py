@@ -61,7 +61,7 @@ def notebook_table(
     more = f"<p>{left:,} more; <code>to_dicts()</code> has all of them</p>" if left > 0 else ""
     said = f"<p>{_cut(notice)}</p>" if notice else ""
     return (
-        f"<div><p>{escape(_sum_up(totals))}</p>{said}"
+        f"<div><p>{escape(totals.describe())}</p>{said}"
         f'<table style="border-collapse:collapse"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{body}</tbody></table>{more}</div>"
     )
@@ -92,15 +92,3 @@ def _cut(text: str) -> str:
     """Text that is safe wherever it is put, with an end in sight."""
     short = text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
     return escape("\n".join(map(visible, short.split("\n"))))
-
-
-def _sum_up(totals: Totals) -> str:
-    cases = totals.cases
-    counts = {
-        "passed": cases.passed, "failed": cases.failed, "errored": cases.errored,
-        "ungraded": cases.ungraded, "skipped": cases.skipped, "unfinished": totals.unfinished,
-    }  # fmt: skip
-    said = [f"{count:,} {name}" for name, count in counts.items() if count]
-    rate = "" if cases.pass_rate is None else f"; pass rate {100 * cases.pass_rate:.1f}%"
-    cost = "" if totals.cost_usd is None else f"; ${totals.cost_usd:.4f}"
-    return f"{', '.join(said) or 'nothing was run'}{rate}{cost}"

@@ -107,9 +107,10 @@ def _why_errored(pair: ChangedPair, head: Side) -> str:
     return reason_of(result) if result is not None else ""
 
 
-def name_cases(pairs: Sequence[ChangedPair]) -> list[str]:
-    """The ids of cases; those that several suites have, with their suite."""
-    ids = Counter(pair.name.case for pair in pairs)
+def name_cases(pairs: Sequence[ChangedPair], beside: Sequence[ChangedPair] = ()) -> list[str]:
+    """The ids of cases; those that several suites have, with their suite. Others are named
+    `beside` them."""
+    ids = Counter(pair.name.case for pair in (*pairs, *beside))
     return [
         f"{pair.name.suite}: {pair.name.case}" if ids[pair.name.case] > 1 else pair.name.case
         for pair in pairs

@@ -96,7 +96,7 @@ def _case_lines(track: TrackFigures, compared: Compared, width: int, style: Styl
             told += 1 + len(alike)
             yield ""
             yield from changed_lines(kind, pair, sides, width, style)
-            yield from _alike_lines(alike, width, style)
+            yield from _alike_lines(pair, alike, width, style)
         rest.append((kind, name_cases(pairs[told:]), count - told))
     if any(count for _, names, count in rest if names):
         yield ""
@@ -105,9 +105,11 @@ def _case_lines(track: TrackFigures, compared: Compared, width: int, style: Styl
             yield from _labelled(kind, _some(names, count, width), width, style)
 
 
-def _alike_lines(alike: Sequence[ChangedPair], width: int, style: Style) -> Iterator[str]:
+def _alike_lines(
+    pair: ChangedPair, alike: Sequence[ChangedPair], width: int, style: Style
+) -> Iterator[str]:
     if alike:
-        names = _some(name_cases(alike), len(alike), width)
+        names = _some(name_cases(alike, [pair]), len(alike), width)
         for row in wrap(visible(f"the same for {names}"), max(10, width - INDENT)):
             yield paint(" " * INDENT + row, style.gutter)
 

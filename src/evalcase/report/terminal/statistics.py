@@ -63,7 +63,7 @@ class Shown:
     outcome: Outcome
     same: int = 0
     """How many other cases errored in the same way."""
-    named: list[str] = field(default_factory=list)
+    named: list[CaseName] = field(default_factory=list)
     """The first of those."""
 
 
@@ -186,7 +186,7 @@ class Statistics:
         if like is not None:
             like.same += 1
             if len(like.named) < _NAMED:
-                like.named.append(result.key.case)
+                like.named.append(CaseName(*result.key[:3]))
         elif len(shown) < MOST_CASES:
             trial = held or _shorten(result, outcome)
             trial.outcome = outcome

@@ -106,9 +106,17 @@ def _case_lines(
     yield from detail_lines(result, shown.said, case, style, width)
     if shown.same:
         more = shown.same - len(shown.named)
-        names = ", ".join(shown.named) + (f" and {more:,} more" if more > 0 else "")
-        yield paint(cut(f"{'':{INDENT}}the same for {names}", width), style.gutter)
+        names = ", ".join(_beside(each, shown, see_suite) for each in shown.named)
+        said = f"the same for {names}" + (f" and {more:,} more" if more > 0 else "")
+        yield paint(cut(f"{'':{INDENT}}{said}", width), style.gutter)
     yield ""
+
+
+def _beside(name: CaseName, shown: Shown, see_suite: Callable[[str], str]) -> str:
+    """A case that is named beside one that is shown: by its id, and by what else is another."""
+    key = shown.result.key
+    suite = f"{see_suite(name.suite)}: " if name.suite != key.suite else ""
+    return suite + _called(name, several=name.target != key.target)
 
 
 def verdict_lines(ending: RunEnding, rate: Mean, width: int, style: Style) -> Iterator[str]:
