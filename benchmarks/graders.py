@@ -74,7 +74,7 @@ def grader_job(path: Path) -> Callable[[], int]:
     from evalcase.model.grader import Context
     from evalcase.model.message import Message
     from evalcase.model.question import Question
-    from evalcase.plugins.graders import make_grader
+    from evalcase.plugins.grader_making import make_grader
     from evalcase.system.guests import Guests
 
     spec, message = json.loads(path.read_text())

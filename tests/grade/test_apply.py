@@ -22,7 +22,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
-from evalcase.plugins.graders import make_grader
+from evalcase.plugins.grader_making import make_grader
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import queueing
 from tests.graders.expectation import answer_of, context_of

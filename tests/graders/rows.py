@@ -23,7 +23,7 @@ from evalcase.model.grader import Context
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.step import Step
-from evalcase.plugins.graders import make_grader
+from evalcase.plugins.grader_making import make_grader
 from evalcase.read.yaml import parse_yaml
 from evalcase.system.guests import Guests
 

@@ -15,7 +15,8 @@ from evalcase.model.codec import decode, encode
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import NamedGrader
 from evalcase.model.result import Verdict
-from evalcase.plugins.graders import NOWHERE, Graders, make_grader
+from evalcase.plugins.grader_making import make_grader
+from evalcase.plugins.graders import NOWHERE, Graders
 from evalcase.system.guests import Guests
 from tests.grade.test_apply import Fixed
 from tests.graders.expectation import answer_of, context_of

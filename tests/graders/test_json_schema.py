@@ -12,7 +12,7 @@ import evalcase
 from evalcase import Case
 from evalcase.errors import ConfigError
 from evalcase.model.target import Surroundings
-from evalcase.plugins.graders import make_grader
+from evalcase.plugins.grader_making import make_grader
 
 
 def surroundings(root: Path) -> Surroundings:

@@ -20,7 +20,7 @@ from evalcase.model.grader import Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import replace
-from evalcase.plugins.graders import make_grader
+from evalcase.plugins.grader_making import make_grader
 from evalcase.system.guests import Guests
 from tests.graders.expectation import answer_of, calls, context_of
 

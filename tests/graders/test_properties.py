@@ -13,7 +13,7 @@ from evalcase.graders.compare.pairing import match_in_order, pair_up
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
-from evalcase.plugins.graders import make_grader
+from evalcase.plugins.grader_making import make_grader
 from evalcase.system.guests import Guests
 from tests.graders.expectation import answer_of, context_of
 

@@ -17,7 +17,8 @@ from evalcase.grade.apply import grade_answer
 from evalcase.model.grade import Grade
 from evalcase.model.grader import Context
 from evalcase.model.target import Surroundings
-from evalcase.plugins.graders import Graders, make_grader
+from evalcase.plugins.grader_making import make_grader
+from evalcase.plugins.graders import Graders
 from evalcase.system.guests import Guests
 from tests.graders.expectation import answer_of, calls, context_of
 from tests.graders.rows import messages_of

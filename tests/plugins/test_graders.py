@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -9,11 +11,13 @@ import pytest
 from evalcase.errors import ConfigError
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
+from evalcase.model.case import Case
 from evalcase.model.grader import NamedGrader
 from evalcase.model.grader_options import declared_grader
 from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.given import name_graders
-from evalcase.plugins.graders import Graders, make_declared, make_grader
+from evalcase.plugins.grader_making import make_declared, make_grader
+from evalcase.plugins.graders import Graders
 from evalcase.plugins.registry import find_class, names
 from evalcase.suites.load import load_case
 from tests.resolve.declared import AtLeast, Every, Has, Mean
@@ -114,6 +118,39 @@ def test_what_cases_want_is_made_once_and_not_before_it_is_asked_for() -> None:
     assert graders._made == {}
     graders.make_ready()
     assert graders.of(case)[0] is graders.of(other)[0]
+
+
+def test_graders_of_many_cases_that_each_have_their_own_are_not_all_held() -> None:
+    graders = Graders()
+
+    def of_own(number: int) -> Case:
+        spec = {"type": "contains", "value": f"number {number}"}
+        return Case({"id": str(number), "input": [], "graders": [spec]})
+
+    for number in range(2000):
+        graders.want("a.yaml", of_own(number))
+    assert graders.make_ready() == []
+    firsts = [graders.of(of_own(number))[0] for number in range(3)]
+    assert graders.of(of_own(2))[0] is firsts[2], "what is made is used again"
+    seen = [weakref.ref(graders.of(of_own(number))[0].grader) for number in range(3, 2000)]
+    gc.collect()
+    assert sum(each() is not None for each in seen) < 1000
+    assert graders.prints_of(firsts) == []
+
+
+def test_a_grader_with_code_is_held_and_so_is_what_is_known_of_it() -> None:
+    graders = Graders()
+    spec = {"type": "python:evalcase.testing:passes"}
+    case = Case({"id": "a", "input": [], "graders": [spec, {"type": "contains", "value": "x"}]})
+    graders.want("a.yaml", case)
+    assert graders.make_ready() == []
+    (before,) = graders.prints_for(case)
+    made = graders.of(case)[0]
+    for number in range(2000):
+        light = {"type": "contains", "value": str(number)}
+        graders.of(Case({"id": "b", "input": [], "graders": [light]}))
+    assert graders.of(case)[0] is made
+    assert graders.prints_for(case) == [before]
 
 
 def test_all_graders_that_can_not_be_imported_are_told_at_once() -> None:

@@ -23,7 +23,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.model.suite import Suite
 from evalcase.pipeline import ready_run
-from evalcase.plugins.graders import defaults_of, make_grader
+from evalcase.plugins.grader_making import defaults_of, make_grader
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.find import find_run

@@ -12,7 +12,7 @@ from evalcase.cli import declare
 from evalcase.cli.terminal import write_prose
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
-from evalcase.plugins.graders import defaults_of, make_grader, runs_code
+from evalcase.plugins.grader_making import defaults_of, make_grader, runs_code
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
 from evalcase.record.folder import Run

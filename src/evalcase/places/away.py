@@ -25,7 +25,7 @@ from evalcase.places.replies import Read, attempt_of, grades_of
 from evalcase.places.stand_in import StandIn
 from evalcase.places.task import Task, Worker, WorkerLostError
 from evalcase.places.wire import MOST_HELD, describe_failure
-from evalcase.plugins.graders import is_ours
+from evalcase.plugins.grader_making import is_ours
 from evalcase.run.attempt import Attempted
 from evalcase.system.guests import GRACE_S
 

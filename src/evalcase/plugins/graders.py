@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
-from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 from evalcase.errors import ConfigError
 from evalcase.grade.apply import SameText, left_to_compare
@@ -14,22 +13,19 @@ from evalcase.graders.expected import ExpectedGrader
 from evalcase.model.case import GRADED_BY_MORE, Case
 from evalcase.model.grader import BOTH, Grader, NamedGrader
 from evalcase.model.json_value import JSON
-from evalcase.model.option import made_of, options_of
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings
-from evalcase.plugins.registry import find_class
+from evalcase.plugins.registry import find_class, is_built_in
 from evalcase.project.config import Config
 from evalcase.text.plain_json import copy_json
 from evalcase.text.quick_json import compact_encoder
 
 if TYPE_CHECKING:
     # Where cases are compared with what they expect, and no more, no grader has to be made.
-    from evalcase.model.grader_options import DeclaredGrader
     from evalcase.plugins.grader_loading import CaseFault
+    from evalcase.plugins.grader_making import Defaults
 
-Defaults: TypeAlias = Mapping[str, Mapping[str, JSON]]
-"""Options by kinds of graders."""
-_NO_DEFAULTS: Defaults = MappingProxyType({})
+_RECENT = 500
 
 
 def _ignore(_: str) -> None:
@@ -66,12 +62,19 @@ class Graders:
         """The built-in comparison alone, which most cases have. It asks nobody."""
         self.same_text = SameText(whole)
         self._made: dict[str, tuple[NamedGrader, ...]] = {}
+        self._recent: dict[str, tuple[NamedGrader, ...]] = {}
+        """Those that are made quickly, and hold nothing: each of a million cases may have its
+        own."""
+        self._closing: dict[type, NamedGrader] = {}
+        """One of each class of these, to let go of what the class holds."""
         self._prints: dict[int, str] = {}
 
     def want(self, suite: str, case: Case) -> None:
         """Note what a case will ask for. Nothing is made, or imported, before `make_ready`."""
         specs = case.data.get("graders")
-        if specs and not self.only_given:
+        # What is wrong with options was found when the suite was read: only what has to be loaded
+        # can still turn out to be of no use.
+        if specs and not self.only_given and not all(map(_is_light, specs)):
             self._wanted.setdefault(_to_json(specs), (suite, case.id))
 
     def make_ready(self) -> list[CaseFault]:
@@ -136,15 +139,26 @@ class Graders:
         specs = data.get("graders")
         if specs:
             text = _to_json(specs)
-            made = self._made.get(text)
-            if made is None:
-                made = self._made[text] = self._make(specs)
+            made = self._made.get(text) or self._recent.get(text) or self._keep(text, specs)
             graders = (*made, *graders)
         if case.needs_judge and self._judges and not any(named.judges for named in graders):
             is_only = all(named.name != self._case_judge.name for named in graders)
             graders = (*graders, self._case_judge if is_only else self._second_judge)
         left = left_to_compare(case, graders)
         return (*graders, self._comparisons[left]) if left else graders
+
+    def _keep(self, text: str, specs: Sequence[Mapping[str, JSON]]) -> tuple[NamedGrader, ...]:
+        """Make graders, and keep them: for good, unless they are as soon made again."""
+        made = self._make(specs)
+        if not all(map(_is_light, specs)):
+            self._made[text] = made
+            return made
+        if len(self._recent) >= _RECENT:
+            self._recent.clear()
+        self._recent[text] = made
+        for named in made:
+            self._closing.setdefault(type(named.grader), named)
+        return made
 
     @property
     def _judges(self) -> bool:
@@ -153,6 +167,8 @@ class Graders:
     @cached_property
     def _case_judge(self) -> NamedGrader:
         """The judge of what cases say themselves, by `criteria` and `rubrics`."""
+        from evalcase.plugins.grader_making import make_grader
+
         return make_grader({"type": "judge"}, self._defaults)
 
     @cached_property
@@ -162,6 +178,8 @@ class Graders:
 
     @cached_property
     def _defaults(self) -> Defaults:
+        from evalcase.plugins.grader_making import defaults_of
+
         return defaults_of(self._config) if self._config is not None else {}
 
     def prints_of(self, graders: Sequence[NamedGrader]) -> list[str]:
@@ -171,7 +189,10 @@ class Graders:
         return [found for named in graders if (found := self._print(named))]
 
     def _print(self, named: NamedGrader) -> str:
-        # By what it is, not by what it says: an option may hold what has no hash.
+        if is_light_class(type(named.grader)) and not self.only_given:
+            return ""
+        # By what it is, not by what it says: an option may hold what has no hash. It is never let
+        # go of, so that no other can take its place in memory.
         known = self._prints.get(id(named))
         if known is None:
             known = self._prints[id(named)] = self._print_with_targets(named)
@@ -189,6 +210,7 @@ class Graders:
     def _make(self, specs: Iterable[Mapping[str, JSON]]) -> tuple[NamedGrader, ...]:
         """Make them, and have them ready."""
         from evalcase.plugins.grader_loading import load_graders
+        from evalcase.plugins.grader_making import make_grader
 
         made = _number_judges([make_grader(spec, self._defaults) for spec in specs])
         load_graders(made, self._surroundings, self._no_exec)
@@ -196,8 +218,30 @@ class Graders:
 
     async def close(self) -> None:
         """Have every grader let go of what it holds."""
-        for named in (*self.given, *[named for made in self._made.values() for named in made]):
+        made = [named for made in self._made.values() for named in made]
+        for named in (*self.given, *made, *self._closing.values()):
             await named.grader.close()
+
+
+def _is_light(spec: Mapping[str, JSON]) -> bool:
+    """Whether a grader is of a kind that is made quickly, and holds nothing."""
+    word = str(spec["type"])
+    return is_built_in("graders", word) and is_light_class(find_class("graders", word))
+
+
+@lru_cache
+def is_light_class(made_by: type[Grader]) -> bool:
+    """Whether graders of a class have nothing but their options: what they load, ask, run or are
+    made of would have to be kept."""
+    kind = made_by.kind
+    return (
+        made_by.__module__.startswith("evalcase.graders.")
+        and not (kind.runs_code or kind.judges or kind.combines)
+        and made_by.load is Grader.load
+        and made_by.fingerprint is Grader.fingerprint
+        and made_by.asks is Grader.asks
+        and made_by.inner is Grader.inner
+    )
 
 
 def _number_judges(graders: Sequence[NamedGrader]) -> tuple[NamedGrader, ...]:
@@ -210,93 +254,6 @@ def _number_judges(graders: Sequence[NamedGrader]) -> tuple[NamedGrader, ...]:
             each = replace(each, name=f"{each.name} {number}") if number > 1 else each  # noqa: PLW2901
         named.append(each)
     return tuple(named)
-
-
-def defaults_of(config: Config) -> Defaults:
-    """What [judge] says is what a judge does that is told nothing else."""
-    judge = config.judge
-    if judge is None:
-        return {}
-    return {"judge": {"target": judge.target, "votes": judge.votes, "unsure": judge.unsure}}
-
-
-def runs_code(named: NamedGrader) -> bool:
-    """Whether a grader, or one inside of it, would start a process or import code."""
-    return named.grader.kind.runs_code or any(map(runs_code, named.grader.inner()))
-
-
-def is_ours(named: NamedGrader) -> bool:
-    """Whether a grader, with those inside of it, is a part of evalcase and calls nobody's code."""
-    kind = type(named.grader)
-    is_own = kind.__module__.startswith("evalcase.graders.") and not named.grader.kind.runs_code
-    return is_own and all(map(is_ours, named.grader.inner()))
-
-
-def make_grader(spec: Mapping[str, JSON], defaults: Defaults = _NO_DEFAULTS) -> NamedGrader:
-    """A grader of its canonical form `{type, …}`, with those inside of it.
-
-    `defaults` are options of kinds that the configuration gives, for those that are not said.
-    Raise ConfigError with everything that is wrong with its options.
-    """
-    from evalcase.model.grader_options import declared_grader
-
-    word, _, value = str(spec["type"]).partition(":")
-    declared = declared_grader(find_class("graders", word))
-    options = {name: each for name, each in spec.items() if name != "type"}
-    if value and declared.in_name is not None:
-        options = {declared.in_name: value, **options}
-    return make_declared(declared, options, defaults)
-
-
-def make_declared(
-    declared: DeclaredGrader, options: Mapping[str, JSON], defaults: Defaults = _NO_DEFAULTS
-) -> NamedGrader:
-    """A grader of a kind, of its options and of those that every grader has."""
-    from evalcase.model.grader_options import SharedOptions
-
-    faults = [
-        each.message if each.hint is None else f"{each.message}: {each.hint}"
-        for each in declared.faults(options)
-    ]
-    if faults:
-        raise ConfigError("; ".join(faults))
-    named_by = options.get(declared.in_name or "")
-    # There may be several, and a person wants to know which of them failed.
-    name = f"{declared.kind.name}:{named_by}" if named_by else declared.kind.name
-    counted: SharedOptions = made_of(SharedOptions, _part(options, declared.shared))
-    options = _with_defaults(options, defaults.get(declared.kind.name, {}))
-    grader: Grader = made_of(declared.made_by, _with_inner(declared, options, defaults))
-    threshold = counted.threshold if options.get("threshold") is not None else None
-    return NamedGrader(
-        counted.name or name, grader, counted.weight, counted.required, threshold,
-        counted.negated, counted.timeout_s, counted.path,
-    )  # fmt: skip
-
-
-def _with_defaults(options: Mapping[str, JSON], given: Mapping[str, JSON]) -> Mapping[str, JSON]:
-    """The options with what is not said of them. Whoever names judges needs no other."""
-    said = {name for name, value in options.items() if value is not None}
-    unsaid = {name: each for name, each in given.items() if name not in said}
-    if "panel" in said:
-        unsaid.pop("target", None)
-        unsaid.pop("votes", None)
-    return {**options, **unsaid} if unsaid else options
-
-
-def _with_inner(
-    declared: DeclaredGrader, options: Mapping[str, JSON], defaults: Defaults
-) -> dict[str, object]:
-    """The options of its own, with graders made of those that are lists of them."""
-    own: dict[str, object] = dict(_part(options, options_of(declared.made_by)))
-    for name in declared.lists:
-        specs = own.get(name)
-        if isinstance(specs, list):
-            own[name] = [make_grader(each, defaults) for each in specs]
-    return own
-
-
-def _part(options: Mapping[str, JSON], names: Iterable[str]) -> dict[str, JSON]:
-    return {name: options[name] for name in names if name in options}
 
 
 _to_json = compact_encoder()

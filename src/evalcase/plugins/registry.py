@@ -108,6 +108,11 @@ def is_known(plural: Plural, name: str) -> bool:
     return name in _BUILT_IN[plural] or name in _installed(plural)
 
 
+def is_built_in(plural: Plural, name: str) -> bool:
+    """Whether a plug-in of a name is a part of evalcase."""
+    return name in _BUILT_IN[plural]
+
+
 @lru_cache
 def _installed(plural: Plural) -> dict[str, EntryPoint]:
     from importlib.metadata import entry_points

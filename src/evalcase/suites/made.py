@@ -49,7 +49,7 @@ def canonical_graders(written: Sequence[object]) -> list[dict[str, Any]]:
 def read_grader(written: str | Mapping[str, Any], config: Config, *, no_exec: bool) -> NamedGrader:
     """A grader of what a file would say of it. Raise SuiteError if that is no grader, ConfigError
     if it can't be made."""
-    from evalcase.plugins.graders import defaults_of, make_grader, runs_code
+    from evalcase.plugins.grader_making import defaults_of, make_grader, runs_code
 
     (spec,) = canonical_graders([written])
     made = make_grader(spec, defaults_of(config))
