@@ -250,12 +250,13 @@ cases:
 
 def test_graders_that_can_not_be_loaded_are_all_told_at_their_places(folder: Path) -> None:
     write(folder, a__eval__yaml=UNUSABLE, raises__py="def f(answer): ...\n1 / 0\n")
-    assert evalcase.check(".") == []
+    (warning,) = evalcase.check(".")
+    assert (warning.severity, warning.code, warning.line) == ("warning", "missing-program", 6)
     problems = problems_of_run()
     assert [(p.code, p.line, p.column) for p in problems] == [
         ("unknown-grader", 2, 11),
         ("unknown-grader", 6, 31),
-        ("unknown-grader", 6, 71),
+        ("missing-program", 6, 71),
         ("unknown-grader", 7, 45),
         ("unknown-grader", 7, 67),
     ]
@@ -266,6 +267,26 @@ def test_graders_that_can_not_be_loaded_are_all_told_at_their_places(folder: Pat
     assert [(p.path, p.line, p.case) for p in caught.value.problems][:1] == [
         ("<text>", None, "one")
     ]
+
+
+def test_a_program_is_looked_for_on_the_path_that_it_is_run_with(folder: Path) -> None:
+    config = """\
+[targets.own]
+kind = "command"
+command = ["grade-here"]
+env = { PATH = "bin" }
+[targets.beside]
+kind = "command"
+command = ["grade-here"]
+[targets.there]
+kind = "command"
+command = ["python3"]
+"""
+    write(folder, evalcase__toml=config, a__eval__yaml="- {input: a, expected_output: a}\n")
+    (folder / "grade-here").write_text("")
+    (warning,) = evalcase.check(".")
+    assert (warning.code, warning.line, warning.column) == ("missing-program", 7, 12)
+    assert (warning.hint or "").startswith("write ./grade-here: ")
 
 
 TRIED = """\
@@ -283,7 +304,7 @@ command = ["no-such-program-here"]
     ("target", "by_suite", "by_default", "said"),
     [
         ("raising", "evalcase.toml:4:12", "evalcase.toml:4:12", "ZeroDivisionError"),
-        ("missing", "evalcase.toml:7:11", "evalcase.toml:7:11", "`no-such-program-here`"),
+        ("missing", "evalcase.toml:7:12", "evalcase.toml:7:12", "`no-such-program-here`"),
         ("python:raises:f", "a.eval.yaml:1:12", "evalcase.toml:1:10", "ZeroDivisionError"),
         ("command:nor-this x", "a.eval.yaml:1:12", "evalcase.toml:1:10", "program `nor-this`"),
     ],

@@ -69,6 +69,7 @@ CODES: dict[str, Code] = {
     "ignored-alias": Code("warning", "A deprecated name stands beside its primary and is ignored."),
     "nothing-to-grade": Code("warning", "A case says nothing about what a good answer is."),
     "missing-module": Code("warning", "No module of that name is found."),
+    "missing-program": Code("warning", "No program of that name is found."),
     "undefined-target": Code("warning", "No configuration says what a target is."),
     "no-judge": Code("warning", "Only a judge can grade a case, and none is configured."),
     "same-model": Code("warning", "The judge is the model that it judges."),

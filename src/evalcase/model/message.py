@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from evalcase.model.json_decoder import decode_strictly
 from evalcase.model.json_value import JSON, fresh, same
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -73,6 +72,8 @@ class ToolCall(ReadOnly):
         arguments: JSON = self["function"].get("arguments")
         if not isinstance(arguments, str):
             return arguments
+        from evalcase.model.json_decoder import decode_strictly  # most messages call no tool
+
         try:
             parsed: JSON = decode_strictly(arguments)
         except (ValueError, RecursionError):

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 from evalcase.model.finding import At, Fix, KeyPath
 from evalcase.model.json_value import JSON, kind
-from evalcase.model.meant_numbers import number_meant, share_meant
 from evalcase.model.nearest import hint_at, nearest_meaning
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
@@ -156,6 +155,8 @@ class Number:
 
     def meant(self, value: JSON) -> str | None:
         """The number that somebody says in another way, as it is to be written."""
+        from evalcase.model.meant_numbers import number_meant, share_meant
+
         is_share = (self.least, self.most, self.whole) == (0, 1, False)
         meant = share_meant(value) if is_share else number_meant(value, self.whole)
         return meant if meant is not None and self._contains(float(meant)) else None

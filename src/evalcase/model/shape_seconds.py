@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from evalcase.model.json_value import JSON
-from evalcase.model.meant_numbers import seconds_meant
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Number
 
@@ -16,6 +15,8 @@ class Seconds(Number):
     above: bool = True
 
     def meant(self, value: JSON) -> str | None:
+        from evalcase.model.meant_numbers import seconds_meant
+
         return seconds_meant(value)
 
     def hint(self, value: JSON, meant: str | None) -> str | None:

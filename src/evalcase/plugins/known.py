@@ -79,6 +79,7 @@ class InProject(Existing):
         self._read_config = read_config
         self._targets: dict[str, Unfit | None] = {}
         self._code: dict[str, Unfit | None] = {}
+        self._programs: dict[str, Unfit | None] = {}
         self._same: dict[tuple[str, str], str | None] = {}
 
     @cached_property
@@ -95,7 +96,9 @@ class InProject(Existing):
         if what == "program":
             from evalcase.plugins.named_things import object_to_program
 
-            return object_to_program(name, self.config.root)
+            if name not in self._programs:
+                self._programs[name] = object_to_program(name, self.config.root)
+            return self._programs[name]
         if name not in self._targets:
             from evalcase.plugins.target_names import object_to_target
 

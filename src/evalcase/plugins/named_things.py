@@ -31,9 +31,11 @@ def object_to_named(
 
 
 def object_to_program(name: str, root: str, folder: str = "") -> Unfit | None:
-    """Why a program of the project can't be run, seen from one of its folders. A name without a
-    folder is looked up where it is run, and what is elsewhere may come and go."""
-    if not os.path.dirname(name) or not leads_inside(os.path.join(folder, name), root):
+    """Why a program can't be run, seen from a folder of the project. A name without a folder is
+    looked up where it is run, which need not be here; what is elsewhere may come and go."""
+    if not os.path.dirname(name):
+        return _object_to_installed(name, os.path.join(root, folder))
+    if not leads_inside(os.path.join(folder, name), root):
         return None
     from shutil import which
 
@@ -49,6 +51,17 @@ def object_to_program(name: str, root: str, folder: str = "") -> Unfit | None:
     return Unfit("bad-file", f"`{name}` is not executable", f"make it so: chmod +x {shown}")
 
 
+def _object_to_installed(name: str, folder: str) -> Unfit | None:
+    from shutil import which
+
+    if not name or which(name) is not None:
+        return None
+    hint = "it is looked for in the folders of PATH"
+    if os.path.isfile(os.path.join(folder, name)):
+        hint = f"write ./{name}: a name without a folder is looked for in the folders of PATH"
+    return Unfit("missing-program", f"there is no program `{name}` on this machine", hint)
+
+
 def _object_to_command(options: Mapping[str, object], root: str) -> tuple[KeyPath, Unfit] | None:
     command, cwd = options.get("command"), options.get("cwd") or ""
     if not isinstance(cwd, str):
@@ -56,10 +69,15 @@ def _object_to_command(options: Mapping[str, object], root: str) -> tuple[KeyPat
     if leads_inside(cwd, root) and not os.path.isdir(os.path.join(root, cwd)):
         return ("cwd",), Unfit("missing-file", f"there is no folder `{cwd}`", _FROM_ROOT)
     match command:
-        case [str() as name, *_] if "{" not in name:
+        case [str() as name, *_] if "{" not in name and not _has_path_of_its_own(name, options):
             unfit = object_to_program(name, root, cwd)
             return None if unfit is None else (("command", 0), unfit)
     return None  # a line for the shell; or what it is run by is filled in later
+
+
+def _has_path_of_its_own(name: str, options: Mapping[str, object]) -> bool:
+    env = options.get("env")
+    return not os.path.dirname(name) and isinstance(env, Mapping) and "PATH" in env
 
 
 def _object_to_file(name: str, root: str) -> Unfit | None:

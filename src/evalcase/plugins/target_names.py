@@ -16,7 +16,6 @@ from evalcase.model.target import TargetKind
 from evalcase.plugins.named_things import object_to_named
 from evalcase.plugins.registry import find_target_kind, is_known, names
 from evalcase.project.config import Config
-from evalcase.project.toml_hints import in_toml
 from evalcase.system.project_root import leads_inside
 from evalcase.text.plain_json import NotJsonError, copy_json
 
@@ -225,11 +224,15 @@ def target_faults(
     """Everything that is wrong with the options of a target, as a configuration has them."""
     # Of a date, or a number that is none, no shape knows what to say.
     odd = {name: [*_odd_value(name, value, path)] for name, value in values.items()}
-    yield from (fault for faults in odd.values() for fault in faults)
+    yield from (fault for found in odd.values() for fault in found)
     well = values_as_json({name: value for name, value in values.items() if not odd[name]})
     what = f"a target of kind `{kind.name}`"
-    at_fault = [name for name, faults in odd.items() if faults]
-    yield from map(in_toml, faults_of(kind.options, well, what, path, at_fault=at_fault))
+    at_fault = [name for name, found in odd.items() if found]
+    faults = list(faults_of(kind.options, well, what, path, at_fault=at_fault))
+    if faults:
+        from evalcase.project.toml_hints import in_toml
+
+        yield from map(in_toml, faults)
 
 
 def read_value(kind: TargetKind, value: str) -> dict[str, JSON]:

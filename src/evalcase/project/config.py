@@ -22,7 +22,6 @@ from evalcase.model.shape_seconds import Seconds
 from evalcase.project.config_file import MOST_BYTES, TABLES, has_settings
 from evalcase.project.engine_settings import EngineSettings
 from evalcase.project.settings import HarvestSettings, JudgeSettings, TargetTables
-from evalcase.project.toml_hints import in_toml
 from evalcase.system.files import read_file
 from evalcase.system.project_root import is_inside, project_root, take_root
 
@@ -199,7 +198,11 @@ def _read_settings(root: str, path: str, document: Document, data: JSON) -> Conf
     if not isinstance(data, dict):
         wrong = Finding("wrong-type", (), f"`tool.evalcase` is a table, not {kind(data)}")
         return Config(root, path, source=Source(document, table, (wrong,)))
-    faults = [in_toml(each) for each in faults_of(Config, data, "the configuration")]
+    faults = list(faults_of(Config, data, "the configuration"))
+    if faults:
+        from evalcase.project.toml_hints import in_toml
+
+        faults = [in_toml(each) for each in faults]
     findings = [Finding(each.code, each.path, each.message, each.hint, each.at) for each in faults]
     at_fault = {each.path[0] for each in faults}
     names = [name for name in options_of(Config) if name in data and name not in at_fault]

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from evalcase.model.known import What
 
 
+_SEEMING = frozenset({"missing-module", "missing-program"})
+"""What is not found here, and may be there where it is needed."""
+
+
 class SuiteNeeds(NamedTuple):
     """What a run needs of what one suite mentions."""
 
@@ -60,8 +64,8 @@ def check_plan(
     """Everything that keeps a run from asking, at the places where `check` finds it.
 
     `errors` are those of the suites themselves. Nothing is read again where all is well. `broken`
-    are targets that could not be opened. That a module seems to be missing keeps no run from
-    trying; it is told with all else.
+    are targets that could not be opened. That a module or a program seems to be missing keeps no
+    run from trying; it is told with all else.
     """
     of_suites: list[Problem] = []
     names = set(needs.targets)
@@ -82,8 +86,8 @@ def check_plan(
     problems = config_problems_of(config, frozenset(names), broken)
     problems += _object_to_named(config, needs, broken or {})
     found = [*problems, *of_suites]
-    if broken is None and all(each.code == "missing-module" for each in found):
-        # Whether there is a module is known for certain once it is imported, wherever that is.
+    if broken is None and all(each.code in _SEEMING for each in found):
+        # It is known for certain once it is imported or started, wherever that is.
         return []
     return in_order([replace(problem, stops=True) for problem in found])
 
@@ -182,7 +186,7 @@ class _Needed(InProject):
         """Whether it keeps the run from asking; what else is found only warns."""
         if problem.code == "no-judge":
             return self._needs is None or problem.case in self._needs.judged
-        return problem.severity == "error" or problem.code in ("undefined-target", "missing-module")
+        return problem.severity == "error" or problem.code in ("undefined-target", *_SEEMING)
 
 
 def _object_to_named(

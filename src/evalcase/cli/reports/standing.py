@@ -28,9 +28,9 @@ class LineFinder:
     def __init__(self, reported: Reported, state: str | None) -> None:
         """`state` is the folder of what is kept for this user."""
         run, config = reported.kept.run, reported.place.config
-        self._root = os.path.realpath(config.root)
+        self._project = config.root
         self._cwd = reported.place.cwd
-        self._is_own = is_own(run, state, config.root)
+        self._state = state
         self._run = run
         self._digests: dict[str, str | None] = {}
         self._lines: dict[str, dict[str, int]] = {}
@@ -49,6 +49,14 @@ class LineFinder:
         """`file:line`, or the file alone."""
         line = self.find_line(suite, case)
         return self.see(suite) if line is None else f"{self.see(suite)}:{line}"
+
+    @cached_property
+    def _is_own(self) -> bool:
+        return is_own(self._run, self._state, self._project)
+
+    @cached_property
+    def _root(self) -> str:
+        return os.path.realpath(self._project)
 
     @cached_property
     def _kept(self) -> KeptLines:
