@@ -275,9 +275,8 @@ class Work:
 
     def _is_decided_otherwise(self, trial: Trial, known: FinishedTrial) -> bool:
         """Whether the case is decided by another number of trials, or another share, than then."""
-        if known.verdict == "skipped":
-            return False  # nothing decides it
-        changed = known.repeats != trial.repeats or known.pass_rate != trial.case.pass_rate
+        decided_by = trial.repeats, trial.case.pass_rate
+        changed = known.verdict != "skipped" and (known.repeats, known.pass_rate) != decided_by
         if changed:
             self._begin_grading(_DECIDED_BY)
         return changed
@@ -297,5 +296,4 @@ def _trials(count: int) -> str:
 
 
 def _without_result(missing: int, planned: int) -> str:
-    verb = "has" if missing == 1 else "have"
-    return f"{missing:,} of {planned:,} trials {verb} no result"
+    return f"{missing:,} of {planned:,} trials {'has' if missing == 1 else 'have'} no result"
