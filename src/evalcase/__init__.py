@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+# Type checkers take it for that of `typing`, which is slow to import: `--version` waits for this.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from evalcase.errors import (
