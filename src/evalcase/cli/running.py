@@ -38,6 +38,7 @@ from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
 from evalcase.record.folder import Run
 from evalcase.report.terminal.view import RunView
+from evalcase.system.collector import made_for_good
 from evalcase.system.loop import describe_stray, run_to_end
 from evalcase.system.own_task import OwnTask
 from evalcase.system.process_end import end_process, refuse_process_end
@@ -112,7 +113,7 @@ def read_engine(flags: EngineFlags) -> AskedEngine:
 
 def plan_shown(request: RunRequest, view: RunView) -> Plan:
     """The plan of a run, of which the view then knows how much there is to do."""
-    with same_streams():
+    with same_streams(), made_for_good():
         plan = plan_run(request)
     view.expect(plan.trials)
     return plan

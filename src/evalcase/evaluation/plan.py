@@ -23,6 +23,7 @@ from evalcase.suites.collection import SomeSuites, Suites
 from evalcase.suites.places import Places
 from evalcase.suites.refusal import Needs, check_plan, place_broken, refuse
 from evalcase.suites.survey import Survey, describe_remarks, survey_cases
+from evalcase.system.collector import collector_paused
 from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber
 
@@ -134,7 +135,8 @@ def _prepare(
         only_given=given.only_graders,
     )  # fmt: skip
     choice = make_choice(options.selection, Places(config.root, world.cwd).find)
-    found = survey_cases(suites, options, config, graders, choice, warn, given.users or {})
+    with collector_paused():
+        found = survey_cases(suites, options, config, graders, choice, warn, given.users or {})
     named = [name for name in options.targets if name not in (given.targets or {})]
     needs = Needs(found.needs, named, named_by, held=given.suites is not None)
     _refuse(found, config, needs)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, Any
@@ -38,6 +36,7 @@ from evalcase.suites.named_files import OnFile, SuiteFiles
 from evalcase.suites.placing import place_case, place_varied
 from evalcase.suites.stream import open_stream
 from evalcase.system.attachments import attachments_in
+from evalcase.system.collector import collector_paused
 
 if TYPE_CHECKING:
     from evalcase.model.known import Known
@@ -132,7 +131,7 @@ def has_errors(problems: Iterable[Problem]) -> bool:
 def _load_document(
     path: str, source: bytes, format: Format, known: Known, on_file: OnFile = lambda _: None
 ) -> Loaded:
-    with _collector_paused():
+    with collector_paused():
         document = parse_document(source, format, path, OLD_NAMES)
         if not document.readable:
             return Loaded(path, None, document.problems, 0)
@@ -179,7 +178,7 @@ def _load_lines(
     cases: list[Case] = []
     problems: list[Problem] = []
     seen = 0
-    with _collector_paused():
+    with collector_paused():
         for item in stream:
             if isinstance(item, Problem):
                 problems.append(item)
@@ -200,15 +199,3 @@ def _loaded(
     placer = place_case if origins is None else partial(place_varied, origins)
     suite = Suite(path, fields, tuple(cases), warnings, placer)
     return Loaded(path, suite, problems, seen, origins=origins)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Keep the cyclic garbage collector from walking a growing tree of live values."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+
+import pytest
+
+from evalcase.system.collector import collector_paused, made_for_good
+
+YOUNG, OLD = 0, 2
+
+
+class Ring:
+    """Something that only the collector can find once nobody has it."""
+
+    def __init__(self) -> None:
+        self.own = self
+
+
+@pytest.fixture(autouse=True)
+def _enabled() -> Iterator[None]:
+    """As a process is that has kept nothing from the collector, and so it is left."""
+    was_enabled = gc.isenabled()
+    gc.unfreeze()
+    gc.enable()
+    yield
+    gc.unfreeze()
+    (gc.enable if was_enabled else gc.disable)()
+
+
+def is_in(value: object, generation: int) -> bool:
+    return any(each is value for each in gc.get_objects(generation))
+
+
+@pytest.mark.parametrize("pause", [collector_paused, made_for_good])
+def test_nothing_is_collected_meanwhile(pause: Callable[[], AbstractContextManager[None]]) -> None:
+    with pause():
+        assert not gc.isenabled()
+        with pause():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_what_is_loaded_is_taken_for_long_known() -> None:
+    with collector_paused():
+        ring = Ring()
+    assert is_in(ring, OLD)
+    assert gc.get_freeze_count() == 0
+    gone = weakref.ref(ring)
+    del ring
+    gc.collect()
+    assert gone() is None
+
+
+def test_what_somebody_keeps_from_the_collector_is_left_alone() -> None:
+    gc.freeze()
+    kept = gc.get_freeze_count()
+    assert kept
+    with collector_paused():
+        ring = Ring()
+    assert gc.get_freeze_count() <= kept  # some of it may be gone by itself
+    assert gc.get_freeze_count()
+    assert not is_in(ring, OLD)
+
+
+def test_what_is_made_for_good_is_never_looked_at() -> None:
+    with made_for_good():
+        ring = Ring()
+    assert gc.get_freeze_count()
+    assert not any(is_in(ring, generation) for generation in range(OLD + 1))
+
+
+def test_a_collector_that_is_switched_off_stays_so() -> None:
+    gc.disable()
+    for pause in (collector_paused, made_for_good):
+        with pause():
+            ring = Ring()
+        assert not gc.isenabled()
+        assert is_in(ring, YOUNG)
