@@ -403,7 +403,7 @@ def test_no_text_steers_the_terminal(project: Project) -> None:
     assert "\u202e" not in out
 
 
-def test_numbers_of_strangers_are_any(project: Project) -> None:
+def test_numbers_of_strangers_may_be_extreme(project: Project) -> None:
     """Whatever they are, what comes out is JSON."""
     two_runs(project, {"a": "yes", "b": "no"}, {"a": "no", "b": "no"})
     for name, big in (("base", 1e300), ("head", 1e-300)):
@@ -411,16 +411,34 @@ def test_numbers_of_strangers_are_any(project: Project) -> None:
         lines = project.run("report", run, "--format", "jsonl").out.splitlines()
         rows = [json.loads(line) for line in lines]
         for row in rows:
-            row["grades"][0]["score"] = -big
-            row |= {"cost_usd": big, "duration_s": big, "usage": {"input_tokens": -1}}
+            row["grades"][0]["score"] = min(big, 1.0)
+            row |= {"cost_usd": big, "duration_s": big, "usage": {"input_tokens": 10**15}}
         text = "".join(json.dumps(row) + "\n" for row in rows)
         (project.path / f"{name}.jsonl").write_text(text)
     found = json.loads(
         project.run("compare", "base.jsonl", "head.jsonl", "--json", "--measure", "score").out,
         parse_constant=pytest.fail,
     )
-    assert found["targets"][0]["score"]["pairs"] == 0
+    assert found["targets"][0]["score"]["pairs"] == 2
     assert project.run("compare", "base.jsonl", "head.jsonl").code == 0
+
+
+def test_numbers_of_strangers_that_can_not_be_are_refused(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "no"})
+    project.run("report", "--format", "jsonl", "-o", "head.jsonl")
+    row = json.loads((project.path / "head.jsonl").read_text())
+    grades = [{**row["grades"][0], "score": -1e300}]
+    wrong: list[dict[str, Any]] = [
+        {"grades": grades},
+        {"cost_usd": -1},
+        {"duration_s": -1},
+        {"usage": {"input_tokens": -1}},
+    ]
+    for more in wrong:
+        (project.path / "wrong.jsonl").write_text(json.dumps({**row, **more}) + "\n")
+        done = project.run("compare", "previous", "wrong.jsonl", "--fail-on", "broken")
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith("evalcase: wrong.jsonl:1: ")
 
 
 def test_output_goes_to_a_file(project: Project) -> None:

@@ -45,6 +45,7 @@ def test_the_last_screen_of_a_run(project: Project, gate: Gate) -> None:
         "",
         "errored s.eval.yaml: broken",
         "  input     raise out of ink",
+        "  expected  ok",
         "  ValueError: out of ink",
         f"  agent.py:{line_of('raise ValueError(rest)')}, in answer",
         "      raise ValueError(rest)",

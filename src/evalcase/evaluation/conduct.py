@@ -11,21 +11,20 @@ from typing import TYPE_CHECKING
 
 from evalcase.errors import RecordError
 from evalcase.evaluation.about import describe_plan, find_changes
-from evalcase.evaluation.evaluated import Evaluated, count_not_run
+from evalcase.evaluation.conclude import conclude_run
+from evalcase.evaluation.evaluated import Evaluated
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.secrets import errors_without_secrets, refuse_secret_names, watch_keys
 from evalcase.evaluation.trials import Trials
 from evalcase.evaluation.work import Work
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
-from evalcase.model.totals import Totals
 from evalcase.plugins.targets import bounds_of
 from evalcase.record.commit import JournalFailure
 from evalcase.record.ending import End, Status, end_row, read_time_taken
 from evalcase.record.folder import Run, create_run, read_run
-from evalcase.record.index import Index, read_totals
+from evalcase.record.index import Index
 from evalcase.record.journal import Journal, open_journal
-from evalcase.record.packing import pack_journal
 from evalcase.record.seal import make_sealer
 from evalcase.record.session import Session, rows_ahead
 from evalcase.run.budget import Budget
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from evalcase.evaluation.grading import By, Grading
     from evalcase.evaluation.stopping import Stopping
     from evalcase.plugins.cache import AnswerStore
-    from evalcase.record.gradings import GradedBy
     from evalcase.run.fail_fast import FailFast
     from evalcase.run.place import Workplace
 
@@ -178,26 +176,8 @@ class Evaluation:
             raise self._broken
         if failed:
             end = End("failed", str(failed[0]), duration_s=end.duration_s)
-        totals = (work.totals() if not failed else None) or _count_kept(run)
-        self._put_in_order(run, end.status, totals)
-        return Evaluated(
-            run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
-            mixed=work.mixed(), not_run=count_not_run(run, end.status, totals),
-            decision=end.decision, lost=end.lost, was_decided=end.was_decided,
-            finished=end.finished, planned=end.planned,
-            # The record tells it, and need not be gone through again where there is one only.
-            graded_by=_graded_by(run) if work.grading > 1 and not failed else None,
-        )  # fmt: skip
-
-    def _put_in_order(self, run: Run, status: Status, totals: Totals) -> None:
-        """See to the folder of a run, once its journal is closed."""
-        is_fine = status == "completed" and not totals.trials.not_passed
-        if not (is_fine and self._is_new):
-            from evalcase.evaluation.case_lines import keep_case_lines  # most runs need none
-
-            keep_case_lines(self.plan, run, are_needed=not is_fine)
-        if status == "completed" and self.plan.config.compress:
-            pack_journal(run, self.plan.warn)
+        is_new, is_failed = self._is_new, bool(failed)
+        return conclude_run(self.plan, run, end, work, is_new=is_new, is_failed=is_failed)
 
     def _end(self, status: Status, notice: str | None) -> End:
         """How it ended, in so far as the engine and the budget know."""
@@ -291,17 +271,3 @@ class Evaluation:
     def _cancel(self) -> None:
         if self.engine is not None:
             self.engine.cancel()
-
-
-def _count_kept(run: Run) -> Totals:
-    """What the results that are on disk come to; none, if nobody can read them."""
-    try:
-        return read_totals(run.journal)
-    except RecordError:
-        return Totals()
-
-
-def _graded_by(run: Run) -> GradedBy | None:
-    from evalcase.record.gradings import read_grading
-
-    return read_grading(run.journal, None)
