@@ -14,10 +14,11 @@ from evalcase.model.answer import Answer, Earlier, Usage
 from evalcase.model.case import Case
 from evalcase.model.codec import decode
 from evalcase.model.failure import Failure
+from evalcase.model.field_marks import COUNT, NOT_NEGATIVE, SHARE
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
 from evalcase.model.outcome import Outcome
-from evalcase.model.quick_dataclass import dataclass, fields
+from evalcase.model.quick_dataclass import dataclass, field, fields
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import TrialKey
 from evalcase.record.outline import VERDICTS
@@ -38,7 +39,7 @@ class _Row:
     suite: str
     case: str
     target: str
-    repeat: int
+    repeat: int = field(metadata=COUNT)
     verdict: Verdict
     run: str
     input: tuple[Message, ...] | None = None
@@ -47,20 +48,20 @@ class _Row:
     grades: tuple[Grade, ...] = ()
     failure: Failure | None = None
     usage: Usage | None = None
-    cost_usd: float | None = None
-    duration_s: float = 0.0
+    cost_usd: float | None = field(default=None, metadata=NOT_NEGATIVE)
+    duration_s: float = field(default=0.0, metadata=NOT_NEGATIVE)
     cached: bool = False
     earlier: Earlier | None = None
     tags: tuple[str, ...] = ()
     metadata: dict[str, Any] | None = None
     run_status: str = "incomplete"
-    run_trials: int | None = None
+    run_trials: int | None = field(default=None, metadata=NOT_NEGATIVE)
     run_folder: str = "."
     failed_of: str | None = None
     mixed: bool = False
-    repeats: int = 1
+    repeats: int = field(default=1, metadata=COUNT)
     case_verdict: Verdict | None = None
-    pass_rate_needed: float = 1.0
+    pass_rate_needed: float = field(default=1.0, metadata=SHARE)
     question_hash: str = ""
     grading_hash: str = ""
 
@@ -254,11 +255,8 @@ def _read_row(line: bytes, where: str) -> _Row:
         raise ConfigError(f"{where}: this line is too long for a trial")
     try:
         data = parse_object(line, DEEPEST_ROW)
-        row = decode(_Row, {name: value for name, value in data.items() if name in _KNOWN})
-        if row.repeat < 1 or row.repeats < 1:
-            raise ValueError("repeats are counted from 1")
+        return decode(_Row, {name: value for name, value in data.items() if name in _KNOWN})
     except ValueError as error:
         raise ConfigError(
             f"{where}: this is no trial as `evalcase report --format jsonl` writes them: {error}"
         ) from error
-    return row
