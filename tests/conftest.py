@@ -17,6 +17,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
+HERE = Path(__file__).parent
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 LONG = ("test_kills.py", "test_ray.py")
 LIMIT_S = float(os.environ.get("EVALCASE_TEST_LIMIT_S", "300.0"))
 
@@ -56,16 +59,36 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) * 3 // 2
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that wait for clusters begin, so that nobody waits for them at the end."""
-    items.sort(key=lambda item: item.path.name not in LONG)
-
-
-def pytest_collection_finish() -> None:
-    """Nine thousand tests and what they import stay until the end: the garbage collector would go
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Thousands of tests and what they import stay until the end: the garbage collector would go
     through them again and again."""
-    gc.collect()
-    gc.freeze()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Each worker begins to import elsewhere, and finds compiled what others have come to: to
+    compile all tests takes longer than to collect them."""
+    report = yield
+    if collector.path == HERE and report.result:
+        begin = len(report.result) * WORKER // WORKERS
+        report.result = report.result[begin:] + report.result[:begin]
+    return report
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All workers have one order. Those that wait for clusters begin, so that nobody waits for them
+    at the end."""
+    items.sort(key=lambda item: (item.path.name not in LONG, item.path))
 
 
 def pytest_unconfigure() -> None:
