@@ -40,7 +40,19 @@ def test_a_run_imports_what_it_uses(tmp_path: Path) -> None:
     rare = {"platform", "random", "click", "yaml", "aiohttp", "shlex", "evalcase.plugins.cache"}
     rare |= {"evalcase.report.terminal.summary", "evalcase.report.terminal.live"}
     rare |= {"evalcase.evaluation.grading", "evalcase.cli.trust", "evalcase.project.env_file"}
+    rare |= {"datetime", "evalcase.read.csv", "evalcase.model.grader_options"}
+    rare |= {"evalcase.record.kept", "evalcase.model.case_fields", "evalcase.run.fail_fast"}
     assert not imported(rare, "run", "--target", "echo", "--json", cwd=tmp_path)
+
+
+def test_a_run_of_cases_that_fail_imports_what_it_uses(tmp_path: Path) -> None:
+    (tmp_path / "a.eval.jsonl").write_text('{"input": "x", "expected_output": "y"}\n')
+    rare = {"yaml", "datetime", "encodings.ascii", "evalcase.record.kept"}
+    assert not imported(rare, "run", "--target", "echo", "--json", cwd=tmp_path)
+
+
+def test_the_version_is_told_without_anything_else(tmp_path: Path) -> None:
+    assert not imported({"typing", "gc", "evalcase.cli.app"}, "--version", cwd=tmp_path)
 
 
 def imported(names: set[str], *arguments: str, cwd: Path) -> set[str]:

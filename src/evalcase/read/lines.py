@@ -6,8 +6,6 @@ line whatever it holds.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 from evalcase.model.problem import Span
 from evalcase.text.late_pattern import late_pattern
 
@@ -38,6 +36,8 @@ class Lines:
 
     def span(self, start: int, end: int) -> Span:
         """The span between two offsets."""
+        from bisect import bisect_right
+
         first, last = bisect_right(self.starts, start), bisect_right(self.starts, end)
         return Span(
             first, start - self.starts[first - 1] + 1, last, end - self.starts[last - 1] + 1

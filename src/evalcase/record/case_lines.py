@@ -35,7 +35,7 @@ def write_case_lines(run: Run, hashes: Mapping[str, str], lines: Iterable[LinedC
     with suppress(FileNotFoundError):
         os.unlink(draft)
     try:
-        with open(draft, "x", encoding="ascii") as file:
+        with open(draft, "x", encoding="utf-8") as file:  # it is ASCII, whose codec isn't loaded
             file.write(_to_json({"suites": dict(hashes)}) + "\n")
             file.writelines(_to_json(each) + "\n" for each in lines)
         os.replace(draft, path)

@@ -7,7 +7,6 @@ from io import BufferedReader
 from typing import Any
 
 from evalcase.model.case import Case
-from evalcase.model.case_fields import check_case
 from evalcase.record.gradings import find_grading
 from evalcase.record.lines import JournalLines, damaged_error, line_number, open_lines, read_line_at
 from evalcase.system.table import Table, mark_of
@@ -29,6 +28,8 @@ def case_row(suite: str, case: Case) -> dict[str, Any]:
 
 def read_case(row: dict[str, Any]) -> Case:
     """The case of a row. Raise ValueError if it is none: the row may come from anyone."""
+    from evalcase.model.case_fields import check_case  # who only writes rows needs none of it
+
     data = row.get("data")
     if not isinstance(data, dict) or data.get("id") != row.get("case"):
         raise ValueError("its data is of another")

@@ -11,8 +11,8 @@ from types import TracebackType
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.target import Target
 from evalcase.run.life import Life, TooSlowError
+from evalcase.system.error_place import place_of
 from evalcase.system.guests import Guests
-from evalcase.system.imports import place_of
 
 CLOSE_S = 5.0
 """How long tear-down may take."""

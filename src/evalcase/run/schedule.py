@@ -11,14 +11,16 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager
 from contextvars import Context, copy_context
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
-from evalcase.run.fail_fast import FailFast
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace, Start
 from evalcase.system.own_task import OwnTask
+
+if TYPE_CHECKING:
+    from evalcase.run.fail_fast import FailFast
 
 
 class Watcher(Protocol):

@@ -10,7 +10,6 @@ from evalcase.model.case import Case
 from evalcase.plugins.known import Installed
 from evalcase.read.discover import format_of
 from evalcase.read.jsonl import number_lines
-from evalcase.read.list_lines import find_list_lines
 from evalcase.read.source import open_bytes, read_source
 from evalcase.resolve.fields import CASE_CONTAINERS
 from evalcase.suites.placing import place_cases
@@ -37,6 +36,8 @@ def find_lines(path: str, numbers: Sequence[int]) -> list[int | None]:
     """The lines of some cases of a document, by their numbers as they are written, from 0."""
     lines: list[int] | None = None
     if format_of(path) == "yaml":
+        from evalcase.read.list_lines import find_list_lines  # and with it PyYAML
+
         lines = find_list_lines(read_source(path), CASE_CONTAINERS, max(numbers) + 1)
     if lines is not None:
         return [lines[number] if number < len(lines) else None for number in numbers]

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module, invalidate_caches
-from traceback import extract_tb
 from types import ModuleType
 
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.shape_names import Reference
-from evalcase.system import file_modules, forks
+from evalcase.system import forks
+from evalcase.system.error_place import place_of
 from evalcase.system.file_modules import import_file, names_file, object_to_file
 from evalcase.system.interrupted import InterruptedRunError
 
@@ -87,22 +87,6 @@ def _modules_in(folder: str) -> list[str]:
 def _broken(module_name: str, error: BaseException) -> str:
     said = f"{type(error).__name__}: {error}".rstrip(": ")
     return f"importing `{module_name}` failed: {said}{place_of(error)}"
-
-
-def place_of(error: BaseException) -> str:
-    """` (file:line)` of the cause: the last step that is not the import machinery's own."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return f" ({error.filename}:{error.lineno})"
-    steps = [step for step in extract_tb(error.__traceback__) if not _is_machinery(step.filename)]
-    return f" ({steps[-1].filename}:{steps[-1].lineno})" if steps else ""
-
-
-def _is_machinery(filename: str) -> bool:
-    return (
-        filename.startswith("<frozen importlib")
-        or filename in (__file__, file_modules.__file__)
-        or filename.endswith(os.path.join("importlib", "__init__.py"))
-    )
 
 
 def _missing(found: object, attribute: str, wanted: str) -> str:

@@ -43,7 +43,8 @@ from evalcase.model.target import (
     Traits,
     is_target,
 )
-from evalcase.system.imports import import_object, make_importable, place_of
+from evalcase.system.error_place import place_of
+from evalcase.system.imports import import_object, make_importable
 from evalcase.system.sources import trace_sources
 from evalcase.system.threads import PlainCall, Threads
 from evalcase.targets.asking.fingerprint import describe_asked, project_sources
