@@ -12,7 +12,7 @@ from benchmarks.figures import Figure
 from benchmarks.measure import command_cost
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.case import Case
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
@@ -67,7 +67,7 @@ def write_run(project: Path, number: int, count: int) -> Path:
     with (run / "journal.jsonl").open("wb") as journal:
         for at in range(count):
             journal.write(encode_row(case_row("s.eval.jsonl", _case(at))))
-            row = {"type": "result", **encode(_result(at, is_head=number == 2))}
+            row = {"type": "result", **encode_object(_result(at, is_head=number == 2))}
             journal.write(encode_row(row))
         journal.write(encode_row({"type": "end", "status": "completed", "duration_s": 1.0}))
     return run

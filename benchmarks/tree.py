@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from evalcase.system.processes.tree import children
+from evalcase.system.processes.tree import find_children
 
 _PR_SET_CHILD_SUBREAPER = 36
 _LOOK_S = 0.05
@@ -46,7 +46,7 @@ def _look_at_all(seen: dict[tuple[int, int], float]) -> bool:
 
 
 def _below(parent: int) -> Iterator[int]:
-    for pid in children(parent):
+    for pid in find_children(parent):
         yield pid
         yield from _below(pid)
 

@@ -284,11 +284,11 @@ class _Run:
 
     def run_here(self, arguments: list[str]) -> str:
         from evalcase.cli import list as list_command
-        from evalcase.cli.app import run
+        from evalcase.cli.app import run_command
 
         # A page may take more than a minute on a busy machine: its runs are always new.
         with _captured() as written, mock.patch.object(list_command, "_age", return_value="now"):
-            self.status = run(arguments)
+            self.status = run_command(arguments)
         return written.getvalue().decode()
 
     def run_python(self, block: Block) -> str:

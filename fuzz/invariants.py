@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evalcase.model.codes import CODES
-from evalcase.model.json_value import depth
+from evalcase.model.json_value import measure_depth
 from evalcase.model.problem import Problem, Span
 from evalcase.read.document import Format
 from evalcase.report.files.canonical import json_line
@@ -74,7 +74,7 @@ def check_round_trip(loaded: Loaded) -> None:
     """The canonical form of a suite is a suite that means the same, in every format."""
     assert loaded.suite is not None
     canonical = loaded.suite.to_dict()
-    if depth(canonical, _DEEP) > _DEEP:
+    if measure_depth(canonical, _DEEP) > _DEEP:
         return
     _same(load_text(json_text(canonical), "json"), canonical)
     _same(load_text("".join(write_yaml(canonical)), "yaml"), canonical)

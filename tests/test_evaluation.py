@@ -10,7 +10,7 @@ import pytest
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.evaluated import Evaluated
-from evalcase.evaluation.plan import prepare
+from evalcase.evaluation.plan import prepare_plan
 from evalcase.model.result import Result
 from evalcase.model.totals import Counts
 from evalcase.model.trial import Trial
@@ -48,7 +48,7 @@ class Watched:
 
 def evaluation(folder: Path, watched: Watched, request: RunOptions | None = None) -> Evaluation:
     request = request or RunOptions((str(folder),), ("echo",))
-    plan = prepare(request, load_config(str(folder)), this_world(), lambda _: None)
+    plan = prepare_plan(request, load_config(str(folder)), this_world(), lambda _: None)
     return Evaluation(plan, watched)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import evalcase
 from evalcase import SuiteError
-from evalcase.cli.app import run
+from evalcase.cli.app import run_command
 from evalcase.read.document import Format
 from tests.random_suites import (
     CASE_FIELDS,
@@ -49,7 +49,7 @@ def as_jsonl(value: list[Any]) -> str:
 def shown(path: Path, format: str) -> str:
     """What `evalcase show` prints of a file."""
     with redirect_stdout(io.TextIOWrapper(io.BytesIO(), encoding="utf-8")) as stream:
-        assert run(["show", "--format", format, str(path)]) == 0
+        assert run_command(["show", "--format", format, str(path)]) == 0
         stream.flush()
         buffer = stream.buffer
         assert isinstance(buffer, io.BytesIO)

@@ -12,7 +12,7 @@ import pytest
 
 import evalcase
 from evalcase import Case
-from evalcase.report.page.notebook import MOST_ROWS
+from evalcase.report.page.notebook import MOST_TABLE_ROWS
 
 
 @pytest.fixture(autouse=True)
@@ -92,9 +92,9 @@ def test_targets_and_repeats_are_told_where_there_are_several() -> None:
 
 
 def test_a_large_run_shows_its_first_cases_and_says_how_many_more() -> None:
-    many = [Case(id=f"c{n}", input="x", expected_output="x") for n in range(MOST_ROWS + 7)]
+    many = [Case(id=f"c{n}", input="x", expected_output="x") for n in range(MOST_TABLE_ROWS + 7)]
     html = evalcase.evaluate(many, agent)._repr_html_()
-    assert html.count("<tr>") == MOST_ROWS + 1
+    assert html.count("<tr>") == MOST_TABLE_ROWS + 1
     assert "7 more; " in html
 
 

@@ -212,9 +212,9 @@ def plan_run(request: RunRequest) -> Plan:
     """Check every suite, and make every target and grader. Whoever asks for a run comes by here:
     `evaluate`, the command and the plug-in of pytest."""
     # Who only loads or checks need not wait for it.
-    from evalcase.evaluation.plan import prepare
+    from evalcase.evaluation.plan import prepare_plan
 
-    return prepare(
+    return prepare_plan(
         request.options, request.config, request.world, request.warn, request.given,
         request.scrubber, request.tell,
     )  # fmt: skip

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evalcase.plugins.registry import names
+from evalcase.plugins.registry import list_names
 from tests.cli.in_process import run_in_process
 from tests.run.project import Project
 
@@ -12,7 +12,7 @@ def test_every_grader_is_listed_with_when_it_passes(project: Project) -> None:
     assert done.code == 0
     listed = [line.split()[0] for line in done.out.partition("\n\n")[0].split("\n")
               if not line.startswith(" ")]  # fmt: skip
-    assert listed == names("graders")
+    assert listed == list_names("graders")
     assert "options of every grader\n  name " in done.out
 
 
@@ -33,9 +33,9 @@ def test_options_within_options_are_shown(project: Project) -> None:
 
 
 def test_a_ready_rubric_is_printed_as_it_stands(project: Project) -> None:
-    from evalcase.graders.judging.ready import NAMES, rubric_text
+    from evalcase.graders.judging.ready import RUBRIC_NAMES, rubric_text
 
-    for name in NAMES:
+    for name in RUBRIC_NAMES:
         assert project.run("graders", name).out == rubric_text(name)
 
 

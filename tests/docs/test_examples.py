@@ -13,7 +13,7 @@ import pytest
 
 import evalcase
 from docs.regenerate import ROOT
-from evalcase.cli.app import run
+from evalcase.cli.app import run_command
 
 EXAMPLES = ROOT / "examples"
 CLEAN = ["01-short-forms", "02-messages-and-tools", "03-structured-output"]
@@ -47,7 +47,7 @@ def test_old_names_are_warned_about_and_can_be_migrated(tmp_path: Path) -> None:
     assert severities(EXAMPLES / "05-old-names") == {"warning"}
     copy = tmp_path / "copy"
     shutil.copytree(EXAMPLES / "05-old-names", copy)
-    assert run(["migrate", str(copy)]) == 0
+    assert run_command(["migrate", str(copy)]) == 0
     assert evalcase.check([copy], root=copy) == []
 
 

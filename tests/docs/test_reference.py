@@ -103,11 +103,11 @@ def test_all_fields_of_a_case_are_described() -> None:
 
 
 def test_all_graders_are_described() -> None:
-    from evalcase.plugins.registry import names as names_of
+    from evalcase.plugins.registry import list_names
 
     pattern = r"^## (\w+)\n\n```console\n\$ evalcase graders (\w+)\n"
     shown = re.findall(pattern, read(DOCS / "graders.md"), re.MULTILINE)
-    assert shown == [(name, name) for name in names_of("graders")]
+    assert shown == [(name, name) for name in list_names("graders")]
 
 
 def test_all_names_that_other_tools_give_graders_are_described() -> None:
@@ -183,10 +183,12 @@ def test_limits_are_those_of_the_code() -> None:
 
     limits = {row[0]: row[1] for row in rows(section(format_page(), "Limits"))}
     assert limits["nesting of lists and mappings"] == f"{json_value.MAX_DEPTH} levels"
-    assert limits["a YAML or JSON file, and standard input"] == f"{source.MAX_BYTES >> 30} GiB"
+    assert (
+        limits["a YAML or JSON file, and standard input"] == f"{source.MAX_SOURCE_BYTES >> 30} GiB"
+    )
     assert limits["a line of JSONL"] == f"{jsonl.MAX_LINE_BYTES >> 20} MiB"
     assert limits["digits of an integer"] == f"{scalars.MAX_DIGITS:,}"
-    assert limits["a file in content"] == f"{attachments.MAX_BYTES >> 20} MiB"
+    assert limits["a file in content"] == f"{attachments.MAX_ATTACHED_BYTES >> 20} MiB"
     values, characters = (
         limits[f"{what} that aliases stand for, in one file"] for what in ("values", "characters")
     )

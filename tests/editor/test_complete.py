@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from evalcase.editor.complete import Completion, Names, complete
+from evalcase.editor.complete import Completion, Names, find_completions
 from evalcase.editor.schema_walk import Schemas
 from evalcase.model.message import ROLES
 from evalcase.plugins.schemas import declared_graders
@@ -27,7 +27,7 @@ def offered(
     lines, line, column = place(text)
     walk = {"suite": SCHEMAS.suite, "case": SCHEMAS.case, "config": SCHEMAS.config,
             "sidecar": SCHEMAS.sidecar}[schema]  # fmt: skip
-    found = complete(lines, format, line, column, walk, NAMES)
+    found = find_completions(lines, format, line, column, walk, NAMES)
     assert len({each.label for each in found}) == len(found), "each is offered once"
     return {each.label: each for each in found}
 

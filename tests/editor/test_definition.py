@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from evalcase.editor.definition import define
+from evalcase.editor.definition import locate_definition
 from evalcase.project.config import read_config
 from evalcase.read.document import Format
 from tests.editor.at_cursor import place
@@ -42,7 +42,7 @@ def found_at(
 ) -> tuple[str, int, int] | None:  # fmt: skip
     lines, line, column = place(text)
     config = read_config(str(project))
-    found = define(lines, format, line, column, str(project / name), config)
+    found = locate_definition(lines, format, line, column, str(project / name), config)
     return found and (str(Path(found.path).relative_to(project)), found.line, found.column)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from docs.regenerate import ROOT, blocks_of
 from evalcase.plugins.schemas import config_schema, sidecar_schema, suite_schema
-from evalcase.resolve.schema.file import schema
+from evalcase.resolve.schema.file import describe_suite
 from tests.editors.language_server import LanguageServer
 from tests.editors.project import EditedProject
 from tests.resolve.declared import GRADERS
@@ -29,7 +29,7 @@ def yaml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedProject]:
     assert YAML_SERVER.exists(), "run `make .venv-servers/.servers` first"
     folder = tmp_path_factory.mktemp("yaml")
     written = {
-        "evalcase.schema.json": schema(GRADERS),
+        "evalcase.schema.json": describe_suite(GRADERS),
         "evalcase.sidecar.schema.json": sidecar_schema(),
         "installed.schema.json": suite_schema(),
     }

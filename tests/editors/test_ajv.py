@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from evalcase.plugins.schemas import config_schema, sidecar_schema, suite_schema
-from evalcase.resolve.schema.file import schema
+from evalcase.resolve.schema.file import describe_suite
 from tests.resolve.declared import GRADERS
 from tests.servers.server import INSTALLED
 
@@ -19,7 +19,7 @@ def test_ajv_compiles_every_schema_and_warns_of_nothing(tmp_path: Path) -> None:
     assert (modules / "ajv").exists(), "run `make .venv-servers/.servers` first"
     schemas = {
         "suite": suite_schema(),
-        "every-shape": schema(GRADERS),
+        "every-shape": describe_suite(GRADERS),
         "sidecar": sidecar_schema(),
         "config": config_schema(),
     }

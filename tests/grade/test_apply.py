@@ -15,7 +15,7 @@ from evalcase.graders.combine import AllGrader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
 from evalcase.model.answer import Answer
-from evalcase.model.codec import decode, encode
+from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader, Usable
 from evalcase.model.json_value import JSON
@@ -24,7 +24,7 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
 from evalcase.plugins.grader_making import make_grader
 from evalcase.system.guests import Guests
-from evalcase.system.queue_time import queueing
+from evalcase.system.queue_time import stand_in_queue
 from tests.graders.expectation import answer_of, context_of
 from tests.system.leaping_loop import run_leaping
 
@@ -219,7 +219,7 @@ def test_whatever_is_raised_becomes_a_failure(error: BaseException) -> None:
 def test_messages_and_tracebacks_of_crashes_are_cut() -> None:
     failure = grade(named(ValueError("x" * 1_000_000)))[1][0].failure
     assert failure is not None
-    assert len(str(encode(failure))) < 10_000
+    assert len(str(encode_object(failure))) < 10_000
 
 
 @pytest.mark.parametrize(
@@ -361,7 +361,7 @@ def test_a_grade_is_json_all_through() -> None:
     graders = [EXPECTED, python("raises")]
     _, grades = asyncio.run(apply(graders, answer_of("no"), expected_output={"a": 1}))
     for each in grades:
-        assert decode(Grade, json.loads(json.dumps(encode(each)))) == each
+        assert decode_object(Grade, json.loads(json.dumps(encode_object(each)))) == each
 
 
 def test_a_time_limit_does_not_count_what_a_question_waits_for_its_turn() -> None:
@@ -369,7 +369,7 @@ def test_a_time_limit_does_not_count_what_a_question_waits_for_its_turn() -> Non
         target: str, messages: Sequence[Message], schema: JSON, usable: Usable | None
     ) -> Answer:
         del target, messages, schema, usable
-        with queueing():
+        with stand_in_queue():
             await asyncio.sleep(60)
         return Answer.of_text("yes")
 

@@ -11,12 +11,12 @@ import pytest
 import evalcase
 from evalcase.errors import ConfigError
 from evalcase.grade.apply import grade_answer, left_to_compare
-from evalcase.model.codec import decode, encode
+from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import NamedGrader
 from evalcase.model.result import Verdict
 from evalcase.plugins.grader_making import make_grader
-from evalcase.plugins.graders import NOWHERE, Graders
+from evalcase.plugins.graders import NO_SURROUNDINGS, Graders
 from evalcase.system.guests import Guests
 from tests.grade.test_apply import Fixed
 from tests.graders.expectation import answer_of, context_of
@@ -83,7 +83,7 @@ def test_what_it_passes_for(
 ) -> None:
     found, single = grade(combined(kind, *outcomes, **options))
     assert (found, single.score) == (verdict, score)
-    assert decode(Grade, encode(single)) == single
+    assert decode_object(Grade, encode_object(single)) == single
 
 
 def test_negated() -> None:
@@ -112,7 +112,7 @@ def test_what_could_not_be_looked_at_is_not_turned_into_a_pass(
     found, single = grade(combined(kind, *outcomes, **options, **{"not": True}))
     assert found == verdict
     assert single.stands is (verdict == "failed")
-    assert decode(Grade, encode(single)) == single
+    assert decode_object(Grade, encode_object(single)) == single
     outer = combined("any", combined(kind, *outcomes, **options), **{"not": True})
     assert grade(outer)[0] == verdict, "however deep it is"
     turned = [NamedGrader("not", Fixed(each), negated=True) for each in outcomes]
@@ -189,7 +189,7 @@ def test_those_inside_are_made_ready_told_apart_and_may_be_forbidden() -> None:
     with pytest.raises(ConfigError, match=r"`python:nosuch_module:f` would run code \(--no-exec\)"):
         Graders(no_exec=True).of(case)
     inside = make_grader({"type": "all", "value": [{"type": "any", "value": [python("passes")]}]})
-    inside.grader.load(NOWHERE)
+    inside.grader.load(NO_SURROUNDINGS)
     assert inside.grader.fingerprint()
     assert make_grader({"type": "all", "value": [{"type": "expected"}]}).grader.fingerprint() == ""
 

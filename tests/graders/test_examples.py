@@ -12,7 +12,7 @@ from evalcase.model.grader import Context
 from evalcase.model.grader_options import declared_grader
 from evalcase.model.message import Message
 from evalcase.model.question import Question
-from evalcase.plugins.registry import find_class, names
+from evalcase.plugins.registry import find_class, list_names
 from evalcase.suites.load import load_case
 from tests.graders.rows import grade_by
 
@@ -48,7 +48,7 @@ ELSEWHERE = {"expected", "python", "script", "judge", "all", "any", "at_least", 
 
 
 def test_there_is_an_answer_for_each_example() -> None:
-    assert PASSING.keys() == set(names("graders")) - ELSEWHERE
+    assert PASSING.keys() == set(list_names("graders")) - ELSEWHERE
 
 
 @pytest.mark.parametrize("name", PASSING)

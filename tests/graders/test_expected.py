@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evalcase.graders.compare.text_difference import first_difference
 from evalcase.model.case import Case
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.grade import Grade
 from evalcase.model.grader import Context
 from evalcase.model.question import Question
@@ -460,7 +460,7 @@ def test_it_never_crashes_and_its_details_are_json(expected: Any, got: Any) -> N
     for grade in (graded(expected, got), graded(expected, json.dumps(got))):
         assert grade.passed is (grade.score == 1.0)
         assert grade.reason
-        json.dumps(encode(grade), allow_nan=False)
+        json.dumps(encode_object(grade), allow_nan=False)
 
 
 @given(json_values.filter(lambda value: value is not None))

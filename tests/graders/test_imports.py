@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from evalcase.plugins.registry import names
+from evalcase.plugins.registry import list_names
 
 SLOW = {"asyncio", "subprocess", "aiohttp", "yaml", "decimal", "urllib.parse"}
 
 
 def test_declarations_are_quick_to_import() -> None:
-    quick = [name for name in names("graders") if name not in ("python", "judge")]
+    quick = [name for name in list_names("graders") if name not in ("python", "judge")]
     program = (
         "import sys; from evalcase.plugins.registry import find_class\n"
         f"for name in {quick!r}: find_class('graders', name)\n"

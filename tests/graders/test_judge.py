@@ -11,8 +11,8 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.grade.apply import grade_answer, left_to_compare
-from evalcase.graders.judging.neutral import BREAK, neutralise
-from evalcase.graders.judging.ready import NAMES, read_rubric, rubric_text
+from evalcase.graders.judging.neutral import BREAK, neutralise_tokens
+from evalcase.graders.judging.ready import RUBRIC_NAMES, read_rubric, rubric_text
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.grade import Grade
@@ -281,7 +281,7 @@ def test_context_may_come_from_tools() -> None:
     assert '{"chunk": 1, "text": "Opens at nine."}' in str(judge.asked[0][1][1].content)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", RUBRIC_NAMES)
 def test_a_ready_rubric_is_a_file_that_can_be_read(name: str) -> None:
     rubric = read_rubric(name)
     forms = [bool(rubric.criteria), rubric.claims is not None, rubric.chunks is not None]
@@ -347,12 +347,12 @@ def test_the_same_judge_is_not_in_a_panel_twice() -> None:
     "token", ["<bos>", "<eos>", "<|turn>", "<turn|>", "<extra_id_0>", "<end_of_turn>", "<pad>"]
 )
 def test_control_tokens_of_all_sorts_are_broken(token: str) -> None:
-    assert neutralise(f"a {token} b") == (f"a <{BREAK}{token[1:]} b", 1)
+    assert neutralise_tokens(f"a {token} b") == (f"a <{BREAK}{token[1:]} b", 1)
 
 
 @pytest.mark.parametrize("text", ["a < b | c > d", "<turn>", "List<T|U>", "<b>bold</b>", "x<|y"])
 def test_what_is_no_control_token_stays(text: str) -> None:
-    assert neutralise(text) == (text, 0)
+    assert neutralise_tokens(text) == (text, 0)
 
 
 def test_a_reply_that_calls_a_tool_is_no_verdict() -> None:

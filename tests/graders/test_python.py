@@ -15,7 +15,7 @@ from evalcase.graders.python import FunctionGrader, PythonGrader
 from evalcase.model.grade import Grade
 from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.option import faults_of
-from evalcase.plugins.graders import NOWHERE
+from evalcase.plugins.graders import NO_SURROUNDINGS
 from evalcase.system.guests import Guests
 from tests.graders import functions
 from tests.graders.expectation import answer_of, context_of
@@ -173,7 +173,7 @@ def test_anything_else_is_an_error_and_never_a_score(value: Any, said: str) -> N
 )
 def test_what_cannot_be_called_is_found_before_anything_runs(value: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        PythonGrader(value).load(NOWHERE)
+        PythonGrader(value).load(NO_SURROUNDINGS)
 
 
 @pytest.mark.parametrize("value", ["", "module", ":grade", "module:", "a b:c", 3])
@@ -197,7 +197,7 @@ def test_an_error_in_the_users_module_is_told_with_its_place(
     (tmp_path / "broken_grader.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ConfigError, match=r"importing `broken_grader` failed") as caught:
-        PythonGrader("broken_grader:grade").load(NOWHERE)
+        PythonGrader("broken_grader:grade").load(NO_SURROUNDINGS)
     line = code.count("\n") + 1
     assert said in str(caught.value)
     assert str(caught.value).endswith(f"broken_grader.py:{line})")
@@ -252,7 +252,7 @@ def test_arguments_are_given_by_name_and_are_fresh_in_each_call() -> None:
 )
 def test_arguments_that_do_not_fit_are_told_before_the_run(arguments: Any, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        with_arguments("at_least", **arguments).load(NOWHERE)
+        with_arguments("at_least", **arguments).load(NO_SURROUNDINGS)
     assert message in str(caught.value)
 
 
@@ -265,6 +265,6 @@ def test_a_function_that_is_given_what_is_expected_compares_with_it() -> None:
     for name, compares in (("compares", True), ("is_short", False)):
         grader = PythonGrader(f"{HERE}:{name}")
         assert not grader.compares_expected(), "it is not imported to be asked"
-        grader.load(NOWHERE)
+        grader.load(NO_SURROUNDINGS)
         assert grader.compares_expected() is compares
     assert FunctionGrader(functions.compares).compares_expected()

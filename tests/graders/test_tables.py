@@ -11,7 +11,7 @@ from evalcase.errors import SuiteError
 from evalcase.model.answer import Answer
 from evalcase.model.grader_options import declared_grader
 from evalcase.model.message import Message
-from evalcase.plugins.registry import find_class, names
+from evalcase.plugins.registry import find_class, list_names
 from tests.for_each import for_each
 from tests.graders.rows import FOLDER, Row, all_rows, grade_by, messages_of, rows
 
@@ -20,8 +20,8 @@ by_place = for_each("row", rows("gives"), ids=lambda row: row.place)
 
 def test_there_is_a_table_for_each_grader() -> None:
     elsewhere = {"python", "script", "judge"}
-    assert {path.stem for path in FOLDER.glob("*.yaml")} == set(names("graders")) - elsewhere
-    for name in set(names("graders")) - elsewhere:
+    assert {path.stem for path in FOLDER.glob("*.yaml")} == set(list_names("graders")) - elsewhere
+    for name in set(list_names("graders")) - elsewhere:
         outcomes = [row.data for row in all_rows() if row.place.rpartition("-")[0] == name]
         assert any(each.get("gives", [0, False])[1] for each in outcomes), name
         assert any(not each.get("gives", [1, True])[1] for each in outcomes), name

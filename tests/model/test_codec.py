@@ -10,7 +10,7 @@ import pytest
 import evalcase
 from evalcase.model import codec
 from evalcase.model.answer import Answer, Earlier, Usage
-from evalcase.model.codec import decode, encode, encode_after
+from evalcase.model.codec import decode_object, encode_after, encode_object
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
@@ -43,10 +43,10 @@ def nothing_written_before(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
 def test_what_is_written_often_is_written_as_at_first(value: Any) -> None:
-    first, *others = [encode(value) for _ in range(FEW + 3)]
+    first, *others = [encode_object(value) for _ in range(FEW + 3)]
     assert others == [first] * (FEW + 2)
     assert all(repr(other) == repr(first) for other in others)  # the same types, in the same order
-    assert decode(type(value), first) == value
+    assert decode_object(type(value), first) == value
 
 
 def test_what_is_begun_stays_in_front() -> None:
@@ -60,11 +60,11 @@ def test_what_is_begun_stays_in_front() -> None:
 def test_what_is_no_dataclass_is_refused_in_the_place_of_one(often: bool) -> None:
     if often:
         for _ in range(FEW + 1):
-            encode(Answer((SAID,)))
+            encode_object(Answer((SAID,)))
     with pytest.raises((AttributeError, TypeError)):
-        encode(Answer((SAID,), earlier={"duration_s": 1.5}))  # type: ignore[arg-type]
+        encode_object(Answer((SAID,), earlier={"duration_s": 1.5}))  # type: ignore[arg-type]
     with pytest.raises((AttributeError, TypeError)):
-        encode(Answer((SAID,), steps=5))  # type: ignore[arg-type]
+        encode_object(Answer((SAID,), steps=5))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ class _Below(Usage):
 
 def test_fields_of_a_class_above_are_written_too() -> None:
     value = _Below(1, more=(Usage(2),))
-    assert encode(value) == {"input_tokens": 1, "more": [{"input_tokens": 2}]}
-    assert decode(_Below, encode(value)) == value
+    assert encode_object(value) == {"input_tokens": 1, "more": [{"input_tokens": 2}]}
+    assert decode_object(_Below, encode_object(value)) == value
 
 
 def dataclasses_of_the_package() -> Iterator[type]:

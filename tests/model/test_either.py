@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from jsonschema import Draft202012Validator
 
-from evalcase.model.either import Schema, either
+from evalcase.model.either import Schema, unite_schemas
 from evalcase.model.json_value import JSON
 from evalcase.model.shape import Choice, Flag, ListOf, Number, Text
 from evalcase.model.shape_one_of import OneOf
@@ -13,7 +13,7 @@ TEXTS: Schema = {"type": "array", "items": TEXT}
 
 
 def test_of_several_types_the_one_that_was_meant_is_told() -> None:
-    validator = Draft202012Validator(either([TEXT, TEXTS]))
+    validator = Draft202012Validator(unite_schemas([TEXT, TEXTS]))
     assert [error.message for error in validator.iter_errors(5)] == [
         "5 is not of type 'string', 'array'"
     ]
@@ -22,8 +22,8 @@ def test_of_several_types_the_one_that_was_meant_is_told() -> None:
 
 
 def test_of_one_type_any_may_fit() -> None:
-    assert either([TEXT, {"type": "string"}]) == {"anyOf": [TEXT, {"type": "string"}]}
-    assert either([{"enum": ["a"]}, TEXTS]) == {"anyOf": [{"enum": ["a"]}, TEXTS]}
+    assert unite_schemas([TEXT, {"type": "string"}]) == {"anyOf": [TEXT, {"type": "string"}]}
+    assert unite_schemas([{"enum": ["a"]}, TEXTS]) == {"anyOf": [{"enum": ["a"]}, TEXTS]}
 
 
 @for_each(

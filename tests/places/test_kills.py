@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.system.processes.tree import children
+from evalcase.system.processes.tree import find_children
 from tests.cli.command import LIMIT_S, environment
 from tests.places.kills import MANY, POINTS, KilledRun, kill_one_of
 from tests.places.workers import command_of, find_processes
@@ -102,7 +102,7 @@ class Nodes:
         """The processes of actors, whosever they are: there is one run at a time."""
         del run
         raylets = [node.all_processes["raylet"][0].process.pid for node in self._nodes]
-        every = [pid for raylet in raylets for pid in children(raylet)]
+        every = [pid for raylet in raylets for pid in find_children(raylet)]
         return [pid for pid in every if command_of(pid).startswith("ray::RayWorker")]
 
     def replace_one(self, run: int) -> bool:

@@ -6,12 +6,12 @@ import os
 import select
 from pathlib import Path
 
-from evalcase.system.processes.tree import children
+from evalcase.system.processes.tree import find_children
 
 
 def find_processes(run: int) -> list[int]:
     """The workers of a run with `--processes`."""
-    return [pid for pid in children(run) if "process_worker" in command_of(pid)]
+    return [pid for pid in find_children(run) if "process_worker" in command_of(pid)]
 
 
 def command_of(pid: int) -> str:

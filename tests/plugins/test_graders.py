@@ -18,13 +18,13 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.given import name_graders
 from evalcase.plugins.grader_making import make_declared, make_grader
 from evalcase.plugins.graders import Graders
-from evalcase.plugins.registry import find_class, names
+from evalcase.plugins.registry import find_class, list_names
 from evalcase.suites.load import load_case
 from tests.resolve.declared import AtLeast, Every, Has, Mean
 
 
 def test_every_grader_says_what_it_is() -> None:
-    for name in names("graders"):
+    for name in list_names("graders"):
         declared = declared_grader(find_class("graders", name))
         assert declared.kind.name == name
         assert declared.kind.about.endswith(".")

@@ -8,13 +8,13 @@ from textwrap import dedent
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.plugins.registry import Plural, find_class, names
+from evalcase.plugins.registry import Plural, find_class, list_names
 from tests.cli.command import environment
 
 
 @pytest.mark.parametrize("plural", ["targets", "graders"])
 def test_every_built_in_name_is_a_class(plural: Plural) -> None:
-    for name in names(plural):
+    for name in list_names(plural):
         assert isinstance(find_class(plural, name), type)
 
 
@@ -57,8 +57,8 @@ def test_a_target_of_another_package(tmp_path: Path) -> None:
     script = """
         import sys
         from evalcase.errors import ConfigError
-        from evalcase.plugins.registry import find_class, find_target_kind, names
-        assert "loud" in names("targets"), names("targets")
+        from evalcase.plugins.registry import find_class, find_target_kind, list_names
+        assert "loud" in list_names("targets"), list_names("targets")
         assert "plug_in" not in sys.modules
         assert find_class("targets", "loud").__name__ == "Loud"
         assert find_class("targets", "python").__name__ == "PythonTarget"

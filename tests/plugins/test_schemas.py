@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from evalcase.model.option import options_of
-from evalcase.plugins.registry import find_target_kind, names
+from evalcase.plugins.registry import find_target_kind, list_names
 from evalcase.plugins.schemas import config_schema
 from evalcase.plugins.target_names import target_faults
 from evalcase.project.config import Config
@@ -35,7 +35,7 @@ def test_is_valid_and_has_every_setting_and_every_kind_with_its_sentences() -> N
     for name, option in options_of(Config).items():
         assert schema["properties"][name]["description"] == option.about
     rules = schema["properties"]["targets"]["additionalProperties"]["allOf"]
-    for kind, rule in zip(map(find_target_kind, names("targets")), rules, strict=True):
+    for kind, rule in zip(map(find_target_kind, list_names("targets")), rules, strict=True):
         declared: type = kind.options
         assert rule["if"]["properties"]["kind"] == {"const": kind.name}
         offered = schema["properties"]["targets"]["additionalProperties"]["properties"]

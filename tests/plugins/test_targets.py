@@ -12,7 +12,7 @@ import pytest
 from evalcase.errors import ConfigError
 from evalcase.model.option import options_of
 from evalcase.model.target import Target, Traits
-from evalcase.plugins.registry import find_class, find_target_kind, names
+from evalcase.plugins.registry import find_class, find_target_kind, list_names
 from evalcase.plugins.target_names import target_faults
 from evalcase.plugins.targets import bounds_of, key_names, make_target
 from evalcase.project.config import Config
@@ -36,7 +36,7 @@ def of_options(kind: str, **options: Any) -> str:
     return refusal("t", targets={"t": {"kind": kind, **options}})
 
 
-@pytest.mark.parametrize("name", names("targets"))
+@pytest.mark.parametrize("name", list_names("targets"))
 def test_every_kind_says_what_it_is(name: str) -> None:
     target_class, kind = find_class("targets", name), find_target_kind(name)
     assert kind is target_class.kind
@@ -63,7 +63,7 @@ def test_every_kind_has_a_short_spelling(name: str, kind: str) -> None:
     assert type(make(name)).__name__ == kind
 
 
-@pytest.mark.parametrize("kind", [kind for kind in names("targets") if kind != "echo"])
+@pytest.mark.parametrize("kind", [kind for kind in list_names("targets") if kind != "echo"])
 def test_a_kind_without_its_value_is_no_target(kind: str) -> None:
     for name in (kind, f"{kind}:"):
         assert refusal(name) == f"the target `{name}` needs a value: write {kind}:VALUE"
@@ -143,7 +143,7 @@ def test_faults_have_paths() -> None:
     assert [fault.path for fault in conflict] == [("targets", "t", "params", "messages")]
 
 
-@pytest.mark.parametrize("name", names("targets"))
+@pytest.mark.parametrize("name", list_names("targets"))
 def test_concurrency_is_an_option_of_every_kind(name: str) -> None:
     needed: dict[str, dict[str, Any]] = {
         "python": {"function": "a:b"}, "command": {"command": ["ls"]}, "http": {"url": "http://x"},

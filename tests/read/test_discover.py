@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evalcase.model.problem import Problem
-from evalcase.read.discover import discover, format_of, sidecars, suite_name
+from evalcase.read.discover import discover_files, find_sidecars, format_of, suite_name
 
 
 def touch(folder: Path, *names: str) -> None:
@@ -21,7 +21,7 @@ def found(folder: Path, *paths: str) -> list[str]:
     given = [str(folder / path) for path in paths]
     return [
         item.code if isinstance(item, Problem) else os.path.relpath(item, folder)
-        for item in discover(given)
+        for item in discover_files(given)
     ]
 
 
@@ -107,7 +107,7 @@ def test_a_folder_that_was_searched_already_is_not_called_empty(tmp_path: Path) 
 def test_an_empty_folder_is_a_problem_with_a_hint(tmp_path: Path) -> None:
     touch(tmp_path, "full/x.eval.yaml", "empty/cases.yaml")
     assert found(tmp_path, "empty", "full") == ["no-suites", "full/x.eval.yaml"]
-    (problem,) = discover([str(tmp_path / "empty")])
+    (problem,) = discover_files([str(tmp_path / "empty")])
     assert isinstance(problem, Problem)
     assert problem.path == str(tmp_path / "empty")
     assert ".eval.yaml" in (problem.hint or "")
@@ -118,7 +118,7 @@ def test_the_current_folder_leaves_no_dot_in_the_names(
 ) -> None:
     touch(tmp_path, "x.eval.yaml", "a/y.eval.yaml")
     monkeypatch.chdir(tmp_path)
-    names = [name for name in discover(["."]) if isinstance(name, str)]
+    names = [name for name in discover_files(["."]) if isinstance(name, str)]
     assert [os.path.normpath(name) for name in names] == ["x.eval.yaml", "a/y.eval.yaml"]
     assert names[0] == "x.eval.yaml"
 
@@ -128,7 +128,7 @@ def test_standard_input_is_not_looked_for_on_disk(
 ) -> None:
     (tmp_path / "-").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert list(discover(["-"])) == ["-"]
+    assert list(discover_files(["-"])) == ["-"]
 
 
 def test_names_that_are_no_utf_8(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_the_name_of_a_suite_is_its_file_name_without_endings(path: str, name: s
 
 def test_the_suite_fields_beside_a_jsonl_file(tmp_path: Path) -> None:
     def beside(name: str) -> list[str]:
-        return [Path(each).name for each in sidecars(str(tmp_path / name))]
+        return [Path(each).name for each in find_sidecars(str(tmp_path / name))]
 
     assert beside("x.jsonl") == []
     touch(tmp_path, "x.suite.yaml", "y.suite.yml", "z.suite.json", "w.eval.suite.yaml")

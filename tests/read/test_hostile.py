@@ -300,14 +300,14 @@ SMALL = """
 from evalcase.cli.main import main
 from evalcase.read import source
 
-source.MAX_BYTES = 1 << 27
+source.MAX_SOURCE_BYTES = 1 << 27
 main()
 """
 
 
 def test_standard_input_without_end_is_refused(tmp_path: Path) -> None:
     """In four times as much memory as may be read, with an eighth of both."""
-    assert source.MAX_BYTES == 1 << 30
+    assert source.MAX_SOURCE_BYTES == 1 << 30
     (tmp_path / "small.py").write_text(SMALL)
     result = shell(f"ulimit -v {1 << 19}; $PYTHON small.py check - < /dev/zero", cwd=tmp_path)
     assert result.code == 2
@@ -318,7 +318,7 @@ def test_standard_input_without_end_is_refused(tmp_path: Path) -> None:
 def test_standard_input_over_the_limit_is_refused_in_every_format(
     monkeypatch: pytest.MonkeyPatch, format: str
 ) -> None:
-    monkeypatch.setattr(source, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(source, "MAX_SOURCE_BYTES", 1 << 20)
     lines = b'{"input": "hi", "expected_output": "x"}\n' * 30_000
     result = run("check", "-", "--stdin-format", format, stdin=lines)
     assert result.code == 2

@@ -10,7 +10,7 @@ from typing import Any
 
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.case import Case
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
 from evalcase.model.result import Result, Verdict
@@ -43,7 +43,7 @@ def trial(number: int, **fields: Any) -> Trial:
 
 
 def row(number: int, **changes: Any) -> dict[str, Any]:
-    return {"type": "result", **encode(result(number, **changes))}
+    return {"type": "result", **encode_object(result(number, **changes))}
 
 
 def write(path: Path, rows: Iterable[dict[str, Any]], **options: Any) -> list[int]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.model.answer import Answer
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.quick_dataclass import replace
@@ -57,7 +57,7 @@ CHANGES = st.fixed_dictionaries(
 
 
 def row_of(changes: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "result", **encode(replace(result(1), **changes))}
+    return {"type": "result", **encode_object(replace(result(1), **changes))}
 
 
 ROWS = st.one_of(
@@ -111,7 +111,7 @@ def check(make: Callable[[], Index], rows: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize("shape", [*QUICK.values(), *WHOLE.values()], ids=[*QUICK, *WHOLE])
 def test_a_glance_at_any_shape_comes_to_the_same(shape: Result) -> None:
-    usual, other = ({"type": "result", **encode(each)} for each in (USUAL, shape))
+    usual, other = ({"type": "result", **encode_object(each)} for each in (USUAL, shape))
     for rows in ([other], [usual, other], [other, usual]):
         check(Index, rows)
 

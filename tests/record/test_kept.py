@@ -8,7 +8,7 @@ import pytest
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.model.case import Case
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.decision import Decision
 from evalcase.model.outcome import CaseVerdict
 from evalcase.model.result import Regraded, Result, Verdict
@@ -32,7 +32,7 @@ def trial(number: int, repeat: int, verdict: Verdict, **changes: Any) -> Result:
 
 
 def rows_of(*results: Result) -> list[dict[str, Any]]:
-    return [{"type": "result", **encode(each)} for each in results]
+    return [{"type": "result", **encode_object(each)} for each in results]
 
 
 def case(text: str) -> Case:
@@ -72,7 +72,7 @@ def graded_twice() -> list[dict[str, Any]]:
     return [
         case_row(SUITE, case("old")), *rows_of(before), {"type": "end", "status": "completed"},
         {"type": "grading", "number": 2}, case_row(SUITE, case("new")),
-        {"type": "regraded", **encode(again)},
+        {"type": "regraded", **encode_object(again)},
     ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.errors import RecordError
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.failure import Failure
 from evalcase.model.totals import Counts
 from evalcase.record import lines
@@ -38,7 +38,7 @@ def test_results_come_back_whole_and_in_order(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     failed = result(3, answer=None, grades=(), failure=Failure("timeout", "120 s", {"limit": 120}))
     results = [result(1), result(2), failed]
-    rows = [{"type": "result", **encode(each)} for each in results]
+    rows = [{"type": "result", **encode_object(each)} for each in results]
     write(path, [{"type": "start"}, *rows, {"type": "of a newer version"}, END])
     assert list(read_results(str(path))) == results
 

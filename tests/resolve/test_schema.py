@@ -18,7 +18,7 @@ from evalcase.plugins.schemas import declared_graders as suite_graders
 from evalcase.plugins.schemas import suite_schema
 from evalcase.read.yaml import parse_yaml
 from evalcase.resolve import fields
-from evalcase.resolve.schema.file import schema as schema_with
+from evalcase.resolve.schema.file import describe_suite
 from evalcase.suites.load import load_text
 from tests.for_each import for_each
 from tests.resolve.declared import GRADERS, KNOWN
@@ -30,7 +30,7 @@ GOLDEN = ".canonical.json"
 
 def schema() -> dict[str, Any]:
     """The schema with graders of every shape, not only those that there are."""
-    return schema_with(GRADERS)
+    return describe_suite(GRADERS)
 
 
 def read_values(path: Path) -> list[Any]:

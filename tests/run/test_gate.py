@@ -10,7 +10,7 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.target import Target, Traits
@@ -158,7 +158,7 @@ def test_a_long_message_is_cut_and_says_so() -> None:
     outcome, _ = attempt(ScriptedTarget([ValueError("x" * 50_000)]))
     assert outcome.failure is not None
     assert outcome.failure.message.endswith("[48,000 more characters were cut]")
-    assert len(dumps(encode(outcome.failure))) < 10_000
+    assert len(dumps(encode_object(outcome.failure))) < 10_000
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from evalcase.run.selection import (
     Selection,
     Shard,
     ShardRange,
-    deal,
+    deal_cases,
     make_choice,
 )
 from evalcase.run.unmatched import Unmatched
@@ -34,7 +34,7 @@ def select(selection: Selection, pairs: list[Pair]) -> list[str]:
     choice = make(selection)
     if selection.shard is not None:
         numbers = array("Q", [choice.number(*each) for each in choice.filter(pairs)])
-        choice = replace(choice, part=deal(numbers, selection.shard))
+        choice = replace(choice, part=deal_cases(numbers, selection.shard))
     return [case.id for _, case in choice.choose(pairs)]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import evalcase
 from evalcase import SuiteError
-from evalcase.cli.app import run
+from evalcase.cli.app import run_command
 from tests.spec.found import Place, only_problem, places, problems_of
 from tests.spec.reading import cases_of, inputs_of
 
@@ -171,7 +171,7 @@ def test_search_never_takes_the_file_beside_jsonl_for_a_suite(
 ) -> None:
     """Of the two only the one with the cases is found."""
     path = jsonl_suite(tmp_path, "name: x\n", name="big.eval")
-    assert run(["show", "--format", "json", str(tmp_path)]) == 0
+    assert run_command(["show", "--format", "json", str(tmp_path)]) == 0
     (suite,) = json.loads(capfd.readouterr().out)
     assert suite["name"] == "x"
     assert {problem.path for problem in evalcase.check([tmp_path])} <= {str(path)}
@@ -451,7 +451,7 @@ def test_folders_are_searched_for_four_patterns(
     (tmp_path / "sub" / "deep").mkdir(parents=True)
     for name in (*found, *others):
         (tmp_path / name).write_text(json.dumps({"id": name, "input": "x"}))
-    assert run(["show", "--format", "jsonl", str(tmp_path)]) == 0
+    assert run_command(["show", "--format", "jsonl", str(tmp_path)]) == 0
     shown = [json.loads(line)["id"] for line in capfd.readouterr().out.splitlines()]
     assert shown == found
     assert {problem.case for problem in evalcase.check([tmp_path])} == set(found)
@@ -471,4 +471,4 @@ def test_folder_without_eval_files_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("input: x")
     (problem,) = evalcase.check([tmp_path])
     assert (problem.code, problem.severity) == ("no-suites", "error")
-    assert run(["check", str(tmp_path)]) == 2
+    assert run_command(["check", str(tmp_path)]) == 2

@@ -18,7 +18,7 @@ import pytest
 
 import evalcase
 from evalcase import Case
-from evalcase.cli.app import run
+from evalcase.cli.app import run_command
 from evalcase.read.document import Format, parse_document
 
 Parsed = tuple[dict[str, Any], list[str]]
@@ -81,10 +81,10 @@ def parse(
             assert (done.returncode, done.stderr) == (0, "")
             output = done.stdout
         else:
-            assert run(arguments) == 0
+            assert run_command(arguments) == 0
             output, errors = capfd.readouterr()
             assert errors == ""
-        assert run(["check", "--format", "json", str(path)]) == 0
+        assert run_command(["check", "--format", "json", str(path)]) == 0
         problems = json.loads(capfd.readouterr().out)
         return shown(output), names_only([problem["code"] for problem in problems])
 

@@ -8,7 +8,7 @@ import pytest
 from evalcase.model.finding import Unfit
 from evalcase.model.message import Message
 from evalcase.suites.load import load_file
-from evalcase.system.attachments import MAX_BYTES, attachments_in, find_attachments
+from evalcase.system.attachments import MAX_ATTACHED_BYTES, attachments_in, find_attachments
 from evalcase.system.project_root import project_root
 
 
@@ -105,7 +105,7 @@ def test_what_is_no_regular_file(project: Path) -> None:
 
 
 def test_the_size_of_a_file(project: Path) -> None:
-    for name, size in (("fits", MAX_BYTES), ("too-large", MAX_BYTES + 1)):
+    for name, size in (("fits", MAX_ATTACHED_BYTES), ("too-large", MAX_ATTACHED_BYTES + 1)):
         with (project / name).open("wb") as file:
             file.truncate(size)
     assert find(project, "fits") == "fits"

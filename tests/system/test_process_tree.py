@@ -46,9 +46,9 @@ def command(tmp_path: Path, source: str, bell: Bell, **options: Any) -> CommandT
 @pytest.fixture
 def _no_zombies() -> Iterator[None]:
     """No child ends that nobody waits for, but those that other tests have left to themselves."""
-    before = set(tree.children(os.getpid()))
+    before = set(tree.find_children(os.getpid()))
     yield
-    assert [pid for pid in set(tree.children(os.getpid())) - before if is_zombie(pid)] == []
+    assert [pid for pid in set(tree.find_children(os.getpid())) - before if is_zombie(pid)] == []
 
 
 def is_zombie(pid: int) -> bool:
@@ -206,9 +206,9 @@ def test_cancelling_at_any_moment_leaves_nothing(tmp_path: Path) -> None:
                 assert answering.cancelled()
             await target.close()
 
-    before = set(tree.children(os.getpid()))  # the servers of other tests
+    before = set(tree.find_children(os.getpid()))  # the servers of other tests
     asyncio.run(run())
-    assert set(tree.children(os.getpid())) <= before
+    assert set(tree.find_children(os.getpid())) <= before
 
 
 def test_the_property_of_adopting_orphans_is_given_back() -> None:
@@ -236,7 +236,7 @@ def test_a_kernel_without_lists_of_children_is_scanned(monkeypatch: pytest.Monke
     child = subprocess.Popen(["sleep", "600"])
     try:
         monkeypatch.setattr(tree, "_lists_children", lambda: False)
-        assert child.pid in set(tree.children(os.getpid()))
+        assert child.pid in set(tree.find_children(os.getpid()))
     finally:
         child.kill()
         child.wait()
@@ -321,9 +321,9 @@ def test_a_process_is_signalled_only_if_it_is_the_one_that_was_seen() -> None:
     try:
         born = guard.find_birth(innocent.pid)
         assert born is not None
-        guard.send({innocent.pid: born - 1}, signal.SIGKILL)
+        guard.send_signal({innocent.pid: born - 1}, signal.SIGKILL)
         assert innocent.poll() is None
-        guard.send({innocent.pid: born}, signal.SIGKILL)
+        guard.send_signal({innocent.pid: born}, signal.SIGKILL)
         assert innocent.wait() == -signal.SIGKILL
     finally:
         innocent.kill()
@@ -335,7 +335,7 @@ def test_what_others_wait_for_is_not_taken_from_them() -> None:
     innocent = subprocess.Popen(["true"])
     os.waitid(os.P_PID, innocent.pid, os.WEXITED | os.WNOWAIT)
     late = {innocent.pid: 1}
-    assert tree.reap(late)
+    assert tree.reap_processes(late)
     assert (late, innocent.wait()) == ({}, 0)
 
 
@@ -346,13 +346,13 @@ def test_a_child_that_is_born_between_the_last_look_and_the_kill_is_ended(
     parent, child = start_alone(), start_alone()
     births = [(each.pid, guard.find_birth(each.pid) or 0) for each in (parent, child)]
     sent: list[int] = []
-    send = guard.send
+    send = guard.send_signal
 
     def send_and_note(processes: dict[int, int], number: int) -> None:
         sent.append(number)
         send(processes, number)
 
-    monkeypatch.setattr(guard, "send", send_and_note)
+    monkeypatch.setattr(guard, "send_signal", send_and_note)
     try:
         found = guard.stop_and_kill(
             lambda _: dict(births if signal.SIGKILL in sent else births[:1])

@@ -10,7 +10,7 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer, Earlier, Usage
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.message import Message
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
@@ -122,7 +122,7 @@ def test_a_file_that_is_missing_is_refused(tmp_path: Path) -> None:
 
 def result(case: str, target: str, answer: Answer | None, repeat: int = 1) -> dict[str, Any]:
     key = TrialKey("suite.yaml", case, target, repeat)
-    data = encode(Result(key, "0", "passed" if answer else "errored", answer))
+    data = encode_object(Result(key, "0", "passed" if answer else "errored", answer))
     return {"type": "result", **data}
 
 

@@ -13,7 +13,7 @@ import pytest
 from evalcase.model.answer import Answer
 from evalcase.model.question import Question
 from evalcase.model.target import Target, Traits
-from evalcase.run.attempt import Attempted, attempt
+from evalcase.run.attempt import Attempted, make_attempt
 from evalcase.system.guests import Guests
 from evalcase.targets.command import CommandTarget
 from evalcase.targets.http import HttpTarget
@@ -69,7 +69,7 @@ def tried(target: Target, given: Question) -> Attempted:
         await target.open()
         try:
             async with Guests() as guests:
-                return await attempt(target, given, 60, guests)
+                return await make_attempt(target, given, 60, guests)
         finally:
             await target.close()
 
@@ -119,7 +119,9 @@ def test_calls_that_ask_the_same_at_once_have_a_trace_each() -> None:
     async def go() -> None:
         target, given = Waiting(3), question()
         async with Guests() as guests:
-            failed = await asyncio.gather(*[attempt(target, given, 60, guests) for _ in range(3)])
+            failed = await asyncio.gather(
+                *[make_attempt(target, given, 60, guests) for _ in range(3)]
+            )
         for each in failed:
             assert str((each.seen or {})["trace"]) in str(each.error)
         assert len(set(target.begun)) == 3

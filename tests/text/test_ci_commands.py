@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.text.ci_commands import defuse, in_ci
+from evalcase.text.ci_commands import defuse_line, in_ci
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from evalcase.text.ci_commands import defuse, in_ci
     ],
 )  # fmt: skip
 def test_a_command_has_a_blank_in_it_and_other_text_is_as_it_was(line: str, shown: str) -> None:
-    assert defuse(line) == shown
+    assert defuse_line(line) == shown
 
 
 def test_ci_is_told_by_its_variables() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.text.journal_row import MAX_DEPTH, decode_row, encode_row, fault_in
+from evalcase.text.journal_row import MAX_ROW_DEPTH, decode_row, encode_row, fault_in
 from tests.record.samples import row
 
 TEXT = st.text(st.characters(codec=None, exclude_categories=()))
@@ -65,7 +65,15 @@ def nested(depth: int) -> Any:
 
 @pytest.mark.parametrize(
     "value",
-    [float("nan"), float("inf"), {1, 2}, b"bytes", object(), nested(MAX_DEPTH), nested(100_000)],
+    [
+        float("nan"),
+        float("inf"),
+        {1, 2},
+        b"bytes",
+        object(),
+        nested(MAX_ROW_DEPTH),
+        nested(100_000),
+    ],
     ids=["nan", "inf", "set", "bytes", "object", "deep", "abysmal"],
 )
 def test_a_row_that_could_not_be_read_again_is_refused(value: Any) -> None:
@@ -74,7 +82,7 @@ def test_a_row_that_could_not_be_read_again_is_refused(value: Any) -> None:
 
 
 def test_the_deepest_row_is_read_again() -> None:
-    deepest = {"type": "result", "value": nested(MAX_DEPTH - 1)}
+    deepest = {"type": "result", "value": nested(MAX_ROW_DEPTH - 1)}
     assert decode_row(encode_row(deepest)) == deepest
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evalcase.text.markdown import code_block, code_span, table
+from evalcase.text.markdown import code_block, code_span, write_table
 
 
 def test_code_is_code_whatever_it_holds() -> None:
@@ -17,6 +17,6 @@ def test_a_block_ends_where_it_should() -> None:
 
 
 def test_a_cell_ends_where_it_should() -> None:
-    assert list(table([["", "n"], ["`a|b`", "1"]])) == [
+    assert list(write_table([["", "n"], ["`a|b`", "1"]])) == [
         "|  | n |", "|---|---:|", "| `a\\|b` | 1 |"
     ]  # fmt: skip

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.model.nearest import did_you_mean, nearest, nearest_meaning
-from evalcase.text.suggest import suggest
+from evalcase.model.nearest import did_you_mean, find_nearest, nearest_meaning
+from evalcase.text.suggest import suggest_field
 
 
 def test_the_nearest_name_is_the_one_that_is_most_alike() -> None:
-    assert nearest("answr", ["ask", "answer", "answers"]) == "answer"
-    assert nearest("xyz", ["answer"]) is None
-    assert nearest("answr", []) is None
-    assert nearest("an", ["answer"], alike=0.4) == "answer"
+    assert find_nearest("answr", ["ask", "answer", "answers"]) == "answer"
+    assert find_nearest("xyz", ["answer"]) is None
+    assert find_nearest("answr", []) is None
+    assert find_nearest("an", ["answer"], alike=0.4) == "answer"
 
 
 @pytest.mark.parametrize("name", ["max-cost", "Max_Cost", " max cost ", "budget", "maxcost"])
@@ -26,14 +26,14 @@ def test_a_hint_or_none() -> None:
 def test_a_field_is_suggested_by_its_primary_name_and_never_by_an_alias() -> None:
     fields = ["input", "expected_output", "graders"]
     aliases = {"input_messages": "input"}
-    assert suggest("expcted_output", fields) == "did you mean `expected_output`?"
-    assert suggest("input_mesages", fields, aliases) == "did you mean `input`?"
-    assert suggest("assertions", fields) == "did you mean `graders`?"
-    assert suggest("assertions", ["input"]) is None
+    assert suggest_field("expcted_output", fields) == "did you mean `expected_output`?"
+    assert suggest_field("input_mesages", fields, aliases) == "did you mean `input`?"
+    assert suggest_field("assertions", fields) == "did you mean `graders`?"
+    assert suggest_field("assertions", ["input"]) is None
 
 
 @pytest.mark.parametrize("name", ["mode", "date", "retries", "promt", "images"])
 def test_what_is_only_like_a_name_of_another_tool_is_no_misspelling_of_it(name: str) -> None:
     fields = ["input", "target", "cases", "graders"]
-    assert suggest(name, fields) is None
-    assert suggest("model", fields) == "did you mean `target`?"
+    assert suggest_field(name, fields) is None
+    assert suggest_field("model", fields) == "did you mean `target`?"

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 
 @pytest.mark.parametrize(
     "text", ["", "plain", "añb", "日本語", "👩‍👩‍👧", "می‌خواهم", "e\u0301", "\u3000"]
 )
 def test_text_in_any_script_stays_as_it_is(text: str) -> None:
-    assert visible(text) == text
+    assert make_visible(text) == text
 
 
 @pytest.mark.parametrize(
@@ -29,11 +29,11 @@ def test_text_in_any_script_stays_as_it_is(text: str) -> None:
     ],
 )
 def test_what_steers_or_hides_is_spelt(text: str, shown: str) -> None:
-    assert visible(text) == shown
+    assert make_visible(text) == shown
 
 
 @given(st.text())
 def test_nothing_dangerous_is_left_and_the_rest_can_be_encoded(text: str) -> None:
-    shown = visible(text)
+    shown = make_visible(text)
     assert not {unicodedata.category(char) for char in shown} & {"Cc", "Cs", "Zl", "Zp"}
     assert shown.encode().decode() == shown

@@ -86,7 +86,7 @@ def command_of(name: str) -> Command:
     return command
 
 
-def run(arguments: list[str]) -> int:
+def run_command(arguments: list[str]) -> int:
     """Run the command; the exit code is what it returns."""
     out = sys.stdout = _writable(sys.stdout)
     sys.stderr = _writable(sys.stderr)
@@ -149,6 +149,6 @@ def _writable(stream: TextIO | None) -> TextIO:
 
 def _discard_output() -> None:
     """Give standard output another end, so that nothing fails when Python flushes it at exit."""
-    from evalcase.cli.streams import discard
+    from evalcase.cli.streams import discard_stream
 
-    discard(sys.stdout)
+    discard_stream(sys.stdout)

@@ -13,7 +13,7 @@ import click
 from evalcase import __version__
 from evalcase.cli import declare
 from evalcase.cli.app import ABOUT, COMMANDS, command_of
-from evalcase.model.nearest import nearest
+from evalcase.model.nearest import find_nearest
 
 
 class _Commands(click.Group):
@@ -27,7 +27,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            close = nearest(args[0], COMMANDS)
+            close = find_nearest(args[0], COMMANDS)
             hint = f" Did you mean '{close}'?" if close else " See 'evalcase --help'."
             raise click.UsageError(f"there is no command '{args[0]}'.{hint}")
         return super().resolve_command(ctx, args)

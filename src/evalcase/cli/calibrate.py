@@ -19,7 +19,7 @@ from evalcase.record.find import find_run
 from evalcase.record.judged import Judge, read_judge
 from evalcase.record.kept import KeptRun
 from evalcase.record.labels import read_labels
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 _LABELS = "labels.jsonl"
 
@@ -96,7 +96,7 @@ def _command(
     }  # fmt: skip
     for name, value in options.items():
         words += [name, value] if value is not None else []
-    return visible(shlex.join(words))
+    return make_visible(shlex.join(words))
 
 
 def _read(path: str, again: str) -> list[Label]:
@@ -111,11 +111,11 @@ def _calibrate(
     run: str, judge: Judge, labels: list[Label], criterion: str | None, min_kappa: float | None,
     *, as_json: bool,
 ) -> int:  # fmt: skip
-    from evalcase.report.calibration.calibration import calibrate
+    from evalcase.report.calibration.calibration import calibrate_grader
     from evalcase.report.calibration.json_object import calibration_object
     from evalcase.report.calibration.text import calibration_lines
 
-    found = calibrate(run, judge.name, judge.said, labels, criterion)
+    found = calibrate_grader(run, judge.name, judge.said, labels, criterion)
     if as_json:
         told = json.dumps(calibration_object(found, min_kappa), ensure_ascii=False)
         sys.stdout.write(told + "\n")

@@ -17,7 +17,7 @@ from evalcase.cli.terminal import is_live, seen_from
 from evalcase.read.source import STDIN
 from evalcase.read.stamps import FileStamps, changed_files, stamp_files
 from evalcase.system.project_root import project_root
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 PAUSE_S = 0.5
 _SHARE = 0.05
@@ -85,7 +85,7 @@ def _is_below(folder: str, other: str) -> bool:
 
 def describe_change(changed: list[str], cwd: str) -> str:
     """Which files have changed, the first of them by name."""
-    named = ", ".join(visible(seen_from(cwd, each)) for each in changed[:_NAMED])
+    named = ", ".join(make_visible(seen_from(cwd, each)) for each in changed[:_NAMED])
     more = len(changed) - _NAMED
     return f"changed: {named}" + (f" and {more:,} more" if more > 0 else "")
 

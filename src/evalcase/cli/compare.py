@@ -19,7 +19,13 @@ from evalcase.errors import ConfigError
 from evalcase.report.compare.compared import EFFECT, Compared
 from evalcase.report.compare.comparison import compare_sides
 from evalcase.report.compare.gated import Measure, find_gated
-from evalcase.report.compare.gates import GATES, ComparisonGate, gates_exit_code, judge, read_gate
+from evalcase.report.compare.gates import (
+    GATES,
+    ComparisonGate,
+    gates_exit_code,
+    judge_gates,
+    read_gate,
+)
 from evalcase.report.compare.track import ChangeKind
 from evalcase.report.figures.clustering import Clustering
 from evalcase.report.terminal.style import PLAIN, Style
@@ -117,7 +123,7 @@ def command(
         if clustering is not None and comparison.pairs and not clustering.found:
             raise ConfigError(f"no case that is compared has anything at {clustering.path}")
         gated = find_gated(comparison, measure, graders) if comparison.pairs else []
-        judged = judge(comparison, gated, gates, max_errors or 0)
+        judged = judge_gates(comparison, gated, gates, max_errors or 0)
         compared = Compared(comparison, gated, judged, effect, shown, limit)
         chosen = _choose_form("json" if as_json else form, output)
         if chosen == "html":

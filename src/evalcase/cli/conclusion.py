@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from evalcase.cli.terminal import seen_from
 from evalcase.evaluation.evaluated import Evaluated
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.quick_dataclass import asdict, replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
 from evalcase.record.folder import RUN_ID, Run, is_run, origin_of, planned_trials
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 if TYPE_CHECKING:
     # Whoever wants JSON needs nothing of what people read.
@@ -41,7 +41,7 @@ def conclusion_lines(
     by: Collection[PartKind] | None = None, *, is_own: bool = True,
 ) -> Iterator[str]:  # fmt: skip
     """All of it: what went wrong, the figures, the verdict, and what to do next."""
-    from evalcase.report.terminal.part_table import KINDS
+    from evalcase.report.terminal.part_table import PART_KINDS
     from evalcase.report.terminal.summary import summary_lines
 
     failed = statistics.shown("failed")
@@ -56,7 +56,7 @@ def conclusion_lines(
             from evalcase.report.figures.decided import settle_figures
 
             figures = settle_figures(figures, evaluated.decision, is_biased=evaluated.is_biased)
-    by = KINDS if by is None else by
+    by = PART_KINDS if by is None else by
     return summary_lines(statistics, figures, ending, find_case, width, style, by)
 
 
@@ -105,7 +105,7 @@ def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> RunEndin
         evaluated.totals, evaluated.duration_s, seen_from(place.cwd, evaluated.run.path),
         why_incomplete(evaluated), next_one,
         f"evalcase report {name_run(evaluated.run, place)} --format jsonl",
-        "" if evaluated.graded_by is None else visible(str(evaluated.graded_by)),
+        "" if evaluated.graded_by is None else make_visible(str(evaluated.graded_by)),
         origin_of(evaluated.run) or "",
         evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
         say_mixed(evaluated.mixed), _say_saved(evaluated),
@@ -221,7 +221,7 @@ def summary_object(
         "users_usd": totals.users_usd, "lost_usd": totals.lost_usd,
         "spent_usd": totals.spent_usd, "cached": totals.cached,
         "duration_s": evaluated.duration_s,
-        "decision": encode(evaluated.decision) if evaluated.decision is not None else None,
+        "decision": encode_object(evaluated.decision) if evaluated.decision is not None else None,
         "failed_of": origin_of(evaluated.run), "mixed": list(evaluated.mixed),
         "grading": None if evaluated.graded_by is None else evaluated.graded_by._asdict(),
     }  # fmt: skip

@@ -19,11 +19,11 @@ def tell_crash(
     """Tell of it, and return it in a few words."""
     from evalcase.cli.terminal import write_prose
     from evalcase.text.crash import failure_of
-    from evalcase.text.visible import visible
+    from evalcase.text.visible import make_visible
 
     failure = failure_of(error)
     said = scrub(failure.message)
     trace: list[str] = failure.details.get("traceback", [])
-    stream.writelines(visible(scrub(line)) + "\n" for line in trace)
+    stream.writelines(make_visible(scrub(line)) + "\n" for line in trace)
     write_prose(f"evalcase: can't go on: {said}; {_WHY}", stream)
     return said

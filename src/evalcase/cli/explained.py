@@ -42,11 +42,11 @@ def _say(error: EvalcaseError) -> None:
 def _complain(problems: Sequence[Problem]) -> int:
     """Print the problems that keep suites from being run."""
     from evalcase.cli.scrubbed import scrub_problems
-    from evalcase.report.terminal.problems import fold
+    from evalcase.report.terminal.problems import fold_problems
 
     errors = scrub_problems([each for each in problems if each.severity == "error"])
     style, width = style_for(sys.stderr), prose_width(sys.stderr)
-    for lines in fold(errors, style=style, width=width):
+    for lines in fold_problems(errors, style=style, width=width):
         sys.stderr.writelines(line + "\n" for line in (*lines, ""))
     sys.stderr.write("nothing was run\n")
     return 2

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TextIO
 
 from evalcase.cli import declare
 from evalcase.cli.terminal import style_for
-from evalcase.read.discover import discover
+from evalcase.read.discover import discover_files
 from evalcase.read.source import STDIN
-from evalcase.report.terminal.style import Style, paint
+from evalcase.report.terminal.style import Style, paint_text
 from evalcase.suites.fix import Fixed, fix_file
 from evalcase.system.disk import write_atomically
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 if TYPE_CHECKING:
     from evalcase.model.known import Known
@@ -23,22 +23,22 @@ def fix_files(paths: Iterable[str], known: Known, talk: TextIO) -> None:
     paths = list(paths)
     if STDIN in paths:
         raise declare.WrongUsageError("--fix writes files, and standard input is none")
-    for path in discover(paths):
+    for path in discover_files(paths):
         fixed = fix_file(path, known) if isinstance(path, str) else None
         if fixed is not None and fixed.edits:
             talk.writelines(line + "\n" for line in _write(fixed, style_for(talk)))
 
 
 def _write(fixed: Fixed, style: Style) -> Iterator[str]:
-    path = paint(visible(fixed.path), style.place)
+    path = paint_text(make_visible(fixed.path), style.place)
     try:
         write_atomically(fixed.path, fixed.after, before=fixed.before)
     except OSError as error:
         yield f"{path}: can't be written: {error.strerror or error}"
         return
     for span, old, new in fixed.edits:
-        now = paint(visible(new), style.good) or "(nothing)"
-        yield f"{path}:{span.line}:{span.column}: {visible(old)} → {now}"
+        now = paint_text(make_visible(new), style.good) or "(nothing)"
+        yield f"{path}:{span.line}:{span.column}: {make_visible(old)} → {now}"
     count = len(fixed.edits)
     yield f"{path}: {count} mistake{'' if count == 1 else 's'} mended"
     yield ""

@@ -10,7 +10,7 @@ from evalcase.cli import declare, run_flags
 from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.requested import report_option
 from evalcase.cli.resume import go_back, read_request
-from evalcase.cli.running import Manner, ask_for, execute, plan_shown, take_process
+from evalcase.cli.running import Manner, ask_for, carry_out_run, plan_shown, take_process
 from evalcase.cli.trust import refuse_graders, refuse_stranger, trust_option
 from evalcase.errors import ConfigError, RecordError, SuiteError
 from evalcase.evaluation.grading import By, Nobody, cases_by_id, cases_by_name, require_cases
@@ -160,7 +160,7 @@ def _grade(
     by = _graded_by(plan, kept, basis)
     plan = replace(plan, trials={name: count for name, count in answers.items() if count})
     view.expect(plan.trials)
-    return execute(ready_run(request, plan, by), view, manner)
+    return carry_out_run(ready_run(request, plan, by), view, manner)
 
 
 def _narrow(basis: _Basis, answers: Mapping[str, int]) -> RunOptions:

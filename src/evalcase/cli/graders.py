@@ -19,7 +19,7 @@ def command(name: str | None) -> int:
     evalcase graders fields      its options, and an example
     evalcase graders faithful    a ready rubric of the judge, to read and to copy
     """
-    from evalcase.graders.judging.ready import NAMES, rubric_text
+    from evalcase.graders.judging.ready import RUBRIC_NAMES, rubric_text
     from evalcase.model.grader_options import declared_grader
     from evalcase.plugins.registry import find_class
     from evalcase.plugins.schemas import declared_graders
@@ -27,7 +27,7 @@ def command(name: str | None) -> int:
 
     width, style = columns_of(sys.stdout), style_for(sys.stdout)
     try:
-        if name in NAMES:
+        if name in RUBRIC_NAMES:
             lines = iter(rubric_text(name).rstrip("\n").split("\n"))
         elif name is None:
             lines = grader_lines(declared_graders(), width, style)

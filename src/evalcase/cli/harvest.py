@@ -16,7 +16,7 @@ from evalcase.read.discover import format_of
 from evalcase.read.source import STDIN
 from evalcase.system.disk import write_atomically
 from evalcase.text.personal import USUAL, Finder, SlowPatternError
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 from evalcase.traces.span import BadTraceError
 
 _SHOWN = 5
@@ -75,9 +75,9 @@ def command(
     to_file = output not in (None, STDIN)
     if to_file and output is not None:
         if format_of(output) != "yaml":
-            return _refuse(f"{visible(output)} is no .yaml or .yml file, and a suite is YAML")
+            return _refuse(f"{make_visible(output)} is no .yaml or .yml file, and a suite is YAML")
         if os.path.lexists(output):
-            return _refuse(f"{visible(output)} exists already")
+            return _refuse(f"{make_visible(output)} exists already")
     try:
         config = load_config(os.getcwd(), os.getcwd())
         finders = (*(USUAL if config.harvest.defaults else ()), *_own(config.harvest.patterns))
@@ -87,18 +87,18 @@ def command(
     except ConfigError as error:
         return _refuse(str(error))
     except OSError as error:
-        return _refuse(f"{visible(traces)} can't be read: {error.strerror or error}")
+        return _refuse(f"{make_visible(traces)} can't be read: {error.strerror or error}")
     except BadTraceError as error:
-        return _refuse(visible(f"{traces}{error}"))
+        return _refuse(make_visible(f"{traces}{error}"))
     except SlowPatternError as error:
-        return _refuse(visible(str(error)))
+        return _refuse(make_visible(str(error)))
     if not harvested.cases:
         _tell(harvested, sys.stderr.write)
-        return _refuse(f"{visible(traces)} has no trace that could be made a case")
+        return _refuse(f"{make_visible(traces)} has no trace that could be made a case")
     if not dry_run and not _write(harvested.text, output if to_file else None):
         return 2
     talk = sys.stdout if to_file or dry_run else sys.stderr
-    place = visible(output) if output is not None and to_file else "standard output"
+    place = make_visible(output) if output is not None and to_file else "standard output"
     done = "would write" if dry_run else "wrote"
     talk.write(f"{done} {place}: {_counted(harvested.cases, 'case')} of "
                f"{_counted(harvested.traces, 'trace')}\n")  # fmt: skip
@@ -127,7 +127,7 @@ def _tell(harvested: Harvested, write: Callable[[str], object]) -> None:
         if number == _SHOWN:
             write(f"          and {len(harvested.left_out) - _SHOWN:,} more\n")
             break
-        write(f"{'left out' if not number else '':8}  {visible(why)}\n")
+        write(f"{'left out' if not number else '':8}  {make_visible(why)}\n")
 
 
 def _counted(number: int, what: str) -> str:
@@ -141,6 +141,6 @@ def _write(text: str, path: str | None) -> bool:
     try:
         write_atomically(path, text.encode(), replace=False)
     except OSError as error:
-        _refuse(f"{visible(path)} can't be written: {error.strerror or error}")
+        _refuse(f"{make_visible(path)} can't be written: {error.strerror or error}")
         return False
     return True

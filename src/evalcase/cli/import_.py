@@ -13,13 +13,13 @@ from evalcase.importing.draft import Chosen
 from evalcase.importing.import_suite import Imported, import_suite
 from evalcase.importing.names import IMPORTERS
 from evalcase.importing.source import FileShape, UnusableError
-from evalcase.model.nearest import nearest
+from evalcase.model.nearest import find_nearest
 from evalcase.model.problem import Problem
 from evalcase.read.source import STDIN
-from evalcase.report.terminal.problems import fold
+from evalcase.report.terminal.problems import fold_problems
 from evalcase.resolve.fields import CASE_FIELDS
 from evalcase.system.disk import write_atomically
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 
 def _read_columns(given: tuple[str, ...]) -> dict[str, str]:
@@ -30,7 +30,7 @@ def _read_columns(given: tuple[str, ...]) -> dict[str, str]:
         if not (is_pair and field and column):
             raise declare.WrongValueError(f"'{each}' is not FIELD=COLUMN, such as input=question.")
         if field not in CASE_FIELDS and not field.startswith("metadata."):
-            close = nearest(field, CASE_FIELDS)
+            close = find_nearest(field, CASE_FIELDS)
             hint = f" Did you mean '{close}'?" if close else ""
             raise declare.WrongValueError(f"'{field}' is not a field of a case.{hint}")
         if field in columns:
@@ -88,7 +88,7 @@ def command(
     to_file = output not in (None, STDIN)
     path = output if output is not None and to_file else STDIN
     if to_file and os.path.lexists(path):
-        sys.stderr.write(f"evalcase: {visible(path)} exists already; nothing was written\n")
+        sys.stderr.write(f"evalcase: {make_visible(path)} exists already; nothing was written\n")
         return 2
     folder = os.path.dirname(os.path.abspath(path)) if to_file else os.getcwd()
     chosen = Chosen(columns, keeps_rest=rest is not None, expected=expected)
@@ -109,7 +109,7 @@ def command(
 
 def _tell(problems: Iterable[Problem]) -> None:
     style, width = style_for(sys.stderr), prose_width(sys.stderr)
-    for lines in fold(scrub_problems(list(problems)), style=style, width=width):
+    for lines in fold_problems(scrub_problems(list(problems)), style=style, width=width):
         sys.stderr.writelines(line + "\n" for line in (*lines, ""))
 
 
@@ -122,7 +122,7 @@ def _write(text: str, path: str) -> bool:
         write_atomically(path, text.encode(), replace=False)
     except OSError as error:
         why = error.strerror or error
-        sys.stderr.write(f"evalcase: {visible(path)} can't be written: {why}\n")
+        sys.stderr.write(f"evalcase: {make_visible(path)} can't be written: {why}\n")
         return False
     return True
 
@@ -133,7 +133,7 @@ def _conclude(imported: Imported, path: str, *, dry_run: bool) -> None:
     cases = "1 case" if imported.cases == 1 else f"{imported.cases:,} cases"
     lost = len(imported.problems)
     done = "would write" if dry_run else "wrote"
-    place = "standard output" if path == STDIN else visible(path)
+    place = "standard output" if path == STDIN else make_visible(path)
     tool = IMPORTERS[imported.name].tool
     left = f", {lost:,} thing{'' if lost == 1 else 's'} not imported" if lost else ""
     talk.write(f"{done} {place}: {cases} of {tool}{left}\n")

@@ -11,7 +11,7 @@ from evalcase.cli.starter import AGENT, CONFIG, IGNORED, NEXT, SUITE
 from evalcase.plugins.schemas import config_schema, suite_schema
 from evalcase.report.files.problems import json_text
 from evalcase.system.files import read_file
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 
 @declare.command("init")
@@ -42,7 +42,7 @@ def command(folder: str) -> int:
     in_the_way = [path for path in files if os.path.lexists(path)]
     if in_the_way:
         for path in in_the_way:
-            sys.stderr.write(f"evalcase: {visible(path)} exists already\n")
+            sys.stderr.write(f"evalcase: {make_visible(path)} exists already\n")
         sys.stderr.write("nothing was written\n")
         return 2
     ignored = os.path.normpath(os.path.join(folder, ".gitignore"))
@@ -50,14 +50,14 @@ def command(folder: str) -> int:
         files[ignored] = IGNORED
     elif not _ignores_runs(ignored):
         hint = "add .evalcase/ to it: records of runs don't belong into git"
-        sys.stdout.write(f"left {visible(ignored)} as it is: {hint}\n")
+        sys.stdout.write(f"left {make_visible(ignored)} as it is: {hint}\n")
     for path, text in files.items():
         try:
             _write(path, text)
         except OSError as error:
-            sys.stderr.write(f"evalcase: {visible(path)} can't be written: {error.strerror}\n")
+            sys.stderr.write(f"evalcase: {make_visible(path)} can't be written: {error.strerror}\n")
             return 2
-        sys.stdout.write(f"wrote {visible(path)}\n")
+        sys.stdout.write(f"wrote {make_visible(path)}\n")
     sys.stdout.write("\n" + _next(folder))
     return 0
 
@@ -84,4 +84,4 @@ def _next(folder: str) -> str:
     if os.path.normpath(folder) == ".":
         return NEXT
     heading, _, rest = NEXT.partition("\n")
-    return f"{heading}\n  cd {visible(shlex.quote(folder))}\n{rest}"
+    return f"{heading}\n  cd {make_visible(shlex.quote(folder))}\n{rest}"

@@ -17,8 +17,8 @@ from evalcase.record.labels import LabelFile, read_labels
 from evalcase.report.calibration.draw import draw_answers, shares_of
 from evalcase.report.calibration.match import first_of_each
 from evalcase.report.calibration.question import question_lines
-from evalcase.report.terminal.cells import cut
-from evalcase.text.visible import visible
+from evalcase.report.terminal.cells import cut_text
+from evalcase.text.visible import make_visible
 
 _KEYS = {"p": True, "pass": True, "f": False, "fail": False}
 _PROMPT = "pass, fail, skip, back or quit? [p/f/s/b/q] "
@@ -108,7 +108,7 @@ class Labelling:
             if word in _KEYS:
                 self._save(judged, passed=_KEYS[word])
                 return 1
-            sys.stdout.write(f"`{cut(visible(word), 20)}` {_NO_KEY}\n" if word else "")
+            sys.stdout.write(f"`{cut_text(make_visible(word), 20)}` {_NO_KEY}\n" if word else "")
 
     def _shown(self, judged: Judged, number: int, count: int) -> Iterator[str]:
         name = judged.answer
@@ -135,10 +135,10 @@ class Labelling:
 
     def _say_goodbye(self, *, is_over: bool) -> None:
         labels = "label" if self._written == 1 else "labels"
-        sys.stdout.write(f"\n{self._written:,} {labels} written to {visible(self._path)}\n")
+        sys.stdout.write(f"\n{self._written:,} {labels} written to {make_visible(self._path)}\n")
         if self._written:
             sys.stdout.write(f"{_SEE}  {self._again}\n")
         if is_over:
             return
-        going_on = f"{self._again} --label --by {visible(shlex.quote(self._by))}"
+        going_on = f"{self._again} --label --by {make_visible(shlex.quote(self._by))}"
         sys.stdout.write(f"{_GO_ON:{len(_SEE)}}  {going_on}\n")

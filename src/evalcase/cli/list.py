@@ -26,7 +26,7 @@ from evalcase.record.kept import KeptRun
 from evalcase.record.seal import Sealer, find_sealer
 from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.system.world import this_world
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 _LONGEST = 100
 _MOST_RUNS = 20
@@ -78,7 +78,7 @@ def command(
     elif known:
         raise ConfigError(_say_none(known, suite, target))
     else:
-        place = visible(seen_from(os.getcwd(), folder))
+        place = make_visible(seen_from(os.getcwd(), folder))
         sys.stdout.write(f"no runs yet in {place}; `evalcase run` makes one\n")
     return 0
 

@@ -34,9 +34,9 @@ def run_command_line() -> int:
 
         sys.stdout.write(f"evalcase {__version__}\n")
         return 0
-    from evalcase.cli.app import run
+    from evalcase.cli.app import run_command
 
-    return run(sys.argv[1:])
+    return run_command(sys.argv[1:])
 
 
 def _import_at_once(arguments: list[str]) -> None:

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from evalcase.cli import declare
 from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.problem import Problem
-from evalcase.read.discover import discover
+from evalcase.read.discover import discover_files
 from evalcase.read.document import Format
 from evalcase.read.source import STDIN
 from evalcase.report.terminal.diff import paint_diff, unified_diff
 from evalcase.report.terminal.problems import problem_lines
-from evalcase.report.terminal.style import Style, paint
+from evalcase.report.terminal.style import Style, paint_text
 from evalcase.suites.migrate import Migration, migrate_file
 from evalcase.system.disk import write_atomically
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 
 @declare.command("migrate")
@@ -61,7 +61,7 @@ def command(paths: tuple[str, ...], diff: bool, check: bool, stdin_format: Forma
 
 def _migrations(paths: tuple[str, ...], stdin_format: Format) -> Iterator[Migration]:
     seen: set[str] = set()
-    for path in discover(paths):
+    for path in discover_files(paths):
         if isinstance(path, Problem):
             yield Migration(path.path, b"", b"", [], [], [path])
             continue
@@ -90,7 +90,7 @@ def _write_diff(migration: Migration) -> None:
         return
     for line in unified_diff(migration.before, migration.after, migration.path):
         if sys.stdout.isatty():
-            text = visible(line.decode("utf-8", "replace").rstrip("\r\n"))
+            text = make_visible(line.decode("utf-8", "replace").rstrip("\r\n"))
             sys.stdout.write(paint_diff(text, style_for(sys.stdout)) + "\n")
         else:
             sys.stdout.flush()
@@ -98,9 +98,9 @@ def _write_diff(migration: Migration) -> None:
 
 
 def _report(migration: Migration, style: Style, width: int | None, done: bool) -> Iterator[str]:
-    path = paint(visible(migration.path), style.place)
+    path = paint_text(make_visible(migration.path), style.place)
     for span, old, new, _ in migration.renames:
-        yield f"{path}:{span.line}:{span.column}: {old} → {paint(new, style.good)}"
+        yield f"{path}:{span.line}:{span.column}: {old} → {paint_text(new, style.good)}"
     count = len(migration.renames)
     if count:
         names = f"{count} name{'' if count == 1 else 's'}"

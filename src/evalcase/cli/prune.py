@@ -14,7 +14,7 @@ from evalcase.cli.runs_place import look_for_runs
 from evalcase.errors import RecordError
 from evalcase.project.options import runs_folder
 from evalcase.record.pruning import Keeping, Old, find_old, remove_run, sweep_rests
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 _UNITS = {"h": 3_600, "d": 86_400, "w": 7 * 86_400}
 _LONGEST = 100 * 365 * 86_400
@@ -79,7 +79,7 @@ def _remove(going: Sequence[Old], *, quiet: bool) -> list[Old]:
         try:
             remove_run(each.run)
         except RecordError as error:
-            sys.stderr.write(f"evalcase: {visible(str(error))}\n")
+            sys.stderr.write(f"evalcase: {make_visible(str(error))}\n")
         else:
             removed.append(each)
     if removed and not quiet:

@@ -22,7 +22,7 @@ from evalcase.record.kept import KeptRun
 from evalcase.record.seal import is_own
 from evalcase.report.figures.figures import Interval
 from evalcase.report.terminal.failures import UNFINISHED
-from evalcase.report.terminal.part_table import KINDS, PartKind
+from evalcase.report.terminal.part_table import PART_KINDS, PartKind
 from evalcase.report.terminal.progress import VERDICTS
 from evalcase.system.world import this_world
 
@@ -95,7 +95,7 @@ def command(
     with KeptRun(*found) as kept:
         place, wanted = RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts)
         reported = Reported(
-            kept, place, wanted, figuring=Figuring(interval, cluster, ks), by=by or KINDS,
+            kept, place, wanted, figuring=Figuring(interval, cluster, ks), by=by or PART_KINDS,
             is_own=is_own(kept.run, this_world().state, config.root),
             max_size=max_size, junit_properties=junit_properties,
         )  # fmt: skip

@@ -13,7 +13,7 @@ from evalcase.cli.reports.requested import report_option, tell_owed
 from evalcase.cli.running import (
     Manner,
     ask_for,
-    execute,
+    carry_out_run,
     plan_shown,
     read_engine,
     take_process,
@@ -117,7 +117,7 @@ def _go_on(run: Run, flags: ResumeFlags, config: Config, folder: str, manner: Ma
     prepared = ready_run(request, plan_shown(request, view))
     if (decision := read_end(run.journal).decision) is not None:
         view.tell(f"the run was {decision}. That is dropped, and the rest is run")
-    return execute(prepared, view, manner)
+    return carry_out_run(prepared, view, manner)
 
 
 def _read_options(run: Run, flags: ResumeFlags) -> RunOptions:

@@ -11,7 +11,7 @@ from evalcase.cli import declare, run_flags
 from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.requested import report_option
 from evalcase.cli.run_flags import check_finite
-from evalcase.cli.running import ask_for, execute, plan_shown, read_engine, take_process
+from evalcase.cli.running import ask_for, carry_out_run, plan_shown, read_engine, take_process
 from evalcase.evaluation.plan import Plan, trials_of
 from evalcase.model.decision import StopRule
 from evalcase.model.quick_dataclass import replace
@@ -21,7 +21,7 @@ from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.begun import note_start
 from evalcase.run.selection import Selection, Shard
 from evalcase.system.world import this_world
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 if TYPE_CHECKING:
 
@@ -183,7 +183,7 @@ def command(**flags: Unpack[RunFlags]) -> int:
     if flags["dry_run"]:
         manner.print(_say_what_would_run(plan, manner.as_json))
         return 0
-    return execute(ready_run(request, plan), view, manner)
+    return carry_out_run(ready_run(request, plan), view, manner)
 
 
 def _read_options(flags: RunFlags, folder: str, config: Config) -> RunOptions:
@@ -229,8 +229,8 @@ def _say_what_would_run(plan: Plan, as_json: bool) -> Iterator[str]:
         return
     for name, count in plan.trials.items():
         trials = "1 trial" if count == 1 else f"{count} trials"
-        yield f"{visible(shown(name))}: {trials}"
+        yield f"{make_visible(shown(name))}: {trials}"
         for trial in trials_of(plan, name):
             if trial.repeat == 1:
-                line = f"  {visible(shown(trial.suite))}: {visible(shown(trial.case.id))}"
+                line = f"  {make_visible(shown(trial.suite))}: {make_visible(shown(trial.case.id))}"
                 yield f"{line} (skipped)" if trial.case.skip else line

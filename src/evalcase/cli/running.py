@@ -23,7 +23,7 @@ from evalcase.cli.conclusion import (
 from evalcase.cli.crash import CRASH_CODE, tell_crash
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.reports.requested import Request, request_reports, tell_owed, write_reports
-from evalcase.cli.streams import Streams, discard, same_streams, take_streams
+from evalcase.cli.streams import Streams, discard_stream, same_streams, take_streams
 from evalcase.cli.terminal import columns_of, defuse_lines, style_for, write_prose
 from evalcase.cli.watching import keep_shown, make_view
 from evalcase.errors import EvalcaseError, RecordError
@@ -85,7 +85,7 @@ class Manner:
                 out.write(line + "\n")
             out.flush()
         except OSError:
-            discard(out)
+            discard_stream(out)
             raise
 
 
@@ -119,7 +119,7 @@ def plan_shown(request: RunRequest, view: RunView) -> Plan:
     return plan
 
 
-def execute(prepared: PreparedRun, view: RunView, manner: Manner) -> int:
+def carry_out_run(prepared: PreparedRun, view: RunView, manner: Manner) -> int:
     """Run, show, and say by the exit code how it went."""
     evaluation = prepared.evaluation
     evaluation.on_stuck = partial(_leave_stuck, evaluation, manner)

@@ -10,17 +10,17 @@ from typing import Any
 from evalcase.cli import declare
 from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.case import Case
-from evalcase.model.nearest import nearest
+from evalcase.model.nearest import find_nearest
 from evalcase.model.problem import Problem
 from evalcase.read.discover import format_of
 from evalcase.read.document import Format
 from evalcase.read.source import STDIN
 from evalcase.report.files.canonical import json_line, yaml_documents
 from evalcase.report.files.problems import json_text
-from evalcase.report.terminal.problems import fold
+from evalcase.report.terminal.problems import fold_problems
 from evalcase.suites.load import Loaded, load_each
 from evalcase.suites.stream import stream_cases
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 from evalcase.text.yaml_writer import write_yaml
 
 
@@ -93,7 +93,7 @@ class _Shown:
     def complain(self, problems: Iterable[Problem]) -> None:
         errors = [problem for problem in problems if problem.severity == "error"]
         style, width = style_for(sys.stderr), prose_width(sys.stderr)
-        for lines in fold(errors, style=style, width=width):
+        for lines in fold_problems(errors, style=style, width=width):
             sys.stderr.writelines(line + "\n" for line in (*lines, ""))
 
     def chosen(self, loaded: Loaded) -> Iterator[Case]:
@@ -113,9 +113,9 @@ class _Shown:
 
     def exit_code(self) -> int:
         for id in sorted(self.missing):
-            close = nearest(id, self.others)
-            hint = f" Did you mean '{visible(close)}'?" if close else ""
-            sys.stderr.write(f"evalcase show: there is no case '{visible(id)}'.{hint}\n")
+            close = find_nearest(id, self.others)
+            hint = f" Did you mean '{make_visible(close)}'?" if close else ""
+            sys.stderr.write(f"evalcase show: there is no case '{make_visible(id)}'.{hint}\n")
         return 2 if self.failed or self.missing else 0
 
 

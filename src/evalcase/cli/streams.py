@@ -84,7 +84,7 @@ def same_streams() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
-def discard(stream: TextIO) -> None:
+def discard_stream(stream: TextIO) -> None:
     """Give a stream another end, so that nothing fails when it is flushed at exit."""
     number = _descriptor(stream)
     if number >= 0:

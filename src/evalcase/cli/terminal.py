@@ -8,8 +8,8 @@ from typing import Any, TextIO
 
 from evalcase.cli import declare
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
-from evalcase.text.ci_commands import defuse, in_ci
-from evalcase.text.visible import visible
+from evalcase.text.ci_commands import defuse_line, in_ci
+from evalcase.text.visible import make_visible
 
 stdin_format: Callable[[Any], Any] = declare.option(
     "--stdin-format",
@@ -50,14 +50,14 @@ def prose_width(stream: TextIO) -> int | None:
 
 def defuse_lines(lines: Iterable[str]) -> Iterator[str]:
     """Lines for people. Where a CI system reads along, none is a command to it."""
-    return map(defuse, lines) if in_ci(os.environ) else iter(lines)
+    return map(defuse_line, lines) if in_ci(os.environ) else iter(lines)
 
 
 def write_prose(text: str, stream: TextIO) -> None:
     """Write a sentence that may hold anybody's text; on a terminal it is broken between words."""
-    from evalcase.report.terminal.hanging import hang
+    from evalcase.report.terminal.hanging import hang_text
 
-    rows = hang(visible(text), prose_width(stream), indent=2)
+    rows = hang_text(make_visible(text), prose_width(stream), indent=2)
     stream.writelines(row + "\n" for row in defuse_lines(rows))
 
 

@@ -18,7 +18,7 @@ from evalcase.project.options import RunOptions
 from evalcase.record.folder import Run
 from evalcase.system.user_key import read_key
 from evalcase.text.quick_json import compact_encoder
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 _to_json = compact_encoder()
 _MOST_SHOWN, _LONGEST = 20, 300
@@ -58,8 +58,8 @@ def refuse_graders(run: Run, cases: Iterable[Case], config: Config) -> int | Non
     if not found:
         return None
     sys.stderr.write(
-        f"evalcase: cases in {visible(run.path)} name graders that would run code, or ask whom the "
-        "configuration does not name:\n"
+        f"evalcase: cases in {make_visible(run.path)} name graders that would run code, or ask "
+        "whom the configuration does not name:\n"
     )
     _list_named("grader", found)
     sys.stderr.write("nothing of that was done; if you trust the record, say --trust\n")
@@ -81,7 +81,7 @@ def why_unsealed(run: Run, state: str | None) -> str:
     try:
         read_key(state)
     except OSError as error:
-        path, why = visible(os.path.join(state, "key")), error.strerror or error
+        path, why = make_visible(os.path.join(state, "key")), error.strerror or error
         return f"evalcase can't know your runs again: {path} can't be used: {why}"
     return ""
 
@@ -104,4 +104,4 @@ def _named(run: Run, request: RunOptions) -> Iterator[tuple[str, Sequence[str]]]
 
 def _shown(text: str) -> str:
     """A text of a stranger on one line, and of a sane length."""
-    return visible(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+    return make_visible(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")

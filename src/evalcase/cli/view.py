@@ -34,7 +34,7 @@ def command(run: str | None, port: int, no_browser: bool, runs_dir: str | None) 
     evalcase view --port 8765 --no-browser       on another machine, and here:
     ssh -L 8765:localhost:8765 HOST      then open the address that it printed
     """
-    from evalcase.cli.viewing.serving import Opening, serve
+    from evalcase.cli.viewing.serving import Opening, serve_viewer
     from evalcase.system.loop import run_to_end
 
     config = look_for_runs(os.getcwd())
@@ -42,7 +42,7 @@ def command(run: str | None, port: int, no_browser: bool, runs_dir: str | None) 
     found = find_run(run, folder).run if run is not None else None
     opening = Opening(folder, config, found, port, opens_browser=not no_browser)
     try:
-        run_to_end(serve(opening, this_world(), sys.stdout))
+        run_to_end(serve_viewer(opening, this_world(), sys.stdout))
     except KeyboardInterrupt:
         return 0
     return 0

@@ -37,7 +37,7 @@ class Names(NamedTuple):
     tags: Sequence[str] = ()
 
 
-def complete(
+def find_completions(
     lines: Sequence[str], format: Format | Literal["toml"], line: int, column: int,
     walk: SchemaWalk, names: Names,
 ) -> list[Completion]:  # fmt: skip

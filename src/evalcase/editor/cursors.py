@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from evalcase.editor.cursor import NOWHERE, Cursor
 from evalcase.editor.flow import read_flow
 from evalcase.editor.toml_cursor import find_in_toml
-from evalcase.editor.yaml_cursor import extend, find_in_yaml
+from evalcase.editor.yaml_cursor import extend_cursor, find_in_yaml
 from evalcase.read.document import Format
 from evalcase.text.late_pattern import late_pattern
 
@@ -35,4 +35,4 @@ def _in_json(lines: Sequence[str], line: int, column: int) -> Cursor:
     flow = read_flow(text, found.end() - 1, line_start + column, line_start)
     if flow is None:
         return NOWHERE
-    return extend(Cursor((), "value", NOWHERE.token, ({},)), flow)
+    return extend_cursor(Cursor((), "value", NOWHERE.token, ({},)), flow)

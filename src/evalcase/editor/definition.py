@@ -28,7 +28,7 @@ class Definition(NamedTuple):
     column: int
 
 
-def define(
+def locate_definition(
     lines: Sequence[str], format: Format | Literal["toml"], line: int, column: int, path: str,
     config: Config,
 ) -> Definition | None:  # fmt: skip

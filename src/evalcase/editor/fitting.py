@@ -23,11 +23,11 @@ _TYPES: dict[str, Callable[[JSON], bool]] = {
 }
 
 
-def fits(schema: Any, value: JSON, find: Find) -> bool:  # noqa: ANN401 - a schema is any JSON
+def fits_schema(schema: Any, value: JSON, find: Find) -> bool:  # noqa: ANN401 - a schema is any JSON
     """Whether nothing in a schema speaks against a value."""
     if not isinstance(schema, dict):
         return schema is not False
-    if "$ref" in schema and not fits(find(schema["$ref"]), value, find):
+    if "$ref" in schema and not fits_schema(find(schema["$ref"]), value, find):
         return False
     return all(
         _RULES[keyword](schema, value, find) for keyword in schema if keyword in _RULES
@@ -37,8 +37,8 @@ def fits(schema: Any, value: JSON, find: Find) -> bool:  # noqa: ANN401 - a sche
 def _fits_choice(schema: dict[str, Any], value: JSON, find: Find) -> bool:
     if "if" not in schema:
         return True
-    branch = "then" if fits(schema["if"], value, find) else "else"
-    return fits(schema.get(branch, True), value, find)
+    branch = "then" if fits_schema(schema["if"], value, find) else "else"
+    return fits_schema(schema.get(branch, True), value, find)
 
 
 def _fits_type(schema: dict[str, Any], value: JSON, _: Find) -> bool:
@@ -50,14 +50,14 @@ def _fits_properties(schema: dict[str, Any], value: JSON, find: Find) -> bool:
     if not isinstance(value, dict):
         return True
     inner = schema["properties"]
-    return all(fits(inner[name], value[name], find) for name in value if name in inner)
+    return all(fits_schema(inner[name], value[name], find) for name in value if name in inner)
 
 
 def _fits_patterns(schema: dict[str, Any], value: JSON, find: Find) -> bool:
     if not isinstance(value, dict):
         return True
     return all(
-        fits(inner, value[name], find)
+        fits_schema(inner, value[name], find)
         for pattern, inner in schema["patternProperties"].items()
         for name in value
         if re.search(pattern, name)
@@ -66,11 +66,13 @@ def _fits_patterns(schema: dict[str, Any], value: JSON, find: Find) -> bool:
 
 def _fits_names(schema: dict[str, Any], value: JSON, find: Find) -> bool:
     names = value if isinstance(value, dict) else ()
-    return all(fits(schema["propertyNames"], name, find) for name in names)
+    return all(fits_schema(schema["propertyNames"], name, find) for name in names)
 
 
 def _fits_items(schema: dict[str, Any], value: JSON, find: Find) -> bool:
-    return all(fits(schema["items"], each, find) for each in (value if type(value) is list else ()))
+    return all(
+        fits_schema(schema["items"], each, find) for each in (value if type(value) is list else ())
+    )
 
 
 _RULES: dict[str, Callable[[dict[str, Any], JSON, Find], bool]] = {
@@ -93,7 +95,11 @@ _RULES: dict[str, Callable[[dict[str, Any], JSON, Find], bool]] = {
     "patternProperties": _fits_patterns,
     "propertyNames": _fits_names,
     "items": _fits_items,
-    "allOf": lambda schema, value, find: all(fits(each, value, find) for each in schema["allOf"]),
-    "anyOf": lambda schema, value, find: any(fits(each, value, find) for each in schema["anyOf"]),
-    "not": lambda schema, value, find: not fits(schema["not"], value, find),
+    "allOf": lambda schema, value, find: all(
+        fits_schema(each, value, find) for each in schema["allOf"]
+    ),
+    "anyOf": lambda schema, value, find: any(
+        fits_schema(each, value, find) for each in schema["anyOf"]
+    ),
+    "not": lambda schema, value, find: not fits_schema(schema["not"], value, find),
 }

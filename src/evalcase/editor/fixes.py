@@ -13,8 +13,8 @@ from evalcase.read.edits import Edit
 from evalcase.read.lines import Lines
 from evalcase.suites.fix import fix_text
 from evalcase.suites.migrate import migrate_bytes
-from evalcase.suites.renames import OLD_NAMES, Rename
-from evalcase.text.visible import visible
+from evalcase.suites.renames import OLD_NAME_CODES, Rename
+from evalcase.text.visible import make_visible
 
 
 class Mending(NamedTuple):
@@ -34,7 +34,7 @@ def find_mendings(reading: Reading, first: int, last: int) -> list[Mending]:
         if each.span is not None and each.span.line <= last and each.span.end_line >= first
     ]
     found = [each for problem in near for each in _follow_hint(problem, reading)]
-    if any(each.code in OLD_NAMES for each in near):
+    if any(each.code in OLD_NAME_CODES for each in near):
         found += _rename(reading, near)
     return found
 
@@ -53,7 +53,7 @@ def _edit(problem: Problem) -> Edit:
 
 
 def _told(text: str) -> str:
-    return f"`{visible(text if len(text) < 60 else text[:60] + '…')}`"
+    return f"`{make_visible(text if len(text) < 60 else text[:60] + '…')}`"
 
 
 def _source(reading: Reading, span: Span) -> str:

@@ -10,7 +10,7 @@ from evalcase.model.problem import Span
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import InProject
 from evalcase.suites.load import load_text
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 from evalcase.text.yaml_writer import write_yaml
 
 _LONGEST = 80
@@ -51,7 +51,7 @@ def _symbol(place: CasePlace, case: Case | None) -> CaseSymbol:
     if case is None:
         return CaseSymbol(f"case {place.number + 1}", "not valid", place.span, place.name_span)
     words = case.description or _first_words(case)
-    return CaseSymbol(visible(case.id), visible(words), place.span, place.name_span)
+    return CaseSymbol(make_visible(case.id), make_visible(words), place.span, place.name_span)
 
 
 def _first_words(case: Case) -> str:
@@ -69,7 +69,7 @@ def show_case(case: Case) -> str:
     if more > 0:
         lines = [*lines[:_MOST_LINES], f"# … {more:,} more lines"]
     fence = "`" * max(3, *(_ticks(each) + 1 for each in lines))
-    return "\n".join([f"{fence}yaml", *map(visible, lines), fence])
+    return "\n".join([f"{fence}yaml", *map(make_visible, lines), fence])
 
 
 def _ticks(line: str) -> int:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from evalcase.editor.cursor import Cursor, value_below
-from evalcase.editor.fitting import fits
+from evalcase.editor.fitting import fits_schema
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 
@@ -66,7 +66,7 @@ class SchemaWalk:
         seen: list[JSON] = []
         for offer in self._listed(parts):
             whole = parts[0] if parts else {}
-            if offer.name not in seen and fits(whole, offer.name, self.find):
+            if offer.name not in seen and fits_schema(whole, offer.name, self.find):
                 seen.append(offer.name)
                 yield offer
 
@@ -132,7 +132,7 @@ class SchemaWalk:
             yield from self._spread(part.get("allOf", ()), value)
             yield from self._spread(part.get("anyOf", ()), value)
             if "if" in part:
-                branch = "then" if fits(part["if"], value, self.find) else "else"
+                branch = "then" if fits_schema(part["if"], value, self.find) else "else"
                 yield from self._spread([part.get(branch)], value)
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from evalcase.model.json_value import JSON
-from evalcase.read.discover import discover, format_of
+from evalcase.read.discover import discover_files, format_of
 from evalcase.read.document import parse_document
 from evalcase.read.jsonl import read_lines
 from evalcase.read.source import UnreadableError, open_bytes, read_source
@@ -26,7 +26,7 @@ class TagsInUse:
     def find(self, root: str, open_texts: Iterable[JSON] = ()) -> list[str]:
         """All tags below a folder, and those of values that are open in the editor."""
         counts: Counter[str] = Counter()
-        for number, path in enumerate(discover([root])):
+        for number, path in enumerate(discover_files([root])):
             if number >= _MOST_FILES:
                 break
             if isinstance(path, str):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from evalcase.errors import ConfigError
-from evalcase.plugins.registry import find_target_kind, names
+from evalcase.plugins.registry import find_target_kind, list_names
 from evalcase.project.config import Config
 
 
 def offer_targets(config: Config) -> dict[str, str]:
     """Each name with a sentence."""
     offers = {name: _describe(table.get("kind")) for name, table in config.targets.items()}
-    for kind in names("targets"):
+    for kind in list_names("targets"):
         try:
             found = find_target_kind(kind)
         except ConfigError:

@@ -15,7 +15,7 @@ from evalcase.project.options import runs_folder
 from evalcase.record.folder import RUN_ID, Run, folder_of_run, read_run
 from evalcase.record.kept import KeptRun
 from evalcase.run.hashes import hash_grading, hash_question
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 _MOST_RUNS = 50
 """So many are looked at for one that has a suite."""
@@ -50,7 +50,7 @@ class Verdicts:
         if len(words) == 1:
             label = words.pop()
         else:
-            label = ", ".join(f"{visible(each.target)}: {_word(each)}" for each in found)
+            label = ", ".join(f"{make_visible(each.target)}: {_word(each)}" for each in found)
         changed = self._is_changed(case)
         if changed:
             label += ", changed since"
@@ -60,11 +60,11 @@ class Verdicts:
         yield f"Run {self._run.id}, {self._run.created_at[:16].replace('T', ' ')} UTC"
         for each in found:
             score = "" if each.score is None else f", score {each.score:.2f}"
-            yield f"- {visible(each.target)}: {_word(each)}{score}"
+            yield f"- {make_visible(each.target)}: {_word(each)}{score}"
         if changed:
             yield "\nThe case is not what it was then: `evalcase run` asks and grades it anew."
         id = found[0].case
-        yield f"\n`evalcase report {self._run.id} --case {visible(id)}` has all of it."
+        yield f"\n`evalcase report {self._run.id} --case {make_visible(id)}` has all of it."
 
     def _is_changed(self, case: Case) -> bool:
         """Whether what is asked, or how it is graded, is said otherwise than it was then."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from evalcase.editor.cursor import NOWHERE, Cursor, CursorSlot, Token
 from evalcase.editor.flow import Flow, read_flow
-from evalcase.editor.yaml_levels import Level, climb, level_of, look_below
+from evalcase.editor.yaml_levels import Level, climb_levels, level_of, look_below
 from evalcase.editor.yaml_rows import YamlRow, indent_of, read_row, without_comment
 from evalcase.model.json_value import JSON
 
@@ -21,7 +21,7 @@ def find_in_yaml(lines: Sequence[str], line: int, column: int) -> Cursor:
     slot, token = _stand_on(row, text, column)
     here = _levels_before(row, line, column)
     begun = Level(_margin(row, text, column), "")
-    above = climb(lines, line, here[0] if here else begun)
+    above = climb_levels(lines, line, here[0] if here else begun)
     if above is None:
         return NOWHERE
     levels = [*above, *here]
@@ -113,10 +113,10 @@ def _find_in_flow(lines: Sequence[str], line: int, column: int, levels: Sequence
     if flow is None:
         return NOWHERE
     look_below(lines, line, levels)
-    return extend(_cursor(levels, "value", NOWHERE.token, {}), flow)
+    return extend_cursor(_cursor(levels, "value", NOWHERE.token, {}), flow)
 
 
-def extend(cursor: Cursor, flow: Flow) -> Cursor:
+def extend_cursor(cursor: Cursor, flow: Flow) -> Cursor:
     """A cursor that goes on between brackets."""
     path, beside = list(cursor.path), list(cursor.beside[:-1])
     for frame in flow.frames[:-1]:

@@ -42,7 +42,7 @@ def level_of(knot: Knot, row: YamlRow, line: int) -> Level:
     return Level(knot.column, knot.key, 0, fields, rest, line, row.rest_column)
 
 
-def climb(lines: Sequence[str], line: int, start: Level) -> list[Level] | None:
+def climb_levels(lines: Sequence[str], line: int, start: Level) -> list[Level] | None:
     """The levels above one that begins at a line, outermost first; None where all that is a part
     of some text. The start learns its place in its list, or what is beside it."""
     ascent = _Ascent(start)

@@ -10,7 +10,7 @@ from typing import Any
 
 from evalcase import __version__
 from evalcase.evaluation.plan import Plan
-from evalcase.model.codec import decode, encode
+from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.target import Target, TargetVersion
 from evalcase.plugins.target_names import split_name
 from evalcase.record.folder import Run
@@ -30,7 +30,9 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "options": plan.options.to_dict(),
         "suites": plan.suites.hashes(),
         "targets": list(plan.trials),
-        "target_versions": {name: encode(each) for name, each in find_versions(plan).items()},
+        "target_versions": {
+            name: encode_object(each) for name, each in find_versions(plan).items()
+        },
         "default_target": plan.config.target,
         "trials": plan.planned,
         "cases": plan.cases,
@@ -84,7 +86,7 @@ def find_changes(
 def _read_version(versions: object, name: str) -> TargetVersion | None:
     """The version of a target that a run began with, as far as its record says."""
     try:
-        return decode(TargetVersion, versions[name]) if isinstance(versions, dict) else None
+        return decode_object(TargetVersion, versions[name]) if isinstance(versions, dict) else None
     except (KeyError, TypeError, ValueError):
         return None
 

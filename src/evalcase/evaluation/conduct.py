@@ -252,9 +252,9 @@ class Evaluation:
         plan = self.plan
         if not plan.options.caches(plan.config):
             return None
-        from evalcase.plugins.cache import FOLDER, AnswerStore
+        from evalcase.plugins.cache import CACHE_FOLDER, AnswerStore
 
-        folder = os.path.join(plan.config.root, FOLDER)
+        folder = os.path.join(plan.config.root, CACHE_FOLDER)
         return AnswerStore(folder, plan.scrubber, plan.warn)
 
     def _show(self, dones: list[Callable[[], None]]) -> None:

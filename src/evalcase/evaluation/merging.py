@@ -14,7 +14,7 @@ from shutil import rmtree
 from typing import Any
 
 from evalcase.errors import ConfigError, RecordError
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.result import Result
 from evalcase.project.options import RunOptions
@@ -250,7 +250,7 @@ def _write_journal(parts: Parts, path: str, root: str, disk: Disk) -> None:
                 if case is not None:
                     file.write(encode_row(case_row(suite, case)))
                 number = result.number * len(parts.parts) + order
-                row = encode(replace(result, number=number, grading=1))
+                row = encode_object(replace(result, number=number, grading=1))
                 file.write(encode_row({"type": "result", **row}))
         file.write(encode_row(end_row(_end(parts))))
         file.flush()

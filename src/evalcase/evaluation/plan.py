@@ -21,7 +21,7 @@ from evalcase.run.plan import plan_trials
 from evalcase.run.selection import Chooser, make_choice
 from evalcase.suites.collection import SomeSuites, Suites
 from evalcase.suites.places import Places
-from evalcase.suites.refusal import Needs, check_plan, place_broken, refuse
+from evalcase.suites.refusal import Needs, check_plan, place_broken, refuse_run
 from evalcase.suites.survey import Survey, describe_remarks, survey_cases
 from evalcase.system.collector import collector_paused
 from evalcase.system.world import World
@@ -95,7 +95,7 @@ def trials_of(plan: Plan, name: str) -> Iterator[Trial]:
     return plan_trials(cases, name, default, options.repeat, overridden, asks)
 
 
-def prepare(
+def prepare_plan(
     options: RunOptions, config: Config, world: World, warn: Warn, given: Given | None = None,
     scrubber: Scrubber | None = None, tell: Warn | None = None,
 ) -> Plan:  # fmt: skip
@@ -152,7 +152,7 @@ def _prepare(
     if faults := graders.make_ready():
         from evalcase.suites.load_faults import place_load_faults
 
-        refuse(place_load_faults(faults, config, held=needs.held), config, needs)
+        refuse_run(place_load_faults(faults, config, held=needs.held), config, needs)
     make = partial(
         make_target, config=config, warn=warn, environment=world.environment,
         no_exec=options.no_exec,
@@ -174,7 +174,7 @@ def _prepare(
 def _refuse(found: Survey, config: Config, needs: Needs) -> None:
     """All that keeps a run from asking is told at once, before anything of the project is
     imported."""
-    refuse(check_plan(config, needs, found.errors), config, needs)
+    refuse_run(check_plan(config, needs, found.errors), config, needs)
     if found.fault is not None:
         raise found.fault
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalcase.record.kept import KeptRun
 from evalcase.report.files.folded import fold_trials
 from evalcase.report.files.rows import RowCell, trial_row
-from evalcase.report.page.notebook import MOST_ROWS, notebook_table, row_of_case
+from evalcase.report.page.notebook import MOST_TABLE_ROWS, notebook_table, row_of_case
 
 if TYPE_CHECKING:
     from evalcase.evaluation.evaluated import Evaluated
@@ -31,7 +31,7 @@ def table_of(evaluated: Evaluated) -> list[dict[str, RowCell]]:
 def html_of(evaluated: Evaluated) -> str:
     """HTML for a notebook: the verdict in a line, and a row for each case at a target."""
     with KeptRun(evaluated.run, evaluated.grading) as kept:
-        shown = islice(fold_trials(kept.results(), kept.outcome), MOST_ROWS)
+        shown = islice(fold_trials(kept.results(), kept.outcome), MOST_TABLE_ROWS)
         rows = [row_of_case(each, kept.find_case(each.suite, each.case)) for each in shown]
     notice = "" if evaluated.complete else evaluated.notice or evaluated.status
     return notebook_table(evaluated.totals, rows, notice, is_shared=evaluated.is_shared)

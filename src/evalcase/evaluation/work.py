@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.plan import Plan, trials_of, warn_once
 from evalcase.evaluation.trials import Trials, UnaskedTurnsError
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result, Verdict
 from evalcase.model.target import TargetVersion
@@ -143,7 +143,7 @@ class Work:
         version = self._changed.pop(target, None)
         if version is not None:
             self._index.askers.change(target, version)
-            row = {"type": "target", "target": target, "version": encode(version)}
+            row = {"type": "target", "target": target, "version": encode_object(version)}
             self._session.note({**row, "at": self._plan.world.stamp()})
 
     async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:

@@ -15,7 +15,7 @@ from evalcase.grade.checked import check_score
 from evalcase.grade.decided import PartScore, PartScores
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, NamedGrader, Part
-from evalcase.model.json_value import kind
+from evalcase.model.json_value import describe_kind
 from evalcase.model.quick_dataclass import replace
 from evalcase.text.answer_value import value_of_answer
 from evalcase.text.json_path import Found, JsonPath, MissingError
@@ -69,7 +69,7 @@ def _look_at_part(grader: Grader, context: Context, found: Found) -> Score | Awa
     if grader.kind.reads == "text" and not isinstance(found.value, str):
         shown = as_json(found.value)
         shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
-        what = kind(found.value)
+        what = describe_kind(found.value)
         return _unseen(f"there is {what}, not text" + (f": {shown}" if what != shown else ""))
     return grader.grade(replace(context, part=Part(*found)))
 

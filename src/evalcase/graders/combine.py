@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import ClassVar
 
 from evalcase.errors import GraderError
-from evalcase.graders.compare.excerpt import count
+from evalcase.graders.compare.excerpt import write_count
 from evalcase.model.conflict import conflict
 from evalcase.model.grade import Grade, Score, mean_score
 from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader
@@ -149,7 +149,7 @@ def _count_passed(grades: Sequence[Grade], needed: int) -> Score:
     scores = sorted((grade.score or 0.0 for grade in grades), reverse=True)
     value = scores[needed - 1] if any(grade.score is not None for grade in grades) else None
     others = _reasons([grade for grade in grades if not grade.passed])
-    said = f"{passed} of {count(len(grades), 'grader')} passed"
+    said = f"{passed} of {write_count(len(grades), 'grader')} passed"
     if passed >= needed:
         return Score(value, said, _details(grades), True)
     wanted = "one is" if needed == 1 else f"{needed} are"

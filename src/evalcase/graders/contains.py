@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from evalcase.graders.compare.excerpt import quote
+from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.subject import without_text
 from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.conflict import conflict
@@ -78,7 +78,7 @@ class ContainsGrader(TextGrader):
     def _reason(self, texts: tuple[str, ...], found: list[str], context: Context) -> str:
         if self.any is not None:
             if found:
-                return f"found {quote(found[0])}"
+                return f"found {quote_value(found[0])}"
             return f"none of {_listed(texts)} found in {_shown(context)}"
         missing = [each for each in texts if each not in found]
         if not missing:
@@ -97,8 +97,8 @@ def _placed(name: str, texts: str | tuple[str, ...] | None) -> Iterator[tuple[Ke
 
 def _listed(texts: tuple[str, ...] | list[str]) -> str:
     more = f" and {len(texts) - _LISTED} more" if len(texts) > _LISTED else ""
-    return ", ".join(quote(each) for each in texts[:_LISTED]) + more
+    return ", ".join(quote_value(each) for each in texts[:_LISTED]) + more
 
 
 def _shown(context: Context) -> str:
-    return quote(context.text) if context.text.strip() else without_text(context)
+    return quote_value(context.text) if context.text.strip() else without_text(context)

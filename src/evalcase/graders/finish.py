@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from evalcase.errors import EvalcaseError
 from evalcase.graders.compare.ending import read_ending
-from evalcase.graders.compare.excerpt import quote
+from evalcase.graders.compare.excerpt import quote_value
 from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
@@ -44,9 +44,9 @@ class FinishGrader(Grader):
         if end.reason is None and end.refusal is None:
             raise EvalcaseError("the target did not report how the answer ended")
         if self.refusal == "forbid" and end.refusal is not None:
-            return Score(0.0, f"the model refused: {quote(end.refusal)}")
+            return Score(0.0, f"the model refused: {quote_value(end.refusal)}")
         wanted = (self.value,) if isinstance(self.value, str) else self.value
-        ended = "it was refused" if end.reason is None else f"it ended by {quote(end.reason)}"
+        ended = "it was refused" if end.reason is None else f"it ended by {quote_value(end.reason)}"
         if wanted is None or end.reason in wanted:
             return Score(1.0, ended)
-        return Score(0.0, f"{ended}, and not by {' or '.join(map(quote, wanted))}")
+        return Score(0.0, f"{ended}, and not by {' or '.join(map(quote_value, wanted))}")

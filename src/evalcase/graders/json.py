@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Flag
@@ -45,4 +45,4 @@ class JsonGrader(Grader):
 def _shown(value: JSON) -> str:
     if isinstance(value, dict):
         return f"a mapping of {len(value)}"
-    return f"a list of {len(value)}" if isinstance(value, list) else kind(value)
+    return f"a list of {len(value)}" if isinstance(value, list) else describe_kind(value)

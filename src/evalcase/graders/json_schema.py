@@ -8,7 +8,7 @@ from functools import partial
 from typing import ClassVar
 
 from evalcase.errors import ConfigError
-from evalcase.graders.compare.excerpt import count
+from evalcase.graders.compare.excerpt import write_count
 from evalcase.graders.compare.json_difference import Difference, list_differences
 from evalcase.graders.compare.subject import graded_value, is_large
 from evalcase.graders.schema import with_extra
@@ -18,7 +18,7 @@ from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import OptionFault, Plain
@@ -43,7 +43,7 @@ class _SchemaShape(Plain):
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, dict | bool):
-            what = f"`{path[-1]}` is a JSON Schema, not {kind(value)}"
+            what = f"`{path[-1]}` is a JSON Schema, not {describe_kind(value)}"
             yield OptionFault(path, what, code="wrong-type", unlike=True)
         elif needs_extra(value) and with_extra.is_installed():
             why = with_extra.object_to_schema(value)
@@ -138,6 +138,6 @@ def _judge(errors: Sequence[Difference]) -> Score:
         return Score(1.0, "it is valid by the schema")
     told: list[JSON] = [{"path": each.path, "error": each.what} for each in errors[:_MOST_TOLD]]
     more = " or more" if len(errors) >= MOST_ERRORS else ""
-    counted = f"{count(len(errors), 'error')}{more}"
+    counted = f"{write_count(len(errors), 'error')}{more}"
     reason = f"{counted} by the schema: {list_differences(errors).text}"
     return Score(0.0, reason, {"errors": told})

@@ -30,10 +30,15 @@ from evalcase.graders.judging.prompt import (
     list_criteria,
     write_prompt,
 )
-from evalcase.graders.judging.ready import NAMES, Rubric, read_rubric
+from evalcase.graders.judging.ready import RUBRIC_NAMES, Rubric, read_rubric
 from evalcase.graders.judging.reply import claims_schema, read_claims, read_judge_reply, schema_for
 from evalcase.graders.judging.template import TemplateText
-from evalcase.graders.judging.votes import decide, explain_votes, mean_precision, weigh
+from evalcase.graders.judging.votes import (
+    decide_criteria,
+    explain_votes,
+    mean_precision,
+    weigh_criteria,
+)
 from evalcase.model.case import Case
 from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
@@ -63,7 +68,7 @@ class JudgeGrader(Grader):
         default=None, example="Says when the shop opens.", elsewhere=("criteria", "prompt"),
     )  # fmt: skip
     rubric: str | None = option(
-        Choice(NAMES), "A ready rubric, which `evalcase graders NAME` shows.", default=None,
+        Choice(RUBRIC_NAMES), "A ready rubric, which `evalcase graders NAME` shows.", default=None,
         example="correct", elsewhere=("preset", "metric"),
     )  # fmt: skip
     rubrics: tuple[Any, ...] = option(
@@ -224,12 +229,14 @@ class JudgeGrader(Grader):
                     {"id": each.id, **vote.said[each.key]._asdict()} for each in criteria
                 ]
         with _keeping(details):
-            decided = decide(criteria, said, len(votes), self.unsure)
+            decided = decide_criteria(criteria, said, len(votes), self.unsure)
         missed = any(each.criterion.required and each.score < 1.0 for each in decided)
         told = {**details, "criteria": [each.to_dict() for each in decided]}
         unsure = any(each.unsure for each in decided)
         passed = False if missed else None
-        return Score(round(weigh(decided), 9), explain_votes(decided), told, passed, stands=unsure)
+        return Score(
+            round(weigh_criteria(decided), 9), explain_votes(decided), told, passed, stands=unsure
+        )
 
     async def _grade_claims(
         self, context: Context, blocks: Mapping[str, str], about: Mapping[str, str]

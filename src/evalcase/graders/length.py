@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from evalcase.graders.compare.excerpt import count
+from evalcase.graders.compare.excerpt import write_count
 from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
@@ -51,7 +51,7 @@ class LengthGrader(TextGrader):
 
     def grade(self, context: Context) -> Score:
         found = self._count(self.with_even_space(context.text))
-        said = count(found, self.unit.removesuffix("s"))
+        said = write_count(found, self.unit.removesuffix("s"))
         if self.min is not None and found < self.min:
             return Score(0.0, f"{said}, and at least {self.min:,} are needed")
         if self.max is not None and found > self.max:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evalcase.graders.compare.excerpt import quote
+from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.subject import without_text
 from evalcase.graders.compare.text_difference import trim_text
 from evalcase.graders.compare.text_options import TextGrader
@@ -31,8 +31,8 @@ class OneOfGrader(TextGrader):
     def grade(self, context: Context) -> Score:
         text = trim_text(context.text)
         if self.even(text) in [self.trimmed(each) for each in self.value]:
-            return Score(1.0, f"it is {quote(text)}{self.forgiving()}")
+            return Score(1.0, f"it is {quote_value(text)}{self.forgiving()}")
         more = f" and {len(self.value) - _LISTED} more" if len(self.value) > _LISTED else ""
-        choices = ", ".join(map(quote, self.value[:_LISTED])) + more
-        got = quote(text) if text else without_text(context)
+        choices = ", ".join(map(quote_value, self.value[:_LISTED])) + more
+        got = quote_value(text) if text else without_text(context)
         return Score(0.0, f"expected one of {choices}; got {got}{self.forgiving()}")

@@ -17,7 +17,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.json_value import JSON, fresh
+from evalcase.model.json_value import JSON, copy_value
 from evalcase.model.message import Message
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass, replace
@@ -36,13 +36,13 @@ def _own(answer: Answer) -> Answer:
     """An answer that a function may change without changing what is graded and recorded."""
     if all(isinstance(value, str) for message in answer.messages for value in message.values()):
         return answer
-    return replace(answer, messages=tuple(Message(fresh(each)) for each in answer.messages))
+    return replace(answer, messages=tuple(Message(copy_value(each)) for each in answer.messages))
 
 
 GIVEN: dict[str, Callable[[Context], object]] = {
     "answer": lambda context: _own(context.answer),
     "text": lambda context: context.answer.text,
-    "output": lambda context: fresh(context.answer.content),
+    "output": lambda context: copy_value(context.answer.content),
     "messages": lambda context: _own(context.answer).messages,
     "tool_calls": lambda context: context.answer.tool_calls,
     "case": lambda context: context.case,
@@ -149,7 +149,7 @@ def _call(
     by_place = [GIVEN[name](context) for name in manner.by_place]
     by_name = {name: GIVEN[name](context) for name in manner.by_name}
     for name, value in arguments.items():
-        by_name[name] = fresh(value)
+        by_name[name] = copy_value(value)
     if manner.is_async:
         return _read_later(function(*by_place, **by_name))
     return _THREADS.plan(read_returned, function, *by_place, **by_name)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable
 from typing import ClassVar
 
-from evalcase.graders.compare.excerpt import quote
+from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.subject import without_text
 from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.grade import Score
@@ -48,10 +48,10 @@ class RegexGrader(TextGrader):
             found = searches.find(search)
             what = "matched" if self.full else "found"
             if found is None:
-                shown = quote(text) if text.strip() else without_text(context)
+                shown = quote_value(text) if text.strip() else without_text(context)
                 return Score(0.0, f"`{self.value}` not {what} in {shown}{self.forgiving()}")
             where = "" if self.full else f" at character {found.start + 1:,}"
-            matched = quote(text[found.start : found.end])
+            matched = quote_value(text[found.start : found.end])
             return Score(1.0, f"{what} {matched}{where}{self.forgiving()}")
 
         return settle_searches(judge, self.timeout_s)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import ClassVar
 
-from evalcase.graders.compare.excerpt import cap, count
+from evalcase.graders.compare.excerpt import excerpt_text, write_count
 from evalcase.graders.compare.reference import expected_text, nothing_to_compare
 from evalcase.graders.compare.text_difference import first_difference
 from evalcase.graders.compare.text_options import TextGrader
@@ -57,7 +57,7 @@ class SimilarityGrader(TextGrader):
         share = 1.0 if not longer else round(1 - distance / longer, 9)
         if not distance:
             return Score(1.0, f"the text is equal{self.forgiving()}")
-        differ = f"{count(distance, 'character')} of {longer:,} differ"
+        differ = f"{write_count(distance, 'character')} of {longer:,} differ"
         at = first_difference(wanted, got)
-        details = {"expected": cap(wanted, at), "got": cap(got or said, at)}
+        details = {"expected": excerpt_text(wanted, at), "got": excerpt_text(got or said, at)}
         return Score(share, f"{differ}, so {share:g} is alike{self.forgiving()}", details)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from evalcase.graders.compare.excerpt import quote
+from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.subject import without_text
 from evalcase.graders.compare.text_difference import trim_text
 from evalcase.graders.compare.text_options import TextGrader
@@ -37,6 +37,6 @@ class StartsWithGrader(TextGrader):
 
     def _reason(self, does: bool, text: str, context: Context) -> str:
         if does:
-            return f"it starts with {quote(self.value)}"
-        shown = quote(text[: max(40, len(self.value))]) if text else without_text(context)
-        return f"it starts with {shown}, not with {quote(self.value)}"
+            return f"it starts with {quote_value(self.value)}"
+        shown = quote_value(text[: max(40, len(self.value))]) if text else without_text(context)
+        return f"it starts with {shown}, not with {quote_value(self.value)}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from evalcase.graders.compare.call_match import Call, read_calls
-from evalcase.graders.compare.excerpt import count
+from evalcase.graders.compare.excerpt import write_count
 from evalcase.graders.compare.failed_calls import failed_calls
 from evalcase.graders.compare.traced import calls_of_steps, steps_like, steps_option
 from evalcase.model.answer import Answer
@@ -85,7 +85,7 @@ class ToolCallsGrader(Grader):
         faults = [*self._wrong_counts(calls), *self._wrong_repeats(calls)]
         if self.errors == "forbid":
             failed = list(failures)
-            faults += [f"{count(len(failed), 'call')} failed: {failed[0]}"] if failed else []
+            faults += [f"{write_count(len(failed), 'call')} failed: {failed[0]}"] if failed else []
         if faults:
             return Score(0.0, "; ".join(faults))
         return Score(1.0, _describe(calls))
@@ -133,4 +133,4 @@ def _describe(calls: Sequence[Call]) -> str:
     names = Counter(call.name for call in calls)
     listed = [f"{name} × {times}" if times > 1 else name for name, times in names.items()]
     more = f" and {len(listed) - _NAMED} more" if len(listed) > _NAMED else ""
-    return f"{count(len(calls), 'tool call')} ({', '.join(listed[:_NAMED])}{more})"
+    return f"{write_count(len(calls), 'tool call')} ({', '.join(listed[:_NAMED])}{more})"

@@ -17,15 +17,15 @@ from evalcase.graders.compare.call_match import (
 from evalcase.graders.compare.call_options import ARGUMENTS, CallList, ToolRule
 from evalcase.graders.compare.call_rows import align_calls
 from evalcase.graders.compare.call_rules import CallRules
-from evalcase.graders.compare.excerpt import count
-from evalcase.graders.compare.reference import NOTHING
+from evalcase.graders.compare.excerpt import write_count
+from evalcase.graders.compare.reference import NO_REFERENCE
 from evalcase.graders.compare.traced import calls_of_steps, steps_like, steps_option
 from evalcase.model.case import Case
 from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
-from evalcase.model.nearest import did_you_mean, nearest
+from evalcase.model.nearest import did_you_mean, find_nearest
 from evalcase.model.option import Record, option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, MapOf, OptionFault
@@ -106,7 +106,7 @@ class TrajectoryGrader(Grader):
         calls = _calls_expected(case)
         others = {call.name for call in calls} - self.tools.keys()
         for name in _unused(self.tools, calls):
-            meant = nearest(name, others)
+            meant = find_nearest(name, others)
             if meant is not None:
                 return f"a call of `{name}` (did you mean `{meant}`?) for its rule in `tools`"
         return None
@@ -136,7 +136,7 @@ class TrajectoryGrader(Grader):
         if self.value is not None:
             return self.value
         expected = _calls_expected(context.case)
-        return expected or (_NO_CALLS if context.case.expected_output else NOTHING)
+        return expected or (_NO_CALLS if context.case.expected_output else NO_REFERENCE)
 
     def _judge(
         self, expected: Sequence[Call], made: Sequence[Call], searches: Searches,
@@ -171,7 +171,7 @@ class TrajectoryGrader(Grader):
         if extra:
             names = ", ".join(str(call) for call in extra[:_NAMED])
             more = f" and {len(extra) - _NAMED} more" if len(extra) > _NAMED else ""
-            said.append(f"{count(len(extra), 'call')} not expected: {names}{more}")
+            said.append(f"{write_count(len(extra), 'call')} not expected: {names}{more}")
         return "; ".join(said)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from evalcase.graders.compare.excerpt import count
+from evalcase.graders.compare.excerpt import write_count
 from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
@@ -40,7 +40,7 @@ class TurnsGrader(Grader):
 
     def grade(self, context: Context) -> Score:
         number = context.turns
-        told = count(number, "turn")
+        told = write_count(number, "turn")
         if self.max is not None and number > self.max:
             return Score(0.0, f"{told}, and at most {self.max} are allowed")
         if self.min is not None and number < self.min:

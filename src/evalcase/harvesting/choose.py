@@ -38,7 +38,7 @@ def _as_text(value: JSON) -> str:
     return value if isinstance(value, str) else as_json(value)
 
 
-def draw(items: Sequence[T], number: int | None, seed: int) -> list[T]:
+def draw_items(items: Sequence[T], number: int | None, seed: int) -> list[T]:
     """So many of them, drawn by chance, in the order that they had."""
     if number is None or number >= len(items):
         return list(items)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import Any
 
-from evalcase.harvesting.choose import draw, has_attribute, is_errored, slow_from
+from evalcase.harvesting.choose import draw_items, has_attribute, is_errored, slow_from
 from evalcase.harvesting.draft_case import (
     DraftedCase,
     HowDrafted,
@@ -21,7 +21,7 @@ from evalcase.harvesting.draft_case import (
 )
 from evalcase.harvesting.fold import NearFolding
 from evalcase.model.codes import CODES
-from evalcase.model.json_value import JSON, fresh
+from evalcase.model.json_value import JSON, copy_value
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import Existing
 from evalcase.resolve.findings import Findings
@@ -84,7 +84,7 @@ def harvest_file(asked: Harvest, scrubber: Scrubber) -> Harvested:
         harvesting = _Harvesting(store, names)
         chosen = harvesting.choose(asked.only)
         kept = harvesting.fold(chosen)
-        drawn = draw(kept, asked.sample, asked.seed)
+        drawn = draw_items(kept, asked.sample, asked.seed)
         drafts = [harvesting.draft(each, asked.how) for each in drawn]
         replacing = Replacing(asked.finders)
         clean = _with_own_ids([_cleaned(each, replacing, scrubber) for each in drafts])
@@ -214,7 +214,7 @@ def _with_own_ids(drafts: list[DraftedCase]) -> list[DraftedCase]:
 def _valid_ones(drafts: list[DraftedCase], left_out: list[str]) -> Iterator[DraftedCase]:
     """Those that `check` has nothing against."""
     findings = Findings(Existing())
-    resolve_suite(fresh({"cases": [each.fields for each in drafts]}), "harvested", findings)
+    resolve_suite(copy_value({"cases": [each.fields for each in drafts]}), "harvested", findings)
     wrong = {
         each.path[1]: each.message
         for each in findings.found

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from evalcase.model.json_value import JSON
 
 _TAKES_MAPPINGS = frozenset({"equals", "json_schema", "json_equals", "fields"})
-NOTHING = object()
+NO_ARGUMENT = object()
 """For a grader without an argument: null is one."""
 
 
-def write_grader(name: str, value: object = NOTHING, /, **options: JSON) -> JSON:
+def write_grader(name: str, value: object = NO_ARGUMENT, /, **options: JSON) -> JSON:
     """A grader with an argument, or with options, or with both."""
     given = {key: option for key, option in options.items() if option is not None}
-    if value is NOTHING:
+    if value is NO_ARGUMENT:
         return {name: {**given}} if given else name
     argument: JSON = value  # type: ignore[assignment]
     if not given:

@@ -12,7 +12,7 @@ from evalcase.importing.draft import CaseDraft, Chosen, SuiteDraft
 from evalcase.importing.shapes import shape_expected, shape_id, shape_input, shape_tags
 from evalcase.importing.source import ForeignFile, Item, UnusableError
 from evalcase.model.finding import Finding, KeyPath
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.problem import Problem
 from evalcase.model.quick_tuple import NamedTuple
@@ -60,7 +60,7 @@ def import_rows(
         if isinstance(row.value, dict):
             filling.fill(suite.new_case(row), row)
         else:
-            why = f"this row, which is {kind(row.value)}, and not a mapping"
+            why = f"this row, which is {describe_kind(row.value)}, and not a mapping"
             suite.new_case(row).drop(row, why)
     filling.rest.tell()
 
@@ -260,7 +260,7 @@ def put_field(case: CaseDraft, field: str, item: Item) -> None:
     elif field in _TEXTS and not isinstance(value, str):
         value = None
     if value is None:
-        case.lose(item, f"`{item.path[-1]}`: {kind(item.value)} can't be `{field}`")
+        case.lose(item, f"`{item.path[-1]}`: {describe_kind(item.value)} can't be `{field}`")
     else:
         case.fields[field] = value
 
@@ -271,6 +271,6 @@ def put_expected(case: CaseDraft, item: Item, how: str) -> None:
         case.fields[EXPECTED] = shape_expected(item.value)
     elif not isinstance(item.value, str):
         hint = "--expected exact compares with it as it is"
-        case.lose(item, f"`{item.path[-1]}`: {kind(item.value)} can't be `criteria`", hint)
+        case.lose(item, f"`{item.path[-1]}`: {describe_kind(item.value)} can't be `criteria`", hint)
     elif item.value.strip():
         case.fields["criteria"] = item.value

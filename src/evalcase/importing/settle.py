@@ -6,7 +6,7 @@ from __future__ import annotations
 from evalcase.importing.draft import CaseDraft, SuiteDraft
 from evalcase.model.codes import CODES
 from evalcase.model.finding import Finding
-from evalcase.model.json_value import JSON, fresh
+from evalcase.model.json_value import JSON, copy_value
 from evalcase.plugins.known import Existing
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.suite import resolve_suite
@@ -33,7 +33,7 @@ def settle_draft(suite: SuiteDraft) -> None:
 
 def _find_errors(suite: SuiteDraft) -> list[Finding]:
     findings = Findings(Existing())
-    resolve_suite(fresh(suite.value()), "imported", findings)
+    resolve_suite(copy_value(suite.value()), "imported", findings)
     findings.check_files(attachments_in(suite.folder))
     return [each for each in findings.found if CODES[each.code].severity == "error" and each.path]
 

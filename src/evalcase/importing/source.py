@@ -12,14 +12,14 @@ from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.read.discover import ENDINGS, outside_link
+from evalcase.read.discover import FILE_ENDINGS, outside_link
 from evalcase.read.document import Document, parse_document
 from evalcase.read.jsonl import document_of, read_lines
 from evalcase.read.source import STDIN, UnreadableError, read_source
 from evalcase.system.files import OutsideError, read_file
 
 FileShape: TypeAlias = Literal["yaml", "json", "jsonl", "csv"]
-SHAPES: dict[str, FileShape] = {**ENDINGS, ".csv": "csv", ".tsv": "csv"}
+SHAPES: dict[str, FileShape] = {**FILE_ENDINGS, ".csv": "csv", ".tsv": "csv"}
 _MOST_BYTES = 100 << 20
 """How large a file may be that another one refers to."""
 

@@ -8,9 +8,9 @@ import os
 from collections.abc import Sequence
 
 from evalcase.editor.carried import carry_lines
-from evalcase.editor.complete import Completion, Names, complete
+from evalcase.editor.complete import Completion, Names, find_completions
 from evalcase.editor.cursors import find_cursor
-from evalcase.editor.definition import Definition, define
+from evalcase.editor.definition import Definition, locate_definition
 from evalcase.editor.fixes import Mending, find_mendings, mend_all
 from evalcase.editor.hover import Explained, case_number, explain_place
 from evalcase.editor.outline import CaseSymbol, cases_at, list_cases, show_case
@@ -69,7 +69,7 @@ class Answers:
             open_cases = [case.data for each in self._files.suites() for case in _cases_of(each)]
             tags = self._tags.find(config.root, open_cases) if "tags" in path[-2:] else []
             names = Names(offer_targets(config), tags)
-        return complete(lines, format, line, column, self._walk(file), names)
+        return find_completions(lines, format, line, column, self._walk(file), names)
 
     async def explain(self, file: OpenFile, line: int, column: int) -> tuple[str, Explained] | None:
         """What is said of a place, in Markdown; on the id of a case, with its canonical form."""
@@ -114,7 +114,7 @@ class Answers:
             return None
         format, config = file.role.format, self._config(file)
         return await asyncio.to_thread(
-            define, file.lines, format, line, column, file.path, config
+            locate_definition, file.lines, format, line, column, file.path, config
         )  # fmt: skip
 
     async def mend(self, file: OpenFile, first: int, last: int, everything: bool) -> list[Mending]:

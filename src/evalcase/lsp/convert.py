@@ -113,7 +113,7 @@ class Converter:
         )
 
 
-def location(found: Definition) -> types.Location:
+def make_location(found: Definition) -> types.Location:
     """Columns of files that aren't open count as if all of it was ASCII, as names in code are."""
     at = types.Position(found.line, found.column)
     return types.Location(_uri_of(found.path), types.Range(at, at))
@@ -123,7 +123,7 @@ def _markdown(text: str) -> types.MarkupContent:
     return types.MarkupContent(types.MarkupKind.Markdown, text)
 
 
-def hover(text: str, where: types.Range) -> types.Hover:
+def make_hover(text: str, where: types.Range) -> types.Hover:
     return types.Hover(_markdown(text), where)
 
 
@@ -134,7 +134,7 @@ def _is_short(problem: Problem) -> bool:
 
 def _elsewhere(problem: Problem) -> list[types.DiagnosticRelatedInformation]:
     line, column = (problem.span.line - 1, problem.span.column - 1) if problem.span else (0, 0)
-    where = location(Definition(problem.path, line, column))
+    where = make_location(Definition(problem.path, line, column))
     return [types.DiagnosticRelatedInformation(where, problem.message)]
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 from lsprotocol import types
 
-from evalcase.lsp.convert import hover, location
+from evalcase.lsp.convert import make_hover, make_location
 from evalcase.lsp.server import TRIGGERS, Server, end_with_client
 
 
@@ -82,7 +82,7 @@ def _answer_at_cursor(server: Server) -> None:
         found = await server.answers.explain(file, line, column)
         if found is None:
             return None
-        return hover(found[0], convert.on_line(line, found[1].start, found[1].end))
+        return make_hover(found[0], convert.on_line(line, found[1].start, found[1].end))
 
 
 def _answer_about_files(server: Server) -> None:
@@ -92,7 +92,7 @@ def _answer_about_files(server: Server) -> None:
         if file is None:
             return None
         found = await server.answers.define(file, *server.place(file, params.position))
-        return None if found is None else location(found)
+        return None if found is None else make_location(found)
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,

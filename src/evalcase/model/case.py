@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from evalcase.model.json_value import JSON, fresh, same
+from evalcase.model.json_value import JSON, are_same, copy_value
 from evalcase.model.message import Message
 from evalcase.model.simulated_user import SimulatedUser
 
@@ -127,7 +127,7 @@ class Case:
     def metadata(self) -> dict[str, JSON]:
         """A fresh copy of whatever mapping the author put there."""
         held = self.data.get("metadata")
-        metadata: dict[str, JSON] = fresh(held) if held else {}
+        metadata: dict[str, JSON] = copy_value(held) if held else {}
         return metadata
 
     @property
@@ -147,12 +147,12 @@ class Case:
     @property
     def rubrics(self) -> tuple[dict[str, JSON], ...]:
         """Each `{text, id?, weight?, required?}`, as fresh copies."""
-        return tuple(fresh(self.data.get("rubrics", [])))
+        return tuple(copy_value(self.data.get("rubrics", [])))
 
     @property
     def graders(self) -> tuple[dict[str, JSON], ...]:
         """Each `{type, …}`, the suite's before the case's own, as fresh copies."""
-        return tuple(fresh(self.data.get("graders", [])))
+        return tuple(copy_value(self.data.get("graders", [])))
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -177,7 +177,7 @@ class Case:
         """The variables that it was made with, as a fresh copy: values, the labels of a matrix,
         the names of files. Their values stand in its texts already."""
         held = self.data.get("vars")
-        variables: dict[str, JSON] = fresh(held) if held else {}
+        variables: dict[str, JSON] = copy_value(held) if held else {}
         return variables
 
     @property
@@ -190,11 +190,11 @@ class Case:
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical JSON object, as fresh objects. Absent fields are left out."""
-        data: dict[str, Any] = fresh(self.data)
+        data: dict[str, Any] = copy_value(self.data)
         return data
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Case) and same(self.data, other.data)
+        return isinstance(other, Case) and are_same(self.data, other.data)
 
     def __hash__(self) -> int:
         return hash(self.id)

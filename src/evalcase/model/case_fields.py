@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.codec import decode
-from evalcase.model.field_marks import COUNT, NOT_NEGATIVE, SHARE, kinds
+from evalcase.model.codec import decode_object
+from evalcase.model.field_marks import COUNT, NOT_NEGATIVE, SHARE, mark_kinds
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import dataclass, field
 
@@ -38,7 +38,7 @@ class UserFields:
     target: str
     max_turns: int = field(metadata=COUNT)
     persona: str | None = None
-    facts: Any = field(default=None, metadata=kinds(list, dict))
+    facts: Any = field(default=None, metadata=mark_kinds(list, dict))
     first: tuple[Message, ...] = ()
 
 
@@ -61,7 +61,7 @@ class CaseFields:
     description: str | None = None
     tags: tuple[str, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict)
-    skip: str | bool = field(default=False, metadata=kinds(str, bool))
+    skip: str | bool = field(default=False, metadata=mark_kinds(str, bool))
     conversation_id: str | None = None
     criteria: str | None = None
     rubrics: tuple[RubricFields, ...] = ()
@@ -76,7 +76,7 @@ class CaseFields:
 
 def check_case(data: dict[str, Any]) -> None:
     """Raise ValueError if data is not that of a case: it may come from anyone."""
-    decode(CaseFields, data)
+    decode_object(CaseFields, data)
     # What is absent is left out: where a name is, readers go by its value.
     for part in (data, *data.get("turns", ()), data.get("user", {})):
         for name, value in part.items():

@@ -36,7 +36,7 @@ Encode = Callable[[Any], Any]
 T = TypeVar("T")
 
 
-def encode(value: object) -> dict[str, Any]:
+def encode_object(value: object) -> dict[str, Any]:
     """The JSON object of a dataclass. It shares dicts and lists with it."""
     known = _ENCODERS.get(type(value))
     return (known or _encoder_of(type(value)))(value, {})
@@ -48,8 +48,8 @@ def encode_after(begun: dict[str, Any], value: object) -> dict[str, Any]:
     return (known or _encoder_of(type(value)))(value, begun)
 
 
-def decode(wanted: type[T], data: object, where: str = "") -> T:
-    """The dataclass that `encode` was given. Raise ValueError if it can't have been given one."""
+def decode_object(wanted: type[T], data: object, where: str = "") -> T:
+    """The dataclass that `encode_object` was given. Raise ValueError if there can be none."""
     found: T = _decoder_of(cast("Any", wanted))(data, where)
     return found
 
@@ -120,7 +120,7 @@ def default_of(each: Any) -> object:  # noqa: ANN401 - a field of any type
 def _writer(hint: Any) -> Encode | None:  # noqa: ANN401 - a type as it was written
     """How a value of a type is written; None where it is JSON as it stands."""
     if isinstance(hint, type) and is_dataclass(hint):
-        return encode
+        return encode_object
     if get_origin(hint) in (Union, UnionType):
         inner = [_writer(each) for each in get_args(hint) if each is not NoneType]
         return inner[0] if len(inner) == 1 else None

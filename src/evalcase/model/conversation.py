@@ -18,7 +18,7 @@ TalkEnd = Literal["done", "max_turns", "stopped", "turn_failed"]
 """How a conversation ended. done: the user said that they were; max_turns: the user had said all
 that they were allowed to; stopped: the target ended it; turn_failed: a turn failed, and
 `stop_on_failure` is set."""
-ENDINGS: dict[TalkEnd, str] = {
+TALK_ENDINGS: dict[TalkEnd, str] = {
     "done": "the user said that they were done",
     "max_turns": "the user had no more turns left",
     "stopped": "the target ended it",

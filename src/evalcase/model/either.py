@@ -9,7 +9,7 @@ from evalcase.model.json_value import JSON
 Schema = dict[str, JSON]
 
 
-def either(schemas: Sequence[Schema]) -> Schema:
+def unite_schemas(schemas: Sequence[Schema]) -> Schema:
     """One of these. Where each is of a type of its own, what is wrong is said of the one that the
     value was meant to be; behind an `anyOf`, editors can only say that nothing fits."""
     kinds = [schema.get("type") for schema in schemas]

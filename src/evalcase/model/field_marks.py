@@ -13,6 +13,6 @@ SHARE = {"least": 0, "most": 1}
 """Metadata of a field that is a number, or may be one: what it can be."""
 
 
-def kinds(*types: type) -> dict[str, Any]:
+def mark_kinds(*types: type) -> dict[str, Any]:
     """Metadata of a field that is of one of several types."""
     return {"kinds": types}

@@ -12,7 +12,7 @@ MAX_DEPTH = 100
 """How deep values may be nested, in any format."""
 
 
-def fresh(value: Any) -> Any:
+def copy_value(value: Any) -> Any:
     """A deep copy of a JSON value, so that the caller may change what it got."""
     try:
         return _copied(value)
@@ -43,12 +43,12 @@ def _copied_without_recursion(value: Any) -> Any:
     return root[0]
 
 
-def same(left: object, right: object) -> bool:
+def are_same(left: object, right: object) -> bool:
     """Whether two values are equal as JSON: `1` is `1.0`, but `true` is not `1`."""
     if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+        return left.keys() == right.keys() and all(are_same(left[key], right[key]) for key in left)
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
-        return len(left) == len(right) and all(map(same, left, right))
+        return len(left) == len(right) and all(map(are_same, left, right))
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     return left == right
@@ -68,7 +68,7 @@ def _evened(value: JSON) -> JSON:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def kind(value: object) -> str:
+def describe_kind(value: object) -> str:
     """What to call a value when talking to a person: `a string`, `a mapping`, …"""
     if value is None:
         return "null"
@@ -83,7 +83,7 @@ def kind(value: object) -> str:
     return "a mapping" if isinstance(value, dict) else "a date or a time"
 
 
-def depth(value: JSON, limit: int) -> int:
+def measure_depth(value: JSON, limit: int) -> int:
     """How many containers are nested in one another, counted no further than `limit` + 1."""
     reached, level = 0, [value]
     while reached <= limit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from evalcase.model.json_value import JSON, fresh, same
+from evalcase.model.json_value import JSON, are_same, copy_value
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 _ROLES = frozenset(ROLES)
@@ -21,11 +21,11 @@ class ReadOnly(dict[str, Any]):
 
     def to_dict(self) -> dict[str, Any]:
         """A fresh copy that may be changed."""
-        data: dict[str, Any] = fresh(self)
+        data: dict[str, Any] = copy_value(self)
         return data
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Mapping) and same(dict(self), dict(other))
+        return isinstance(other, Mapping) and are_same(dict(self), dict(other))
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -108,7 +108,7 @@ class Message(ReadOnly):
     def copy_of(cls, data: dict[str, Any]) -> Message:
         """A message that shares nothing with its data that could be changed."""
         is_flat = len(data) == 2 and type(data.get("content")) is str
-        return cls(data if is_flat else fresh(data))
+        return cls(data if is_flat else copy_value(data))
 
     @property
     def role(self) -> str:
@@ -123,7 +123,7 @@ class Message(ReadOnly):
     @property
     def tool_calls(self) -> list[ToolCall]:
         """The calls, as a fresh list; empty where there are none."""
-        return [ToolCall(fresh(call)) for call in self.get("tool_calls") or ()]
+        return [ToolCall(copy_value(call)) for call in self.get("tool_calls") or ()]
 
     @property
     def text(self) -> str | None:

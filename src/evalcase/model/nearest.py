@@ -8,7 +8,7 @@ ALIKE = 0.6
 """How alike two names must be, from 0 to 1, for one to be taken for the other."""
 
 
-def nearest(name: str, known: Iterable[str], alike: float = ALIKE) -> str | None:
+def find_nearest(name: str, known: Iterable[str], alike: float = ALIKE) -> str | None:
     """The known name that is most like another; None if none is like it."""
     from difflib import get_close_matches  # slow to import, and only a mistake needs it
 
@@ -26,7 +26,7 @@ def nearest_meaning(name: str, meant: Mapping[str, str], alike: float = ALIKE) -
     plain = plain_name(name)
     if plain in meant:
         return meant[plain]
-    close = nearest(plain, meant, alike)
+    close = find_nearest(plain, meant, alike)
     return None if close is None else meant[close]
 
 
@@ -37,4 +37,4 @@ def hint_at(close: str | None) -> str | None:
 
 def did_you_mean(name: str, known: Iterable[str], alike: float = ALIKE) -> str | None:
     """A hint that names the nearest of some names; None if none is near."""
-    return hint_at(nearest(name, known, alike))
+    return hint_at(find_nearest(name, known, alike))

@@ -27,7 +27,7 @@ from evalcase.model.quick_dataclass import (
     is_dataclass,
     replace,
 )
-from evalcase.model.shape import Anything, MapOf, OptionFault, Shape, missing
+from evalcase.model.shape import Anything, MapOf, OptionFault, Shape, tell_missing
 
 _KEY = "option"
 T = TypeVar("T")
@@ -149,7 +149,7 @@ def faults_of(
     for name, each in known.items():
         if each.needed and name not in values:
             if name not in unwell:
-                yield missing(path, f"{what} needs `{name}`", name, each.example)
+                yield tell_missing(path, f"{what} needs `{name}`", name, each.example)
             unwell.add(name)
     for fault in _conflicts(declared, values, unwell):
         # What is missing may be what an unknown name was meant for.

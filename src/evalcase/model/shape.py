@@ -11,7 +11,7 @@ from math import inf
 from typing import Any, Protocol
 
 from evalcase.model.finding import At, Fix, KeyPath
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.nearest import hint_at, nearest_meaning
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
@@ -55,18 +55,18 @@ class Shape(Protocol):
         ...
 
 
-def mismatch(
+def describe_mismatch(
     shape: Shape, value: JSON, path: KeyPath, hint: str | None = None, code: str = "wrong-type"
 ) -> OptionFault:
     """The fault of a value that has not the shape."""
-    shown = f"{value!r:.60}" if isinstance(value, str | int | float) else kind(value)
+    shown = f"{value!r:.60}" if isinstance(value, str | int | float) else describe_kind(value)
     shown = str(value).lower() if isinstance(value, bool) else shown
     return OptionFault(
         path, f"`{path[-1]}` is {shape.words}, not {shown}", hint, code=code, unlike=True
     )
 
 
-def missing(path: KeyPath, message: str, name: str, example: JSON) -> OptionFault:
+def tell_missing(path: KeyPath, message: str, name: str, example: JSON) -> OptionFault:
     """The fault of an option that is not there, with an example as YAML has it."""
     fault = OptionFault(path, message, code="missing-option")
     if example is None:
@@ -95,7 +95,7 @@ class Text(Plain):
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, str):
             quotable = isinstance(value, bool | int | float)
-            yield mismatch(self, value, path, "quote it" if quotable else None)
+            yield describe_mismatch(self, value, path, "quote it" if quotable else None)
         elif not value and not self.empty:
             yield OptionFault(path, f"`{path[-1]}` is empty")
 
@@ -113,7 +113,7 @@ class Flag(Plain):
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, bool):
-            yield mismatch(self, value, path)
+            yield describe_mismatch(self, value, path)
 
     def schema(self) -> dict[str, JSON]:
         return {"type": "boolean"}
@@ -146,7 +146,7 @@ class Number:
             code = "wrong-type"
         meant = self.meant(value)
         fix = None if meant is None else Fix(meant)
-        yield mismatch(self, value, path, self.hint(value, meant), code)._replace(fix=fix)
+        yield describe_mismatch(self, value, path, self.hint(value, meant), code)._replace(fix=fix)
 
     def _contains(self, value: float) -> bool:
         if self.above and value == self.least:
@@ -199,7 +199,7 @@ class Choice(Plain):
             if isinstance(value, str):
                 meant = {**dict(self.elsewhere), **{each: each for each in self.choices}}
                 hint = hint_at(nearest_meaning(value.lower(), meant))
-            yield mismatch(self, value, path, hint, "bad-value")
+            yield describe_mismatch(self, value, path, hint, "bad-value")
 
     def schema(self) -> dict[str, JSON]:
         return {"enum": list(self.choices)}
@@ -237,7 +237,7 @@ class ListOf:
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, list):
-            yield mismatch(self, value, path)
+            yield describe_mismatch(self, value, path)
         elif len(value) < self.least:
             yield OptionFault(path, f"`{path[-1]}` is an empty list", code="empty-list")
         else:
@@ -271,7 +271,7 @@ class MapOf:
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, dict):
-            yield mismatch(self, value, path)
+            yield describe_mismatch(self, value, path)
             return
         for key, each in value.items():
             for fault in self.item.faults(each, (*path, key)):

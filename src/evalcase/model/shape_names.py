@@ -12,7 +12,7 @@ from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.path_steps import path_steps
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import OptionFault, Plain, Shape, mismatch
+from evalcase.model.shape import OptionFault, Plain, Shape, describe_mismatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Reference(Plain):
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, str):
-            yield mismatch(self, value, path)
+            yield describe_mismatch(self, value, path)
             return
         module, colon, name = value.partition(":")
         is_module = _is_dotted(module) and not module.endswith(".py")
@@ -73,7 +73,7 @@ class _Name(Plain):
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, str) or not value:
-            yield mismatch(self, value, path)
+            yield describe_mismatch(self, value, path)
 
     def schema(self) -> dict[str, JSON]:
         return {"type": "string", "minLength": 1}
@@ -96,7 +96,7 @@ class PathText(Plain):
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, str):
-            yield mismatch(self, value, path)
+            yield describe_mismatch(self, value, path)
             return
         try:
             path_steps(value)
@@ -128,7 +128,7 @@ class GraderList:
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, list):
-            yield mismatch(self, value, path)
+            yield describe_mismatch(self, value, path)
         elif not value:
             yield OptionFault(path, f"`{path[-1]}` is an empty list", code="empty-list")
 

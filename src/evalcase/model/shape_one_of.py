@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evalcase.model.either import either
+from evalcase.model.either import unite_schemas
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import OptionFault, Shape, mismatch
+from evalcase.model.shape import OptionFault, Shape, describe_mismatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class OneOf:
             else:
                 hints = [faults[0].hint for faults in found if faults[0].hint]
                 hint = hints[0] if hints and hints[0].startswith("did you mean") else None
-                yield mismatch(self, value, path, hint)
+                yield describe_mismatch(self, value, path, hint)
 
     def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
         fits = (shape for shape in self.shapes if not any(shape.faults(value, ("",))))
         return next(fits).read(value)
 
     def schema(self) -> dict[str, JSON]:
-        return either([shape.schema() for shape in self.shapes])
+        return unite_schemas([shape.schema() for shape in self.shapes])

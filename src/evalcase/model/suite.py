@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from evalcase.model.case import Case
-from evalcase.model.json_value import JSON, fresh, same
+from evalcase.model.json_value import JSON, are_same, copy_value
 from evalcase.model.problem import Problem, Span
 
 Placer: TypeAlias = Callable[[str, int], "Span | None"]
@@ -52,7 +52,7 @@ class Suite:
         """Equal if they say the same, wherever they were read from."""
         if not isinstance(other, Suite):
             return NotImplemented
-        return same(self._about, other._about) and self.cases == other.cases
+        return are_same(self._about, other._about) and self.cases == other.cases
 
     def __hash__(self) -> int:
         return hash((self.name, len(self.cases)))
@@ -68,7 +68,7 @@ class Suite:
 
     @property
     def metadata(self) -> dict[str, JSON]:
-        metadata: dict[str, JSON] = fresh(self._about.get("metadata", {}))
+        metadata: dict[str, JSON] = copy_value(self._about.get("metadata", {}))
         return metadata
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class Suite:
 
     def about(self) -> dict[str, Any]:
         """The suite's own fields (name, description, metadata), as fresh objects."""
-        about: dict[str, Any] = fresh(self._about)
+        about: dict[str, Any] = copy_value(self._about)
         return about
 
     def __iter__(self) -> Iterator[Case]:

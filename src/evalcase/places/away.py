@@ -11,7 +11,7 @@ from typing import Any
 from evalcase.errors import EvalcaseError, TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.grader import Asker, NamedGrader
@@ -29,7 +29,7 @@ from evalcase.plugins.grader_making import is_ours
 from evalcase.run.attempt import Attempted
 from evalcase.system.guests import GRACE_S
 
-CLOSE_S = 6.0
+CLOSE_WORKERS_S = 6.0
 """How long workers may take to tear down: a little more than their targets may."""
 
 
@@ -70,7 +70,7 @@ class Away:
         for task in self._asking:
             task.cancel()
         try:
-            await self._pool.close(CLOSE_S)
+            await self._pool.close(CLOSE_WORKERS_S)
         finally:
             self.leave()
 
@@ -102,7 +102,7 @@ class Away:
 
     async def attempt(self, name: str, question: Question, limit_s: float) -> Attempted:
         message = {
-            "op": "ask", "target": name, "question": encode(question), "limit_s": limit_s
+            "op": "ask", "target": name, "question": encode_object(question), "limit_s": limit_s
         }  # fmt: skip
         is_graders = question.session.endswith(f"/{name}")
         is_within = is_graders or question.session.endswith("/user")
@@ -148,8 +148,8 @@ class Away:
         asker: Asker,
     ) -> tuple[Grade, ...]:
         message: dict[str, Any] = {
-            "op": "grade", "case": case.data, "question": encode(question),
-            "answer": encode(answer), "duration_s": duration_s, "turns": turns,
+            "op": "grade", "case": case.data, "question": encode_object(question),
+            "answer": encode_object(answer), "duration_s": duration_s, "turns": turns,
         }  # fmt: skip
         held = self._held.pop((question.session, question.turn), None)
         if held is not None and held.answer is answer:
@@ -191,7 +191,7 @@ class Away:
         try:
             messages = [Message(each) for each in message["messages"]]
             answer = await asker(message["target"], messages, message["schema"], usable)
-            told: dict[str, Any] = {"answer": encode(answer)}
+            told: dict[str, Any] = {"answer": encode_object(answer)}
         except Exception as error:  # noqa: BLE001 - the boundary: whoever asked is told
             told = describe_failure(error)
         if not worker.is_lost:

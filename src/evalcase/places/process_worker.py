@@ -14,7 +14,7 @@ import signal
 import sys
 from typing import Any
 
-from evalcase.model.codec import decode
+from evalcase.model.codec import decode_object
 from evalcase.places.scrubbed_output import ScrubbedOutput
 from evalcase.places.service import Service, make_service
 from evalcase.places.setting import Setting
@@ -103,7 +103,7 @@ async def _serve(out: int) -> None:
     await lines.came.wait()
     if not lines.waiting:
         return
-    setting = decode(Setting, lines.waiting.pop(0)["setting"], "setting")
+    setting = decode_object(Setting, lines.waiting.pop(0)["setting"], "setting")
     service = make_service(setting, this_world(), outlet.send)
     sys.stdout = sys.stderr = ScrubbedOutput(sys.stderr.buffer, service.scrub)
     await service.open()
@@ -130,7 +130,7 @@ def end_with_parent() -> None:
         os._exit(_OUT_OF_INPUT)  # it has ended in between
 
 
-def work() -> None:
+def serve_run() -> None:
     """Serve until the input ends; then end at once, whatever threads are left."""
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -146,4 +146,4 @@ def work() -> None:
 
 
 if __name__ == "__main__":
-    work()
+    serve_run()

@@ -7,7 +7,7 @@ import sys
 from functools import partial
 
 from evalcase.evaluation.plan import Plan
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.places.away import Away
 from evalcase.places.pool import Pool
 from evalcase.places.process_channel import ProcessChannel
@@ -45,7 +45,7 @@ def _make_pool(settings: EngineSettings, plan: Plan, setting: Setting, away: Awa
     def make() -> ProcessChannel:
         return ProcessChannel(setting.cwd, environment, show)
 
-    greeting = {"setting": encode(setting)}
+    greeting = {"setting": encode_object(setting)}
     size = settings.workers or count_cores()
     return Pool(size, make, greeting, away.hear, away.hear_lost, most)
 

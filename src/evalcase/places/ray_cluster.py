@@ -13,7 +13,7 @@ from typing import Any
 import evalcase
 from evalcase.errors import ConfigError
 from evalcase.evaluation.plan import Plan
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.quick_dataclass import replace
 from evalcase.places.away import Away
 from evalcase.places.pool import Pool, Room
@@ -72,7 +72,7 @@ class RayCluster(Away):
         most = max(settings.max_workers or size, size)
         names, environment = self._setting.variables, self._environment
         greeting = {
-            "op": "greeting", "setting": encode(self._setting),
+            "op": "greeting", "setting": encode_object(self._setting),
             "environment": {name: environment[name] for name in names if name in environment},
             "most_bytes": settings.memory_mb * 10**6 if settings.memory_mb is not None else None,
         }  # fmt: skip

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 import evalcase
-from evalcase.model.codec import decode
+from evalcase.model.codec import decode_object
 from evalcase.model.quick_dataclass import replace
 from evalcase.places.scrubbed_output import ScrubbedOutput
 from evalcase.places.service import Service, make_service
@@ -102,7 +102,7 @@ def _settle(greeting: dict[str, Any]) -> Setting:
     set here are taken from the run."""
     for name, value in greeting["environment"].items():
         os.environ.setdefault(name, value)
-    setting = decode(Setting, greeting["setting"], "setting")
+    setting = decode_object(Setting, greeting["setting"], "setting")
     root = os.getcwd()
     below = os.path.relpath(setting.cwd, setting.root)
     cwd = root if below.startswith("..") else os.path.normpath(os.path.join(root, below))

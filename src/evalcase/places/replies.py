@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from evalcase.errors import ConfigError, EvalcaseError, TargetError
 from evalcase.model.answer import Answer
-from evalcase.model.codec import decode
+from evalcase.model.codec import decode_object
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
@@ -102,7 +102,7 @@ def read_reply(told: dict[str, Any], read: Read) -> Any:  # noqa: ANN401 - whate
 
 def attempt_of(told: dict[str, Any], limit_s: float) -> Attempted:
     """The attempt that was sent."""
-    tried = decode(_ToldAttempt, told)
+    tried = decode_object(_ToldAttempt, told)
     if tried.took_s < 0:
         raise ValueError("`took_s` must not be below zero")
     if (tried.answer is not None) + (tried.failure is not None) + tried.late != 1:
@@ -145,12 +145,12 @@ def _allowance_of(told: tuple[float | None, ...] | None) -> Allowance | None:
 
 def grades_of(told: dict[str, Any]) -> tuple[Grade, ...]:
     """The grades that were sent."""
-    return decode(_ToldGrades, told).grades
+    return decode_object(_ToldGrades, told).grades
 
 
 def opened_of(told: dict[str, Any]) -> Opened:
     """The target that was opened."""
-    opening = decode(_ToldOpening, told)
+    opening = decode_object(_ToldOpening, told)
     if not all(isinstance(each, str) for each in opening.sources.values()):
         raise ValueError("`sources` must have texts")
     traits = opening.traits
@@ -166,16 +166,16 @@ def opened_of(told: dict[str, Any]) -> Opened:
 
 def key_of(told: dict[str, Any]) -> tuple[str, JSON]:
     """The kind of a target, and what decides its answer."""
-    key = decode(_ToldKey, told)
+    key = decode_object(_ToldKey, told)
     return key.kind, key.key
 
 
 def session_end_of(told: dict[str, Any]) -> str | None:
     """Why a session did not end well, if it did not."""
-    return decode(_ToldEnd, told).error
+    return decode_object(_ToldEnd, told).error
 
 
 def _refusal_of(told: dict[str, Any]) -> EvalcaseError:
     """Why a worker can't do something, as an error of the same kind."""
-    refusal = decode(_Refusal, told)
+    refusal = decode_object(_Refusal, told)
     return (ConfigError if refusal.why == "ConfigError" else TargetError)(refusal.refused)

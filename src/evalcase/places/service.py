@@ -19,7 +19,7 @@ from evalcase.evaluation.secrets import make_scrubber, watch_keys
 from evalcase.grade.apply import grade_answer
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
-from evalcase.model.codec import decode
+from evalcase.model.codec import decode_object
 from evalcase.model.failure import Failure
 from evalcase.model.grader import Context, Usable
 from evalcase.model.json_value import JSON
@@ -32,7 +32,7 @@ from evalcase.places.wire import MOST_HELD, attempt_object, grades_object, trait
 from evalcase.plugins.graders import Graders
 from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config, read_config_of
-from evalcase.run.attempt import attempt
+from evalcase.run.attempt import make_attempt
 from evalcase.run.gate import name_of_kind
 from evalcase.run.opening import CLOSE_S, OpenTargets
 from evalcase.system.guests import Guests
@@ -126,7 +126,7 @@ class Service:
     async def _ask(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
         target = await self._targets.find(message["target"])
         question = self._question(message)
-        tried = await attempt(target, question, message["limit_s"], self._guests)
+        tried = await make_attempt(target, question, message["limit_s"], self._guests)
         told = attempt_object(tried, self._scrubber.look())
         if tried.answer is not None and told["answer"].get("scrubbed"):
             if len(self._held) >= MOST_HELD:
@@ -156,7 +156,7 @@ class Service:
         held = message.get("held")
         answer = self._held.pop(held, None) if held is not None else None
         if answer is None:
-            answer = decode(Answer, message["answer"], "answer")
+            answer = decode_object(Answer, message["answer"], "answer")
             if answer.scrubbed:
                 raise TargetError(_NOT_AS_IT_WAS)
         asker = partial(self._ask_run, number)
@@ -171,7 +171,7 @@ class Service:
 
     def _question(self, message: dict[str, Any]) -> Question:
         """The question of a message, its files where they are here."""
-        question = decode(Question, message["question"], "question")
+        question = decode_object(Question, message["question"], "question")
         before, here = self._setting.shipped_from, self._config.root
         if not before or not question.files:
             return question
@@ -211,9 +211,9 @@ class Service:
         if answered is None or answered.done():
             return
         if "answer" in message:
-            answered.set_result(decode(Answer, message["answer"], "answer"))
+            answered.set_result(decode_object(Answer, message["answer"], "answer"))
             return
-        failure = decode(Failure, message["failure"], "failure")
+        failure = decode_object(Failure, message["failure"], "failure")
         answered.set_exception(
             TargetError(failure.message, kind=failure.kind, details=failure.details)
         )

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
@@ -49,7 +49,7 @@ class StandIn(Target):
         raise AssertionError(f"case {question.case} is answered elsewhere")
 
     async def cache_key(self, question: Question) -> JSON:
-        asked = {"op": "key", "target": self._name, "question": encode(question)}
+        asked = {"op": "key", "target": self._name, "question": encode_object(question)}
         return KeyFromAfar(*await self._place.exchange(asked, key_of))  # type: ignore[return-value]
 
     async def end_session(self, session: str) -> None:

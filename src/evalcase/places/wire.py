@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from evalcase.errors import TargetError
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.grade import Grade
 from evalcase.model.target import Traits
 from evalcase.record.scrub import scrub_row
@@ -41,11 +41,11 @@ def attempt_object(tried: Attempted, known: KnownSecrets) -> dict[str, Any]:
         told["quota"] = [each and list(each) for each in tried.quota]
     if tried.error is None:
         assert tried.answer is not None
-        told["answer"] = encode(tried.answer)
+        told["answer"] = encode_object(tried.answer)
     elif isinstance(tried.error, OverTimeError):
         told["late"] = True
     else:
-        told["failure"] = encode(failure_of(tried.error))
+        told["failure"] = encode_object(failure_of(tried.error))
         told["by_hand"] = isinstance(tried.error, KeyboardInterrupt)
         if isinstance(tried.error, TargetError):
             told["may_succeed_later"] = bool(tried.error.may_succeed_later)
@@ -58,7 +58,7 @@ def attempt_object(tried: Attempted, known: KnownSecrets) -> dict[str, Any]:
 
 def grades_object(grades: tuple[Grade, ...], known: KnownSecrets) -> dict[str, Any]:
     """Grades as they are sent, without secrets."""
-    return _without_secrets({"grades": [encode(grade) for grade in grades]}, known)
+    return _without_secrets({"grades": [encode_object(grade) for grade in grades]}, known)
 
 
 def traits_object(traits: Traits) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def traits_object(traits: Traits) -> dict[str, Any]:
 
 def describe_failure(error: BaseException) -> dict[str, Any]:
     """An error as it is told to a grader that has asked."""
-    return {"failure": encode(failure_of(error))}
+    return {"failure": encode_object(failure_of(error))}
 
 
 def _without_secrets(told: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:

@@ -10,13 +10,13 @@ import os
 from collections.abc import Callable
 
 from evalcase.model.answer import Answer
-from evalcase.model.codec import decode, encode
+from evalcase.model.codec import decode_object, encode_object
 from evalcase.system.disk import write_atomically
 from evalcase.system.files import read_file
 from evalcase.text.journal_row import MAX_LINE, decode_row, encode_row, fault_in
 from evalcase.text.secrets import Scrubber
 
-FOLDER = os.path.join(".evalcase", "cache")
+CACHE_FOLDER = os.path.join(".evalcase", "cache")
 
 
 class AnswerStore:
@@ -33,12 +33,12 @@ class AnswerStore:
             if fault_in(line) is not None:
                 return None
             row = decode_row(line)
-            return decode(Answer, row["answer"]) if row["key"] == key else None
+            return decode_object(Answer, row["answer"]) if row["key"] == key else None
         except (OSError, AttributeError, KeyError, TypeError, ValueError):
             return None
 
     def keep(self, key: str, answer: Answer) -> None:
-        row = {"type": "answer", "key": key, "answer": encode(answer)}
+        row = {"type": "answer", "key": key, "answer": encode_object(answer)}
         try:
             line = encode_row(row)
         except ValueError:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evalcase.model.nearest import hint_at, nearest_meaning
-from evalcase.plugins.registry import names
+from evalcase.plugins.registry import list_names
 from evalcase.resolve.grader_names import NEGATED
 
 _MODEL = "`judge`, by a criterion of your own"
@@ -95,7 +95,7 @@ def hint_for_grader(name: str) -> str:
         return f"write {instead}" + ("; `not: true` turns it round" if bare != name else "")
     if " " in name.strip():
         return f"write {{judge: …}} to have a model say whether it is so: “{name.strip():.60}”"
-    known = names("graders")
+    known = list_names("graders")
     word, _, value = name.partition(":")
     if value and word in known:
         return f"write {{{word}: {value}}}"

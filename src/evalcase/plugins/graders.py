@@ -32,7 +32,7 @@ def _ignore(_: str) -> None:
     """Take a warning that nobody wants to see."""
 
 
-NOWHERE = Surroundings(".", {}, _ignore)
+NO_SURROUNDINGS = Surroundings(".", {}, _ignore)
 
 
 class Graders:
@@ -41,7 +41,7 @@ class Graders:
     def __init__(
         self,
         given: Iterable[NamedGrader] = (),
-        surroundings: Surroundings = NOWHERE,
+        surroundings: Surroundings = NO_SURROUNDINGS,
         *,
         config: Config | None = None,
         no_exec: bool = False,

@@ -36,10 +36,10 @@ class Installed:
 
     def _declared(self, name: str) -> DeclaredGrader | None:
         from evalcase.model.grader_options import declared_grader
-        from evalcase.plugins.registry import search
+        from evalcase.plugins.registry import search_class
 
         try:
-            made_by = search("graders", name)
+            made_by = search_class("graders", name)
             return None if made_by is None else declared_grader(made_by)
         except (ConfigError, AttributeError, TypeError) as error:
             self._broken[name] = str(error)

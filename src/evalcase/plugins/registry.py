@@ -68,14 +68,14 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
 
 def find_class(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any kind
     """The class of a plug-in. Raise ConfigError, with the nearest names, if there is none."""
-    found = search(plural, name)
+    found = search_class(plural, name)
     if found is None:
         what = "engine" if plural == "places" else f"{plural[:-1]} kind"
-        raise ConfigError(f"there is no {what} `{name}`{_nearest(name, names(plural))}")
+        raise ConfigError(f"there is no {what} `{name}`{_nearest(name, list_names(plural))}")
     return found
 
 
-def search(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any kind
+def search_class(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any kind
     """The class of a plug-in, or None. Raise ConfigError if it is installed and can't be used."""
     if name in _BUILT_IN[plural]:
         return import_own(_BUILT_IN[plural][name])
@@ -98,8 +98,8 @@ def find_target_kind(name: str) -> TargetKind:
     return kind
 
 
-def names(plural: Plural) -> list[str]:
-    """Every name that `find` knows, built-in ones first."""
+def list_names(plural: Plural) -> list[str]:
+    """Every name that `find_class` knows, built-in ones first."""
     return [*_BUILT_IN[plural], *sorted(_installed(plural).keys() - _BUILT_IN[plural].keys())]
 
 

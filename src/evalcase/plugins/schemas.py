@@ -9,14 +9,14 @@ from evalcase.model.json_value import JSON
 from evalcase.model.option import Option, only_these, options_of, properties_of
 from evalcase.model.target import TargetKind
 from evalcase.plugins.known import Installed
-from evalcase.plugins.registry import find_target_kind, names
+from evalcase.plugins.registry import find_target_kind, list_names
 from evalcase.project.config import Config
 from evalcase.resolve.schema import file
 
 
 def suite_schema() -> dict[str, object]:
     """The schema of eval files."""
-    return file.schema(declared_graders())
+    return file.describe_suite(declared_graders())
 
 
 def sidecar_schema() -> dict[str, object]:
@@ -27,7 +27,7 @@ def sidecar_schema() -> dict[str, object]:
 def declared_graders() -> list[DeclaredGrader]:
     """What is declared of each grader that is installed; one that is broken is left out."""
     installed = Installed()
-    found = [installed.grader(name) for name in names("graders")]
+    found = [installed.grader(name) for name in list_names("graders")]
     return [each for each in found if each is not None]
 
 
@@ -66,7 +66,7 @@ def _is_kind(name: str) -> Schema:
 
 def _kinds() -> list[TargetKind]:
     found = []
-    for name in names("targets"):
+    for name in list_names("targets"):
         try:
             found.append(find_target_kind(name))
         except ConfigError:

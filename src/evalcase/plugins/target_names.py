@@ -14,7 +14,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import OptionFault
 from evalcase.model.target import TargetKind
 from evalcase.plugins.named_things import object_to_named
-from evalcase.plugins.registry import find_target_kind, is_known, names
+from evalcase.plugins.registry import find_target_kind, is_known, list_names
 from evalcase.project.config import Config
 from evalcase.system.project_root import leads_inside
 from evalcase.text.plain_json import NotJsonError, copy_json
@@ -94,7 +94,7 @@ def object_to_name(name: str, config: Config, *, of_suite: bool) -> Unfit | None
 
 
 def _unknown_kind(name: str) -> Unfit:
-    known = names("targets")
+    known = list_names("targets")
     hint = did_you_mean(name.lower(), known) or f"there are {', '.join(known)}"
     return Unfit("unknown-target", f"there is no target kind `{name}`", hint)
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from evalcase.errors import ConfigError
 from evalcase.model.finding import Finding, KeyPath
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.option import Record, faults_of, fields_of, option, options_of
 from evalcase.model.problem import Problem, in_order
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, ListOf, Number, Text
 from evalcase.model.shape_seconds import Seconds
-from evalcase.project.config_file import MOST_BYTES, TABLES, has_settings
+from evalcase.project.config_file import MOST_CONFIG_BYTES, TABLES, has_settings
 from evalcase.project.engine_settings import EngineSettings
 from evalcase.project.settings import HarvestSettings, JudgeSettings, TargetTables
 from evalcase.system.files import read_file
@@ -182,7 +182,7 @@ def _read_file(root: str, path: str, shown: str) -> Config | None:
 
     try:
         # A link that leads out of the project could show another file's lines as its faults.
-        text = read_file(path, MOST_BYTES, inside=root).removeprefix(BOM)
+        text = read_file(path, MOST_CONFIG_BYTES, inside=root).removeprefix(BOM)
         text.decode()
     except OSError as error:
         problem = tell_unreadable(shown, error)
@@ -196,7 +196,7 @@ def _read_file(root: str, path: str, shown: str) -> Config | None:
 def _read_settings(root: str, path: str, document: Document, data: JSON) -> Config:
     table = TABLES.get(os.path.basename(path), ())
     if not isinstance(data, dict):
-        wrong = Finding("wrong-type", (), f"`tool.evalcase` is a table, not {kind(data)}")
+        wrong = Finding("wrong-type", (), f"`tool.evalcase` is a table, not {describe_kind(data)}")
         return Config(root, path, source=Source(document, table, (wrong,)))
     faults = list(faults_of(Config, data, "the configuration"))
     if faults:

@@ -7,7 +7,7 @@ import os
 from evalcase.model.finding import KeyPath
 from evalcase.system.files import read_file
 
-MOST_BYTES = 10_000_000
+MOST_CONFIG_BYTES = 10_000_000
 TABLES: dict[str, KeyPath] = {"evalcase.toml": (), "pyproject.toml": ("tool", "evalcase")}
 """The names it may have, and where in it the settings are."""
 
@@ -23,7 +23,7 @@ def holds_config(root: str) -> bool:
         path = os.path.join(root, name)
         if os.path.lexists(path):
             try:
-                if has_settings(name, read_file(path, MOST_BYTES, inside=root)):
+                if has_settings(name, read_file(path, MOST_CONFIG_BYTES, inside=root)):
                     return True
             except OSError:
                 return True  # what is wrong with it is told by whoever reads it

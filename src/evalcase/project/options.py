@@ -6,7 +6,7 @@ import os
 from typing import Any, get_args
 
 from evalcase.errors import ConfigError
-from evalcase.model.codec import decode, encode
+from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.decision import StopRule
 from evalcase.model.option import held_faults, option, options_of
 from evalcase.model.quick_dataclass import dataclass, field, replace
@@ -104,12 +104,12 @@ class RunOptions:
 
     def to_dict(self) -> dict[str, Any]:
         """For the record, from which a run is resumed."""
-        return encode(self)
+        return encode_object(self)
 
     @classmethod
     def from_dict(cls, data: object) -> RunOptions:
         """What `to_dict` gave. Raise ValueError or ConfigError if it did not give that."""
-        return decode(cls, data, "options")
+        return decode_object(cls, data, "options")
 
 
 def runs_folder(given: str | None, config: Config) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, Flag, MapOf, Number, OptionFault, Plain, Text
@@ -27,7 +27,7 @@ class TargetTables(Plain):
         for name, table in value.items():
             if not isinstance(table, dict):
                 hint = f'write [targets.{name}] and kind = "…" below it'
-                message = f"target `{name}` is a table, not {kind(table)}"
+                message = f"target `{name}` is a table, not {describe_kind(table)}"
                 yield OptionFault((*path, name), message, hint, code="wrong-type")
             elif "kind" not in table:
                 message = f"target `{name}` needs `kind`"

@@ -26,7 +26,7 @@ from evalcase.suites.collection import IN_CODE
 from evalcase.suites.placed_case import PlacedCase
 from evalcase.system.loop import run_to_end
 from evalcase.targets.reading.answers import read_answer
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 if TYPE_CHECKING:
     from evalcase.plugins.given import GivenGraders
@@ -115,8 +115,8 @@ def _judge(result: Result, case: Case) -> Result:
     __tracebackhide__ = True
     if result.verdict == "passed":
         return result
-    place = f" ({visible(case.place)})" if isinstance(case, PlacedCase) else ""
-    lines = [f"case `{visible(case.id)}` {result.verdict}{place}"]
+    place = f" ({make_visible(case.place)})" if isinstance(case, PlacedCase) else ""
+    lines = [f"case `{make_visible(case.id)}` {result.verdict}{place}"]
     lines += detail_lines(result, answer_said(result.answer), case, PLAIN, _WIDTH)
     if result.verdict != "errored":
         raise AssertionError("\n".join(lines))

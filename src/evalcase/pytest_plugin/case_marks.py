@@ -17,7 +17,7 @@ from evalcase.run.selection import Selection, make_choice
 from evalcase.run.unmatched import Unmatched
 from evalcase.suites.load import has_errors, load_each
 from evalcase.suites.placed_case import PlacedCase
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 if TYPE_CHECKING:
     import pytest
@@ -91,7 +91,7 @@ def _parameter(case: PlacedCase, names: Mapping[str, str]) -> object:
     if case.skip:
         marks.append(pytest.mark.skip(reason=why_skipped(case)))
     suite = f"{names[case.suite]}:" if names else ""
-    return pytest.param(case, id=visible(f"{suite}{case.id}"), marks=marks)
+    return pytest.param(case, id=make_visible(f"{suite}{case.id}"), marks=marks)
 
 
 def _texts(name: str, value: str | Iterable[str] | None) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from evalcase.pytest_plugin.marks import marks_of_tags, why_skipped
 from evalcase.pytest_plugin.told import CaseKey, ToldItem
 from evalcase.suites.load import load_each
 from evalcase.suites.placing import place_cases
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 if TYPE_CHECKING:
     from evalcase.pytest_plugin.session import EvalSession
@@ -47,7 +47,7 @@ class EvalFile(pytest.File):
         for number, case in enumerate(cases):
             targets = self.evals.targets_of(case)
             for target in targets:
-                at = f"[{visible(target)}]" if len(targets) > 1 else ""
+                at = f"[{make_visible(target)}]" if len(targets) > 1 else ""
                 name = _free(_name(case.id) + at, taken)
                 key = CaseKey(self.suite, case.id, target)
                 yield EvalItem.from_parent(self, name=name, case=case, number=number, key=key)
@@ -120,7 +120,7 @@ class EvalItem(pytest.Item):
 
 def _name(id: str) -> str:
     """An id as a part of a node id, where `::` has a meaning."""
-    return visible(id).replace("::", ":")
+    return make_visible(id).replace("::", ":")
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -15,13 +15,13 @@ from evalcase.pytest_plugin.conductor import Conductor, EndedBeforeError, NotRun
 from evalcase.pytest_plugin.nodes import EvalFile, EvalItem
 from evalcase.pytest_plugin.settings import EvalSettings, read_settings
 from evalcase.pytest_plugin.told import ToldItem
-from evalcase.read.discover import ENDINGS
+from evalcase.read.discover import FILE_ENDINGS
 from evalcase.suites.survey import targets_of
 
 if TYPE_CHECKING:
     from evalcase.pytest_plugin.switchboard import RemoteConductor, Switchboard
 
-_SEARCHED = tuple(".eval" + ending for ending in ENDINGS)
+_SEARCHED = tuple(".eval" + ending for ending in FILE_ENDINGS)
 _NARROWEST, _WIDEST = 40, 120
 
 
@@ -85,7 +85,7 @@ class EvalSession:
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> EvalFile | None:
         """What is called an eval file, and what is named outright."""
         name = file_path.name.lower()
-        is_named = parent.session.isinitpath(file_path) and name.endswith(tuple(ENDINGS))
+        is_named = parent.session.isinitpath(file_path) and name.endswith(tuple(FILE_ENDINGS))
         if is_named or name.endswith(_SEARCHED):
             file: EvalFile = EvalFile.from_parent(parent, path=file_path, evals=self)
             return file

@@ -9,7 +9,7 @@ from evalcase.report.terminal.failures import detail_lines, passed_of, reason_of
 from evalcase.report.terminal.said import result_said
 from evalcase.report.terminal.style import PLAIN
 from evalcase.text.secrets import Scrubber
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 
 class CaseKey(NamedTuple):
@@ -39,13 +39,13 @@ def tell_item(each: CaseTrials, case: Case | None, width: int, scrubber: Scrubbe
     if each.verdict == "passed":
         return ToldItem("passed", "", "", each.duration_s, _properties(each))
     trial = each.telling
-    reason = " ".join(visible(reason_of(trial)).split())
+    reason = " ".join(make_visible(reason_of(trial)).split())
     votes = ""
     if each.outcome.repeats > 1:
         votes = f": {passed_of(each.outcome)}"
         reason = f"{passed_of(each.outcome)}; {reason}"
     said = result_said(trial)
-    lines = [f"{each.verdict} at {visible(each.target)}{votes}"]
+    lines = [f"{each.verdict} at {make_visible(each.target)}{votes}"]
     lines += detail_lines(trial, said, case, PLAIN, width)
     text = scrubber.text("\n".join(lines))
     return ToldItem(each.verdict, scrubber.text(reason), text, each.duration_s, _properties(each))

@@ -10,19 +10,19 @@ from evalcase.read.document import Format
 from evalcase.read.source import STDIN, TEXT
 from evalcase.system.project_root import is_inside, project_root
 
-ENDINGS: dict[str, Format] = {
+FILE_ENDINGS: dict[str, Format] = {
     ".yaml": "yaml",
     ".yml": "yaml",
     ".json": "json",
     ".jsonl": "jsonl",
 }
-_SEARCHED = tuple(".eval" + ending for ending in ENDINGS)
+_SEARCHED = tuple(".eval" + ending for ending in FILE_ENDINGS)
 _NEVER_ENTERED = frozenset({"node_modules", "__pycache__"})
 _OF_OTHERS = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json", "evals.json")
 """What other tools call the files that `evalcase import` reads."""
 
 
-def discover(paths: Iterable[str]) -> Iterator[str | Problem]:
+def discover_files(paths: Iterable[str]) -> Iterator[str | Problem]:
     """The suite files that some paths stand for, in order, and a problem for each that has none."""
     seen: set[str] = set()
     for path in paths:
@@ -46,7 +46,7 @@ def discover(paths: Iterable[str]) -> Iterator[str | Problem]:
 def _of_another(folder: str) -> str | None:
     """A file of another tool, by its name."""
     for parent, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if enters(parent, name))
+        folders[:] = sorted(name for name in folders if enters_folder(parent, name))
         for name in _OF_OTHERS:
             if name in files:
                 return os.path.join(parent, name).removeprefix("./")
@@ -69,7 +69,7 @@ def _named(path: str) -> str | Problem:
 def _search(folder: str) -> Iterator[str | Problem]:
     unlisted: list[OSError] = []
     for parent, folders, files in os.walk(folder, onerror=unlisted.append):
-        folders[:] = sorted(name for name in folders if enters(parent, name))
+        folders[:] = sorted(name for name in folders if enters_folder(parent, name))
         for name in sorted(files):
             if name.lower().endswith(_SEARCHED):
                 path = os.path.join(parent, name).removeprefix("./")
@@ -93,7 +93,7 @@ def outside_link(path: str, searched: str | None = None) -> Problem | None:
     return Problem("unreadable-file", message, path, hint=hint)
 
 
-def enters(parent: str, name: str) -> bool:
+def enters_folder(parent: str, name: str) -> bool:
     """Whether a folder is searched: it is neither hidden nor another program's own."""
     if name.startswith(".") or name in _NEVER_ENTERED:
         return False
@@ -114,14 +114,14 @@ def nothing_there(path: str) -> Problem | None:
 def format_of(path: str) -> Format | Problem:
     """How a file is to be read, by the ending of its name."""
     ending = os.path.splitext(path)[1].lower()
-    if ending in ENDINGS:
-        return ENDINGS[ending]
+    if ending in FILE_ENDINGS:
+        return FILE_ENDINGS[ending]
     message = (
         f"evalcase doesn't read files that end in `{ending}`"
         if ending
         else ("evalcase doesn't read files without an ending")
     )
-    hint = "eval files end in " + ", ".join(ENDINGS)
+    hint = "eval files end in " + ", ".join(FILE_ENDINGS)
     if ending in (".csv", ".tsv"):
         hint = f"`evalcase import` makes a suite of a table; {hint}"
     return Problem("unknown-file-type", message, path, hint=hint)
@@ -132,7 +132,7 @@ def suite_name(path: str) -> str:
     if path in (STDIN, TEXT):
         return "stdin" if path == STDIN else "text"
     name, ending = os.path.splitext(os.path.basename(path))
-    stem = name if ending.lower() in ENDINGS else name + ending
+    stem = name if ending.lower() in FILE_ENDINGS else name + ending
     return stem[: -len(".eval")] if stem.lower().endswith(".eval") and len(stem) > 5 else stem
 
 
@@ -145,7 +145,7 @@ def is_sidecar(path: str) -> bool:
     return False
 
 
-def sidecars(path: str) -> list[str]:
+def find_sidecars(path: str) -> list[str]:
     """The files beside a JSONL file that hold its suite fields: there should be at most one."""
     stem = os.path.splitext(path)[0]
     stems = [stem, stem[: -len(".eval")]] if stem.lower().endswith(".eval") else [stem]

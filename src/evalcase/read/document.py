@@ -14,7 +14,7 @@ from evalcase.read.fault import FatalFaultError, Fault
 from evalcase.read.lines import split_lines
 from evalcase.read.places import Leaf, Node, Place, find_node, wanted_tree
 from evalcase.read.scalars import keeps_spelling
-from evalcase.text.abridge import abridge
+from evalcase.text.abridge import abridge_message
 
 Format = Literal["yaml", "json", "jsonl"]
 
@@ -160,7 +160,7 @@ class Document:
     ) -> Problem:
         span = self._inside(span)
         excerpt = self._excerpt(span)
-        message, hint = abridge(message), abridge(hint) if hint else hint
+        message, hint = abridge_message(message), abridge_message(hint) if hint else hint
         if self.first_line > 1:
             offset = self.first_line - 1
             span = Span(span.line + offset, span.column, span.end_line + offset, span.end_column)

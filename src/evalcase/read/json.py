@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 from evalcase.model.finding import NO_DOUBTS, Doubts
-from evalcase.model.json_value import JSON, MAX_DEPTH, depth
+from evalcase.model.json_value import JSON, MAX_DEPTH, measure_depth
 from evalcase.model.problem import Span
 from evalcase.read.fault import MIND_DEPTH, FatalFaultError, Fault
 from evalcase.read.json_places import json_faults, nesting_fault
@@ -83,7 +83,7 @@ class JsonReader:
         if end < len(text) and text[end:].strip(_SPACE):
             rest = end + len(text[end:]) - len(text[end:].lstrip(_SPACE))
             raise self._syntax(text, rest, "there is more after the end of the value")
-        reached = depth(value, MAX_DEPTH)
+        reached = measure_depth(value, MAX_DEPTH)
         if reached > MAX_DEPTH:
             raise FatalFaultError(nesting_fault(text, MAX_DEPTH, self._one_line))
         doubts = NO_DOUBTS

@@ -73,7 +73,7 @@ def _walk(root: Node, path: KeyPath) -> tuple[Span, Node, Span | None]:
     return key_span, node, through
 
 
-def merge(sources: Iterable[Node]) -> dict[str | int, tuple[Span, Node, Span | None]]:
+def merge_mappings(sources: Iterable[Node]) -> dict[str | int, tuple[Span, Node, Span | None]]:
     """What a `<<` with these mappings adds; the earlier one wins."""
     merged: dict[str | int, tuple[Span, Node, Span | None]] = {}
     for source in sources:

@@ -14,7 +14,7 @@ from evalcase.system.files import IrregularError, open_file, read_bytes
 STDIN = "-"
 TEXT = "<text>"
 """The path of what was given as text."""
-MAX_BYTES = 1 << 30
+MAX_SOURCE_BYTES = 1 << 30
 BOM = b"\xef\xbb\xbf"
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -31,8 +31,8 @@ def read_source(path: str) -> bytes:
     """The bytes of a file, known to be UTF-8, without their byte order mark."""
     with open_bytes(path) as file:
         size = os.fstat(file.fileno()).st_size if path != STDIN else 0
-        data = read_bytes(file, MAX_BYTES + 1) if size <= MAX_BYTES else b""
-    if max(size, len(data)) > MAX_BYTES:
+        data = read_bytes(file, MAX_SOURCE_BYTES + 1) if size <= MAX_SOURCE_BYTES else b""
+    if max(size, len(data)) > MAX_SOURCE_BYTES:
         raise UnreadableError(_too_large(path))
     data = data.removeprefix(BOM)
     try:
@@ -65,14 +65,14 @@ def _standard_input() -> IO[bytes]:
     """All of standard input, so that it can be read twice like a file."""
     if sys.stdin is None:
         raise UnreadableError(Problem("unreadable-file", "standard input is closed", STDIN))
-    data = sys.stdin.buffer.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
+    data = sys.stdin.buffer.read(MAX_SOURCE_BYTES + 1)
+    if len(data) > MAX_SOURCE_BYTES:
         raise UnreadableError(_too_large(STDIN))
     return BytesIO(data)
 
 
 def _too_large(path: str) -> Problem:
-    message = f"this is larger than {MAX_BYTES >> 20:,} MiB"
+    message = f"this is larger than {MAX_SOURCE_BYTES >> 20:,} MiB"
     hint = "a .jsonl file is read line by line and may be of any size"
     return Problem("too-large", message, path, hint=hint)
 

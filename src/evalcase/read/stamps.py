@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from evalcase.read.discover import enters
+from evalcase.read.discover import enters_folder
 
 FileStamps: TypeAlias = "dict[str, tuple[int, int, int]]"
 """Time of the last change, size and number of each file, by its path."""
@@ -26,7 +26,7 @@ def stamp_files(folders: Iterable[str]) -> FileStamps:
             continue  # what can't be looked into is told by whoever reads it
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                if entry.path not in seen and enters(folder, entry.name):
+                if entry.path not in seen and enters_folder(folder, entry.name):
                     seen.add(entry.path)
                     left.append(entry.path)
             else:

@@ -6,8 +6,8 @@ import re
 from functools import cached_property
 from typing import Any
 
-from evalcase.model.json_value import MAX_DEPTH, fresh
-from evalcase.model.nearest import nearest
+from evalcase.model.json_value import MAX_DEPTH, copy_value
+from evalcase.model.nearest import find_nearest
 from evalcase.read.fault import FatalFaultError, Fault
 from evalcase.read.yaml_faults import span_of
 
@@ -65,7 +65,7 @@ class AliasReader:
 
     def look_up(self, event: Any) -> tuple[Any, str | None]:
         if event.anchor not in self.anchors:
-            close = nearest(event.anchor, list(self.anchors)[:200])
+            close = find_nearest(event.anchor, list(self.anchors)[:200])
             hint = f"did you mean `*{close}`?" if close else None
             message = f"there is no anchor `&{event.anchor}` before this alias"
             hint = hint or "text that starts with `*` must be in quotes"
@@ -87,7 +87,7 @@ class AliasReader:
         self.spend(nodes, characters, event)
         if len(stack) + height > MAX_DEPTH:
             raise self.too_deep(event)
-        return fresh(value)
+        return copy_value(value)
 
     def spend(self, nodes: int, characters: int, event: Any) -> None:
         """Count what an alias stands for, which costs nothing here and everything later."""

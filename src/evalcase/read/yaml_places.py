@@ -22,7 +22,7 @@ from yaml.events import (
 
 from evalcase.model.problem import Span
 from evalcase.read.lines import split_lines
-from evalcase.read.places import KEY_ONLY, Alias, Branch, Leaf, Node, WantedPaths, merge
+from evalcase.read.places import KEY_ONLY, Alias, Branch, Leaf, Node, WantedPaths, merge_mappings
 from evalcase.read.yaml_source import prepare_source
 
 _NODES = frozenset({Branch, Leaf, Alias})
@@ -98,7 +98,7 @@ class _YamlPlaceReader:
             elif key is not None and key not in children:
                 children[key] = (self.span(key_event), last)
         last = key_event if _has_text(key_event) else last
-        return Branch(self.collection_span(start, last), children, merge(sources))
+        return Branch(self.collection_span(start, last), children, merge_mappings(sources))
 
     def read_wanted(self, start: Any, wanted: WantedPaths) -> Branch:
         """Read a mapping of which only some keys are wanted."""

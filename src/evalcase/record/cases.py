@@ -13,7 +13,7 @@ from evalcase.system.table import Table, mark_of
 from evalcase.text.journal_row import decode_row
 from evalcase.text.late_pattern import late_pattern
 
-CASE = b'{"type":"case",'
+CASE_START = b'{"type":"case",'
 _TAGS, _VARS = b'"tags"', b'"vars"'
 """In the row of a case with tags or variables; and perhaps of others."""
 _END = b'{"type":"end",'
@@ -88,7 +88,7 @@ def shelve_cases(path: str, upto: int | None = None) -> CaseShelf:
     """The marks of cases that were written anew in this part of the run, and where they were."""
     for line in lines:
         begins, at = at, lines.size
-        if line.startswith(CASE):
+        if line.startswith(CASE_START):
             mark = mark_of(_name(line, path, lines.count))
             if upto is not None and (before := places.find(mark)) is not None:
                 replaced.append((mark, *before))

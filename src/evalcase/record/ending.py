@@ -6,7 +6,7 @@ import os
 from typing import Any, Literal
 
 from evalcase.errors import RecordError
-from evalcase.model.codec import decode, encode
+from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.decision import Decision
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.system.packed import open_stored
@@ -52,7 +52,7 @@ class End:
 
 def end_row(end: End) -> dict[str, Any]:
     """The row of an end."""
-    return {"type": "end", **encode(end)}
+    return {"type": "end", **encode_object(end)}
 
 
 def check_end(end: End, planned: int | None, trials: int) -> End:
@@ -79,7 +79,7 @@ def read_end(journal: str) -> End:
         return incomplete
     try:
         row = decode_row(line)
-        end = decode(End, row) if row.pop("type", None) == "end" else incomplete
+        end = decode_object(End, row) if row.pop("type", None) == "end" else incomplete
     except ValueError:
         return incomplete
     decision = end.decision

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby, islice
 
 from evalcase.errors import ConfigError, RecordError
-from evalcase.model.nearest import nearest
+from evalcase.model.nearest import find_nearest
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.record.ending import read_end
@@ -136,7 +136,9 @@ def _unknown(name: str, runs_dir: str) -> str:
         return f"there is no run `{name}`: {runs_dir} has none; `evalcase run` makes one"
     if name in _PLACES:
         return f"there is no {name} run in {runs_dir}: {known[0]} is the only one"
-    return f"there is no run `{name}` in {runs_dir}; the nearest is {nearest(name, known, 0.0)}"
+    return (
+        f"there is no run `{name}` in {runs_dir}; the nearest is {find_nearest(name, known, 0.0)}"
+    )
 
 
 def _several(names: list[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from evalcase.model.codec import decode, encode_after
+from evalcase.model.codec import decode_object, encode_after
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.record.lines import JournalLines, damaged_error
@@ -59,7 +59,7 @@ class GradingBegun:
 
 def decode_grading(row: dict[str, Any]) -> GradingBegun:
     """What a row says; ValueError if it is none of a grading."""
-    begun = decode(GradingBegun, {name: row[name] for name in row if name != "type"})
+    begun = decode_object(GradingBegun, {name: row[name] for name in row if name != "type"})
     if not 1 <= begun.number < _MOST:
         raise ValueError("`number` is no count")
     return begun

@@ -14,7 +14,7 @@ from typing import Any
 from evalcase.errors import RecordError
 from evalcase.record.commit import Committer, Done, JournalFailure
 from evalcase.record.lines import JournalLines
-from evalcase.record.lock import is_named, lock, unlock
+from evalcase.record.lock import is_named, lock_journal, unlock_journal
 from evalcase.record.scrub import write_row
 from evalcase.system.disk import Disk, LocalDisk, sync_folder
 from evalcase.system.files import BINARY, NO_LINK
@@ -71,7 +71,7 @@ class Journal:
         self._committer.queue.put(None)
         self._committer.thread.join()
         fd, self._fd = self._fd, -1
-        unlock(fd, self.path)
+        unlock_journal(fd, self.path)
         if self.failure is not None:
             raise RecordError(str(self.failure)) from self.failure.error
         if not self._committer.finished:
@@ -112,7 +112,7 @@ def open_journal(
         try:
             old = _mend(path, fd, disk, read or _verify)
         except BaseException:
-            unlock(fd, path)
+            unlock_journal(fd, path)
             raise
     committer = Committer(fd, old, disk, deliver or _call_each, on_failure or _ignore)
     journal = Journal(fd, old, committer, scrubber or Scrubber({}))
@@ -131,7 +131,7 @@ def _open_locked(path: str) -> int:
         flags |= os.O_CREAT
     fd = os.open(path, flags, 0o666)
     try:
-        lock(fd, path)
+        lock_journal(fd, path)
     except BaseException:
         os.close(fd)
         raise
@@ -142,7 +142,7 @@ def _open_locked(path: str) -> int:
         with suppress(OSError):
             os.unlink(path + ENDING)
     except BaseException:
-        unlock(fd, path)
+        unlock_journal(fd, path)
         raise
     return fd
 

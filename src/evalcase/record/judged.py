@@ -9,7 +9,7 @@ from typing import Any
 from evalcase.errors import ConfigError
 from evalcase.model.grade import Grade
 from evalcase.model.label import AnswerName, Judged
-from evalcase.model.nearest import nearest
+from evalcase.model.nearest import find_nearest
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.record.kept import KeptRun
 
@@ -58,7 +58,7 @@ def _choose(kept: KeptRun, graders: Mapping[str, Judge], name: str | None) -> Ju
 
 def _unknown(kept: KeptRun, name: str) -> str:
     known = {grade.grader for result in kept.results() for grade in result.grades}
-    close = nearest(name, sorted(known)[:1000], 0.0)
+    close = find_nearest(name, sorted(known)[:1000], 0.0)
     hint = f"; the nearest is `{close}`" if close is not None else ""
     return f"run {kept.run.id} has no grader `{name}`{hint}"
 

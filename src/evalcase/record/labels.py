@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from evalcase.errors import ConfigError
-from evalcase.model.codec import decode, encode
+from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.label import Label
 from evalcase.system.disk import Disk, LocalDisk, write_all
 from evalcase.system.files import open_file, open_to_append
@@ -39,7 +39,7 @@ def _read_label(line: bytes, where: str) -> Label:
     if len(line) > _LONGEST:
         raise ConfigError(f"{where}: this line is too long for a label")
     try:
-        label = decode(Label, parse_object(line))
+        label = decode_object(Label, parse_object(line))
         if label.drawn_from is not None and not 0 < label.drawn_from <= 1:
             raise ValueError("`drawn_from` must be a share of more than 0, and at most 1")
         return label
@@ -55,7 +55,7 @@ class LabelFile:
         self._disk = disk or LocalDisk()
 
     def append(self, label: Label) -> None:
-        line = as_json(encode(label)).encode("utf-8", "backslashreplace") + b"\n"
+        line = as_json(encode_object(label)).encode("utf-8", "backslashreplace") + b"\n"
         try:
             self._write(line)
         except OSError as error:

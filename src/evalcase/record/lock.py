@@ -15,7 +15,7 @@ NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 """Some network file systems have none; as on Windows, the run goes on without."""
 
 
-def lock(fd: int, path: str) -> None:
+def lock_journal(fd: int, path: str) -> None:
     """Lock the open journal at `path`, at once or not at all."""
     if sys.platform != "win32":
         import fcntl
@@ -34,7 +34,7 @@ def lock(fd: int, path: str) -> None:
         file.write(str(os.getpid()).encode())
 
 
-def unlock(fd: int, path: str) -> None:
+def unlock_journal(fd: int, path: str) -> None:
     """Close the journal, and with it the lock."""
     with contextlib.suppress(OSError):
         os.unlink(_note(path))

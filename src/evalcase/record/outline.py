@@ -7,7 +7,7 @@ from math import fsum
 from typing import Any, get_args
 
 from evalcase.model.batching import SentBatch
-from evalcase.model.codec import decode
+from evalcase.model.codec import decode_object
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.target import TargetVersion
@@ -174,7 +174,7 @@ def _changed(row: dict[str, Any]) -> Changed:
     target = row["target"]
     if not isinstance(target, str):
         raise ValueError("target has a wrong type")
-    return Changed(target, decode(TargetVersion, row["version"]))
+    return Changed(target, decode_object(TargetVersion, row["version"]))
 
 
 def lost_row(key: TrialKey, spent_usd: float) -> dict[str, Any]:

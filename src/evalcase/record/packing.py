@@ -13,7 +13,7 @@ from contextlib import suppress
 from evalcase.errors import RecordError
 from evalcase.record.folder import JOURNAL, Run
 from evalcase.record.lines import JournalLines
-from evalcase.record.lock import is_named, lock, unlock
+from evalcase.record.lock import is_named, lock_journal, unlock_journal
 from evalcase.system.disk import Disk, LocalDisk, sync_folder, write_all
 from evalcase.system.files import BINARY, NO_LINK, open_file
 from evalcase.system.packed import ENDING, pack_members
@@ -35,14 +35,14 @@ def pack_journal(run: Run, warn: Callable[[str], None], disk: Disk | None = None
         with open_file(path, links=False) as file:
             fd = os.dup(file.fileno())
         try:
-            lock(fd, path)
+            lock_journal(fd, path)
         except RecordError:  # somebody goes on with it
             os.close(fd)
             return False
         try:
             return is_named(fd, path) and _pack(path, disk or LocalDisk())
         finally:
-            unlock(fd, path)
+            unlock_journal(fd, path)
     except FileNotFoundError:  # there is none, or it is compressed already
         return False
     except (OSError, RecordError) as error:

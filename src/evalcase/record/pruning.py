@@ -16,7 +16,7 @@ from evalcase.errors import RecordError
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.record.find import ListedRun, list_runs
 from evalcase.record.folder import journal_of
-from evalcase.record.lock import lock, unlock
+from evalcase.record.lock import lock_journal, unlock_journal
 from evalcase.system.files import open_file
 
 _GOING = ".pruned-"
@@ -82,10 +82,10 @@ def _rename_locked(path: str, going: str, journal: str) -> None:
     descriptor = os.dup(file.fileno())
     file.close()
     try:
-        lock(descriptor, journal)
+        lock_journal(descriptor, journal)
         os.rename(path, going)
     finally:
-        unlock(descriptor, os.path.join(going, os.path.basename(journal)))
+        unlock_journal(descriptor, os.path.join(going, os.path.basename(journal)))
 
 
 def _begun(run: ListedRun) -> datetime:

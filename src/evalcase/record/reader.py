@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from io import BufferedReader
 from typing import TypeVar
 
-from evalcase.model.codec import decode
+from evalcase.model.codec import decode_object
 from evalcase.model.conversation import split_turns
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Regraded, Result
@@ -57,6 +57,6 @@ def _decode_at(path: str, file: BufferedReader, at: int, wanted: type[T]) -> T:
     row = read_line_at(path, file, at)
     row.pop("type", None)
     try:
-        return decode(wanted, row)
+        return decode_object(wanted, row)
     except (TypeError, ValueError) as error:
         raise damaged_error(path, line_number(file, at), f"is no result: {error}") from error

@@ -14,7 +14,7 @@ from typing import Any
 
 from evalcase.errors import RecordError
 from evalcase.model.case import Case
-from evalcase.model.codec import decode
+from evalcase.model.codec import decode_object
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.quick_dataclass import replace
@@ -181,8 +181,8 @@ class Session:
 def _as_written(result: Result, row: dict[str, Any]) -> Result:
     fields = {name: value for name, value in row.items() if name != "type"}
     if row["type"] == "result":
-        return decode(Result, fields)
-    return replace(result, grades=decode(Regraded, fields).grades)
+        return decode_object(Result, fields)
+    return replace(result, grades=decode_object(Regraded, fields).grades)
 
 
 def _stub(case: Case, error: ValueError) -> Case:

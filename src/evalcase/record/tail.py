@@ -7,12 +7,12 @@ from typing import Any
 
 from evalcase.errors import RecordError
 from evalcase.model.case import Case
-from evalcase.model.codec import decode
+from evalcase.model.codec import decode_object
 from evalcase.model.outcome import Outcome
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.model.totals import decide_case_verdict
-from evalcase.record.cases import CASE, read_case
+from evalcase.record.cases import CASE_START, read_case
 from evalcase.record.lines import open_lines, read_line_at
 from evalcase.text.journal_row import MAX_LINE, decode_row, fault_in
 
@@ -69,14 +69,14 @@ class GrowingJournal:
                 self._size += len(line)
 
     def _note(self, line: bytes) -> None:
-        if not line.startswith((CASE, _RESULT)):
+        if not line.startswith((CASE_START, _RESULT)):
             return
         try:
             row = decode_row(line)
         except ValueError as error:
             raise RecordError(f"{self._path} is damaged: {error}") from error
         suite, case = str(row.get("suite")), str(row.get("case"))
-        if line.startswith(CASE):
+        if line.startswith(CASE_START):
             self._cases[suite, case] = self._size
             return
         name = suite, case, str(row.get("target"))
@@ -105,7 +105,7 @@ class GrowingJournal:
     def _decode(self, row: dict[str, Any]) -> Result:
         row.pop("type", None)
         try:
-            return decode(Result, row)
+            return decode_object(Result, row)
         except (TypeError, ValueError) as error:
             raise RecordError(f"{self._path} is damaged: {error}") from error
 

@@ -12,7 +12,7 @@ from typing import Any
 from evalcase.errors import ConfigError
 from evalcase.model.answer import Answer, Earlier, Usage
 from evalcase.model.case import Case
-from evalcase.model.codec import decode
+from evalcase.model.codec import decode_object
 from evalcase.model.failure import Failure
 from evalcase.model.field_marks import COUNT, NOT_NEGATIVE, SHARE
 from evalcase.model.grade import Grade
@@ -255,7 +255,7 @@ def _read_row(line: bytes, where: str) -> _Row:
         raise ConfigError(f"{where}: this line is too long for a trial")
     try:
         data = parse_object(line, DEEPEST_ROW)
-        return decode(_Row, {name: value for name, value in data.items() if name in _KNOWN})
+        return decode_object(_Row, {name: value for name, value in data.items() if name in _KNOWN})
     except ValueError as error:
         raise ConfigError(
             f"{where}: this is no trial as `evalcase report --format jsonl` writes them: {error}"

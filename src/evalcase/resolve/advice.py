@@ -40,7 +40,7 @@ class WrittenExpected(NamedTuple):
         return self.path + below[1:]  # its content alone
 
 
-def advise(
+def advise_case(
     data: dict[str, Any], path: KeyPath, written: WrittenExpected, findings: Findings
 ) -> None:
     """Look over a case that has no errors; `written` is its expected output."""

@@ -6,10 +6,10 @@ from typing import Any
 
 from evalcase.model.case import Case, canonical_case
 from evalcase.model.finding import NO_DOUBTS, QUOTE_IT, KeyPath
-from evalcase.model.json_value import kind
+from evalcase.model.json_value import describe_kind
 from evalcase.resolve.advice import (
     WrittenExpected,
-    advise,
+    advise_case,
     advise_comparing,
     advise_passing,
     check_judges,
@@ -91,7 +91,7 @@ def resolve_case(
         or is_compared_whole(expected)
     ):
         # Text and data are compared as they stand: there is nothing to be said of them.
-        advise(data, path, WrittenExpected(as_written, expected_at), findings)
+        advise_case(data, path, WrittenExpected(as_written, expected_at), findings)
     case = canonical_case(data)
     graders = data.get("graders")
     if graders and "skip" not in data:
@@ -151,7 +151,9 @@ def _resolve_conversation(
 
 def _report_no_case(raw: Any, path: KeyPath, findings: Findings) -> Case | None:
     findings.case = None
-    findings.add("wrong-type", path, f"a case is a mapping, not {kind(raw)}", _hint(raw, path))
+    findings.add(
+        "wrong-type", path, f"a case is a mapping, not {describe_kind(raw)}", _hint(raw, path)
+    )
     return None
 
 
@@ -183,7 +185,9 @@ def make_id(
         findings.add("bad-value", (*path, "id"), f"the id is {what}", "leave it out, or fill it")
     else:
         hint = QUOTE_IT if type(id) in (int, float, bool) else None
-        findings.add("wrong-type", (*path, "id"), f"an id is a string, not {kind(id)}", hint)
+        findings.add(
+            "wrong-type", (*path, "id"), f"an id is a string, not {describe_kind(id)}", hint
+        )
     return None
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from evalcase.model.case import Case
 from evalcase.model.finding import NO_DOUBTS, KeyPath
-from evalcase.model.json_value import kind
+from evalcase.model.json_value import describe_kind
 from evalcase.model.message import is_message
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.advice import (
     GRADED,
     WrittenExpected,
-    advise,
+    advise_case,
     advise_comparing,
     advise_passing,
     advise_reference,
@@ -81,7 +81,7 @@ def _advise(case: Case, turns: list[WrittenTurn], path: KeyPath, findings: Findi
     for turn, written in zip(case.turns, turns, strict=True):
         _look_over(turn, written.path, findings)
         if "expected_output" in turn.data:
-            advise(turn.data, written.path, written.expected, findings)
+            advise_case(turn.data, written.path, written.expected, findings)
     _look_over(case, path, findings)
     advise_user(case, path, findings)
     if "skip" in case.data:
@@ -160,7 +160,7 @@ def _read_turns_of(
 
 def _read_turns(raw: Any, path: KeyPath, findings: Findings) -> list[WrittenTurn]:
     if type(raw) is not list:
-        message = f"`turns` is a list, not {kind(raw)}"
+        message = f"`turns` is a list, not {describe_kind(raw)}"
         findings.add("wrong-type", path, message, "put `- ` before each turn")
         return []
     if not raw:
@@ -174,7 +174,7 @@ def _read_turn(item: Any, path: KeyPath, findings: Findings) -> WrittenTurn | No
     if type(item) is str:
         return WrittenTurn({"input": read_input(item, path, findings)}, path, Named({}, {}))
     if type(item) is not dict or is_message(item):
-        what = "a message" if type(item) is dict else kind(item)
+        what = "a message" if type(item) is dict else describe_kind(item)
         hint = "write {input: …}, and what is expected of the answer beside it"
         findings.add("wrong-type", path, f"a turn is a mapping, not {what}", hint)
         return None

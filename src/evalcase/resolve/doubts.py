@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.model.finding import LOST_SPELLING, QUOTE_IT, KeyPath
-from evalcase.model.json_value import MAX_DEPTH, depth
+from evalcase.model.json_value import MAX_DEPTH, measure_depth
 from evalcase.model.message import is_message
 from evalcase.resolve.findings import Findings
 
@@ -21,7 +21,7 @@ def look_into(
     if (
         doubts.deep
         and data.get("input", ()) is not None
-        and depth(data, _DEEPEST_CASE) > _DEEPEST_CASE
+        and measure_depth(data, _DEEPEST_CASE) > _DEEPEST_CASE
     ):
         message = f"the canonical form of this case is nested more than {MAX_DEPTH} deep"
         hint = "what `evalcase show` prints of it can't be read as an eval file again"

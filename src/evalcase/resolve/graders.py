@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from evalcase.model.finding import At, KeyPath, Unfit
-from evalcase.model.json_value import kind
+from evalcase.model.json_value import describe_kind
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.grader_names import Spelling, spelling_of
@@ -51,7 +51,9 @@ class _Written(NamedTuple):
 def read_grader_list(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
     """Each grader as `{type: name, …}`; an argument is the option that it gives."""
     if type(value) is not list:
-        findings.add("wrong-type", path, f"`{path[-1]}` is a list, not {kind(value)}", SPELLINGS)
+        findings.add(
+            "wrong-type", path, f"`{path[-1]}` is a list, not {describe_kind(value)}", SPELLINGS
+        )
         return None
     graders = [_read_grader(item, (*path, index), findings) for index, item in enumerate(value)]
     return [grader for grader in graders if grader is not None]
@@ -82,7 +84,11 @@ def _read_spelling(item: Any, path: KeyPath, findings: Findings) -> _Written | N
     if type(item) is str and item:
         return _with_value(_Written(item, {}, path, ()), findings)
     if type(item) is not dict or not item:
-        what = kind(item) if item not in ("", [], {}) else kind(item).replace("a ", "an empty ")
+        what = (
+            describe_kind(item)
+            if item not in ("", [], {})
+            else describe_kind(item).replace("a ", "an empty ")
+        )
         findings.add("bad-grader", path, f"a grader is a name or a mapping, not {what}", SPELLINGS)
         return None
     if "type" in item:

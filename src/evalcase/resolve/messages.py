@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.model.finding import QUOTE_IT, Fix, KeyPath
-from evalcase.model.json_value import kind
+from evalcase.model.json_value import describe_kind
 from evalcase.model.message import ROLES, is_lone_part, is_message, is_part, part_text
 from evalcase.model.nearest import hint_at
 from evalcase.model.part_files import find_picture, named_file
 from evalcase.resolve.findings import Findings
-from evalcase.text.suggest import ROLES_ELSEWHERE, describe_foreign_letter, nearest_field, suggest
+from evalcase.text.suggest import (
+    ROLES_ELSEWHERE,
+    describe_foreign_letter,
+    nearest_field,
+    suggest_field,
+)
 
 _ROLES = frozenset(ROLES)
 _CONTENT_TYPES = frozenset({"text", "file", "image"})
@@ -31,7 +36,8 @@ def read_input(value: Any, path: KeyPath, findings: Findings) -> Messages | None
             return _message_list([value], path, findings, single=True)
         check_content(value, path, findings)
         return [{"role": "user", "content": value}]
-    message = f"`input` is a string, a message, a list of messages or a mapping, not {kind(value)}"
+    wanted = "a string, a message, a list of messages or a mapping"
+    message = f"`input` is {wanted}, not {describe_kind(value)}"
     findings.add("wrong-type", path, message, QUOTE_IT)
     return None
 
@@ -112,7 +118,7 @@ def _check_message(item: Any, path: KeyPath, mixed: bool, findings: Findings) ->
 
 def _report_odd_item(item: Any, path: KeyPath, mixed: bool, findings: Findings) -> None:
     example = f"{{role: {_usual_role(path)}, content: …}}"
-    what, hint = kind(item), f"a message is {example}"
+    what, hint = describe_kind(item), f"a message is {example}"
     if type(item) is str:
         hint = f"write {example} around it"
     elif type(item) is dict:
@@ -139,7 +145,9 @@ def _is_input(path: KeyPath) -> bool:
 
 def _report_role(role: Any, path: KeyPath, findings: Findings) -> None:
     if type(role) is not str:
-        findings.add("unknown-role", path, f"a role is a string, not {kind(role)}", _ROLE_LIST)
+        findings.add(
+            "unknown-role", path, f"a role is a string, not {describe_kind(role)}", _ROLE_LIST
+        )
         return
     message = f"`{role}` is not a role{describe_foreign_letter(role)}"
     meant = nearest_field(role, ROLES, elsewhere=ROLES_ELSEWHERE)
@@ -151,7 +159,7 @@ def _report_role(role: Any, path: KeyPath, findings: Findings) -> None:
 
 
 def _suggest_role(role: str) -> str | None:
-    return suggest(role, ROLES, elsewhere=ROLES_ELSEWHERE)
+    return suggest_field(role, ROLES, elsewhere=ROLES_ELSEWHERE)
 
 
 _ROLE_LIST = "the roles are " + ", ".join(ROLES)
@@ -159,7 +167,7 @@ _ROLE_LIST = "the roles are " + ", ".join(ROLES)
 
 def _report_empty(item: dict[str, Any], path: KeyPath, findings: Findings) -> None:
     known = ("content", "tool_calls")
-    guesses = (suggest(key, known, elsewhere={}) for key in item if key != "role")
+    guesses = (suggest_field(key, known, elsewhere={}) for key in item if key != "role")
     hint = next(filter(None, guesses), None)
     if hint is None:
         hint = f"add `content`; {_as_data(path)}"
@@ -176,7 +184,7 @@ def _as_data(path: KeyPath) -> str:
 
 def _check_tool_calls(calls: Any, path: KeyPath, findings: Findings) -> None:
     if type(calls) is not list:
-        findings.add("wrong-type", path, f"`tool_calls` is a list, not {kind(calls)}")
+        findings.add("wrong-type", path, f"`tool_calls` is a list, not {describe_kind(calls)}")
     elif not calls:
         findings.add("empty-list", path, "`tool_calls` is an empty list", "leave it out")
     else:

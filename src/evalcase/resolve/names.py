@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from evalcase.model.finding import Fix, KeyPath
-from evalcase.model.json_value import kind
+from evalcase.model.json_value import describe_kind
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.simulated_user import USER_FIELDS
 from evalcase.resolve.fields import (
@@ -20,7 +20,7 @@ from evalcase.resolve.fields import (
     TURN_FIELDS,
 )
 from evalcase.resolve.findings import Findings
-from evalcase.text.suggest import describe_foreign_letter, nearest_field, suggest
+from evalcase.text.suggest import describe_foreign_letter, nearest_field, suggest_field
 
 
 class Vocabulary(NamedTuple):
@@ -170,12 +170,12 @@ def _settle_execution(
     if value is None:
         return
     if type(value) is not dict:
-        findings.add("wrong-type", path, f"`execution` is a mapping, not {kind(value)}")
+        findings.add("wrong-type", path, f"`execution` is a mapping, not {describe_kind(value)}")
         return
     for name, item in value.items():
         if name not in EXECUTION_FIELDS:
             message = f"`execution` has no `{name}`"
-            guess = suggest(name, EXECUTION_FIELDS)
+            guess = suggest_field(name, EXECUTION_FIELDS)
             findings.add("unknown-field", (*path, name), message, guess, "key")
         elif item is not None:
             _settle_executed(name, EXECUTION_FIELDS[name], item, path, named, findings)

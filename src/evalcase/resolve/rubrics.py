@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.model.finding import QUOTE_IT, KeyPath
-from evalcase.model.json_value import kind
+from evalcase.model.json_value import describe_kind
 from evalcase.model.levels import Levels
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.shaped import FLAG, WEIGHT, read_as
@@ -14,7 +14,7 @@ from evalcase.resolve.shaped import FLAG, WEIGHT, read_as
 def read_rubric_list(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
     """Each rubric as `{text, id?, weight?, required?, levels?}`."""
     if type(value) is not list:
-        message = f"`rubrics` is a list, not {kind(value)}"
+        message = f"`rubrics` is a list, not {describe_kind(value)}"
         findings.add("wrong-type", path, message, "write a list of strings")
         return None
     if not value:
@@ -54,9 +54,9 @@ def _read_rubric(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
     before = findings.errors
     for key in item:
         if key not in ("id", "text", "description", "weight", "required", "levels"):
-            from evalcase.text.suggest import suggest
+            from evalcase.text.suggest import suggest_field
 
-            hint = suggest(key, ("id", "text", "weight", "required", "levels"))
+            hint = suggest_field(key, ("id", "text", "weight", "required", "levels"))
             findings.add("unknown-field", (*path, key), f"a rubric has no `{key}`", hint, "key")
     if item.get("text") is not None and item.get("description") is not None:
         message = "`text` and `description` say the same thing"
@@ -68,7 +68,9 @@ def _read_rubric(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
         message = f"the text of a rubric is a string that says something, not {_unfit(text)}"
         findings.add("wrong-type", (*path, name) if name in item else path, message)
     if id is not None and (type(id) is not str or not id):
-        findings.add("wrong-type", (*path, "id"), f"an id is a string, not {kind(id)}", QUOTE_IT)
+        findings.add(
+            "wrong-type", (*path, "id"), f"an id is a string, not {describe_kind(id)}", QUOTE_IT
+        )
     _check_weight(item, path, findings)
     _check_levels(item.get("levels"), (*path, "levels"), findings)
     names = ("id", "weight", "required", "levels")
@@ -78,7 +80,7 @@ def _read_rubric(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
 
 def _unfit(text: Any) -> str:
     if type(text) is not str:
-        return kind(text)
+        return describe_kind(text)
     return "a blank string" if text else "an empty string"
 
 

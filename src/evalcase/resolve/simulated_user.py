@@ -7,7 +7,7 @@ from typing import Any
 
 from evalcase.model.case import Case
 from evalcase.model.finding import QUOTE_IT, KeyPath
-from evalcase.model.json_value import kind
+from evalcase.model.json_value import describe_kind
 from evalcase.model.simulated_user import USER_FIELDS, USER_NEEDS
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.messages import read_input
@@ -39,7 +39,7 @@ def read_user_of(named: Named, path: KeyPath, findings: Findings) -> dict[str, A
 
 def _read_user(raw: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
     if type(raw) is not dict:
-        findings.add("wrong-type", path, f"`user` is a mapping, not {kind(raw)}", _EXAMPLE)
+        findings.add("wrong-type", path, f"`user` is a mapping, not {describe_kind(raw)}", _EXAMPLE)
         return None
     before = findings.errors
     written = settle_names(raw, path, USER, findings).values
@@ -77,7 +77,7 @@ def _read_facts(value: Any, path: KeyPath, findings: Findings) -> object:
         said = _read_said(value, path, findings)
         return None if said is None else [said]
     if type(value) is not list:
-        what = "an empty mapping" if value == {} else kind(value)
+        what = "an empty mapping" if value == {} else describe_kind(value)
         message = f"`facts` is text, a list of texts or a mapping, not {what}"
         hint = "leave it out" if value == {} else None
         findings.add("wrong-type" if value != {} else "bad-value", path, message, hint)
@@ -87,7 +87,7 @@ def _read_facts(value: Any, path: KeyPath, findings: Findings) -> object:
     for index, item in enumerate(value):
         if type(item) is not str:
             hint = QUOTE_IT if type(item) in (int, float, bool) else "write what is known as text"
-            message = f"`facts` holds texts, and this is {kind(item)}"
+            message = f"`facts` holds texts, and this is {describe_kind(item)}"
             findings.add("wrong-type", (*path, index), message, hint)
     return value
 

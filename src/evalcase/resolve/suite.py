@@ -8,7 +8,7 @@ from typing import Any
 
 from evalcase.model.case import Case
 from evalcase.model.finding import NO_DOUBTS, KeyPath
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.case import resolve_case, resolve_plain
 from evalcase.resolve.fields import CASE_CONTAINERS, CASE_FIELDS, SUITE_FIELDS
@@ -133,7 +133,7 @@ def resolve_sidecar(value: JSON, name: str, findings: Findings) -> SuiteFields:
     if value is None:
         return SuiteFields({"name": name}, NOTHING_SHARED)
     if type(value) is not dict:
-        findings.add("wrong-type", (), f"this file holds suite fields, not {kind(value)}")
+        findings.add("wrong-type", (), f"this file holds suite fields, not {describe_kind(value)}")
         return SuiteFields({"name": name}, NOTHING_SHARED)
     for container in CASE_CONTAINERS:
         if container in value:
@@ -150,7 +150,7 @@ def _shape(value: JSON, name: str, findings: Findings) -> _Shape | None:
             findings.add("no-cases", (), "the list of cases is empty")
         return _Shape(nothing, value, ())
     if type(value) is not dict:
-        what = "it is empty" if value is None else f"it holds {kind(value)}"
+        what = "it is empty" if value is None else f"it holds {describe_kind(value)}"
         message = f"a suite is a mapping with `cases`, or a list of cases, but {what}"
         findings.add("no-cases", (), message)
         return None
@@ -178,7 +178,7 @@ def _suite_shape(value: dict[str, Any], name: str, findings: Findings) -> _Shape
     elif type(cases) is not list:
         hint = _hint_for_mapping(cases) if type(cases) is dict else None
         findings.add(
-            "wrong-type", path, f"`{path[-1]}` is a list of cases, not {kind(cases)}", hint
+            "wrong-type", path, f"`{path[-1]}` is a list of cases, not {describe_kind(cases)}", hint
         )
     elif not cases:
         findings.add("no-cases", path, f"`{path[-1]}` is an empty list")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from evalcase.model.finding import IN_LIST, QUOTE_IT, Fix, KeyPath
-from evalcase.model.json_value import kind
+from evalcase.model.json_value import describe_kind
 from evalcase.resolve.findings import Findings
 
 Reader = Callable[[Any, KeyPath, Findings], Any]
@@ -16,7 +16,7 @@ def read_text(value: Any, path: KeyPath, findings: Findings) -> str | None:
     if type(value) is str:
         return value
     hint = QUOTE_IT if type(value) in (int, float, bool) else None
-    findings.add("wrong-type", path, f"`{path[-1]}` is a string, not {kind(value)}", hint)
+    findings.add("wrong-type", path, f"`{path[-1]}` is a string, not {describe_kind(value)}", hint)
     return None
 
 
@@ -78,14 +78,14 @@ def _read_texts(value: Any, path: KeyPath, findings: Findings) -> list[str] | No
     if type(value) is not list:
         example = value if type(value) is str and value.isprintable() else "one, two"
         hint = f"write [{example}]"
-        message = f"`{path[-1]}` is a list of strings, not {kind(value)}"
+        message = f"`{path[-1]}` is a list of strings, not {describe_kind(value)}"
         fix = IN_LIST if type(value) is str and value.strip() else None
         findings.add("wrong-type", path, message, hint, fix=fix)
         return None
     before = findings.errors
     for index, item in enumerate(value):
         if type(item) is not str:
-            message = f"`{path[-1]}` holds strings, and this is {kind(item)}"
+            message = f"`{path[-1]}` holds strings, and this is {describe_kind(item)}"
             cure = QUOTE_IT if item is None or type(item) in (int, float, bool) else None
             findings.add("wrong-type", (*path, index), message, cure)
     return value if findings.errors == before else None
@@ -94,7 +94,7 @@ def _read_texts(value: Any, path: KeyPath, findings: Findings) -> list[str] | No
 def read_mapping(value: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
     if type(value) is dict:
         return value
-    findings.add("wrong-type", path, f"`{path[-1]}` is a mapping, not {kind(value)}")
+    findings.add("wrong-type", path, f"`{path[-1]}` is a mapping, not {describe_kind(value)}")
     return None
 
 
@@ -111,7 +111,7 @@ def read_skip(value: Any, path: KeyPath, findings: Findings) -> str | bool | Non
         return None
     if value is True or (type(value) is str and value):
         return value
-    what = kind(value) if value != "" else "an empty string"
+    what = describe_kind(value) if value != "" else "an empty string"
     findings.add("wrong-type", path, f"`skip` is true, or the reason as a string, not {what}")
     return None
 

@@ -36,7 +36,9 @@ class Attempted(NamedTuple):
     """What is known of a call that came to nothing, beside its error."""
 
 
-async def attempt(target: Target, question: Question, limit_s: float, guests: Guests) -> Attempted:
+async def make_attempt(
+    target: Target, question: Question, limit_s: float, guests: Guests
+) -> Attempted:
     """Call a target once."""
     plan = target.traits.plan
     if target.traits.seen is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import MOST_TOKENS, MOST_USD, Answer, Usage
-from evalcase.model.codec import decode, encode
+from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.message import ROLES, Message, names_tool
 from evalcase.model.quick_dataclass import replace
 from evalcase.text.plain_json import NotJsonError, copy_json
@@ -65,7 +65,7 @@ def _fault_of_rest(answer: Answer) -> str | None:
     if answer == Answer(answer.messages, answer.usage, answer.cost_usd):
         return None
     try:
-        decode(Answer, encode(answer))
+        decode_object(Answer, encode_object(answer))
     except (ValueError, TypeError, AttributeError) as error:
         return f"fields can't be recorded: {error}"
     return None

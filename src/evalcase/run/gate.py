@@ -19,7 +19,7 @@ from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.target import Target
-from evalcase.run.attempt import Attempted, OverTimeError, attempt
+from evalcase.run.attempt import Attempted, OverTimeError, make_attempt
 from evalcase.run.budget import Budget
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace, Start
@@ -27,7 +27,7 @@ from evalcase.run.paces import Paces
 from evalcase.run.place import KeyFromAfar, SessionLostError, Workplace
 from evalcase.run.retry import wait_before_retry
 from evalcase.system.guests import Guests
-from evalcase.system.queue_time import queueing
+from evalcase.system.queue_time import stand_in_queue
 from evalcase.text.crash import failure_of
 
 CACHE_VERSION = 2
@@ -229,7 +229,7 @@ class Gate:
         tried: Attempted | None = None
         try:
             if self.place is None or target.traits.batching is not None:
-                tried = await attempt(target, question, limit_s, self._guests)
+                tried = await make_attempt(target, question, limit_s, self._guests)
             else:
                 tried = await self.place.attempt(name, question, limit_s)
         finally:
@@ -249,11 +249,11 @@ class _Steadfast:
     """Waits as long as it takes, also while no more trials are begun."""
 
     async def sleep(self, seconds: float) -> None:
-        with queueing():
+        with stand_in_queue():
             await asyncio.sleep(seconds)
 
     async def turn(self, pace: Pace) -> Start:
-        with queueing():
+        with stand_in_queue():
             return await pace.begin()
 
 

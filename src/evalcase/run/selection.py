@@ -73,7 +73,7 @@ class ShardRange(NamedTuple):
     end: int
 
 
-def deal(numbers: array[int], shard: Shard) -> ShardRange:
+def deal_cases(numbers: array[int], shard: Shard) -> ShardRange:
     """Deal cases by their numbers: in their order, to shards that differ by one at most."""
     dealt = array("Q", sorted(numbers))
     low, end = (len(dealt) * each // shard.of for each in (shard.number - 1, shard.number))

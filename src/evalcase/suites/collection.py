@@ -15,7 +15,7 @@ from evalcase.model.finding import Unfit
 from evalcase.model.problem import Problem
 from evalcase.model.suite import Suite
 from evalcase.plugins.known import Existing
-from evalcase.read.discover import discover, format_of, nothing_there, sidecars
+from evalcase.read.discover import discover_files, find_sidecars, format_of, nothing_there
 from evalcase.read.source import STDIN
 from evalcase.suites.load import load_file
 from evalcase.suites.snapshot import Snapshot
@@ -122,7 +122,7 @@ class Suites:
 
         There SuiteError is raised, with all errors, if there are any.
         """
-        for path in discover(self.paths):
+        for path in discover_files(self.paths):
             if isinstance(path, Problem):
                 self._note(path)
             else:
@@ -145,7 +145,7 @@ class Suites:
 
     def _check_lines(self, path: str) -> Iterator[Case]:
         held: list[Case] | None = [] if self._fits(path) else None
-        snapshot = Snapshot([path, *sidecars(path)], self._cwd)
+        snapshot = Snapshot([path, *find_sidecars(path)], self._cwd)
         snapshot.look()
         for item in stream_cases(path, self._known, snapshot.add):
             if isinstance(item, Problem):

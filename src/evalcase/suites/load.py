@@ -14,7 +14,7 @@ from evalcase.model.problem import Problem, in_order
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.suite import Suite
 from evalcase.plugins.known import Installed
-from evalcase.read.discover import discover, format_of, is_sidecar, nothing_there, suite_name
+from evalcase.read.discover import discover_files, format_of, is_sidecar, nothing_there, suite_name
 from evalcase.read.document import Format, parse_document
 from evalcase.read.source import (
     STDIN,
@@ -90,7 +90,7 @@ def load_each(
     known: Known | None = None,
 ) -> Iterator[Loaded]:  # fmt: skip
     """Read the suites that some paths stand for, one after the other; folders are searched."""
-    for path in discover(paths):
+    for path in discover_files(paths):
         if isinstance(path, Problem):
             yield Loaded(path.path, None, [path], 0, is_read=False)
         else:

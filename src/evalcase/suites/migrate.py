@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from evalcase.model.finding import Finding
-from evalcase.model.json_value import same
+from evalcase.model.json_value import are_same
 from evalcase.model.problem import Problem, Span, in_order
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import Installed
-from evalcase.read.discover import format_of, is_sidecar, nothing_there, outside_link, sidecars
+from evalcase.read.discover import find_sidecars, format_of, is_sidecar, nothing_there, outside_link
 from evalcase.read.document import Document, Format, parse_document
 from evalcase.read.places import Alias, Branch, find_node
 from evalcase.read.source import (
@@ -32,7 +32,7 @@ from evalcase.resolve.ids import Ids
 from evalcase.resolve.suite import resolve_line, resolve_sidecar, resolve_suite
 from evalcase.resolve.suite_fields import NOTHING_SHARED
 from evalcase.suites.named_files import SuiteFiles
-from evalcase.suites.renames import OLD_NAMES, Rename, apply_renames, plan_renames
+from evalcase.suites.renames import OLD_NAME_CODES, Rename, apply_renames, plan_renames
 from evalcase.system.files import read_bytes
 
 
@@ -68,7 +68,7 @@ def migrate_file(path: str, stdin_format: Format = "yaml") -> Iterator[Migration
         )
         yield Migration(path, b"", b"", [], [], [problem])
     if format == "jsonl" and path != STDIN:
-        for sidecar in sidecars(path):
+        for sidecar in find_sidecars(path):
             outside = outside_link(sidecar)
             if outside is None:
                 yield from migrate_file(sidecar)
@@ -122,7 +122,7 @@ def _migrate_document(document: Document, format: Format, result: Migration) -> 
 
     def keeps_meaning(renames: list[Rename]) -> bool:
         after = parse_document(apply_renames(document, renames), format, document.path)
-        return after.readable and not after.faults and same(_resolve(after, format)[0], meaning)
+        return after.readable and not after.faults and are_same(_resolve(after, format)[0], meaning)
 
     renames = _renames_that_go(document, findings, [rename for rename, _ in planned], keeps_meaning)
     done = {rename.span for rename in renames}
@@ -169,7 +169,7 @@ def _used_otherwise(document: Document, findings: list[Finding], keys: set[Span]
     root = document.places()
     found: Counter[Span] = Counter()
     for finding in findings:
-        if finding.code in OLD_NAMES and finding.at == "key":
+        if finding.code in OLD_NAME_CODES and finding.at == "key":
             found[find_node(root, finding.path, "key").span] += 1
     uses: Counter[Span] = Counter()
     nodes = [root]
@@ -221,7 +221,7 @@ def _resolve(document: Document, format: Format) -> tuple[Any, list[Finding]]:
     else:
         fields, cases, _ = resolve_suite(document.value, "", findings)
         meaning = [fields, [case and case.to_dict() for case in cases]]
-    others = sorted(each.code for each in findings.found if each.code not in OLD_NAMES)
+    others = sorted(each.code for each in findings.found if each.code not in OLD_NAME_CODES)
     return [meaning, others], findings.found
 
 

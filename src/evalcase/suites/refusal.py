@@ -110,7 +110,7 @@ def _documents(errors: Sequence[Problem]) -> Iterator[str]:
             yield path
 
 
-def refuse(problems: Sequence[Problem], config: Config, needs: Needs) -> None:
+def refuse_run(problems: Sequence[Problem], config: Config, needs: Needs) -> None:
     """Raise what a run is refused with, if there is anything: ConfigError where no suite is at
     fault."""
     if not problems:

@@ -14,7 +14,7 @@ from evalcase.resolve.fields import CASE_ALIASES, EXECUTION, SUITE_ALIASES
 from evalcase.suites.grader_renames import OtherName, edits_of, other_name, places_of, value_at
 
 _RENAMED = {**CASE_ALIASES, **SUITE_ALIASES}
-OLD_NAMES = ("deprecated-name", "ignored-alias")
+OLD_NAME_CODES = ("deprecated-name", "ignored-alias")
 """What is found where one stands."""
 
 
@@ -31,7 +31,7 @@ def plan_renames(
     document: Document, findings: list[Finding]
 ) -> tuple[list[tuple[Rename, Finding]], list[Finding]]:
     """Which names can be renamed, each once, and which are only to be reported."""
-    found = [each for each in findings if each.code in OLD_NAMES]
+    found = [each for each in findings if each.code in OLD_NAME_CODES]
     if not found:
         return [], []
     graders = [_grader_of(document, each) for each in found]

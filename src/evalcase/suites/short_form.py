@@ -11,7 +11,7 @@ from json import dumps
 from typing import Any
 
 from evalcase.model.finding import KeyPath
-from evalcase.model.json_value import fresh
+from evalcase.model.json_value import copy_value
 from evalcase.plugins.known import Installed
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.messages import read_expected_output, read_input
@@ -60,7 +60,7 @@ class Shortening:
 
     def fields(self, fields: dict[str, Any]) -> dict[str, Any]:
         """What cases and suites have in common, in short; and all else as it is."""
-        short: dict[str, Any] = fresh(fields)
+        short: dict[str, Any] = copy_value(fields)
         if "input" in short:
             short["input"] = self._shortest(read_input, "input", short["input"], _contents)
         if "graders" in short:
@@ -98,7 +98,7 @@ class Shortening:
     def _meaning(self, read: _Reader, name: str, value: object, allow: bool = False) -> str | None:
         """The canonical form as text; None where there is none, or something to be said of it."""
         findings = Findings(self._known)
-        canonical = read(fresh(value), (name,), findings)
+        canonical = read(copy_value(value), (name,), findings)
         is_clean = not findings.errors if allow else not findings.found
         return dumps(canonical) if canonical is not None and is_clean else None
 

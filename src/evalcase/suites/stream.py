@@ -16,7 +16,7 @@ from evalcase.model.problem import Problem, Span, in_order
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import Installed
-from evalcase.read.discover import outside_link, sidecars, suite_name
+from evalcase.read.discover import find_sidecars, outside_link, suite_name
 from evalcase.read.document import Document, parse_document
 from evalcase.read.jsonl import Line, document_of, read_lines
 from evalcase.read.source import (
@@ -244,7 +244,7 @@ def open_stream(
 def _read_sidecar(path: str, known: Known, on_file: OnFile) -> Sidecar:
     name = suite_name(path)
     nothing = SuiteFields({"name": name}, NOTHING_SHARED)
-    names = [] if path in (STDIN, TEXT) else sidecars(path)
+    names = [] if path in (STDIN, TEXT) else find_sidecars(path)
     if not names:
         old = None if path in (STDIN, TEXT) else object_to_old_sidecar(path)
         return Sidecar(nothing, [] if old is None else [old])

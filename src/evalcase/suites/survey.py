@@ -18,7 +18,7 @@ from evalcase.plugins.known import Installed
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
 from evalcase.run.plan import times_of
-from evalcase.run.selection import Chooser, Shard, deal, number_of
+from evalcase.run.selection import Chooser, Shard, deal_cases, number_of
 from evalcase.run.unmatched import Unmatched
 from evalcase.suites.collection import SomeSuites
 from evalcase.suites.refusal import SuiteNeeds
@@ -113,7 +113,7 @@ def _deal(choice: Chooser, cases: Iterable[tuple[str, Case]], shard: Shard) -> C
     if not numbers:
         return choice
     dealt = f"{len(numbers)} cases, {total % (1 << 64):016x}"
-    return replace(choice, part=deal(numbers, shard), dealt=dealt)
+    return replace(choice, part=deal_cases(numbers, shard), dealt=dealt)
 
 
 def _look_at_filters(

@@ -15,7 +15,7 @@ from evalcase.model.finding import Unfit
 from evalcase.model.part_files import is_address, named_files
 from evalcase.system.project_root import is_inside, project_root
 
-MAX_BYTES = 100 << 20
+MAX_ATTACHED_BYTES = 100 << 20
 _LONGEST_SHOWN = 200
 """A name may be a whole picture by mistake."""
 
@@ -74,8 +74,8 @@ class Attachments:
         found = os.stat(path)
         if not stat.S_ISREG(found.st_mode):
             return Unfit("bad-file", f"`{name}` is not a regular file")
-        if found.st_size > MAX_BYTES:
-            return Unfit("bad-file", f"`{name}` is larger than {MAX_BYTES >> 20} MiB")
+        if found.st_size > MAX_ATTACHED_BYTES:
+            return Unfit("bad-file", f"`{name}` is larger than {MAX_ATTACHED_BYTES >> 20} MiB")
         return path
 
 

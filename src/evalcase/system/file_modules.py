@@ -6,7 +6,7 @@ import os
 import sys
 from types import ModuleType
 
-from evalcase.model.nearest import nearest
+from evalcase.model.nearest import find_nearest
 from evalcase.system.files import open_file
 
 
@@ -54,5 +54,5 @@ def _did_you_mean(name: str, root: str) -> str:
         entries = os.listdir(os.path.join(root, folder))
     except OSError:
         return ""
-    close = nearest(file, [entry for entry in entries if entry.endswith(".py")])
+    close = find_nearest(file, [entry for entry in entries if entry.endswith(".py")])
     return f": did you mean `{folder}/{close}`?" if close else ""

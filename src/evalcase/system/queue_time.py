@@ -45,7 +45,7 @@ _COUNTING: ContextVar[tuple[QueueTime, ...]] = ContextVar("queue_time", default=
 
 
 @contextmanager
-def queueing() -> Iterator[None]:
+def stand_in_queue() -> Iterator[None]:
     """Stand in a queue: told to all that count here."""
     several = _COUNTING.get()
     for each in several:

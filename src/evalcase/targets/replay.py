@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, ClassVar
 
 from evalcase.errors import ConfigError, RecordError, TargetError
 from evalcase.model.answer import Answer, Earlier
-from evalcase.model.codec import decode
+from evalcase.model.codec import decode_object
 from evalcase.model.option import option
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass, replace
@@ -134,14 +134,16 @@ def _packed(path: str) -> str:
 def _noted(value: object) -> Earlier | None:
     """What a record says of an answer that was given before already."""
     with suppress(ValueError):
-        return decode(Earlier, value)
+        return decode_object(Earlier, value)
     return None
 
 
 def _steps(value: object) -> tuple[Step, ...]:
     """What a record says was done on the way to an answer."""
     with suppress(ValueError):
-        return tuple([decode(Step, each) for each in value]) if isinstance(value, list) else ()
+        return (
+            tuple([decode_object(Step, each) for each in value]) if isinstance(value, list) else ()
+        )
     return ()
 
 

@@ -9,12 +9,12 @@ EXCERPT_CHARACTERS = 1000
 _QUOTED = late_pattern(r"`([^`]{60})[^`]{20,}`")
 
 
-def abridge(message: str) -> str:
+def abridge_message(message: str) -> str:
     """The message with long names in it cut."""
     return message if len(message) <= _LONG else _QUOTED.sub(r"`\1…`", message)
 
 
-def shorten(text: str, most: int) -> str:
+def shorten_text(text: str, most: int) -> str:
     """The text; if it is longer, so many characters of it, of which the last says that it was."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from evalcase.model.answer import Answer
-from evalcase.model.json_value import JSON, depth
+from evalcase.model.json_value import JSON, measure_depth
 from evalcase.model.message import is_part, part_text, text_of
 from evalcase.text.late_pattern import late_pattern
 from evalcase.text.readable import call_text
@@ -34,7 +34,7 @@ def value_of_answer(answer: Answer) -> JSON:
 
 def too_deep(value: JSON) -> bool:
     """Whether a value is nested deeper than those of a suite may be, and so equals none of them."""
-    return depth(value, DEEPEST) > DEEPEST
+    return measure_depth(value, DEEPEST) > DEEPEST
 
 
 def text_of_content(content: JSON) -> str | None:
@@ -87,10 +87,10 @@ def but_calls(answer: Answer) -> str:
 
 def parse_answer(text: str) -> JSON:
     """The value of a text that is JSON, or one fenced block with JSON in it."""
-    return parse_json(unfence(text))
+    return parse_json(unfence_text(text))
 
 
-def unfence(text: str) -> str:
+def unfence_text(text: str) -> str:
     """The inside of a text that is one fenced block (``` or ~~~) as a whole; else the text. Beside
     the fence there may be the name of a language: where there is more, nothing of it is dropped."""
     text = text.strip()

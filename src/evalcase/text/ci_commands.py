@@ -18,7 +18,7 @@ def in_ci(environment: Mapping[str, str]) -> bool:
     return "GITHUB_ACTIONS" in environment or "TF_BUILD" in environment
 
 
-def defuse(line: str) -> str:
+def defuse_line(line: str) -> str:
     """The line with a blank within whatever would be a command."""
     if "::" not in line and "##" not in line:
         return line

@@ -16,7 +16,7 @@ from evalcase.text.quick_json import compact_encoder
 from evalcase.text.strict_json import DEEPEST_ROW, may_be_deep, parse_row
 
 MAX_LINE = 64 * 1024 * 1024
-MAX_DEPTH = DEEPEST_ROW
+MAX_ROW_DEPTH = DEEPEST_ROW
 """Both hold for writing too: nothing gets into a journal that could not be read from it."""
 
 SUM = b',"sum":"'
@@ -38,7 +38,7 @@ def dump_row(row: dict[str, Any]) -> str:
     """The JSON of a row, without its checksum."""
     if "type" not in row or "sum" in row:
         raise ValueError("a row has a `type`, and leaves `sum` to the journal")
-    return dump(row)
+    return dump_value(row)
 
 
 def encode_line(text: str) -> bytes:
@@ -57,11 +57,11 @@ def encode_members(text: str) -> bytes:
     return line
 
 
-def dump(value: dict[str, Any]) -> str:
+def dump_value(value: dict[str, Any]) -> str:
     """Compact JSON of a value that `parse_row` will accept again."""
     try:
         text = _to_json(value)
-        if may_be_deep(text, MAX_DEPTH):
+        if may_be_deep(text, MAX_ROW_DEPTH):
             parse_row(text)
     except (TypeError, RecursionError) as error:
         raise ValueError(f"not a JSON value: {error}") from error

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.path_steps import EVERY, path_steps
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.late_pattern import late_pattern
@@ -110,4 +110,4 @@ def _shown(value: JSON) -> str:
         return f"a mapping with {names}{more}" if value else "an empty mapping"
     if isinstance(value, list):
         return f"a list of {len(value)}"
-    return kind(value)
+    return describe_kind(value)

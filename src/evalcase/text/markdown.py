@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from evalcase.text.late_pattern import late_pattern
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 _TICKS = late_pattern("`+")
 
 
 def code_span(text: str) -> str:
     """A text in one line, as code; `–` where there is none."""
-    text = visible(text)
+    text = make_visible(text)
     if not text.strip():
         return "–"
     ticks = "`" * (_longest_run([text]) + 1)
@@ -23,14 +23,14 @@ def code_span(text: str) -> str:
 
 def code_block(lines: Iterable[str], language: str = "text") -> Iterator[str]:
     """Lines of a text, as a block of code."""
-    shown = [visible(line) for line in lines]
+    shown = [make_visible(line) for line in lines]
     fence = "`" * max(3, _longest_run(shown) + 1)
     yield f"{fence}{language}"
     yield from shown
     yield fence
 
 
-def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def write_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """A table of cells that are Markdown already; the first row is its head, and all but the first
     column are numbers."""
     head, *rest = rows

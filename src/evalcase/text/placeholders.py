@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from evalcase.model.json_value import JSON
-from evalcase.model.nearest import nearest
+from evalcase.model.nearest import find_nearest
 from evalcase.text.late_pattern import late_pattern
 
 _STRICT = late_pattern(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}")
@@ -92,7 +92,7 @@ class Template:
         return self._pattern.sub(put, value)
 
     def _near(self, name: str) -> str | None:
-        return nearest(name, self.names, 0.6 if self.strict else _NEARLY)
+        return find_nearest(name, self.names, 0.6 if self.strict else _NEARLY)
 
 
 def _texts(value: JSON) -> Iterator[str]:

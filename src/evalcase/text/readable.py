@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from json import dumps
 
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.message import ToolCall, is_part, names_tool, part_text
 
 
@@ -21,7 +21,7 @@ def as_json(value: JSON, indent: int | None = None) -> str:
         return dumps(value, indent=indent)
     except (TypeError, ValueError, RecursionError):
         # Data of a Python target may hold what JSON can't: it is for people, so it needn't.
-        return f"({kind(value)} that can't be shown)"
+        return f"({describe_kind(value)} that can't be shown)"
     return text
 
 

@@ -181,7 +181,7 @@ class KnownSecrets:
         return "".join([*parts, text[done:]])
 
 
-NOTHING = KnownSecrets({}, {}, (), {}, {})
+NO_SECRETS = KnownSecrets({}, {}, (), {}, {})
 """Before any value is known."""
 
 

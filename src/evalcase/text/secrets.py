@@ -15,7 +15,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.late_pattern import late_pattern
 from evalcase.text.secret_forms import is_common
-from evalcase.text.secret_search import NOTHING, KnownSecrets
+from evalcase.text.secret_search import NO_SECRETS, KnownSecrets
 
 _PROXIES = tuple(f"{scheme}_proxy" for scheme in ("http", "https", "all"))
 _PROXY_NAMES = (*_PROXIES, *map(str.upper, _PROXIES))
@@ -43,7 +43,7 @@ class Scrubber:
         self._seen: dict[str, str | None] = {}
         """What the variables had when they were last looked at; of proxies, those that are set."""
         self._count = -1
-        self._known = NOTHING
+        self._known = NO_SECRETS
         self._warned: set[str] = set()
 
     def watch(self, names: Iterable[str]) -> None:
@@ -99,7 +99,7 @@ class Scrubber:
                 known = known.with_value(value, name)
         if len(known.values) > _MOST_VALUES:
             newest = list(known.values.items())[-_MOST_VALUES // 2 :]
-            known = reduce(lambda some, pair: some.with_value(*pair), newest, NOTHING)
+            known = reduce(lambda some, pair: some.with_value(*pair), newest, NO_SECRETS)
             self._warn_once(f"secrets have changed often: the last {len(newest)} are looked for")
         self._known = known
         for name in sorted(common.difference(_PROXY_NAMES, [""])):

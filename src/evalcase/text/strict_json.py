@@ -10,7 +10,7 @@ from json import JSONDecodeError
 from typing import Any, NoReturn
 
 from evalcase.model.json_decoder import BadJsonError, decode_strictly
-from evalcase.model.json_value import JSON, depth
+from evalcase.model.json_value import JSON, measure_depth
 
 __all__ = [
     "DEEPEST",
@@ -56,7 +56,7 @@ def _parse(source: str | bytes, deepest: int) -> JSON:
     except ValueError:
         # The one that is left: Python reads no integer of more than 4,300 digits.
         raise BadJsonError("a number in it has too many digits") from None
-    if may_be_deep(text, deepest) and depth(value, deepest) > deepest:
+    if may_be_deep(text, deepest) and measure_depth(value, deepest) > deepest:
         _refuse_depth(deepest)
     return value
 

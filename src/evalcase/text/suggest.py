@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evalcase.model.nearest import hint_at, nearest, nearest_meaning, plain_name
+from evalcase.model.nearest import find_nearest, hint_at, nearest_meaning, plain_name
 
 _FIELDS_ELSEWHERE = {
     "prompt": "input", "question": "input", "query": "input", "messages": "input",
@@ -33,7 +33,7 @@ _SHORT = 5
 _SHORT_ALIKE = 0.8
 
 
-def suggest(
+def suggest_field(
     name: str, known: Iterable[str], aliases: dict[str, str] | None = None,
     elsewhere: dict[str, str] | None = None,
 ) -> str | None:  # fmt: skip
@@ -77,4 +77,4 @@ def _may_be(name: str, known: str) -> bool:
     if abs(len(name) - len(known)) > max(2, len(known) // 4):
         return False
     is_short = len(known) <= _SHORT and name[:1] != known[:1]
-    return not is_short or nearest(name, [known], _SHORT_ALIKE) is not None
+    return not is_short or find_nearest(name, [known], _SHORT_ALIKE) is not None

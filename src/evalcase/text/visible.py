@@ -25,7 +25,7 @@ UNSEEN = (
 _HIDDEN = late_pattern(f"[\x00-\x1f{STEERING}{UNSEEN}]")
 
 
-def visible(text: str) -> str:
+def make_visible(text: str) -> str:
     """Spell control and invisible characters as `<U+001B>`, line ends too."""
     if text.isascii() and text.isprintable():
         return text

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from evalcase.model.finding import KeyPath
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 Comments: TypeAlias = "Mapping[KeyPath, str]"
 
@@ -77,7 +77,7 @@ def comment_lines(comments: list[str] | Iterator[str], indent: int) -> Iterator[
     """Comments as lines of a file, with nothing in them that could end a line."""
     for comment in comments:
         for line in comment.split("\n"):
-            yield f"{' ' * indent}{f'# {visible(line)}'.rstrip()}\n"
+            yield f"{' ' * indent}{f'# {make_visible(line)}'.rstrip()}\n"
 
 
 def _has(value: dict[str, object] | list[object], step: str | int) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.traces.span import BadTraceError, read_attributes, read_id
 
@@ -34,7 +34,9 @@ def read_pieces(export: JSON) -> Iterator[Piece]:
     """The spans and log records of an export, or of a list of exports."""
     for each in export if isinstance(export, list) else (export,):
         if not isinstance(each, dict):
-            raise BadTraceError(f"an export is an object with `resourceSpans`, not {kind(each)}")
+            raise BadTraceError(
+                f"an export is an object with `resourceSpans`, not {describe_kind(each)}"
+            )
         signals = [name for name in _SIGNALS if name in each]
         if not signals and each:
             raise BadTraceError(_what_else(each))
@@ -75,8 +77,8 @@ def _objects(holder: dict[str, Any], name: str, place: str) -> list[dict[str, An
     items = holder.get(name) or []
     shown = f"{place}.{name}" if place else name
     if not isinstance(items, list):
-        raise BadTraceError(f"{shown} is a list, not {kind(items)}")
+        raise BadTraceError(f"{shown} is a list, not {describe_kind(items)}")
     for number, each in enumerate(items):
         if not isinstance(each, dict):
-            raise BadTraceError(f"{shown}[{number}] is an object, not {kind(each)}")
+            raise BadTraceError(f"{shown}[{number}] is an object, not {describe_kind(each)}")
     return items

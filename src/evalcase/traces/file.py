@@ -12,7 +12,7 @@ from evalcase.text.strict_json import DEEPEST_ROW, BadJsonError, parse_json
 from evalcase.traces.export import Piece, read_pieces
 from evalcase.traces.span import BadTraceError
 
-MOST_BYTES = MAX_LINE
+MOST_TRACE_BYTES = MAX_LINE
 """Of one export. A file of lines may have any number of them."""
 
 
@@ -30,10 +30,10 @@ def read_trace_file(file: BinaryIO) -> Iterator[Piece]:
 
 def _exports(file: BinaryIO) -> Iterator[tuple[int, JSON]]:
     number = 0
-    while line := file.readline(MOST_BYTES + 1):
+    while line := file.readline(MOST_TRACE_BYTES + 1):
         number += 1
-        if len(line) > MOST_BYTES:
-            raise BadTraceError(_at(number, f"it is longer than {MOST_BYTES:,} bytes"))
+        if len(line) > MOST_TRACE_BYTES:
+            raise BadTraceError(_at(number, f"it is longer than {MOST_TRACE_BYTES:,} bytes"))
         if not line.strip():
             continue
         try:
@@ -52,9 +52,9 @@ def _goes_on(line: bytes) -> bool:
 
 
 def _whole(begun: bytes, file: BinaryIO) -> JSON:
-    data = begun + file.read(MOST_BYTES + 1 - len(begun))
-    if len(data) > MOST_BYTES:
-        what = f": it is one export of more than {MOST_BYTES:,} bytes; write one on each line"
+    data = begun + file.read(MOST_TRACE_BYTES + 1 - len(begun))
+    if len(data) > MOST_TRACE_BYTES:
+        what = f": it is one export of more than {MOST_TRACE_BYTES:,} bytes; write one on each line"
         raise BadTraceError(what)
     try:
         return parse_json(data, DEEPEST_ROW)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.late_pattern import late_pattern
@@ -105,7 +105,7 @@ def _has_near_parent(raw: dict[str, Any]) -> bool:
 def read_event(raw: JSON) -> SpanEvent:
     """An event of a span, or a log record: then what it says is in its body."""
     if not isinstance(raw, dict):
-        raise BadTraceError(f"an event is an object, not {kind(raw)}")
+        raise BadTraceError(f"an event is an object, not {describe_kind(raw)}")
     attributes = read_attributes(raw)
     name = raw.get("name") or raw.get("eventName") or attributes.get("event.name") or ""
     if "body" in raw:
@@ -166,7 +166,7 @@ def _text(raw: dict[str, Any], name: str) -> str:
 def _list(raw: dict[str, Any], name: str) -> list[Any]:
     value = raw.get(name)
     if value is not None and not isinstance(value, list):
-        raise BadTraceError(f"`{name}` is a list, not {kind(value)}")
+        raise BadTraceError(f"`{name}` is a list, not {describe_kind(value)}")
     return value or []
 
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.graders.judging.criterion import number_criteria
-from evalcase.graders.judging.neutral import BREAK, neutralise
+from evalcase.graders.judging.neutral import BREAK, neutralise_tokens
 from evalcase.graders.judging.prompt import (
-    NAMES,
+    BLOCK_NAMES,
     Prompt,
     ask_again,
     closing_for,
@@ -72,7 +72,7 @@ def test_an_answer_that_holds_the_boundary_of_before_gets_another(more: str, vot
     ],
 )  # fmt: skip
 def test_control_tokens_are_broken_and_counted(token: str) -> None:
-    text, count = neutralise(f"before {token} after {token}")
+    text, count = neutralise_tokens(f"before {token} after {token}")
     assert count == 2
     assert token not in text
     assert text.replace(BREAK, "") == f"before {token} after {token}"
@@ -81,7 +81,7 @@ def test_control_tokens_are_broken_and_counted(token: str) -> None:
 
 @pytest.mark.parametrize("text", ["a < b | c > d", "x[0]", "<strong>", "if a|b:", "<||>" * 0])
 def test_other_text_is_left_alone(text: str) -> None:
-    assert neutralise(text) == (text, 0)
+    assert neutralise_tokens(text) == (text, 0)
 
 
 def test_a_criterion_is_one_line_whatever_is_in_it() -> None:
@@ -127,4 +127,4 @@ def test_check_knows_what_a_template_may_hold(template: str, said: list[str]) ->
 
 
 def test_both_lists_of_blocks_are_one() -> None:
-    assert NAMES == BLOCKS
+    assert BLOCK_NAMES == BLOCKS

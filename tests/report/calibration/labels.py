@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalcase.model.label import AnswerName, Judged, Label
-from evalcase.report.calibration.calibration import Calibration, Section, calibrate
+from evalcase.report.calibration.calibration import Calibration, Section, calibrate_grader
 
 
 def judged(
@@ -51,4 +51,4 @@ def only(said: Sequence[Judged], labels: Sequence[Label]) -> Section:
 
 
 def whole(said: Sequence[Judged], labels: Sequence[Label]) -> Calibration:
-    return calibrate("20260301-090000-a1b2c3", "judge", said, labels)
+    return calibrate_grader("20260301-090000-a1b2c3", "judge", said, labels)

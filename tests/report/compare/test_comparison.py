@@ -14,7 +14,7 @@ from evalcase.report.compare.comparison import (
     require_target,
 )
 from evalcase.report.compare.gated import find_gated
-from evalcase.report.compare.gates import gates_exit_code, judge, read_gate
+from evalcase.report.compare.gates import gates_exit_code, judge_gates, read_gate
 from evalcase.report.compare.sentence import say_result, say_test
 from evalcase.report.compare.side import Side
 from evalcase.report.files.comparison_object import comparison_object
@@ -61,7 +61,7 @@ def compare(base: Side, head: Side) -> Comparison:
 def compared(base: str, head: str, *gates: str, **options: Any) -> Compared:
     comparison = compare(side(base, "before"), side(head, "after"))
     gated = find_gated(comparison, "passed", ())
-    judged = judge(comparison, gated, [read_gate(gate) for gate in gates])
+    judged = judge_gates(comparison, gated, [read_gate(gate) for gate in gates])
     return Compared(comparison, gated, judged, **options)
 
 
@@ -215,13 +215,13 @@ def test_a_target_has_to_be_there() -> None:
 def test_gates(base: str, head: str, gate: str, code: int) -> None:
     comparison = compare(side(base), side(head))
     gated = find_gated(comparison, "passed", ()) if comparison.pairs else []
-    judged = judge(comparison, gated, [read_gate(gate)])
+    judged = judge_gates(comparison, gated, [read_gate(gate)])
     assert gates_exit_code(judged) == code, judged
 
 
 def test_without_a_gate_nothing_fails() -> None:
     comparison = compare(side("PPP"), side("EFF"))
-    assert gates_exit_code(judge(comparison, find_gated(comparison, "passed", ()), [])) == 0
+    assert gates_exit_code(judge_gates(comparison, find_gated(comparison, "passed", ()), [])) == 0
 
 
 def test_of_several_gates_one_is_enough() -> None:
@@ -252,7 +252,7 @@ def several(label: str, **targets: str) -> Side:
 def judged_code(base: Side, head: Side, *gates: str) -> int:
     comparison = compare(base, head)
     gated = find_gated(comparison, "passed", ())
-    return gates_exit_code(judge(comparison, gated, [read_gate(gate) for gate in gates]))
+    return gates_exit_code(judge_gates(comparison, gated, [read_gate(gate) for gate in gates]))
 
 
 @pytest.mark.parametrize(
@@ -305,8 +305,10 @@ def test_with_repeats_the_share_of_trials_is_what_is_tested() -> None:
     (tested,) = find_gated(comparison, "passed", ())
     assert list(say_result(comparison, [tested])) == ["Head is worse than base."]
     assert "on the share of its trials that each case passed" in say_test([tested])
-    assert gates_exit_code(judge(comparison, [tested], [read_gate("significantly-worse")])) == 1
-    assert gates_exit_code(judge(comparison, [tested], [read_gate("broken")])) == 0
+    assert (
+        gates_exit_code(judge_gates(comparison, [tested], [read_gate("significantly-worse")])) == 1
+    )
+    assert gates_exit_code(judge_gates(comparison, [tested], [read_gate("broken")])) == 0
     (by_case,) = find_gated(comparison, "cases", ())
     assert by_case.value == 0
-    assert gates_exit_code(judge(comparison, [by_case], [read_gate("worse")])) == 0
+    assert gates_exit_code(judge_gates(comparison, [by_case], [read_gate("worse")])) == 0

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.paired import Clusters, cover_changes, cover_clusters, cover_verdicts
-from evalcase.report.statistics.holm import adjust
+from evalcase.report.statistics.holm import adjust_p_values
 from evalcase.report.statistics.mcnemar import mcnemar_p, smallest_p
 from evalcase.report.statistics.paired import (
     Change,
@@ -160,10 +160,10 @@ def test_nothing_differs() -> None:
 
 
 def test_holm() -> None:
-    assert adjust([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert adjust([0.9, 0.8]) == [1.0, 1.0]
-    assert adjust([0.2]) == [0.2]
-    assert adjust([]) == []
+    assert adjust_p_values([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert adjust_p_values([0.9, 0.8]) == [1.0, 1.0]
+    assert adjust_p_values([0.2]) == [0.2]
+    assert adjust_p_values([]) == []
 
 
 # Planning

@@ -4,19 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.report.terminal.cells import cut, measure, wrap
+from evalcase.report.terminal.cells import cut_text, measure_text, wrap_text
 
 
 @given(st.text(max_size=200), st.integers(2, 60))
 def test_what_is_cut_fits(text: str, width: int) -> None:
-    assert measure(cut(text, width)) <= width
+    assert measure_text(cut_text(text, width)) <= width
 
 
 @given(st.text(alphabet=st.characters(codec="ascii", categories=["L", "N", "Zs"]), max_size=200),
        st.integers(4, 60))  # fmt: skip
 def test_wrapping_loses_no_words(text: str, width: int) -> None:
-    rows = wrap(text, width)
-    assert all(measure(row) <= width for row in rows)
+    rows = wrap_text(text, width)
+    assert all(measure_text(row) <= width for row in rows)
     assert "".join(rows).replace(" ", "") == text.replace(" ", "")
 
 
@@ -32,4 +32,4 @@ def test_wrapping_loses_no_words(text: str, width: int) -> None:
     ],
 )
 def test_cut(text: str, width: int, shown: str) -> None:
-    assert cut(text, width) == shown
+    assert cut_text(text, width) == shown

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.report.terminal.cells import measure
-from evalcase.report.terminal.hanging import hang
+from evalcase.report.terminal.cells import measure_text
+from evalcase.report.terminal.hanging import hang_text
 
 WORDS = st.lists(st.text("ab漢e\u0301", min_size=1, max_size=12), max_size=20).map(" ".join)
 
 
 def test_without_a_width_it_stays_one_row() -> None:
     text = "word " * 100
-    assert hang(text, None, indent=2, taken=50) == [text]
+    assert hang_text(text, None, indent=2, taken=50) == [text]
 
 
 @pytest.mark.parametrize(
@@ -33,15 +33,15 @@ def test_without_a_width_it_stays_one_row() -> None:
     ],
 )
 def test_rows(text: str, width: int, indent: int, taken: int, rows: list[str]) -> None:
-    assert hang(text, width, indent=indent, taken=taken) == rows
+    assert hang_text(text, width, indent=indent, taken=taken) == rows
 
 
 @given(WORDS, st.integers(1, 40), st.integers(0, 6), st.integers(0, 50))
 def test_no_word_is_broken_or_lost_and_rows_fit(
     text: str, width: int, indent: int, taken: int
 ) -> None:
-    rows = hang(text, width, indent=indent, taken=taken)
+    rows = hang_text(text, width, indent=indent, taken=taken)
     assert " ".join(rows).split() == text.split()
     for number, row in enumerate(rows):
         room = width - (0 if number else taken)
-        assert measure(row) <= room or len(row.split()) <= 1
+        assert measure_text(row) <= room or len(row.split()) <= 1

@@ -10,7 +10,7 @@ from evalcase.model.failure import Failure
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
 from evalcase.report.terminal.live import LiveView
-from evalcase.report.terminal.stderr_proxy import StderrProxy, tame
+from evalcase.report.terminal.stderr_proxy import StderrProxy, tame_line
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.view import MOST_LINES
 from tests.effort import count_steps
@@ -225,7 +225,7 @@ def test_before_and_after_a_run_printing_is_plain_printing() -> None:
     ],
 )
 def test_colours_are_kept_and_what_else_steers_is_spelt(line: str, shown: str) -> None:
-    assert tame(line) == shown
+    assert tame_line(line) == shown
 
 
 def test_a_trial_costs_next_to_nothing() -> None:

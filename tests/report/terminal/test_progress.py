@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from evalcase.model.result import Verdict
-from evalcase.report.terminal.cells import measure
+from evalcase.report.terminal.cells import measure_text
 from evalcase.report.terminal.progress import (
     Progress,
     Speed,
@@ -58,7 +58,7 @@ def test_it_never_needs_more_room_than_there_is(width: int) -> None:
         300, 10, 12_170, counted(12_110, failed=8, errored=5, skipped=40, ungraded=7), 12.3
     )
     line = status_line(progress, steady(5000), 5000.0, width, PLAIN, "finishing")
-    assert measure(line) <= width
+    assert measure_text(line) <= width
 
 
 def test_an_estimate_is_made_only_when_it_means_something() -> None:

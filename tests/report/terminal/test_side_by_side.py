@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evalcase.report.terminal.cells import measure
+from evalcase.report.terminal.cells import measure_text
 from evalcase.report.terminal.pairs import SideLine, pair_calls, pair_texts
 from evalcase.report.terminal.side_by_side import compare_lines
 from evalcase.report.terminal.style import PLAIN
@@ -16,7 +16,7 @@ from evalcase.report.terminal.style import PLAIN
 @example("", "a\x1f" * 30, 20)
 def test_two_texts_side_by_side_always_fit(left: str, right: str, width: int) -> None:
     for line in compare_lines(list(pair_texts(left, right)), width, PLAIN):
-        assert measure(line) <= width
+        assert measure_text(line) <= width
         assert line.isprintable() or not line.isascii()
 
 
@@ -66,4 +66,4 @@ anything = st.recursive(
 )
 def test_rows_of_strangers_are_drawn_all_the_same(rows: list[dict[str, Any]]) -> None:
     for line in compare_lines(list(pair_calls(rows)), 80, PLAIN):
-        assert measure(line) <= 80
+        assert measure_text(line) <= 80

@@ -10,7 +10,7 @@ from evalcase.model.failure import Failure
 from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result, Verdict
 from evalcase.report.figures.summing import sum_up
-from evalcase.report.terminal.statistics import MOST_CASES, Statistics
+from evalcase.report.terminal.statistics import MOST_IN_FULL, Statistics
 from tests.report.terminal.endings import result, said
 
 
@@ -81,9 +81,9 @@ def test_what_is_shown_can_be_chosen() -> None:
 
 def test_no_more_is_shown_than_a_person_reads() -> None:
     statistics = Statistics()
-    for number in range(MOST_CASES + 5):
+    for number in range(MOST_IN_FULL + 5):
         statistics.add(result(f"c{number}", "failed"))
-    assert len(statistics.shown("failed")) == MOST_CASES
+    assert len(statistics.shown("failed")) == MOST_IN_FULL
     assert statistics.more["failed"] == 5
 
 

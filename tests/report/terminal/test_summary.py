@@ -11,7 +11,7 @@ from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result
 from evalcase.report.figures.summing import sum_up
-from evalcase.report.terminal.cells import measure
+from evalcase.report.terminal.cells import measure_text
 from evalcase.report.terminal.progress import write_percent
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.summary import RunEnding, summary_lines
@@ -57,7 +57,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, style: Style) -> None:
             shown = _COLOUR.sub("", line)
             # A path or a command is copied, so it is never cut or broken.
             if not shown.startswith("record") and "--format jsonl" not in shown:
-                assert measure(shown) <= width, shown
+                assert measure_text(shown) <= width, shown
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])

@@ -17,7 +17,7 @@ from opentelemetry.trace import StatusCode
 from evalcase.errors import ConfigError
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.step import Step
-from evalcase.run.attempt import Attempted, attempt
+from evalcase.run.attempt import Attempted, make_attempt
 from evalcase.system.guests import Guests
 from evalcase.targets.python import PythonTarget
 from evalcase.traces.steps import MOST_STEPS
@@ -178,7 +178,7 @@ def test_what_was_done_before_an_error_is_told_with_it_once(
         await target.open()
         try:
             async with Guests() as guests:
-                return await attempt(target, question(), limit_s, guests)
+                return await make_attempt(target, question(), limit_s, guests)
         finally:
             await target.close()
 

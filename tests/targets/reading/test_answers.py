@@ -10,7 +10,7 @@ import pytest
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Usage
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.message import Message
 from evalcase.targets.reading.answers import read_answer
 
@@ -58,7 +58,7 @@ def test_a_mapping_with_messages_has_usage_and_cost_beside_them() -> None:
 
 def test_what_an_answer_writes_reads_as_the_same_answer() -> None:
     answer = Answer((Message({"role": "assistant", "content": "a"}),), Usage(1, 2, 3), 0.5, True)
-    assert read_answer(encode(answer)) == answer
+    assert read_answer(encode_object(answer)) == answer
 
 
 def test_an_answer_object_is_itself_and_shares_nothing() -> None:

@@ -18,7 +18,7 @@ from evalcase.record.tally import Tally
 from evalcase.report.figures.decided import settle_figures
 from evalcase.report.figures.figures import Figures
 from evalcase.report.terminal.failures import UNFINISHED
-from evalcase.report.terminal.part_table import KINDS, PartKind
+from evalcase.report.terminal.part_table import PART_KINDS, PartKind
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import PLAIN, Style
 
@@ -63,7 +63,7 @@ class Reported:
     style: Style = PLAIN
     width: int = 80
     figuring: Figuring = Figuring()
-    by: tuple[PartKind, ...] = KINDS
+    by: tuple[PartKind, ...] = PART_KINDS
     """Of which parts the rates are shown."""
     is_own: bool = True
     """Whether whom it is for made it, and may go on with it."""

@@ -13,7 +13,7 @@ from evalcase.cli.terminal import write_prose
 from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.record.folder import Run
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 if TYPE_CHECKING:
     from evalcase.record.kept import KeptRun
@@ -86,7 +86,7 @@ def tell_owed(run: Run) -> int:
     if not owed:
         return 0
     # A note may come from anyone, as the run may.
-    forms = visible(", ".join(sorted(owed)))
+    forms = make_visible(", ".join(sorted(owed)))
     said = f"a report of {run.id} was asked for and could not be written: {forms}"
     write_prose(
         f"{said}; `evalcase resume --report FILE` writes it. The exit code is 3", sys.stderr

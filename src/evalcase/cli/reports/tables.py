@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evalcase.cli.reports.reported import Reported
-from evalcase.report.files.rows import TYPES, RowCell, grader_column, trial_row
+from evalcase.report.files.rows import COLUMN_TYPES, RowCell, grader_column, trial_row
 
 
 def write_csv(reported: Reported) -> Iterator[str]:
@@ -26,7 +26,7 @@ def _columns(reported: Reported) -> list[str]:
     for result in reported.results():
         for grade in result.grades:
             graders[grader_column(grade.grader)] = None
-    return [*TYPES, *graders]
+    return [*COLUMN_TYPES, *graders]
 
 
 def _rows(reported: Reported) -> Iterator[dict[str, RowCell]]:

@@ -13,7 +13,7 @@ from evalcase.report.figures.decided import settle_figures
 from evalcase.report.terminal.case_report import case_lines, trial_lines
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.statistics import TROUBLED, Statistics
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 
 def write_text(reported: Reported) -> Iterator[str]:
@@ -59,4 +59,4 @@ def _cases(reported: Reported) -> Iterator[str]:
         before = result.key
     if before is None:
         wanted = reported.wanted
-        yield f"case {visible(wanted.case or '')} is not {' or '.join(wanted.verdicts)}"
+        yield f"case {make_visible(wanted.case or '')} is not {' or '.join(wanted.verdicts)}"

@@ -33,7 +33,7 @@ from evalcase.report.compare.compared import Compared
 from evalcase.report.compare.comparison import compare_sides
 from evalcase.report.compare.gated import find_gated
 from evalcase.report.page.assets import RUNS_SCRIPTS, SERVED_SCRIPTS, build_shell
-from evalcase.report.page.chunks import pack, squeeze
+from evalcase.report.page.chunks import pack_element, squeeze_json
 from evalcase.report.page.columns import tell_row
 from evalcase.report.page.detail import tell_case
 from evalcase.report.page.subject import CaseRow
@@ -64,7 +64,7 @@ class Viewer:
     async def show_runs(self, request: web.Request) -> web.StreamResponse:
         told = await self._in_turn(self._listing.tell)
         shell = build_shell(RUNS_SCRIPTS)
-        pieces = [shell.head, pack("runs", squeeze(told)), shell.tail]
+        pieces = [shell.head, pack_element("runs", squeeze_json(told)), shell.tail]
         return await self._send(request, pieces, shell.policy)
 
     async def tell_runs(self, request: web.Request) -> web.StreamResponse:

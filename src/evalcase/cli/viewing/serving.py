@@ -38,7 +38,7 @@ class Opening:
     opens_browser: bool
 
 
-async def serve(opening: Opening, world: World, out: TextIO) -> None:
+async def serve_viewer(opening: Opening, world: World, out: TextIO) -> None:
     """Serve until somebody ends it. Raise ConfigError if nobody can be listened to."""
     token = urlsafe_b64encode(world.entropy(32)).rstrip(b"=").decode()
     ports = [opening.port]

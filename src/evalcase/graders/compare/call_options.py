@@ -8,7 +8,7 @@ from evalcase.graders.compare.call_match import Call
 from evalcase.graders.compare.matcher_options import FieldMap, Matcher
 from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.message import ToolCall
 from evalcase.model.nearest import hint_at, nearest_meaning
 from evalcase.model.option import ANYTHING, only_these, option
@@ -48,7 +48,7 @@ class CallList:
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, list):
-            what = f"`{path[-1]}` is {self.words}, not {kind(value)}"
+            what = f"`{path[-1]}` is {self.words}, not {describe_kind(value)}"
             yield OptionFault(path, what, "write - {tool: NAME, input: {…}}", code="wrong-type")
             return
         for number, each in enumerate(value):
@@ -71,7 +71,7 @@ def _faults_of_call(call: JSON, path: KeyPath, what: str) -> Iterator[OptionFaul
     if isinstance(call, str) and call:
         return
     if not isinstance(call, dict):
-        why = f"{what} is a mapping or the name of a tool, not {kind(call)}"
+        why = f"{what} is a mapping or the name of a tool, not {describe_kind(call)}"
         yield OptionFault(path, why, "write {tool: NAME, input: {…}}", code="wrong-type")
         return
     for key in call:

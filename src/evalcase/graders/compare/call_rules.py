@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from evalcase.graders.compare.call_match import Call, find_missing
 from evalcase.graders.compare.call_options import ToolRule
-from evalcase.graders.compare.excerpt import quote
+from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.field_match import match_field
 from evalcase.graders.compare.field_words import describe_matcher
 from evalcase.graders.compare.json_difference import Difference, find_differences, step_text
@@ -56,4 +56,4 @@ def _find_beyond(expected: JSON, got: JSON, path: str) -> Iterator[Difference]:
         if key in expected:
             yield from _find_beyond(expected[key], value, path + step_text(key))
         else:
-            yield Difference(path + step_text(key), f"not expected, got {quote(value)}")
+            yield Difference(path + step_text(key), f"not expected, got {quote_value(value)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.graders.compare.excerpt import cap, count, quote, quote_blank
+from evalcase.graders.compare.excerpt import excerpt_text, quote_blank, quote_value, write_count
 from evalcase.graders.compare.json_difference import find_differences, list_differences
 from evalcase.graders.compare.text_difference import (
     find_text_difference,
@@ -10,7 +10,7 @@ from evalcase.graders.compare.text_difference import (
     trim_text,
 )
 from evalcase.model.answer import Answer
-from evalcase.model.json_value import JSON, same
+from evalcase.model.json_value import JSON, are_same
 from evalcase.model.message import part_text
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import (
@@ -45,7 +45,7 @@ def compare_content(expected: JSON, answer: Answer) -> ContentMatch:
             f"the answer has no content{but_calls(answer)}", lay_out(expected), ""
         )
     if got is None and text is not None and trim_text(text):
-        reason = f"expected {quote(trim_text(text))}, got no text{but_calls(answer)}"
+        reason = f"expected {quote_value(trim_text(text))}, got no text{but_calls(answer)}"
         return tell_difference(reason, trim_text(text), "")
     if text is None:
         return _compare_data(expected, got)
@@ -72,7 +72,7 @@ def compare_texts(
 
 
 def _quote_any(text: str) -> str:
-    return quote(text) if text.strip() else quote_blank(text)
+    return quote_value(text) if text.strip() else quote_blank(text)
 
 
 def _compare_data(expected: JSON, got: JSON) -> ContentMatch:
@@ -91,7 +91,7 @@ def _compare_data(expected: JSON, got: JSON) -> ContentMatch:
 
 def compare_values(expected: JSON, got: JSON) -> ContentMatch:
     """Two values that are to be the same as JSON."""
-    if same(expected, got):
+    if are_same(expected, got):
         return ContentMatch(True, "the JSON value is equal", {})
     listed = list_differences(find_differences(expected, got))
     left, right = lay_out(expected), lay_out(got)
@@ -102,7 +102,7 @@ def tell_difference(
     reason: str, expected: str, got: str, at: int = 0, where: str = "", note: str = ""
 ) -> ContentMatch:
     """What differs, in words, and both sides for people; `at` is where they begin to differ."""
-    details = {"expected": cap(expected, at), "got": cap(got, at)}
+    details = {"expected": excerpt_text(expected, at), "got": excerpt_text(got, at)}
     if where:
         details["where"] = where
     if note:
@@ -125,4 +125,4 @@ def lay_out(value: JSON) -> str:
 def _left_out(expected: JSON) -> str:
     """Parts that are expected and can't be compared are never passed over in silence."""
     others = sum(part_text(part) is None for part in text_parts(expected))
-    return f"{count(others, 'part')} without text not compared" if others else ""
+    return f"{write_count(others, 'part')} without text not compared" if others else ""

@@ -9,7 +9,7 @@ _IN_A_LINE = 80
 _SIDE_BY_SIDE = 4000
 
 
-def quote(value: JSON) -> str:
+def quote_value(value: JSON) -> str:
     """A value as JSON in one line, so that text stands in quotes and line ends can be seen."""
     if isinstance(value, str):
         cut = value[:_IN_A_LINE]
@@ -20,10 +20,10 @@ def quote(value: JSON) -> str:
 
 def quote_blank(text: str) -> str:
     """What a reason says of a text in which nothing can be seen."""
-    return f"only white space: {quote(text)}" if text else "an empty text"
+    return f"only white space: {quote_value(text)}" if text else "an empty text"
 
 
-def cap(text: str, around: int = 0) -> str:
+def excerpt_text(text: str, around: int = 0) -> str:
     """At most 4,000 characters of a text, with what matters among them, and what was cut said."""
     if len(text) <= _SIDE_BY_SIDE:
         return text
@@ -34,5 +34,5 @@ def cap(text: str, around: int = 0) -> str:
     return before + text[start:end] + after
 
 
-def count(number: int, noun: str) -> str:
+def write_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from evalcase.graders.compare.dates import read_expected, read_moment
-from evalcase.graders.compare.excerpt import quote
+from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.lenience import are_within, is_number
 from evalcase.graders.compare.matcher_options import Bounds, Matcher
-from evalcase.model.json_value import JSON, kind, same
+from evalcase.model.json_value import JSON, are_same, describe_kind
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.patterns.search import Search
 from evalcase.system.patterns.searches import Searches
@@ -48,9 +48,9 @@ def match_field(path: JsonPath, matcher: Matcher, value: JSON, searches: Searche
 def _match_existence(path: JsonPath, wanted: bool, value: JSON) -> FieldOutcome:
     found = path.find_some(value)
     if not wanted:
-        return FieldOutcome(not found, "nothing" if not found else quote(found[0].value))
+        return FieldOutcome(not found, "nothing" if not found else quote_value(found[0].value))
     try:
-        return FieldOutcome(True, quote(path.find_all(value)[0].value))
+        return FieldOutcome(True, quote_value(path.find_all(value)[0].value))
     except MissingError as error:
         return FieldOutcome(False, "nothing", str(error))
 
@@ -60,15 +60,15 @@ def _match_one(found: Found, matcher: Matcher, searches: Searches) -> FieldOutco
     if matcher.check == "regex":
         return _match_pattern(matcher, got, searches)
     note = _OBJECTIONS[matcher.check](matcher, got)
-    return FieldOutcome(note is None, quote(got), note or "")
+    return FieldOutcome(note is None, quote_value(got), note or "")
 
 
 def _match_pattern(matcher: Matcher, got: JSON, searches: Searches) -> FieldOutcome:
     if not isinstance(got, str):
-        return FieldOutcome(False, quote(got), f"it is {kind(got)}, not text")
+        return FieldOutcome(False, quote_value(got), f"it is {describe_kind(got)}, not text")
     flags = int(re.IGNORECASE) if matcher.how.ignore_case else 0
     found = searches.find(Search(matcher.argument, got, flags=flags))
-    return FieldOutcome(found is not None, quote(got))
+    return FieldOutcome(found is not None, quote_value(got))
 
 
 def _object_to_value(matcher: Matcher, got: JSON) -> str | None:
@@ -83,7 +83,7 @@ def _object_to_choice(matcher: Matcher, got: JSON) -> str | None:
 def _are_alike(wanted: JSON, got: JSON, ignore_case: bool) -> bool:
     if ignore_case and isinstance(wanted, str) and isinstance(got, str):
         return wanted.casefold() == got.casefold()
-    return same(wanted, got)
+    return are_same(wanted, got)
 
 
 def _object_to_content(matcher: Matcher, got: JSON) -> str | None:
@@ -95,8 +95,8 @@ def _object_to_content(matcher: Matcher, got: JSON) -> str | None:
         text = got.casefold() if ignore_case else got
         missing = [w for w in wanted if not _is_in(w, text, ignore_case)]
     else:
-        return f"it is {kind(got)}, and contains nothing"
-    return None if not missing else f"{', '.join(map(quote, missing))} not in it"
+        return f"it is {describe_kind(got)}, and contains nothing"
+    return None if not missing else f"{', '.join(map(quote_value, missing))} not in it"
 
 
 def _is_in(wanted: JSON, text: str, ignore_case: bool) -> bool:
@@ -107,10 +107,10 @@ def _is_in(wanted: JSON, text: str, ignore_case: bool) -> bool:
 
 def _object_to_number(matcher: Matcher, got: JSON) -> str | None:
     if not isinstance(got, int | float) or not is_number(got):
-        return f"it is {kind(got)}, not a number"
+        return f"it is {describe_kind(got)}, not a number"
     wanted = matcher.argument
     margin = max(matcher.how.within, abs(wanted) * matcher.how.within_percent / 100)
-    if same(wanted, got) or are_within(wanted, got, margin):
+    if are_same(wanted, got) or are_within(wanted, got, margin):
         return None
     try:
         return f"off by {abs(wanted - got):g}"
@@ -120,7 +120,7 @@ def _object_to_number(matcher: Matcher, got: JSON) -> str | None:
 
 def _object_to_date(matcher: Matcher, got: JSON) -> str | None:
     if not isinstance(got, str):
-        return f"it is {kind(got)}, not text"
+        return f"it is {describe_kind(got)}, not text"
     formats = matcher.how.formats
     wanted, found = read_expected(matcher.argument, formats), read_moment(got.strip(), formats)
     assert wanted is not None, "checked before"
@@ -134,7 +134,7 @@ def _object_to_date(matcher: Matcher, got: JSON) -> str | None:
 
 def _object_to_type(matcher: Matcher, got: JSON) -> str | None:
     wanted = (matcher.argument,) if isinstance(matcher.argument, str) else matcher.argument
-    return None if any(is_type(got, each) for each in wanted) else f"it is {kind(got)}"
+    return None if any(is_type(got, each) for each in wanted) else f"it is {describe_kind(got)}"
 
 
 def is_type(value: JSON, name: str) -> bool:
@@ -153,7 +153,7 @@ _TYPES = {
 
 def _object_to_length(matcher: Matcher, got: JSON) -> str | None:
     if not isinstance(got, str | list | dict):
-        return f"it is {kind(got)}, and has no length"
+        return f"it is {describe_kind(got)}, and has no length"
     found, wanted = len(got), matcher.argument
     least, most = (wanted.min, wanted.max) if isinstance(wanted, Bounds) else (wanted, wanted)
     fits = (least is None or found >= least) and (most is None or found <= most)

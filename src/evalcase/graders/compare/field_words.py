@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.graders.compare.excerpt import quote
+from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.matcher_options import Bounds, Matcher
 
 _LISTED = 10
@@ -29,7 +29,7 @@ def _describe_value(matcher: Matcher) -> str:
         return f"a match of `{wanted}`"
     several = wanted if isinstance(wanted, tuple) else (wanted,)
     more = ", …" if len(several) > _LISTED else ""
-    listed = ", ".join(map(quote, several[:_LISTED])) + more
+    listed = ", ".join(map(quote_value, several[:_LISTED])) + more
     leads = {"contains": "something with ", "one_of": "one of "}
     return f"{leads.get(matcher.check, '')}{listed}"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from evalcase.graders.compare.excerpt import quote
-from evalcase.model.json_value import JSON, same
+from evalcase.graders.compare.excerpt import quote_value
+from evalcase.model.json_value import JSON, are_same
 from evalcase.model.quick_tuple import NamedTuple
 
 _SHOWN = 5
@@ -40,8 +40,8 @@ def find_differences(
         yield from _in_mappings(expected, got, path, extra_keys)
     elif isinstance(expected, list) and isinstance(got, list):
         yield from _in_lists(expected, got, path)
-    elif not same(expected, got):
-        yield Difference(path, f"expected {quote(expected)}, got {quote(got)}")
+    elif not are_same(expected, got):
+        yield Difference(path, f"expected {quote_value(expected)}, got {quote_value(got)}")
 
 
 def _in_mappings(
@@ -51,12 +51,14 @@ def _in_mappings(
         if key in got:
             yield from find_differences(value, got[key], path + step_text(key), extra_keys)
         else:
-            yield Difference(path + step_text(key), f"missing, expected {quote(value)}", "missing")
+            yield Difference(
+                path + step_text(key), f"missing, expected {quote_value(value)}", "missing"
+            )
     if not extra_keys:
         for key, value in got.items():
             if key not in expected:
                 yield Difference(
-                    path + step_text(key), f"not expected, got {quote(value)}", "not expected"
+                    path + step_text(key), f"not expected, got {quote_value(value)}", "not expected"
                 )
 
 
@@ -65,13 +67,15 @@ def _in_lists(expected: list[JSON], got: list[JSON], path: str) -> Iterator[Diff
         yield from find_differences(left, right, f"{path}[{index}]")
     shorter = min(len(expected), len(got))
     for index, value in enumerate(expected[shorter:], shorter):
-        yield Difference(f"{path}[{index}]", f"missing, expected {quote(value)}", "missing")
+        yield Difference(f"{path}[{index}]", f"missing, expected {quote_value(value)}", "missing")
     for index, value in enumerate(got[shorter:], shorter):
-        yield Difference(f"{path}[{index}]", f"not expected, got {quote(value)}", "not expected")
+        yield Difference(
+            f"{path}[{index}]", f"not expected, got {quote_value(value)}", "not expected"
+        )
 
 
 def step_text(key: str) -> str:
-    return f".{key}" if key.isidentifier() and len(key) <= 60 else f"[{quote(key)}]"
+    return f".{key}" if key.isidentifier() and len(key) <= 60 else f"[{quote_value(key)}]"
 
 
 def list_differences(differences: Iterable[Difference]) -> Listed:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalcase.graders.compare.excerpt import quote
+from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.json_difference import Difference, step_text
 from evalcase.graders.compare.lenience import Lenience, Way
 from evalcase.graders.compare.likeness import Likeness
-from evalcase.model.json_value import JSON, same
+from evalcase.model.json_value import JSON, are_same
 
 
 def find_lenient_differences(expected: JSON, got: JSON, lenience: Lenience) -> Iterator[Difference]:
@@ -33,10 +33,9 @@ class _Comparison:
         elif isinstance(expected, list) and isinstance(got, list):
             compare = self._in_sets if lenience.is_unordered(way) else self._in_lists
             yield from compare(expected, got, way, path)
-        elif not same(expected, got) and not lenience.are_near(expected, got):
-            yield Difference(
-                path, f"expected {quote(expected)}{lenience.margin(expected)}, got {quote(got)}"
-            )
+        elif not are_same(expected, got) and not lenience.are_near(expected, got):
+            wanted = f"{quote_value(expected)}{lenience.margin(expected)}"
+            yield Difference(path, f"expected {wanted}, got {quote_value(got)}")
 
     def _in_mappings(
         self, expected: dict[str, JSON], got: dict[str, JSON], way: Way, path: str
@@ -47,11 +46,11 @@ class _Comparison:
             if key in got:
                 yield from self.differ(value, got[key], (*way, key), place)
             elif not is_ignored((*way, key)):
-                yield Difference(place, f"missing, expected {quote(value)}", "missing")
+                yield Difference(place, f"missing, expected {quote_value(value)}", "missing")
         for key, value in got.items() if not self._lenience.extra else ():
             if key not in expected and not is_ignored((*way, key)):
                 yield Difference(
-                    path + step_text(key), f"not expected, got {quote(value)}", "not expected"
+                    path + step_text(key), f"not expected, got {quote_value(value)}", "not expected"
                 )
 
     def _in_lists(
@@ -61,10 +60,12 @@ class _Comparison:
             yield from self.differ(left, right, (*way, str(index)), f"{path}[{index}]")
         shorter = min(len(expected), len(got))
         for index, value in enumerate(expected[shorter:], shorter):
-            yield Difference(f"{path}[{index}]", f"missing, expected {quote(value)}", "missing")
+            yield Difference(
+                f"{path}[{index}]", f"missing, expected {quote_value(value)}", "missing"
+            )
         for index, value in enumerate(got[shorter:], shorter):
             yield Difference(
-                f"{path}[{index}]", f"not expected, got {quote(value)}", "not expected"
+                f"{path}[{index}]", f"not expected, got {quote_value(value)}", "not expected"
             )
 
     def _in_sets(
@@ -75,9 +76,9 @@ class _Comparison:
             if partner is None:
                 where = f"{path}[{index}]"
                 yield Difference(
-                    where, f"expected {quote(expected[index])} somewhere, and not found"
+                    where, f"expected {quote_value(expected[index])} somewhere, and not found"
                 )
         taken = {partner for partner in partners if partner is not None}
         for index, value in enumerate(got):
             if index not in taken:
-                yield Difference(path, f"not expected, got {quote(value)} (item {index})")
+                yield Difference(path, f"not expected, got {quote_value(value)} (item {index})")

@@ -13,7 +13,7 @@ from evalcase.errors import EvalcaseError
 from evalcase.graders.compare.canonical import Canonical
 from evalcase.graders.compare.lenience import Lenience, Way
 from evalcase.graders.compare.pairing import pair_same, pair_up
-from evalcase.model.json_value import JSON, same
+from evalcase.model.json_value import JSON, are_same
 from evalcase.model.path_steps import EVERY
 
 _MOST_STEPS = 500_000
@@ -66,7 +66,7 @@ class Likeness:
             return self._compare_mappings(expected, got, way)
         if isinstance(expected, list) and isinstance(got, list):
             return len(expected) == len(got) and self._compare_lists(expected, got, way)
-        return same(expected, got) or self._lenience.are_near(expected, got)
+        return are_same(expected, got) or self._lenience.are_near(expected, got)
 
     def _compare_mappings(self, expected: dict[str, JSON], got: dict[str, JSON], way: Way) -> bool:
         is_ignored = self._lenience.is_ignored

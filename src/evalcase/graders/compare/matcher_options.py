@@ -8,7 +8,7 @@ from typing import Any
 from evalcase.graders.compare.dates import object_to_format, read_expected
 from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.option import (
     Record,
     faults_of,
@@ -232,7 +232,7 @@ class FieldMap:
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, dict):
-            what = f"`{path[-1]}` is {self.words}, not {kind(value)}"
+            what = f"`{path[-1]}` is {self.words}, not {describe_kind(value)}"
             yield OptionFault(path, what, code="wrong-type", unlike=True)
             return
         if not value:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from evalcase.errors import EvalcaseError
 from evalcase.model.case import Case
 from evalcase.model.grade import Score
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.text.answer_value import parse_answer, text_of_content
 from evalcase.text.strict_json import BadJsonError
 
-NOTHING = Score(None, "there is nothing to compare: the case has no `expected_output`")
+NO_REFERENCE = Score(None, "there is nothing to compare: the case has no `expected_output`")
 
 
 _NO_CONTENT = Score(None, "there is nothing to compare: `expected_output` has no text or data")
@@ -17,7 +17,7 @@ _NO_CONTENT = Score(None, "there is nothing to compare: `expected_output` has no
 
 def nothing_to_compare(case: Case) -> Score:
     """What comes of a comparison with a text or data that a case doesn't expect."""
-    return _NO_CONTENT if case.expects_output else NOTHING
+    return _NO_CONTENT if case.expects_output else NO_REFERENCE
 
 
 def expected_content(case: Case) -> JSON:
@@ -45,5 +45,5 @@ def expected_text(case: Case) -> str | None:
     content = expected_content(case)
     text = text_of_content(content)
     if text is None and content is not None:
-        raise EvalcaseError(f"`expected_output` is {kind(content)}, and not text")
+        raise EvalcaseError(f"`expected_output` is {describe_kind(content)}, and not text")
     return text

@@ -27,6 +27,6 @@ _TOKEN = late_pattern(
 )
 
 
-def neutralise(text: str) -> tuple[str, int]:
+def neutralise_tokens(text: str) -> tuple[str, int]:
     """The text with every control token broken after its first character, and their number."""
     return _TOKEN.subn(lambda found: found[0][0] + BREAK + found[0][1:], text)

@@ -11,13 +11,13 @@ from hashlib import sha256
 from json import dumps
 
 from evalcase.graders.judging.criterion import Criterion
-from evalcase.graders.judging.neutral import neutralise
-from evalcase.graders.judging.template import fill
+from evalcase.graders.judging.neutral import neutralise_tokens
+from evalcase.graders.judging.template import fill_template
 from evalcase.model.message import Message
 from evalcase.model.quick_tuple import NamedTuple
 
 PROTOCOL = "judge/1"
-NAMES = ("goal", "conversation", "reference", "context", "answer", "tool_calls", "criteria")
+BLOCK_NAMES = ("goal", "conversation", "reference", "context", "answer", "tool_calls", "criteria")
 """The blocks, in the order in which they are given: criteria come after the material."""
 
 SYSTEM = """\
@@ -59,13 +59,13 @@ def write_prompt(
     blocks: Mapping[str, str], closing: str, vote: int, template: str | None = None
 ) -> Prompt:
     """The messages of one vote. `blocks` are by name; those that are empty are left out."""
-    broken = {name: neutralise(blocks[name]) for name in NAMES if blocks.get(name)}
+    broken = {name: neutralise_tokens(blocks[name]) for name in BLOCK_NAMES if blocks.get(name)}
     shown = {name: text for name, (text, _) in broken.items()}
     boundary = _boundary(shown, vote)
     fenced = {
         name: f"--- {boundary} {name}\n{text}\n--- {boundary} end" for name, text in shown.items()
     }
-    body = "\n\n".join(fenced.values()) if template is None else fill(template, fenced)
+    body = "\n\n".join(fenced.values()) if template is None else fill_template(template, fenced)
     user = f"boundary: {boundary}\n\n{body}\n\n{closing}"
     messages = (
         Message({"role": "system", "content": SYSTEM}),

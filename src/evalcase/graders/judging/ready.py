@@ -11,8 +11,8 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.system.files import read_file
 
 _MOST_BYTES = 100_000
-FOLDER = os.path.join(os.path.dirname(__file__), "rubrics")
-NAMES = (
+RUBRIC_FOLDER = os.path.join(os.path.dirname(__file__), "rubrics")
+RUBRIC_NAMES = (
     "correct", "relevant", "faithful", "context_recall", "context_precision", "task_completed",
     "conversation_goal", "harmless", "refuses",
 )  # fmt: skip
@@ -34,7 +34,7 @@ class Rubric:
 
 def rubric_text(name: str) -> str:
     """The file of a rubric, as it stands."""
-    return read_file(os.path.join(FOLDER, f"{name}.yaml"), _MOST_BYTES).decode()
+    return read_file(os.path.join(RUBRIC_FOLDER, f"{name}.yaml"), _MOST_BYTES).decode()
 
 
 @lru_cache(maxsize=16)

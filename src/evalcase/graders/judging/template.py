@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
-from evalcase.model.nearest import nearest
+from evalcase.model.nearest import find_nearest
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import OptionFault, Plain, mismatch
+from evalcase.model.shape import OptionFault, Plain, describe_mismatch
 from evalcase.text.late_pattern import late_pattern
 
 BLOCKS = ("goal", "conversation", "reference", "context", "answer", "tool_calls", "criteria")
@@ -19,7 +19,7 @@ _NEEDED = ("answer", "criteria")
 _PLACE = late_pattern(r"\{\{\s*([^{}]*?)\s*\}\}")
 
 
-def fill(template: str, blocks: Mapping[str, str]) -> str:
+def fill_template(template: str, blocks: Mapping[str, str]) -> str:
     """The template with each block in its place; a block that the case hasn't got is left out."""
     return _PLACE.sub(lambda found: blocks.get(found[1], ""), template)
 
@@ -34,12 +34,12 @@ class TemplateText(Plain):
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, str):
-            yield mismatch(self, value, path)
+            yield describe_mismatch(self, value, path)
             return
         used = [found[1] for found in _PLACE.finditer(value)]
         for name in dict.fromkeys(used):
             if name not in BLOCKS:
-                close = nearest(name, BLOCKS)
+                close = find_nearest(name, BLOCKS)
                 hint = f"did you mean {{{{{close}}}}}?" if close else _known()
                 yield OptionFault(path, f"`template` has no block {{{{{name}}}}}", hint)
         for name in _NEEDED:

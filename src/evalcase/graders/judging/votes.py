@@ -46,7 +46,7 @@ class DecidedCriterion(NamedTuple):
         return told
 
 
-def decide(
+def decide_criteria(
     criteria: Sequence[Criterion],
     votes: Sequence[Mapping[str, CriterionReply]],
     asked: int,
@@ -82,7 +82,7 @@ def _decide_one(
     return DecidedCriterion(criterion, verdict, reason, counted)
 
 
-def weigh(decided: Sequence[DecidedCriterion]) -> float:
+def weigh_criteria(decided: Sequence[DecidedCriterion]) -> float:
     """The share of the weight that was granted."""
     total = sum(each.criterion.weight for each in decided)
     granted = sum(each.criterion.weight * each.score for each in decided)

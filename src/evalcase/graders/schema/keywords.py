@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from evalcase.graders.schema.formats import FORMATS
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape_pattern import object_to_pattern
 
@@ -42,7 +42,7 @@ CheckKeyword = Callable[[JSON], Iterator[KeywordFault]]
 def _wrong(is_right: Callable[[JSON], bool], words: str) -> CheckKeyword:
     def check(value: JSON) -> Iterator[KeywordFault]:
         if not is_right(value):
-            yield KeywordFault((), f"is {words}, not {kind(value)}")
+            yield KeywordFault((), f"is {words}, not {describe_kind(value)}")
 
     return check
 
@@ -92,7 +92,7 @@ def _check_dependents(value: JSON) -> Iterator[KeywordFault]:
 _COUNT = _wrong(_is_count, "a whole number of 0 or more")
 _NUMBER = _wrong(_is_number, "a number")
 
-PLAIN: dict[str, CheckKeyword] = {
+PLAIN_KEYWORDS: dict[str, CheckKeyword] = {
     "type": _check_type,
     "enum": _wrong(lambda value: isinstance(value, list), "a list of values"),
     "const": _wrong(lambda _: True, "any value"),
@@ -116,4 +116,4 @@ PLAIN: dict[str, CheckKeyword] = {
     ),
 }  # fmt: skip
 
-KNOWN = (*PLAIN, *ONE, *SEVERAL, *NAMED, *NOTES, "$ref")
+KNOWN = (*PLAIN_KEYWORDS, *ONE, *SEVERAL, *NAMED, *NOTES, "$ref")

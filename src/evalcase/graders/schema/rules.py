@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from evalcase.graders.compare.excerpt import count, quote
+from evalcase.graders.compare.excerpt import quote_value, write_count
 from evalcase.graders.compare.field_match import is_type
 from evalcase.graders.compare.lenience import is_number
 from evalcase.graders.schema.formats import FORMATS
-from evalcase.model.json_value import JSON, kind, same, write_alike
+from evalcase.model.json_value import JSON, are_same, describe_kind, write_alike
 
 KeywordRule = Callable[[Any, Any], str | None]
 
@@ -18,23 +18,28 @@ def _type(wanted: str | list[str], value: JSON) -> str | None:
     several = [wanted] if isinstance(wanted, str) else wanted
     if any(is_type(value, each) for each in several):
         return None
-    return f"expected {' or '.join(several)}, got {kind(value)}: {quote(value)}"
+    return f"expected {' or '.join(several)}, got {describe_kind(value)}: {quote_value(value)}"
 
 
 def _enum(choices: list[JSON], value: JSON) -> str | None:
-    if any(same(each, value) for each in choices):
+    if any(are_same(each, value) for each in choices):
         return None
     more = ", …" if len(choices) > 10 else ""
-    return f"expected one of {', '.join(map(quote, choices[:10]))}{more}, got {quote(value)}"
+    listed = ", ".join(map(quote_value, choices[:10]))
+    return f"expected one of {listed}{more}, got {quote_value(value)}"
 
 
 def _const(wanted: JSON, value: JSON) -> str | None:
-    return None if same(wanted, value) else f"expected {quote(wanted)}, got {quote(value)}"
+    return (
+        None
+        if are_same(wanted, value)
+        else f"expected {quote_value(wanted)}, got {quote_value(value)}"
+    )
 
 
 def _required(names: list[str], value: JSON) -> str | None:
     missing = [name for name in names if isinstance(value, dict) and name not in value]
-    return f"{', '.join(map(quote, missing))} missing" if missing else None
+    return f"{', '.join(map(quote_value, missing))} missing" if missing else None
 
 
 def _dependent(needs: dict[str, list[str]], value: JSON) -> str | None:
@@ -43,7 +48,9 @@ def _dependent(needs: dict[str, list[str]], value: JSON) -> str | None:
     for name, others in needs.items():
         missing = [each for each in others if name in value and each not in value]
         if missing:
-            return f"{', '.join(map(quote, missing))} missing, which {quote(name)} needs"
+            return (
+                f"{', '.join(map(quote_value, missing))} missing, which {quote_value(name)} needs"
+            )
     return None
 
 
@@ -51,7 +58,7 @@ def _bound(words: str, is_beyond: Callable[[float, float], bool]) -> KeywordRule
     def rule(limit: float, value: JSON) -> str | None:
         if not is_number(value) or not is_beyond(value, limit):  # type: ignore[arg-type]
             return None
-        return f"{quote(value)} is {words} {quote(limit)}"
+        return f"{quote_value(value)} is {words} {quote_value(limit)}"
 
     return rule
 
@@ -63,7 +70,7 @@ def _multiple(of: float, value: JSON) -> str | None:
 
     # By what is written, so that 0.3 is a multiple of 0.1.
     is_whole = (Fraction(repr(value)) / Fraction(repr(of))).denominator == 1
-    return None if is_whole else f"{quote(value)} is not a multiple of {quote(of)}"
+    return None if is_whole else f"{quote_value(value)} is not a multiple of {quote_value(of)}"
 
 
 def _size(of: type, noun: str, *, least: bool) -> KeywordRule:
@@ -74,7 +81,7 @@ def _size(of: type, noun: str, *, least: bool) -> KeywordRule:
         if length >= limit if least else length <= limit:
             return None
         wanted = "at least {:g} needed" if least else "at most {:g} allowed"
-        return f"{count(length, noun)}, {wanted.format(limit)}"
+        return f"{write_count(length, noun)}, {wanted.format(limit)}"
 
     return rule
 
@@ -86,7 +93,7 @@ def _unique(is_wanted: bool, value: JSON) -> str | None:
     for item in value:
         key = write_alike(item)
         if key in seen:
-            return f"the item {quote(item)} is there twice"
+            return f"the item {quote_value(item)} is there twice"
         seen.add(key)
     return None
 
@@ -94,7 +101,7 @@ def _unique(is_wanted: bool, value: JSON) -> str | None:
 def _format(name: str, value: JSON) -> str | None:
     if not isinstance(value, str) or FORMATS[name](value):
         return None
-    return f"{quote(value)} is not of the format {name}"
+    return f"{quote_value(value)} is not of the format {name}"
 
 
 RULES: dict[str, KeywordRule] = {

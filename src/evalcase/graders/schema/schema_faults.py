@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalcase.graders.schema.keywords import ELSEWHERE, KNOWN, NAMED, ONE, PLAIN, SEVERAL
+from evalcase.graders.schema.keywords import ELSEWHERE, KNOWN, NAMED, ONE, PLAIN_KEYWORDS, SEVERAL
 from evalcase.graders.schema.references import RemoteError, find_schema
 from evalcase.model.finding import KeyPath
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.shape import OptionFault
 
@@ -19,14 +19,16 @@ def schema_faults(schema: JSON, path: KeyPath, root: JSON) -> Iterator[OptionFau
     if isinstance(schema, bool):
         return
     if not isinstance(schema, dict):
-        yield OptionFault(path, f"a schema is a mapping, true or false, not {kind(schema)}")
+        yield OptionFault(
+            path, f"a schema is a mapping, true or false, not {describe_kind(schema)}"
+        )
         return
     for keyword, value in schema.items():
         where = (*path, keyword)
         if keyword not in KNOWN:
             yield _unknown(keyword, where)
-        elif keyword in PLAIN:
-            for fault in PLAIN[keyword](value):
+        elif keyword in PLAIN_KEYWORDS:
+            for fault in PLAIN_KEYWORDS[keyword](value):
                 below = ".".join(map(str, (keyword, *fault.below)))
                 yield OptionFault((*where, *fault.below), f"`{below}` {fault.what}")
         elif keyword == "$ref":
@@ -50,7 +52,7 @@ def _faults_inside(keyword: str, value: JSON, where: KeyPath, root: JSON) -> Ite
             return
         for name, each in value.items():
             if keyword == "patternProperties":
-                for fault in PLAIN["pattern"](name):
+                for fault in PLAIN_KEYWORDS["pattern"](name):
                     yield OptionFault((*where, name), f"`{name:.60}` {fault.what}", at="key")
             yield from schema_faults(each, (*where, name), root)
 

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from evalcase.errors import EvalcaseError
-from evalcase.graders.compare.excerpt import count, quote
+from evalcase.graders.compare.excerpt import quote_value, write_count
 from evalcase.graders.compare.json_difference import Difference, step_text
 from evalcase.graders.schema.references import find_schema
 from evalcase.graders.schema.rules import RULES
@@ -51,7 +51,7 @@ class Validator:
 
     def _errors(self, schema: JSON, value: JSON, path: str) -> Sequence[Difference]:
         if schema is False:
-            return (Difference(path, f"nothing is allowed here, got {quote(value)}"),)
+            return (Difference(path, f"nothing is allowed here, got {quote_value(value)}"),)
         if not isinstance(schema, dict):
             return ()
         if self._APPLIED.keys().isdisjoint(schema):
@@ -84,7 +84,7 @@ class Validator:
 
     def _pattern(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         if isinstance(value, str) and not self._finds(schema["pattern"], value):
-            yield Difference(path, f"{quote(value)} does not match `{schema['pattern']}`")
+            yield Difference(path, f"{quote_value(value)} does not match `{schema['pattern']}`")
 
     def _finds(self, pattern: str, text: str) -> bool:
         return self._searches.find(Search(pattern, text)) is not None
@@ -110,14 +110,14 @@ class Validator:
             if name in named or any(self._finds(pattern, name) for pattern in patterns):
                 continue
             if inner is False:
-                yield Difference(path + step_text(name), f"not allowed, got {quote(item)}")
+                yield Difference(path + step_text(name), f"not allowed, got {quote_value(item)}")
             else:
                 yield from self._errors(inner, item, path + step_text(name))
 
     def _names(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         for name in value if isinstance(value, dict) else ():
             for error in self._errors(schema["propertyNames"], name, path):
-                yield Difference(path, f"the name {quote(name)}: {error.what}")
+                yield Difference(path, f"the name {quote_value(name)}: {error.what}")
 
     def _dependents(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         for name, inner in schema["dependentSchemas"].items():
@@ -145,10 +145,10 @@ class Validator:
         least, most = schema.get("minContains", 1), schema.get("maxContains")
         if fitting < least:
             needed = f"at least {least:g} are needed"
-            yield Difference(path, f"{count(fitting, 'item')} fit `contains`, and {needed}")
+            yield Difference(path, f"{write_count(fitting, 'item')} fit `contains`, and {needed}")
         if most is not None and fitting > most:
             allowed = f"at most {most:g} are allowed"
-            yield Difference(path, f"{count(fitting, 'item')} fit `contains`, and {allowed}")
+            yield Difference(path, f"{write_count(fitting, 'item')} fit `contains`, and {allowed}")
 
     def _all_of(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         for inner in schema["allOf"]:
@@ -182,7 +182,7 @@ class Validator:
 
     def _not(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         if self._is_valid(schema["not"], value, path):
-            yield Difference(path, f"{quote(value)} fits what `not` forbids")
+            yield Difference(path, f"{quote_value(value)} fits what `not` forbids")
 
     def _if(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         branch = "then" if self._is_valid(schema["if"], value, path) else "else"

@@ -14,7 +14,7 @@ differ, a pass with a score of 0, a failure with one of 1, or a score of 1 thoug
 from __future__ import annotations
 
 from evalcase.model.grade import Score
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 
 _READ = ("id", "score", "passed", "pass", "reason", "reasoning", "details", "assertions", "checks")
 
@@ -33,7 +33,7 @@ def read_script_reply(reply: dict[str, JSON]) -> Score:
     _refuse_contradiction(value, passed, checks)
     details = reply.get("details")
     if details is not None and not isinstance(details, dict):
-        raise BadScriptReplyError(f"has {kind(details)} as `details`, which is a mapping")
+        raise BadScriptReplyError(f"has {describe_kind(details)} as `details`, which is a mapping")
     others = {key: item for key, item in reply.items() if key not in _READ and item is not None}
     listed = {key: item for key, item in reply.items() if key in ("assertions", "checks")}
     return Score(
@@ -82,7 +82,7 @@ def _read_checks(reply: dict[str, JSON]) -> list[tuple[str, bool]]:
     for name in ("assertions", "checks"):
         some = reply.get(name) or []
         if not isinstance(some, list):
-            raise BadScriptReplyError(f"has {kind(some)} as its checks, which are a list")
+            raise BadScriptReplyError(f"has {describe_kind(some)} as its checks, which are a list")
         listed += some
     found = []
     for each in listed:
@@ -96,7 +96,7 @@ def _read_checks(reply: dict[str, JSON]) -> list[tuple[str, bool]]:
 def _read_reason(reply: dict[str, JSON], checks: list[tuple[str, bool]]) -> str:
     reason = reply.get("reason", reply.get("reasoning"))
     if reason is not None and not isinstance(reason, str):
-        raise BadScriptReplyError(f"has {kind(reason)} as its reason, which is text")
+        raise BadScriptReplyError(f"has {describe_kind(reason)} as its reason, which is text")
     if reason:
         return reason
     misses = reply.get("misses")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from evalcase.importing.graders import NOTHING, add_options, write_grader, write_not
+from evalcase.importing.graders import NO_ARGUMENT, add_options, write_grader, write_not
 from evalcase.importing.promptfoo.assertions import NEGATION, Assertion
 from evalcase.importing.promptfoo.mapping import Mapper, to_seconds
 from evalcase.importing.promptfoo.unmapped import NoCounterpartError
@@ -175,7 +175,7 @@ def _tokens(fields: dict[str, JSON], item: Item) -> list[JSON]:
     _refuse(fields, ("max_total", "max_input", "max_output"), item)
     given = {name.removeprefix("max_"): _number(each, item) for name, each in fields.items()}
     total = given.pop("total", None)
-    return [write_grader("tokens", NOTHING if total is None else total, **given)]
+    return [write_grader("tokens", NO_ARGUMENT if total is None else total, **given)]
 
 
 def _metrics(fields: dict[str, JSON], item: Item) -> list[JSON]:

@@ -7,7 +7,7 @@ from evalcase.importing.draft import CaseDraft, Chosen, SuiteDraft
 from evalcase.importing.shapes import shape_id, shape_messages
 from evalcase.importing.source import ForeignFile, Item
 from evalcase.importing.users import split_history, write_user
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 
 _MOST_TURNS = 30
 _READ = frozenset({
@@ -28,7 +28,7 @@ def import_tau_bench(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> 
         if isinstance(item.value, dict):
             _read_task(case, item, suite)
         else:
-            case.drop(item, f"this task, which is {kind(item.value)}, and not a mapping")
+            case.drop(item, f"this task, which is {describe_kind(item.value)}, and not a mapping")
     suite.remarks.append(f"the files say nothing about it: users may speak {_MOST_TURNS} times")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalcase.importing.source import Item
 from evalcase.importing.templates import Variables, has_tags
 from evalcase.model.json_value import JSON
-from evalcase.model.nearest import nearest
+from evalcase.model.nearest import find_nearest
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.late_pattern import late_pattern
 
@@ -141,7 +141,7 @@ def _is_misspelt(found: re.Match[str]) -> bool:
     if found[4] is None:
         return False
     is_marked = found[1] is not None or found[3] is not None
-    return is_marked or nearest(found[2], ASSERTION_TYPES, _MISSPELT) is not None
+    return is_marked or find_nearest(found[2], ASSERTION_TYPES, _MISSPELT) is not None
 
 
 def split_commas(text: str) -> list[JSON]:

@@ -19,7 +19,7 @@ from evalcase.importing.promptfoo.matrices import (
 from evalcase.importing.promptfoo.prompts import PromptTemplate
 from evalcase.importing.promptfoo.providers import Providers
 from evalcase.importing.promptfoo.simulated import put_user, reads_transcript
-from evalcase.importing.promptfoo.tests import MOST_WAYS, vary
+from evalcase.importing.promptfoo.tests import MOST_WAYS, vary_variables
 from evalcase.importing.promptfoo.unmapped import NoCounterpartError
 from evalcase.importing.shapes import shape_input
 from evalcase.importing.source import Item
@@ -89,7 +89,7 @@ class CaseMaker:
                 raise ValueError("code makes its variables")
             expands = not _is_true(whole, "disableVarExpansion")
             prompts, ways = list(self._prompts_for(whole)), 0
-            for values in vary(whole.variables, self.folder, expands=expands):
+            for values in vary_variables(whole.variables, self.folder, expands=expands):
                 ways += 1
                 for prompt in prompts:
                     self._make_case(whole, prompt, Variables(values))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evalcase.importing.graders import NOTHING, add_options, write_grader, write_not
+from evalcase.importing.graders import NO_ARGUMENT, add_options, write_grader, write_not
 from evalcase.importing.javascript_pattern import translate_pattern
 from evalcase.importing.promptfoo.assertions import SET, Assertion, split_commas
 from evalcase.importing.promptfoo.folder import FILE, Folder
@@ -18,7 +18,7 @@ from evalcase.importing.promptfoo.tool_use import TOOL_USE, map_tool_use
 from evalcase.importing.promptfoo.unmapped import WITHOUT_COUNTERPART, NoCounterpartError
 from evalcase.importing.source import Item
 from evalcase.importing.templates import javascript_text
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 
 _STRICT: JSON = {"json": {"strict": True}}
 _SHARED = frozenset({"value", "weight", "metric", "threshold", "assert"})
@@ -129,7 +129,7 @@ def _text(mapper: Mapper, assertion: Assertion) -> str:
 
 
 def _told(value: JSON) -> str:
-    return "nothing" if value is None else kind(value) if value != "" else "an empty text"
+    return "nothing" if value is None else describe_kind(value) if value != "" else "an empty text"
 
 
 def _texts(mapper: Mapper, assertion: Assertion) -> list[JSON]:
@@ -149,7 +149,7 @@ def _contains(mapper: Mapper, assertion: Assertion) -> list[JSON]:
 
 def _contains_any(mapper: Mapper, assertion: Assertion) -> list[JSON]:
     options: dict[str, JSON] = {"any": _texts(mapper, assertion), **_case(assertion)}
-    return [write_grader("contains", NOTHING, **options)]
+    return [write_grader("contains", NO_ARGUMENT, **options)]
 
 
 def _contains_all(mapper: Mapper, assertion: Assertion) -> list[JSON]:
@@ -190,7 +190,7 @@ def _is_json(mapper: Mapper, assertion: Assertion) -> list[JSON]:
     if isinstance(schema, str):
         schema = _read_schema(schema, assertion)
     if not isinstance(schema, dict | bool):
-        raise NoCounterpartError(f"`{assertion.name}` with {kind(schema)} as its schema")
+        raise NoCounterpartError(f"`{assertion.name}` with {describe_kind(schema)} as its schema")
     return [_STRICT, write_grader("json_schema", schema)]
 
 
@@ -236,7 +236,7 @@ def _word_count(mapper: Mapper, assertion: Assertion) -> list[JSON]:
         value = {"min": value, "max": value}
     if not isinstance(value, dict) or not value or not set(value) <= {"min", "max"}:
         raise NoCounterpartError(f"`{assertion.name}` with {_told(value)} in place of a number")
-    return [write_grader("length", NOTHING, **value, unit="words")]
+    return [write_grader("length", NO_ARGUMENT, **value, unit="words")]
 
 
 _REASONS: dict[str, JSON] = {

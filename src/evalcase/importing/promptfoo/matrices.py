@@ -9,7 +9,7 @@ from evalcase.importing.draft import CaseDraft
 from evalcase.importing.source import Item
 from evalcase.importing.templates import Variables
 from evalcase.model.case import Case
-from evalcase.model.json_value import JSON, fresh
+from evalcase.model.json_value import JSON, copy_value
 from evalcase.plugins.known import Existing
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.suite import resolve_suite
@@ -61,7 +61,7 @@ def says_the_same(draft: CaseDraft, written: Sequence[CaseDraft]) -> bool:
 def _resolve(drafts: Sequence[CaseDraft]) -> list[dict[str, JSON]] | None:
     """What cases mean; None where something is wrong with one of them."""
     findings = Findings(Existing())
-    value: JSON = {"cases": [fresh(draft.fields) for draft in drafts]}
+    value: JSON = {"cases": [copy_value(draft.fields) for draft in drafts]}
     _, cases, _ = resolve_suite(value, "imported", findings)
     if findings.errors or any("variable" in each.code for each in findings.found):
         return None

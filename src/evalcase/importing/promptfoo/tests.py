@@ -136,7 +136,7 @@ class ReaderOfTests:
         return dict(item.fields())
 
 
-def vary(
+def vary_variables(
     variables: Mapping[str, Item], folder: Folder, *, expands: bool
 ) -> Iterator[dict[str, JSON]]:
     """The values of variables, once for each way to choose from those that are lists of texts.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.importing.graders import NOTHING, write_grader
+from evalcase.importing.graders import NO_ARGUMENT, write_grader
 from evalcase.importing.promptfoo.assertions import Assertion
 from evalcase.importing.promptfoo.unmapped import NoCounterpartError
 from evalcase.model.json_value import JSON
@@ -88,7 +88,7 @@ def _count(assertion: Assertion) -> JSON:
     limits = {name: value[name] for name in ("min", "max") if name in value}
     if not limits:
         raise NoCounterpartError(f"`{assertion.name}` without `min` and `max`")
-    return write_grader("tool_calls", NOTHING, **limits)
+    return write_grader("tool_calls", NO_ARGUMENT, **limits)
 
 
 def _refuse_others(value: JSON, known: tuple[str, ...], assertion: Assertion) -> None:

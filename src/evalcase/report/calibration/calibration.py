@@ -39,7 +39,7 @@ class Calibration:
     """Of whole answers first, if any label is of those; then one for each criterion."""
 
 
-def calibrate(
+def calibrate_grader(
     run: str, grader: str, said: Sequence[Judged], labels: Sequence[Label],
     criterion: str | None = None,
 ) -> Calibration:  # fmt: skip

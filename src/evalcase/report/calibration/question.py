@@ -9,7 +9,7 @@ from evalcase.model.case import Case
 from evalcase.model.result import Result
 from evalcase.report.terminal.case_report import asked_lines, message_lines
 from evalcase.report.terminal.said import label_text
-from evalcase.report.terminal.style import Style, paint
+from evalcase.report.terminal.style import Style, paint_text
 
 
 def question_lines(
@@ -21,7 +21,7 @@ def question_lines(
         yield from message_lines("answer", result.answer.messages, width, style)
     points = list(_points(case, result, grader, criterion))
     if points:
-        yield paint(
+        yield paint_text(
             f"does the answer meet {'all of ' if len(points) > 1 else ''}this?", style.place
         )
     for text in points:

@@ -10,9 +10,9 @@ from evalcase.report.calibration.match import Between, Matched
 from evalcase.report.calibration.trust import Trust
 from evalcase.report.calibration.verdict import say_verdict
 from evalcase.report.statistics.estimate import Estimate
-from evalcase.report.terminal.cells import cut, pad, wrap
-from evalcase.report.terminal.style import Style, paint
-from evalcase.text.visible import visible
+from evalcase.report.terminal.cells import cut_text, pad_text, wrap_text
+from evalcase.report.terminal.style import Style, paint_text
+from evalcase.text.visible import make_visible
 
 _LABEL = 9
 _FIGURE = 26
@@ -30,8 +30,8 @@ def _section_lines(
     calibration: Calibration, section: Section, width: int, style: Style
 ) -> Iterator[str]:
     trust, matched = section.trust, section.matched
-    for row in wrap(say_verdict(trust), width):
-        yield paint(row, style.place)
+    for row in wrap_text(say_verdict(trust), width):
+        yield paint_text(row, style.place)
     yield ""
     yield from _fact("judge", f"{calibration.grader}, of run {calibration.run}", width, style)
     if matched.criterion is not None:
@@ -59,8 +59,8 @@ def _section_lines(
 
 
 def _fact(label: str, text: str, width: int, style: Style) -> Iterator[str]:
-    lead = paint(pad(label, _LABEL), style.gutter)
-    for row in wrap(visible(text), width - _LABEL - 1):
+    lead = paint_text(pad_text(label, _LABEL), style.gutter)
+    for row in wrap_text(make_visible(text), width - _LABEL - 1):
         yield f"{lead} {row}"
         lead = " " * _LABEL
 
@@ -80,7 +80,7 @@ def _say_labels(matched: Matched) -> str:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    shown = [cut(name, 30) for name in names[:3]]
+    shown = [cut_text(name, 30) for name in names[:3]]
     if more := len(names) - len(shown):
         return f"{', '.join(shown)} and {more:,} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
@@ -93,7 +93,7 @@ def _table_lines(trust: Trust) -> Iterator[str]:
 
 
 def _figure_lines(trust: Trust, matched: Matched, width: int, style: Style) -> Iterator[str]:
-    yield paint(f"{'':{_FIGURE}}{'':6}  95 % interval", style.gutter)
+    yield paint_text(f"{'':{_FIGURE}}{'':6}  95 % interval", style.gutter)
     word = "passes" if trust.people >= 0.5 else "fails"
     constant = f"who always {word} has {trust.constant:.2f}"
     yield _figure("agreement", trust.agreement, constant)
@@ -113,7 +113,7 @@ def _figure_lines(trust: Trust, matched: Matched, width: int, style: Style) -> I
         yield from _hung(f"{'true pass rate':{_FIGURE}}{'–':>6}  ", refused, width)
     if matched.is_weighed:
         told = "As many fails as passes of the judge were labelled: figures are weighed by"
-        yield from wrap(f"({told} their shares in the run.)", width)
+        yield from wrap_text(f"({told} their shares in the run.)", width)
 
 
 def _figure(name: str, estimate: Estimate | None, beside: str = "") -> str:
@@ -124,7 +124,7 @@ def _figure(name: str, estimate: Estimate | None, beside: str = "") -> str:
 
 
 def _hung(lead: str, text: str, width: int) -> Iterator[str]:
-    for row in wrap(text, max(20, width - len(lead))):
+    for row in wrap_text(text, max(20, width - len(lead))):
         yield lead + row
         lead = " " * len(lead)
 
@@ -148,7 +148,7 @@ def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
 
 
 def _say_between(between: Between) -> str:
-    one, other = (cut(name, 30) for name in between.raters)
+    one, other = (cut_text(name, 30) for name in between.raters)
     told = f"{one} and {other} agree on {between.agreed:,} of {_answers(between.answers)}"
     if between.kappa is None:
         return told

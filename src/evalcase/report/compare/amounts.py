@@ -9,7 +9,7 @@ from struct import Struct
 
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.report.statistics.estimate import Estimate
-from evalcase.report.statistics.quantiles import median, percentile
+from evalcase.report.statistics.quantiles import find_median, find_percentile
 from evalcase.report.statistics.ratios import Ratios
 from evalcase.system.row_store import RowStore
 
@@ -82,4 +82,6 @@ def _spread(values: Iterator[float]) -> SideAmount | None:
     ordered = sorted(values)
     if not ordered:
         return None
-    return SideAmount(median(ordered) or 0.0, percentile(ordered, 95) or 0.0, fsum(ordered))
+    return SideAmount(
+        find_median(ordered) or 0.0, find_percentile(ordered, 95) or 0.0, fsum(ordered)
+    )

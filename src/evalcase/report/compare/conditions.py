@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from evalcase.model.case import Case
-from evalcase.model.json_value import same
+from evalcase.model.json_value import are_same
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.report.compare.base_units import Held
 from evalcase.report.compare.side import Side
@@ -84,7 +84,7 @@ class Conditions:
 
 
 def _differs(base: Mapping[str, object], head: Mapping[str, object], name: str) -> bool:
-    return not same(base.get(name), head.get(name))
+    return not are_same(base.get(name), head.get(name))
 
 
 def say_sides(base: Side, head: Side) -> Iterator[str]:

@@ -12,7 +12,7 @@ from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.differences import Measured
 from evalcase.report.compare.track import TrackFigures
-from evalcase.report.statistics.holm import adjust
+from evalcase.report.statistics.holm import adjust_p_values
 
 ALPHA = 0.05
 Measure = Literal["passed", "cases", "score"]
@@ -76,7 +76,7 @@ def find_gated(
         for track in comparison.tracks
         for grader, measured in _measures(track, measure or "passed", graders)
     ]
-    adjusted = adjust([each.measured.p for each in found])
+    adjusted = adjust_p_values([each.measured.p for each in found])
     return [
         replace(each, measured=replace(each.measured, adjusted=p), tests=len(found))
         for each, p in zip(found, adjusted, strict=True)

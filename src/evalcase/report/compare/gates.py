@@ -68,7 +68,7 @@ def _read_margin(text: str) -> float:
     return margin
 
 
-def judge(
+def judge_gates(
     comparison: Comparison,
     gated: Sequence[Gated],
     gates: Sequence[ComparisonGate],

@@ -18,7 +18,7 @@ from evalcase.report.compare.unit import AMOUNTS, Unit
 ChangeKind = Literal[
     "broken", "fixed", "changed", "same", "added", "removed", "skipped", "unfinished"
 ]
-KINDS: tuple[ChangeKind, ...] = (
+CHANGE_KINDS: tuple[ChangeKind, ...] = (
     "broken", "fixed", "changed", "same", "added", "removed", "skipped", "unfinished",
 )  # fmt: skip
 _NAMED: tuple[ChangeKind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")
@@ -74,7 +74,7 @@ class Track:
     def __init__(self, base_target: str, head_target: str, *, clustered: bool = False) -> None:
         self.base_target = base_target
         self.head_target = head_target
-        self.counts: dict[ChangeKind, int] = dict.fromkeys(KINDS, 0)
+        self.counts: dict[ChangeKind, int] = dict.fromkeys(CHANGE_KINDS, 0)
         self.listed: dict[ChangeKind, list[ChangedPair]] = {kind: [] for kind in _NAMED}
         self.clustered = clustered
         self._head_skipped = 0

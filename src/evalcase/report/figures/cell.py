@@ -170,6 +170,6 @@ class JudgingSums:
             self.output_tokens += grade.usage.output_tokens or 0
 
 
-def bound(score: float) -> float:
+def bound_score(score: float) -> float:
     """The nearest that a score can be: that of a stranger's record may be any number."""
     return 0.0 if score < 0.0 else min(score, 1.0)

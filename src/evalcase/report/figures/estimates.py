@@ -10,7 +10,7 @@ from evalcase.model.result import Verdict
 from evalcase.model.totals import Counts, Totals
 from evalcase.report.figures.cell import ClusterName, FigureCell, TrialCounts
 from evalcase.report.figures.figures import Interval, Mean, PassAt, Repeats, Slice, Spread
-from evalcase.report.statistics.estimate import Estimate, clip
+from evalcase.report.statistics.estimate import Estimate, clip_number
 from evalcase.report.statistics.wilson import bound_unseen, estimate_around
 
 Value = Callable[[int, int, int], float | None]
@@ -100,7 +100,7 @@ class Estimator:
             return Mean(0, None, clusters=clusters)
         found = self._estimate(held, count)
         if found is None:
-            value = clip(sum(sums.total for sums in held) / count)
+            value = clip_number(sum(sums.total for sums in held) / count)
             return Mean(count, value, clusters=clusters)
         return Mean(count, *found, clusters)
 

@@ -19,7 +19,7 @@ from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import decide_case_verdict
 from evalcase.model.trial import TrialKey
 from evalcase.report.figures.by_variable import VariableCells
-from evalcase.report.figures.cell import ClusterName, FigureCell, JudgingSums, Spent, bound
+from evalcase.report.figures.cell import ClusterName, FigureCell, JudgingSums, Spent, bound_score
 from evalcase.system.table import mark_of
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Ledger:
             return
         verdict, score = result.verdict, result.score
         if score is not None:
-            score = bound(score)
+            score = bound_score(score)
             spent.sort(score)
         cell = self.places.get((suite, target, cluster))
         if cell is None:
@@ -132,7 +132,7 @@ class Ledger:
         held.verdicts.append(result.verdict)
         held.grades += map(_said, result.grades)
         if (score := result.score) is not None:
-            held.scores.append(bound(score))
+            held.scores.append(bound_score(score))
         if len(held.verdicts) >= result.repeats:
             del self._open[name]
             self._close(held, result.pass_rate, spent, cluster)
@@ -199,7 +199,7 @@ def _find(
 def _said(grade: Grade) -> CountedGrade:
     if grade.failure is not None:
         return grade.grader, "errored", None
-    score = None if grade.score is None else bound(grade.score)
+    score = None if grade.score is None else bound_score(grade.score)
     if grade.passed:
         return grade.grader, "passed", score
     return grade.grader, "ungraded" if score is None else "failed", score

@@ -11,7 +11,7 @@ from evalcase.report.figures.cell import FigureCell, JudgingSums, Spent
 from evalcase.report.figures.estimates import Estimator
 from evalcase.report.figures.figures import Effort, Figures, Interval, Judging, Slice
 from evalcase.report.figures.ledger import Ledger
-from evalcase.report.statistics.quantiles import median, percentile
+from evalcase.report.statistics.quantiles import find_median, find_percentile
 from evalcase.text.late_pattern import late_pattern
 
 _NUMBERS = late_pattern(r"(\d{1,15})")
@@ -101,8 +101,8 @@ def sum_up_spent(several: Iterable[Spent]) -> Effort:
     ordered = sorted(_join(spent.durations for spent in held))
     costs = [amount for spent in held for amount in (spent.cost_usd, spent.rounded)]
     return Effort(
-        sum(spent.answers for spent in held), len(ordered), median(ordered),
-        percentile(ordered, 95), sum(spent.busy_s for spent in held),
+        sum(spent.answers for spent in held), len(ordered), find_median(ordered),
+        find_percentile(ordered, 95), sum(spent.busy_s for spent in held),
         sum(spent.reported for spent in held),
         sum(spent.input_tokens for spent in held), sum(spent.output_tokens for spent in held),
         fsum(costs) if any(spent.priced for spent in held) else None,

@@ -13,7 +13,7 @@ from evalcase.model.result import Result
 from evalcase.report.files.folded import CaseTrials, See
 from evalcase.report.files.problems import github_command
 from evalcase.report.terminal.failures import UNFINISHED, passed_of, reason_of
-from evalcase.text.abridge import shorten
+from evalcase.text.abridge import shorten_text
 
 _MOST = 10
 _LONGEST = 400
@@ -99,4 +99,6 @@ def _command(level: str, each: CaseTrials, find_line: FindLine, see: See) -> str
     why = reason_of(errored or each.telling)
     text = "; ".join([*told, *([why] if why else [])])
     title = f"{each.verdict}: {each.case} ({each.target})"
-    return github_command(level, {**place, "title": title}, shorten(text or each.verdict, _LONGEST))
+    return github_command(
+        level, {**place, "title": title}, shorten_text(text or each.verdict, _LONGEST)
+    )

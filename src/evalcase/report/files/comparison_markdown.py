@@ -13,7 +13,7 @@ from evalcase.report.compare.track import ChangedPair, ChangeKind, TrackFigures
 from evalcase.report.terminal.changed_cases import name_cases, said_by, say_verdicts
 from evalcase.report.terminal.comparison_tables import amount_rows, measure_rows, part_rows
 from evalcase.report.terminal.pairs import pair_texts
-from evalcase.text.markdown import code_block, code_span, table
+from evalcase.text.markdown import code_block, code_span, write_table
 
 _LONGEST = 50_000
 """Characters of cases that are shown: a comment on GitHub holds 65,536."""
@@ -61,15 +61,15 @@ def _track_lines(track: TrackFigures, compared: Compared) -> Iterator[str]:
 
 def _tables(track: TrackFigures, compared: Compared) -> Iterator[str]:
     tested = {each.grader: each.measured for each in compared.gated if each.track is track}
-    yield from table(measure_rows(track, tested, code_span))
+    yield from write_table(measure_rows(track, tested, code_span))
     yield ""
     if rows := amount_rows(track.amounts):
-        yield from table(rows)
+        yield from write_table(rows)
         yield ""
     for title, parts in (("by grader", track.graders), ("by tag", track.tags)):
         if len(parts) > 1:
             head, *rest = part_rows(title, parts)
-            yield from table([head, *([code_span(name), *row] for name, *row in rest)])
+            yield from write_table([head, *([code_span(name), *row] for name, *row in rest)])
             yield ""
     power = find_power(next(iter(tested.values())), compared.effect, len(compared.gated))
     yield say_test(compared.gated)

@@ -21,7 +21,7 @@ from evalcase.report.terminal.failures import UNFINISHED, detail_lines, passed_o
 from evalcase.report.terminal.said import result_said
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.summary import FindCase
-from evalcase.text.abridge import shorten
+from evalcase.text.abridge import shorten_text
 
 _MOST_BYTES = 10_000
 """Of the body of a failure."""
@@ -265,7 +265,7 @@ def _properties(each: CaseTrials) -> str:
 
 
 def _cut(text: str) -> str:
-    return shorten(" ".join(text.split()), _LONGEST_MESSAGE)
+    return shorten_text(" ".join(text.split()), _LONGEST_MESSAGE)
 
 
 def _seconds(value: float) -> str:

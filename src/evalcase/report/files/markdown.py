@@ -28,10 +28,10 @@ from evalcase.report.terminal.progress import VERDICTS, write_money, write_perce
 from evalcase.report.terminal.said import result_said
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.summary import FindCase
-from evalcase.text.abridge import shorten
+from evalcase.text.abridge import shorten_text
 from evalcase.text.late_pattern import late_pattern
 from evalcase.text.markdown import code_block
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 MARKER = "<!-- evalcase -->"
 """The first line, by which a comment is found again, to be written anew."""
@@ -192,7 +192,7 @@ def _case(each: CaseTrials, case: Case | None) -> str:
     block = "\n".join(code_block(lines))
     return (
         f"<details><summary>{_SIGNS[each.verdict]} {each.verdict} {_html(name)}<br>"
-        f"{_html(shorten(why, _LONGEST))}</summary>\n\n{block}\n\n</details>\n\n"
+        f"{_html(shorten_text(why, _LONGEST))}</summary>\n\n{block}\n\n</details>\n\n"
     )
 
 
@@ -209,7 +209,7 @@ def _html(text: str) -> str:
 
 def _code(text: str) -> str:
     """A name, in a table or elsewhere: as HTML, since a bar would end the cell of a table."""
-    return _html(shorten(text, _LONGEST)).replace("|", "&#124;")
+    return _html(shorten_text(text, _LONGEST)).replace("|", "&#124;")
 
 
 def _unlinked(text: str) -> str:
@@ -217,4 +217,4 @@ def _unlinked(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return visible(" ".join(text.split()))
+    return make_visible(" ".join(text.split()))

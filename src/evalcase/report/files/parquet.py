@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from evalcase.report.files.rows import TYPES, RowCell
+from evalcase.report.files.rows import COLUMN_TYPES, RowCell
 
 _ROWS = 10_000
 
@@ -47,7 +47,7 @@ def parquet_pieces(
     from pyarrow import parquet
 
     types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-    schema = pa.schema([(name, types[TYPES.get(name, float)]) for name in columns])
+    schema = pa.schema([(name, types[COLUMN_TYPES.get(name, float)]) for name in columns])
     sink, left = _Sink(), iter(rows)
     with parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
         while group := list(islice(left, _ROWS)):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from evalcase.model.problem import Problem, Span
 from evalcase.text.late_pattern import late_pattern
-from evalcase.text.visible import STEERING, visible
+from evalcase.text.visible import STEERING, make_visible
 
 _UNSAFE_IN_JSON = late_pattern(f"[{STEERING}]")
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
@@ -33,7 +33,7 @@ def as_github(problems: Iterable[Problem]) -> Iterator[str]:
     """One workflow command per problem, each a line."""
     for problem in problems:
         pairs = {"file": problem.path, **_place(problem.span), "title": f"evalcase: {problem.code}"}
-        text = visible(problem.message) + (f"\n{problem.hint}" if problem.hint else "")
+        text = make_visible(problem.message) + (f"\n{problem.hint}" if problem.hint else "")
         yield github_command(_COMMANDS[problem.severity], pairs, text)
 
 
@@ -59,7 +59,7 @@ def _place(span: Span | None) -> dict[str, str]:
 
 
 def _by_line(text: str) -> str:
-    return "\n".join(map(visible, text.split("\n")))
+    return "\n".join(map(make_visible, text.split("\n")))
 
 
 def _data(text: str) -> str:

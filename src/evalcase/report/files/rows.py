@@ -13,7 +13,7 @@ from evalcase.report.terminal.failures import UNFINISHED, broken_turn, reason_of
 from evalcase.text.readable import as_json, call_lines, content_text
 
 RowCell = str | int | float | None
-TYPES: Mapping[str, type] = {
+COLUMN_TYPES: Mapping[str, type] = {
     "suite": str, "case": str, "target": str, "repeat": int, "verdict": str, "score": float,
     "case_verdict": str, "reason": str, "input": str, "expected_output": str, "answer": str,
     "tool_calls": str, "duration_s": float, "cost_usd": float, "input_tokens": int,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from evalcase.model.codes import CODES
 from evalcase.model.problem import Problem, Span
 from evalcase.report.files.problems import json_text
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "%SRCROOT%"
@@ -51,7 +51,7 @@ def _result(problem: Problem, rule_index: int) -> dict[str, object]:
         "ruleId": problem.code,
         "ruleIndex": rule_index,
         "level": problem.severity,
-        "message": _message("\n".join(visible(line) for line in lines)),
+        "message": _message("\n".join(make_visible(line) for line in lines)),
         "locations": [{"physicalLocation": place}],
     }
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
-from evalcase.model.codec import encode
+from evalcase.model.codec import encode_object
 from evalcase.model.conversation import split_turns
 from evalcase.model.grade import Grade
 from evalcase.model.outcome import Outcome
@@ -47,14 +47,16 @@ def trial_object(
         "expected_output": data.get("expected_output"),
         "answer": list(answer.messages) if answer is not None else None,
         "grades": [_grade(grade) for grade in result.grades],
-        "failure": encode(failure) if failure is not None else None,
-        "usage": encode(answer.usage) if answer is not None and answer.usage is not None else None,
+        "failure": encode_object(failure) if failure is not None else None,
+        "usage": encode_object(answer.usage)
+        if answer is not None and answer.usage is not None
+        else None,
         "cost_usd": answer.cost_usd if answer is not None else None,
         "duration_s": result.duration_s,
         "cached": answer.cached if answer is not None else False,
         "scrubbed": answer.scrubbed if answer is not None else False,
-        "earlier": encode(answer.earlier) if answer is not None and answer.earlier else None,
-        "steps": [encode(step) for step in answer.steps] if answer is not None else [],
+        "earlier": encode_object(answer.earlier) if answer is not None and answer.earlier else None,
+        "steps": [encode_object(step) for step in answer.steps] if answer is not None else [],
         "steps_cut": answer.steps_cut if answer is not None else 0,
         "trace": answer.trace if answer is not None else None,
         "tags": data.get("tags", []),
@@ -92,11 +94,11 @@ def _talk(answer: Answer | None, result: Result) -> dict[str, Any]:
             "answer": list(each.answer.messages),
             "duration_s": each.duration_s,
             "cost_usd": each.answer.cost_usd,
-            "usage": encode(each.answer.usage) if each.answer.usage is not None else None,
+            "usage": encode_object(each.answer.usage) if each.answer.usage is not None else None,
         }
         for each in (split_turns(answer, result.turns) if answer is not None else ())
     ]
-    user = encode(result.user) if result.user is not None else None
+    user = encode_object(result.user) if result.user is not None else None
     return {"turns": turns, "ending": result.ending, "user": user}
 
 
@@ -116,8 +118,8 @@ def _grade(grade: Grade) -> dict[str, Any]:
         data["required"] = True
     if grade.asked:
         data["asked"], data["cached"] = grade.asked, grade.cached
-        data["usage"] = encode(grade.usage) if grade.usage is not None else None
+        data["usage"] = encode_object(grade.usage) if grade.usage is not None else None
         data["cost_usd"], data["asking_s"] = grade.cost_usd, grade.asking_s
     if grade.failure is not None:
-        data["failure"] = encode(grade.failure)
+        data["failure"] = encode_object(grade.failure)
     return data

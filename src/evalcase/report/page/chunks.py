@@ -22,13 +22,13 @@ _BYTES = 1_000_000
 """A chunk is unpacked when one of its cases is opened, so it must not be large."""
 
 
-def pack(id: str, data: bytes) -> bytes:
+def pack_element(id: str, data: bytes) -> bytes:
     """Compressed data as an element that the browser neither draws nor looks into. Base64 has no
     character that could end it."""
     return b'<template id="%s">%s</template>\n' % (id.encode(), b64encode(data))
 
 
-def squeeze(value: object) -> bytes:
+def squeeze_json(value: object) -> bytes:
     """A value as compressed JSON, the same bytes each time."""
     text = json.dumps(value, separators=(",", ":"))
     return gzip.compress(text.encode(), 6, mtime=0)
@@ -44,7 +44,7 @@ class _Chunk:
 
     def pack(self) -> bytes:
         text = f"[{','.join(self.texts)}]"
-        return pack(f"c{self.number}", gzip.compress(text.encode(), 6, mtime=0))
+        return pack_element(f"c{self.number}", gzip.compress(text.encode(), 6, mtime=0))
 
 
 class Spooled(NamedTuple):

@@ -13,9 +13,9 @@ from evalcase.model.result import Result
 from evalcase.report.page.subject import CaseRow
 from evalcase.report.variable_labels import variable_labels
 
-VERDICTS = ("passed", "failed", "errored", "ungraded", "skipped", "unfinished", "absent")
+PAGE_VERDICTS = ("passed", "failed", "errored", "ungraded", "skipped", "unfinished", "absent")
 """By the number that stands for each; absent is what only the other run has."""
-NAMES = (
+COLUMN_NAMES = (
     "case", "suite", "target", "verdict", "score", "seconds", "cost", "tokens", "trials", "passed",
     "answers", "retries", "tags", "vars", "failing", "asked", "reason", "chunk", "place",
 )  # fmt: skip
@@ -98,7 +98,9 @@ class ColumnTable:
         self.tags, self.graders = NumberedNames(), NumberedNames()
         self.variables = NumberedValues()
         self.count = 0
-        self.columns = {name: Column() for name in (*NAMES, *(BASE_NAMES if compared else ()))}
+        self.columns = {
+            name: Column() for name in (*COLUMN_NAMES, *(BASE_NAMES if compared else ()))
+        }
         self._compared = compared
 
     def add(self, row: CaseRow, chunk: int, place: int) -> None:
@@ -109,7 +111,7 @@ class ColumnTable:
             **told,
             "suite": self.suites.number(row.suite),
             "target": self.targets.number(row.target),
-            "verdict": VERDICTS.index(told["verdict"]),
+            "verdict": PAGE_VERDICTS.index(told["verdict"]),
             "tags": [self.tags.number(tag) for tag in told["tags"]],
             "vars": self.variables.number(told["vars"]),
             "failing": [self.graders.number(name) for name in told["failing"]],
@@ -161,7 +163,7 @@ def _measure_base(row: CaseRow) -> dict[str, Any]:
     measured = _measure(base.results)
     return {
         "change": base.change,
-        "base_verdict": VERDICTS.index(base.outcome.verdict or "unfinished"),
+        "base_verdict": PAGE_VERDICTS.index(base.outcome.verdict or "unfinished"),
         "base_score": measured["score"], "base_seconds": measured["seconds"],
         "base_cost": measured["cost"],
     }  # fmt: skip

@@ -12,9 +12,9 @@ from evalcase.model.totals import Totals
 from evalcase.report.files.folded import CaseTrials
 from evalcase.report.files.rows import trial_row
 from evalcase.report.terminal.failures import passed_of
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
-MOST_ROWS = 200
+MOST_TABLE_ROWS = 200
 _MOST_CHARACTERS = 240
 _COLOURS = {"passed": "#2f8f46", "failed": "#d6453d", "errored": "#b7791f"}
 """Readable on white and on black."""
@@ -91,4 +91,4 @@ def _cell(text: str, style: str, tag: str = "td") -> str:
 def _cut(text: str) -> str:
     """Text that is safe wherever it is put, with an end in sight."""
     short = text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
-    return escape("\n".join(map(visible, short.split("\n"))))
+    return escape("\n".join(map(make_visible, short.split("\n"))))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evalcase.model.answer import Answer, Usage
-from evalcase.model.conversation import ENDINGS
+from evalcase.model.conversation import TALK_ENDINGS
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
@@ -67,7 +67,7 @@ def _tell_talk(result: Result) -> Told:
         ]
     }  # fmt: skip
     if result.ending is not None:
-        told["ending"] = ENDINGS[result.ending]
+        told["ending"] = TALK_ENDINGS[result.ending]
     if result.user is not None:
         user = result.user
         told["user"] = {

@@ -8,8 +8,8 @@ from typing import Any, BinaryIO
 from evalcase.model.quick_dataclass import asdict, dataclass
 from evalcase.report.figures.json_object import figures_object
 from evalcase.report.page.assets import SCRIPTS, SERVED_SCRIPTS, build_shell
-from evalcase.report.page.chunks import Chunks, KeptChunks, pack, squeeze
-from evalcase.report.page.columns import VERDICTS, ColumnTable
+from evalcase.report.page.chunks import Chunks, KeptChunks, pack_element, squeeze_json
+from evalcase.report.page.columns import PAGE_VERDICTS, ColumnTable
 from evalcase.report.page.detail import tell_case
 from evalcase.report.page.messages import Told
 from evalcase.report.page.subject import CaseRow, RunFacts
@@ -49,7 +49,7 @@ def write_page(
             yield piece
     chunks.finish()
     rest = chunks.take()
-    rest += [pack(f"i-{name}", column.finish()) for name, column in table.columns.items()]
+    rest += [pack_element(f"i-{name}", column.finish()) for name, column in table.columns.items()]
     yield from rest
     size += sum(map(len, rest))
     page = describe()
@@ -62,7 +62,7 @@ def write_page(
 
 
 def _pack_run(page: Page, table: ColumnTable, kept: KeptChunks, max_size: int) -> bytes:
-    return pack("run", squeeze(_tell_run(page, table, kept, max_size)))
+    return pack_element("run", squeeze_json(_tell_run(page, table, kept, max_size)))
 
 
 def _may_drop(row: CaseRow) -> bool:
@@ -73,7 +73,7 @@ def _may_drop(row: CaseRow) -> bool:
 def _tell_run(page: Page, table: ColumnTable, kept: KeptChunks, max_size: int) -> Told:
     told: Told = {
         "run": _tell_facts(page.run),
-        "verdicts": VERDICTS,
+        "verdicts": PAGE_VERDICTS,
         "suites": list(table.suites), "targets": list(table.targets),
         "tags": list(table.tags), "graders": list(table.graders), "vars": list(table.variables),
         "columns": list(table.columns),

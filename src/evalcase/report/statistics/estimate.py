@@ -19,6 +19,6 @@ class Estimate(NamedTuple):
         return self.high - self.low
 
 
-def clip(value: float, low: float = 0.0, high: float = 1.0) -> float:
+def clip_number(value: float, low: float = 0.0, high: float = 1.0) -> float:
     """The nearest number that is possible."""
     return min(high, max(low, value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def adjust(values: Sequence[float]) -> list[float]:
+def adjust_p_values(values: Sequence[float]) -> list[float]:
     """Each p made larger after Holm (1979), so that all of them together are wrong in at most as
     many of a hundred comparisons as one alone would be."""
     order = sorted(range(len(values)), key=values.__getitem__)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import sqrt
 
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.report.statistics.estimate import Estimate, Z, clip
+from evalcase.report.statistics.estimate import Estimate, Z, clip_number
 from evalcase.report.statistics.wilson import estimate_around
 
 _FEW = 3
@@ -27,8 +27,8 @@ class Kappa(NamedTuple):
     @property
     def interval(self) -> Estimate:
         half = Z * self.standard_error
-        low = clip(min(self.value - half, self.cap), -1)
-        return Estimate(self.value, low, clip(self.value + half, -1))
+        low = clip_number(min(self.value - half, self.cap), -1)
+        return Estimate(self.value, low, clip_number(self.value + half, -1))
 
 
 def cohen_kappa(table: Sequence[Sequence[float]]) -> Kappa | None:
@@ -48,7 +48,7 @@ def cohen_kappa(table: Sequence[Sequence[float]]) -> Kappa | None:
     variance = _variance(shares, rows, columns, value, by_chance) / total
     cap = 1.0
     if (1 - agreed) * total < _FEW - 0.5:
-        cap = (estimate_around(clip(agreed), total).low - by_chance) / (1 - by_chance)
+        cap = (estimate_around(clip_number(agreed), total).low - by_chance) / (1 - by_chance)
     return Kappa(value, sqrt(max(0.0, variance)), cap)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from math import fsum, sqrt
 
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.report.statistics.estimate import Z, clip
+from evalcase.report.statistics.estimate import Z, clip_number
 from evalcase.report.statistics.student import t_quantile
 from evalcase.report.statistics.units import Cluster
 
@@ -70,4 +70,4 @@ def estimate_clustered(clusters: Iterable[Cluster]) -> Change | None:
 
 def _around(value: float, middle: float, error: float, factor: float) -> Change:
     half = factor * error
-    return Change(value, clip(middle - half, -1.0), clip(middle + half, -1.0), error)
+    return Change(value, clip_number(middle - half, -1.0), clip_number(middle + half, -1.0), error)

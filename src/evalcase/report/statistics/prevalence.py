@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import hypot, sqrt
 
-from evalcase.report.statistics.estimate import Estimate, Z, clip
+from evalcase.report.statistics.estimate import Estimate, Z, clip_number
 
 
 def estimate_youden(passes: Estimate, fails: Estimate) -> Estimate:
@@ -17,12 +17,12 @@ def estimate_youden(passes: Estimate, fails: Estimate) -> Estimate:
     value = passes.value + fails.value - 1
     low = value - hypot(passes.value - passes.low, fails.value - fails.low)
     high = value + hypot(passes.high - passes.value, fails.high - fails.value)
-    return Estimate(value, clip(low, -1), clip(high, -1))
+    return Estimate(value, clip_number(low, -1), clip_number(high, -1))
 
 
 def correct_share(share: float, passes: float, fails: float) -> float:
     """The true share behind the one that a judge with these two rates finds."""
-    return clip((share + fails - 1) / (passes + fails - 1))
+    return clip_number((share + fails - 1) / (passes + fails - 1))
 
 
 def estimate_true_share(
@@ -42,6 +42,6 @@ def estimate_true_share(
     variance = share * (1 - share) / size + middle**2 * of_passes + (1 - middle) ** 2 * of_fails
     half = Z * sqrt(variance) / abs(youden)
     shift = 2 * Z * Z * (middle * of_passes - (1 - middle) * of_fails)
-    low, high = clip(middle + shift - half), clip(middle + shift + half)
+    low, high = clip_number(middle + shift - half), clip_number(middle + shift + half)
     # It is drawn towards the middle, and may leave an estimate outside that lies at the edge.
     return Estimate(value, min(low, value), max(high, value))

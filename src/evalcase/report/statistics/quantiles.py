@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import ceil
 
 
-def median(ordered: Sequence[float]) -> float | None:
+def find_median(ordered: Sequence[float]) -> float | None:
     """The middle one, or the mean of the two; None of nothing."""
     count = len(ordered)
     if not count:
@@ -14,7 +14,7 @@ def median(ordered: Sequence[float]) -> float | None:
     return (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
 
 
-def percentile(ordered: Sequence[float], percent: int) -> float | None:
+def find_percentile(ordered: Sequence[float], percent: int) -> float | None:
     """The smallest that so many percent are not above: always one that was measured. None of
     nothing."""
     count = len(ordered)

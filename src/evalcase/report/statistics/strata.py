@@ -15,7 +15,7 @@ from math import sqrt
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.statistics.confusion import Confusion
-from evalcase.report.statistics.estimate import Estimate, clip
+from evalcase.report.statistics.estimate import Estimate, clip_number
 from evalcase.report.statistics.kappa import Kappa
 from evalcase.report.statistics.wilson import estimate_around
 
@@ -50,7 +50,7 @@ class Strata:
     @property
     def people(self) -> float:
         """The share of answers that people pass."""
-        return clip(self.cells[0] + self.cells[2])
+        return clip_number(self.cells[0] + self.cells[2])
 
     def estimate_people(self) -> Estimate:
         return self._around(self.people, (1, 0, 1, 0))
@@ -98,9 +98,9 @@ class Strata:
         """Wilson's interval for a plain sample of the size that would leave the same doubt."""
         total = sum(kind.table.total for kind in self.kinds)
         variance = self._variance(slopes)
-        inside = clip(value, 1 / (total + 2), 1 - 1 / (total + 2))
+        inside = clip_number(value, 1 / (total + 2), 1 - 1 / (total + 2))
         size = inside * (1 - inside) / variance if variance > 0 else total
-        return estimate_around(clip(value), size)
+        return estimate_around(clip_number(value), size)
 
     def _variance(self, slopes: Slopes) -> float:
         """Within kinds, from those that were labelled; between them, from all that there are."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from math import fsum
 
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.report.statistics.estimate import Estimate, Z, clip
+from evalcase.report.statistics.estimate import Estimate, Z, clip_number
 from evalcase.report.statistics.student import t_quantile
 from evalcase.report.statistics.wilson import estimate_around
 
@@ -33,7 +33,7 @@ def estimate_units(
     fewer than two, since one tells nothing of how far apart they lie."""
     if count < 2:
         return None
-    mean = clip(total / count)
+    mean = clip_number(total / count)
     variance = (squares - total * total / count) / (count - 1) / count
     return around(mean, effective_size(mean, variance, count))
 
@@ -47,7 +47,7 @@ def estimate_clusters(
     count, cases = len(held), sum(cluster.cases for cluster in held)
     if count < 2:
         return None
-    mean = clip(fsum(cluster.total for cluster in held) / cases)
+    mean = clip_number(fsum(cluster.total for cluster in held) / cases)
     apart = fsum((cluster.total - cluster.cases * mean) ** 2 for cluster in held)
     variance = count / (count - 1) * apart / cases**2
     return around(mean, effective_size(mean, variance, count))

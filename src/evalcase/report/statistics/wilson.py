@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import expm1, log, sqrt
 
-from evalcase.report.statistics.estimate import LEVEL, Estimate, Z, clip
+from evalcase.report.statistics.estimate import LEVEL, Estimate, Z, clip_number
 
 
 def estimate_share(hits: float, total: float) -> Estimate | None:
@@ -18,8 +18,8 @@ def estimate_around(share: float, total: float) -> Estimate:
     middle = (share + Z * Z / (2 * total)) / shrink
     half = Z / shrink * sqrt(share * (1 - share) / total + Z * Z / (4 * total * total))
     # At 0 and 1 the interval ends there, but for the last digit of the arithmetic.
-    low = 0.0 if share == 0 else clip(middle - half)
-    high = 1.0 if share == 1 else clip(middle + half)
+    low = 0.0 if share == 0 else clip_number(middle - half)
+    high = 1.0 if share == 1 else clip_number(middle + half)
     return Estimate(share, low, high)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.case import Case
-from evalcase.model.codec import decode
-from evalcase.model.conversation import ENDINGS, Simulated, split_turns
+from evalcase.model.codec import decode_object
+from evalcase.model.conversation import TALK_ENDINGS, Simulated, split_turns
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
@@ -16,7 +16,7 @@ from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result, Verdict
 from evalcase.model.simulated_user import SimulatedUser
 from evalcase.report.case_facts import case_facts, user_facts
-from evalcase.report.terminal.cells import measure, wrap
+from evalcase.report.terminal.cells import measure_text, wrap_text
 from evalcase.report.terminal.failures import (
     UNFINISHED,
     compared_lines,
@@ -26,9 +26,9 @@ from evalcase.report.terminal.judged import DRAWN, is_judged, judged_lines
 from evalcase.report.terminal.progress import write_money
 from evalcase.report.terminal.said import label_text
 from evalcase.report.terminal.step_lines import step_lines
-from evalcase.report.terminal.style import Style, colour_of, paint
+from evalcase.report.terminal.style import Style, colour_of, paint_text
 from evalcase.text.readable import as_json, content_text, outcome_lines
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 _INDENT = 2
 _SIDES = ("expected", "got", "where", "note", "calls")
@@ -41,11 +41,11 @@ _OTHERS = ("threshold", "metadata", "tags")
 
 def case_lines(suite: str, id: str, case: Case | None, width: int, style: Style) -> Iterator[str]:
     """The case itself."""
-    suite, id = visible(suite), visible(id)
-    named = f"{paint(f'{suite}: ', style.gutter)}{paint(id, style.place)}"
+    suite, id = make_visible(suite), make_visible(id)
+    named = f"{paint_text(f'{suite}: ', style.gutter)}{paint_text(id, style.place)}"
     yield from _fitted(named, f"{suite}: {id}", width)
     if case is None:
-        yield from _indented(wrap("the record does not have the case itself", width - _INDENT))
+        yield from _indented(wrap_text("the record does not have the case itself", width - _INDENT))
         return
     for label, value in case_facts(case, _OTHERS):
         yield from _indented(label_text(label, value, width - _INDENT, style))
@@ -72,7 +72,7 @@ def asked_lines(case: Case, reference: str, width: int, style: Style) -> Iterato
 
 def _user_lines(user: SimulatedUser, width: int, style: Style) -> Iterator[str]:
     """Whom a target talks to."""
-    yield paint("user", style.place)
+    yield paint_text("user", style.place)
     for label, text in user_facts(user):
         yield from _indented(label_text(label, text, width - _INDENT, style))
     if user.first:
@@ -85,7 +85,7 @@ def trial_lines(
     """One trial of it; the first at a target says what became of the case there."""
     yield ""
     level = 1 if outcome.repeats > 1 else 0
-    target = visible(result.key.target)
+    target = make_visible(result.key.target)
     if is_first and level:
         yield from _headed(outcome.verdict, f"at {target} ({passed_of(outcome)})", width, style)
         yield ""
@@ -102,12 +102,12 @@ def trial_lines(
 def _headed(verdict: Verdict | None, text: str, width: int, style: Style) -> Iterator[str]:
     """A verdict in its colour, and what follows it."""
     word = verdict or UNFINISHED
-    return _fitted(f"{paint(word, colour_of(verdict, style))} {text}", f"{word} {text}", width)
+    return _fitted(f"{paint_text(word, colour_of(verdict, style))} {text}", f"{word} {text}", width)
 
 
 def _fitted(painted: str, plain: str, width: int) -> Iterator[str]:
     """A line in its colours where it fits; else without them, in as many as it needs."""
-    yield from [painted] if measure(plain) <= width else wrap(plain, width)
+    yield from [painted] if measure_text(plain) <= width else wrap_text(plain, width)
 
 
 def _measures(result: Result) -> Iterator[str]:
@@ -165,9 +165,9 @@ def _turn_lines(answer: Answer, result: Result, width: int, style: Style) -> Ite
             if grade.turn == number:
                 yield from _indented(_grade_lines(grade, result, width - _INDENT, style))
     if result.ending is not None:
-        yield from label_text("ended", ENDINGS[result.ending], width, style)
+        yield from label_text("ended", TALK_ENDINGS[result.ending], width, style)
     if result.user is not None:
-        told = ", ".join([f"played by {visible(result.user.target)}", *_playing(result.user)])
+        told = ", ".join([f"played by {make_visible(result.user.target)}", *_playing(result.user)])
         yield from label_text("user", told, width, style)
 
 
@@ -191,7 +191,7 @@ def message_lines(
     label: str, messages: Sequence[Mapping[str, JSON]], width: int, style: Style
 ) -> Iterator[str]:
     """Every message of a list, below its role; and whatever else it holds."""
-    yield paint(label, style.place)
+    yield paint_text(label, style.place)
     for message in messages:
         said = content_text(message.get("content"))
         calls = list(outcome_lines(message))
@@ -199,7 +199,7 @@ def message_lines(
                   if key not in ("role", "content", "tool_calls")}  # fmt: skip
         rows = ([said] if said or not calls else []) + calls
         rows += [as_json(others)] if others else []
-        role = visible(str(message.get("role")))
+        role = make_visible(str(message.get("role")))
         yield from _indented(label_text(role, "\n".join(rows), width - _INDENT, style))
 
 
@@ -208,12 +208,12 @@ def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iter
     if grade.failure is not None or grade.score is None:
         verdict = "errored" if grade.failure is not None else "ungraded"
     score = "" if grade.score is None else f"{grade.score:.2f} "
-    head = ", ".join([f"{score}by {visible(grade.grader)}", *_asking(grade)])
+    head = ", ".join([f"{score}by {make_visible(grade.grader)}", *_asking(grade)])
     yield from _headed(verdict, head, width, style)
     if grade.failure is not None:
         yield from _indented(_failure_lines("failure", grade.failure, width - _INDENT, style))
     elif grade.reason:
-        yield from _indented(wrap(grade.reason, width - _INDENT))
+        yield from _indented(wrap_text(grade.reason, width - _INDENT))
     called = result.answer is not None and any("tool_calls" in m for m in result.answer.messages)
     nothing = "(no text)" if called else "(empty)"
     yield from _indented(compared_lines(grade, nothing, style, width - _INDENT, _MOST_ROWS))
@@ -253,7 +253,7 @@ def _inner_grades(grade: Grade) -> list[Grade]:
     details = grade.details if grade.failure is None else grade.failure.details
     listed = details.get("grades")
     try:
-        return [decode(Grade, each) for each in listed] if isinstance(listed, list) else []
+        return [decode_object(Grade, each) for each in listed] if isinstance(listed, list) else []
     except ValueError:
         return []  # somebody else's detail of that name
 

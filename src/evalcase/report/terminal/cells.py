@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 TAB = 4
 ELLIPSIS = "…"
@@ -24,7 +24,7 @@ class Cell(NamedTuple):
     width: int
 
 
-def cut(text: str, width: int) -> str:
+def cut_text(text: str, width: int) -> str:
     """The first line of a text in so many cells, with an ellipsis where there is more."""
     if len(text) <= width and text.isascii() and text.isprintable():
         return text
@@ -32,20 +32,20 @@ def cut(text: str, width: int) -> str:
     cells = cells_of(line[: 2 * width + 2])  # a code point is seldom less than a cell
     if width_of(cells) <= width and len(line) <= 2 * width + 2 and not more:
         return _joined(cells)
-    return _joined(take(cells, max(0, width - 1))) + ELLIPSIS
+    return _joined(take_cells(cells, max(0, width - 1))) + ELLIPSIS
 
 
-def measure(text: str) -> int:
+def measure_text(text: str) -> int:
     """How many cells a text takes."""
     return len(text) if text.isascii() and text.isprintable() else width_of(cells_of(text))
 
 
-def pad(text: str, width: int) -> str:
+def pad_text(text: str, width: int) -> str:
     """A text with spaces behind it, up to so many cells."""
-    return text + " " * (width - measure(text))
+    return text + " " * (width - measure_text(text))
 
 
-def wrap(text: str, width: int) -> list[str]:
+def wrap_text(text: str, width: int) -> list[str]:
     """A text in lines of at most so many cells, broken between words where there are any.
 
     What was a line of its own stays one.
@@ -63,7 +63,7 @@ def break_line(cells: Sequence[Cell], width: int) -> Iterator[tuple[int, int]]:
     """Where the rows of a line begin and end. A space at which it is broken belongs to neither."""
     start = 0
     while True:
-        end = start + len(take(islice(cells, start, None), width))
+        end = start + len(take_cells(islice(cells, start, None), width))
         if end >= len(cells):
             yield start, len(cells)
             return
@@ -85,7 +85,7 @@ def _joined(cells: Iterable[Cell]) -> str:
     return "".join(cell.text for cell in cells)
 
 
-def take(cells: Iterable[Cell], room: int) -> list[Cell]:
+def take_cells(cells: Iterable[Cell], room: int) -> list[Cell]:
     taken: list[Cell] = []
     for cell in cells:
         room -= cell.width
@@ -117,7 +117,7 @@ def _tab(at: int) -> Cell:
 
 
 def _cell(char: str) -> Cell:
-    shown = visible(char)
+    shown = make_visible(char)
     return Cell(shown, len(shown) if shown.isascii() else _cell_width(char))
 
 

@@ -10,13 +10,13 @@ from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 from evalcase.report.compare.side import Side
 from evalcase.report.compare.track import ChangedPair, ChangeKind
-from evalcase.report.terminal.cells import cut, measure
+from evalcase.report.terminal.cells import cut_text, measure_text
 from evalcase.report.terminal.failures import INDENT, UNFINISHED, reason_lines, reason_of
 from evalcase.report.terminal.pairs import pair_texts
 from evalcase.report.terminal.said import answer_said, asked_in, asked_label, label_text
 from evalcase.report.terminal.side_by_side import compare_lines
-from evalcase.report.terminal.style import Style, paint
-from evalcase.text.visible import visible
+from evalcase.report.terminal.style import Style, paint_text
+from evalcase.text.visible import make_visible
 
 _INPUT_ROWS = 2
 _SIDE_ROWS = 10
@@ -48,16 +48,16 @@ def say_verdicts(pair: ChangedPair) -> str:
 
 
 def _name_lines(kind: ChangeKind, pair: ChangedPair, width: int, style: Style) -> Iterator[str]:
-    word = paint(kind, {"broken": style.error, "fixed": style.good}.get(kind, style.warning))
-    suite, case = visible(pair.name.suite), visible(pair.name.case)
+    word = paint_text(kind, {"broken": style.error, "fixed": style.good}.get(kind, style.warning))
+    suite, case = make_visible(pair.name.suite), make_visible(pair.name.case)
     verdicts = say_verdicts(pair)
     room = width - len(kind) - 1
-    if measure(f"{suite}: {case} ({verdicts})") <= room:
-        place = paint(f"{suite}: ", style.gutter)
-        yield f"{word} {place}{paint(case, style.place)} ({verdicts})"
+    if measure_text(f"{suite}: {case} ({verdicts})") <= room:
+        place = paint_text(f"{suite}: ", style.gutter)
+        yield f"{word} {place}{paint_text(case, style.place)} ({verdicts})"
         return
-    yield f"{word} {paint(cut(case, room), style.place)}"
-    yield paint(" " * INDENT + cut(f"{suite} ({verdicts})", width - INDENT), style.gutter)
+    yield f"{word} {paint_text(cut_text(case, room), style.place)}"
+    yield paint_text(" " * INDENT + cut_text(f"{suite} ({verdicts})", width - INDENT), style.gutter)
 
 
 def _detail_lines(

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from evalcase.report.terminal.cells import cut, measure, pad
-from evalcase.report.terminal.style import Style, paint
-from evalcase.text.visible import visible
+from evalcase.report.terminal.cells import cut_text, measure_text, pad_text
+from evalcase.report.terminal.style import Style, paint_text
+from evalcase.text.visible import make_visible
 
 GAP = "  "
 _NAME = 10
 """Cells that the first column has at least."""
 
 
-def align(rows: Sequence[Sequence[str]], width: int, style: Style) -> Iterator[str]:
+def align_columns(rows: Sequence[Sequence[str]], width: int, style: Style) -> Iterator[str]:
     """The first row is the head. What does not fit is left out from the right."""
-    widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(measure_text, column)) for column in zip(*rows, strict=True)]
     while len(widths) > 2 and min(widths[0], _NAME) + _beside(widths) > width:
         widths.pop()
     widths[0] = min(widths[0], max(_NAME, width - _beside(widths)))
     for number, row in enumerate(rows):
-        cells = [pad(cut(visible(row[0]), widths[0]), widths[0])]
+        cells = [pad_text(cut_text(make_visible(row[0]), widths[0]), widths[0])]
         cells += [
-            " " * (size - measure(cell)) + cell
+            " " * (size - measure_text(cell)) + cell
             for cell, size in zip(row[1:], widths[1:], strict=False)
         ]
         line = GAP.join(cells).rstrip()
-        yield paint(line, style.gutter) if number == 0 else line
+        yield paint_text(line, style.gutter) if number == 0 else line
 
 
 def _beside(widths: Sequence[int]) -> int:

@@ -11,13 +11,13 @@ from evalcase.report.compare.gates import GateFinding
 from evalcase.report.compare.power import find_power
 from evalcase.report.compare.sentence import say_counts, say_power, say_result, say_test
 from evalcase.report.compare.track import ChangedPair, ChangeKind, TrackFigures
-from evalcase.report.terminal.cells import cut, wrap
+from evalcase.report.terminal.cells import cut_text, wrap_text
 from evalcase.report.terminal.changed_cases import changed_lines, fold_alike, name_cases
-from evalcase.report.terminal.columns import align
+from evalcase.report.terminal.columns import align_columns
 from evalcase.report.terminal.comparison_tables import amount_rows, measure_rows, part_rows
 from evalcase.report.terminal.failures import INDENT
-from evalcase.report.terminal.style import Style, paint
-from evalcase.text.visible import visible
+from evalcase.report.terminal.style import Style, paint_text
+from evalcase.text.visible import make_visible
 
 _LABEL = 9
 _NAMES: tuple[ChangeKind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")
@@ -28,7 +28,7 @@ def comparison_lines(compared: Compared, width: int, style: Style) -> Iterator[s
     comparison = compared.comparison
     colour = _colour(compared.gated, style)
     for sentence in say_result(comparison, compared.gated):
-        yield from (paint(row, colour) for row in wrap(visible(sentence), width))
+        yield from (paint_text(row, colour) for row in wrap_text(make_visible(sentence), width))
     yield ""
     yield from _labelled(
         "run" if comparison.is_within else "base", comparison.base.label, width, style
@@ -60,22 +60,22 @@ def _track_lines(
     several = len(compared.comparison.tracks) > 1 or track.base_target != track.head_target
     if several:
         title = f"{track.base_target} → {track.head_target}"
-        yield paint(cut(visible(title), width), style.place)
-    yield from wrap(say_counts(track), width)
+        yield paint_text(cut_text(make_visible(title), width), style.place)
+    yield from wrap_text(say_counts(track), width)
     if track.pairs:
         yield ""
         tested = {each.grader: each.measured for each in compared.gated if each.track is track}
-        yield from align(measure_rows(track, tested), width, style)
+        yield from align_columns(measure_rows(track, tested), width, style)
         if rows := amount_rows(track.amounts):
             yield ""
-            yield from align(rows, width, style)
+            yield from align_columns(rows, width, style)
         for title, parts in (("by grader", track.graders), ("by tag", track.tags)):
             if len(parts) > 1:
                 yield ""
-                yield from align(part_rows(title, parts), width, style)
+                yield from align_columns(part_rows(title, parts), width, style)
         yield ""
-        yield from wrap(say_test(compared.gated), width)
-        yield from wrap(_powers(compared, track), width)
+        yield from wrap_text(say_test(compared.gated), width)
+        yield from wrap_text(_powers(compared, track), width)
     yield from _case_lines(track, compared, width, style)
 
 
@@ -110,14 +110,14 @@ def _alike_lines(
 ) -> Iterator[str]:
     if alike:
         names = _some(name_cases(alike, [pair]), len(alike), width)
-        for row in wrap(visible(f"the same for {names}"), max(10, width - INDENT)):
-            yield paint(" " * INDENT + row, style.gutter)
+        for row in wrap_text(make_visible(f"the same for {names}"), max(10, width - INDENT)):
+            yield paint_text(" " * INDENT + row, style.gutter)
 
 
 def _some(names: Sequence[str], count: int, width: int) -> str:
     """As many names as fit into two lines, and how many there are beside."""
     room, shown = 2 * (width - _LABEL) - len(" and 1,000,000 more"), list[str]()
-    for name in (cut(visible(each), 40) for each in names):
+    for name in (cut_text(make_visible(each), 40) for each in names):
         room -= len(name) + 2
         if shown and room < 0:
             break
@@ -137,7 +137,7 @@ def _gate_lines(judged: Sequence[GateFinding], width: int, style: Style) -> Iter
 
 
 def _labelled(label: str, text: str, width: int, style: Style, colour: str = "") -> Iterator[str]:
-    lead = paint(f"{label:<{_LABEL}}", style.gutter)
-    for row in wrap(visible(text), max(10, width - _LABEL)):
-        yield (lead + paint(row, colour)).rstrip()
+    lead = paint_text(f"{label:<{_LABEL}}", style.gutter)
+    for row in wrap_text(make_visible(text), max(10, width - _LABEL)):
+        yield (lead + paint_text(row, colour)).rstrip()
         lead = " " * _LABEL

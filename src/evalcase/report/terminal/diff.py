@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from evalcase.report.terminal.style import Style, paint
+from evalcase.report.terminal.style import Style, paint_text
 
 
 def unified_diff(before: bytes, after: bytes, path: str) -> Iterator[bytes]:
@@ -24,8 +24,8 @@ def unified_diff(before: bytes, after: bytes, path: str) -> Iterator[bytes]:
 def paint_diff(line: str, style: Style) -> str:
     """A line of a diff in its colour: what comes, what goes, where it stands, and its file."""
     if line.startswith(("+++", "---")):
-        return paint(line, style.place)
-    return paint(line, {"+": style.good, "-": style.error, "@": style.hint}.get(line[:1], ""))
+        return paint_text(line, style.place)
+    return paint_text(line, {"+": style.good, "-": style.error, "@": style.hint}.get(line[:1], ""))
 
 
 def _lines(data: bytes) -> list[bytes]:

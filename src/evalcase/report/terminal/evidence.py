@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from evalcase.report.terminal.cells import cut
-from evalcase.report.terminal.style import Style, paint
+from evalcase.report.terminal.cells import cut_text
+from evalcase.report.terminal.style import Style, paint_text
 from evalcase.text.complaint import excerpt_complaint
 from evalcase.text.late_pattern import late_pattern
 
@@ -24,12 +24,12 @@ def evidence_lines(
     """The detail that helps most, unless the message has said it."""
     trace = details.get("traceback")
     if isinstance(trace, list):
-        yield from (paint(line, style.gutter) for line in _place(trace, width))
+        yield from (paint_text(line, style.gutter) for line in _place(trace, width))
         return
     if "status" in details and str(details["status"]) not in said:
-        yield paint(cut(f"status {details['status']}", width), style.gutter)
+        yield paint_text(cut_text(f"status {details['status']}", width), style.gutter)
     if isinstance(request := details.get("request_id"), str):
-        yield paint(cut(f"request {request}", width), style.gutter)
+        yield paint_text(cut_text(f"request {request}", width), style.gutter)
     for name in ("body", "stderr", "stdout", "output", "value", "message"):
         text = str(details.get(name) or "").strip()
         if text and text not in said:
@@ -50,7 +50,7 @@ def _quoted(name: str, text: str, style: Style, width: int) -> Iterator[str]:
         lines = [*lines, f"… {_lines(after)} more"]
     lead = f"{name} │ "
     for line in lines:
-        yield paint(lead + cut(line, width - len(lead)), style.gutter)
+        yield paint_text(lead + cut_text(line, width - len(lead)), style.gutter)
         lead = f"{'':{len(name)}} │ "
 
 
@@ -67,10 +67,10 @@ def _place(trace: list[object], width: int) -> Iterator[str]:
     own = [frame for frame in frames if not _FOREIGN.search(frame[1]["file"])]
     at, match = (own or frames)[-1]
     name = f", in {match['name']}" if match["name"] else ""
-    yield cut(f"{see_path(match['file'])}:{match['line']}{name}", width)
+    yield cut_text(f"{see_path(match['file'])}:{match['line']}{name}", width)
     source = lines[at + 1].strip() if at + 1 < len(lines) else ""
     if source and not _FRAME.match(source) and lines[at + 1].startswith(" "):
-        yield cut(f"    {source}", width)
+        yield cut_text(f"    {source}", width)
 
 
 def see_path(path: str) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from evalcase.model.case import Case
-from evalcase.model.conversation import ENDINGS
+from evalcase.model.conversation import TALK_ENDINGS
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
 from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result
-from evalcase.report.terminal.cells import cut, measure, wrap
+from evalcase.report.terminal.cells import cut_text, measure_text, wrap_text
 from evalcase.report.terminal.evidence import evidence_lines
 from evalcase.report.terminal.pairs import LinePair, pair_calls, pair_fields, pair_texts
 from evalcase.report.terminal.said import (
@@ -23,10 +23,10 @@ from evalcase.report.terminal.said import (
     label_text,
     said_in,
 )
-from evalcase.report.terminal.side_by_side import MOST_ROWS, compare_lines
-from evalcase.report.terminal.style import Style, colour_of, paint
+from evalcase.report.terminal.side_by_side import MOST_PAIRED_ROWS, compare_lines
+from evalcase.report.terminal.style import Style, colour_of, paint_text
 from evalcase.text.readable import as_json
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 INDENT = 2
 UNFINISHED = "unfinished"
@@ -51,8 +51,10 @@ def write_headline(
     said = [result.key.target] if name_target else []
     said += [passed_of(outcome)] if outcome.repeats > 1 else []
     name = f"{result.key.case} ({'; '.join(said)})" if said else result.key.case
-    rest = cut(f"{cut(name, max(8, width // 2))}: {reason_of(result)}", width - len(verdict) - 1)
-    return f"{paint(verdict, colour_of(outcome.verdict, style))} {rest}"
+    rest = cut_text(
+        f"{cut_text(name, max(8, width // 2))}: {reason_of(result)}", width - len(verdict) - 1
+    )
+    return f"{paint_text(verdict, colour_of(outcome.verdict, style))} {rest}"
 
 
 def reason_of(result: Result) -> str:
@@ -71,7 +73,7 @@ def grade_words(grade: Grade) -> str:
     if is_plain_comparison(grade):
         return grade.reason if grade.turn is None else f"turn {grade.turn}: {grade.reason}"
     scored = " (scored 0)" if grade.score == 0 and not grade.passed else ""
-    return f"{visible(grade.grader)}: {grade.reason}{scored}"
+    return f"{make_visible(grade.grader)}: {grade.reason}{scored}"
 
 
 def is_plain_comparison(grade: Grade) -> bool:
@@ -91,7 +93,7 @@ def detail_lines(
     for line in _details(result, said, case, style, room):
         yield _indented(line)
     if result.ending is not None:
-        for line in label_text("ended", ENDINGS[result.ending], room, style):
+        for line in label_text("ended", TALK_ENDINGS[result.ending], room, style):
             yield _indented(line)
 
 
@@ -166,7 +168,7 @@ def grade_lines(grade: Grade, said: Said | None, style: Style, width: int) -> It
 
 
 def compared_lines(
-    grade: Grade, nothing: str, style: Style, width: int, most: int = MOST_ROWS
+    grade: Grade, nothing: str, style: Style, width: int, most: int = MOST_PAIRED_ROWS
 ) -> Iterator[str]:
     """What a grader has compared, side by side; `nothing` stands for an answer without text."""
     sides = _sides(grade)
@@ -183,7 +185,7 @@ def _beside_both_sides(grade: Grade) -> str:
     said = ": ".join(text for text in told if isinstance(text, str) and text)
     if is_plain_comparison(grade):
         return said if grade.turn is None else f"turn {grade.turn}{': ' if said else ''}{said}"
-    return f"{visible(grade.grader)}: {said}" if said else grade_words(grade)
+    return f"{make_visible(grade.grader)}: {said}" if said else grade_words(grade)
 
 
 def _sides(grade: Grade) -> tuple[str, str] | None:
@@ -217,8 +219,10 @@ def reason_lines(text: str, width: int, most: int = _REASON_ROWS) -> list[str]:
     """A sentence in a few rows at most."""
     if not text:
         return []
-    rows = wrap(text[:LONGEST].strip(), width)
-    return rows if len(rows) <= most else [*rows[: most - 1], cut(f"{rows[most - 1]} …", width)]
+    rows = wrap_text(text[:LONGEST].strip(), width)
+    return (
+        rows if len(rows) <= most else [*rows[: most - 1], cut_text(f"{rows[most - 1]} …", width)]
+    )
 
 
 def failure_lines(failure: Failure, attempts: int, style: Style, width: int) -> Iterator[str]:
@@ -233,17 +237,18 @@ def name_lines(
 ) -> Iterator[str]:
     """How a case is named at the end: verdict, file and case, and what else tells it apart."""
     verdict = outcome.verdict or UNFINISHED
-    word = paint(verdict, colour_of(outcome.verdict, style))
+    word = paint_text(verdict, colour_of(outcome.verdict, style))
     room = max(10, width - len(verdict) - 1)
     extras = [result.key.target] if name_target else []
     extras += [passed_of(outcome)] if outcome.repeats > 1 else []
-    rest = f" ({'; '.join(map(visible, extras))})" if extras else ""
-    suite, case = visible(result.key.suite), visible(result.key.case)
-    if measure(f"{suite}: {case}{rest}") <= room:
-        yield f"{word} {paint(f'{suite}: ', style.gutter)}{paint(case, style.place)}{rest}"
+    rest = f" ({'; '.join(map(make_visible, extras))})" if extras else ""
+    suite, case = make_visible(result.key.suite), make_visible(result.key.case)
+    if measure_text(f"{suite}: {case}{rest}") <= room:
+        before = paint_text(f"{suite}: ", style.gutter)
+        yield f"{word} {before}{paint_text(case, style.place)}{rest}"
         return
-    yield f"{word} {paint(cut(case, room), style.place)}"
-    below = [cut(suite, width - INDENT)]
+    yield f"{word} {paint_text(cut_text(case, room), style.place)}"
+    below = [cut_text(suite, width - INDENT)]
     for extra in extras:
-        below += wrap(cut(visible(extra), 2 * width), width - INDENT)
-    yield from (paint(_indented(row), style.gutter) for row in below)
+        below += wrap_text(cut_text(make_visible(extra), 2 * width), width - INDENT)
+    yield from (paint_text(_indented(row), style.gutter) for row in below)

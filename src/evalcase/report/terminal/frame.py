@@ -7,8 +7,8 @@ tabs and spelt-out control characters.
 from __future__ import annotations
 
 from evalcase.model.problem import Excerpt, Span
-from evalcase.report.terminal.cells import ELLIPSIS, Cell, cells_of, take, width_of
-from evalcase.report.terminal.style import paint
+from evalcase.report.terminal.cells import ELLIPSIS, Cell, cells_of, take_cells, width_of
+from evalcase.report.terminal.style import paint_text
 
 WIDTH = 100
 """How many cells of a source line are shown before it is cut."""
@@ -18,19 +18,19 @@ def draw_frame(
     span: Span, excerpt: Excerpt, *, width: int = WIDTH, gutter: str = "", mark: str = ""
 ) -> list[str]:
     """Two lines: the source with its number, and carets. `gutter` and `mark` are colours."""
-    source, carets = underline(span, excerpt, width)
-    bar = paint(f"  {span.line} |", gutter)
-    blank = paint(f"{' ' * margin(span)}|", gutter)
+    source, carets = underline_span(span, excerpt, width)
+    bar = paint_text(f"  {span.line} |", gutter)
+    blank = paint_text(f"{' ' * find_margin(span)}|", gutter)
     indent = carets.rstrip("^")
-    return [f"{bar} {source}".rstrip(), f"{blank} {indent}{paint(carets.lstrip(), mark)}"]
+    return [f"{bar} {source}".rstrip(), f"{blank} {indent}{paint_text(carets.lstrip(), mark)}"]
 
 
-def margin(span: Span | None) -> int:
+def find_margin(span: Span | None) -> int:
     """The column under which the bars of a frame stand, for what is put below it."""
     return 3 + len(str(span.line if span else 0))
 
 
-def underline(span: Span, excerpt: Excerpt, width: int = WIDTH) -> tuple[str, str]:
+def underline_span(span: Span, excerpt: Excerpt, width: int = WIDTH) -> tuple[str, str]:
     """The source line, cut to a window around the span, and the carets below it."""
     text = excerpt.text.rstrip("\r\n")
     start = min(max(span.column - excerpt.column, 0), len(text))
@@ -55,10 +55,10 @@ def _assemble(
     before: list[Cell], inside: list[Cell], after: list[Cell], width: int, cut: tuple[bool, bool]
 ) -> tuple[str, str]:
     # Even a span that fills the window keeps a little of what leads up to it.
-    shown = take(inside, width - min(width_of(before), width // 4))
+    shown = take_cells(inside, width - min(width_of(before), width // 4))
     room = width - width_of(shown)
-    left = take(reversed(before), room - min(width_of(after), room // 3))[::-1]
-    right = take(after, room - width_of(left)) if len(shown) == len(inside) else []
+    left = take_cells(reversed(before), room - min(width_of(after), room // 3))[::-1]
+    right = take_cells(after, room - width_of(left)) if len(shown) == len(inside) else []
     head = ELLIPSIS if cut[0] or len(left) < len(before) else ""
     tail = ELLIPSIS if cut[1] or len(shown) + len(right) < len(inside) + len(after) else ""
     source = head + "".join(cell.text for cell in [*left, *shown, *right]) + tail

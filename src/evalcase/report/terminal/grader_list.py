@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from evalcase.model.grader_options import SHARED, DeclaredGrader
 from evalcase.model.json_value import JSON
 from evalcase.model.option import UNSAID, Option, options_of
-from evalcase.report.terminal.cells import measure, pad, wrap
-from evalcase.report.terminal.style import Style, paint
+from evalcase.report.terminal.cells import measure_text, pad_text, wrap_text
+from evalcase.report.terminal.style import Style, paint_text
 from evalcase.text.readable import as_json
 
 
@@ -23,10 +23,12 @@ def grader_lines(graders: Sequence[DeclaredGrader], width: int, style: Style) ->
 def explain_grader(grader: DeclaredGrader, width: int, style: Style) -> Iterator[str]:
     """All that there is to know of one."""
     kind, own = grader.kind, options_of(grader.made_by)
-    yield from wrap(f"{kind.name}: {kind.about}", width)
+    yield from wrap_text(f"{kind.name}: {kind.about}", width)
     if kind.example:
         yield ""
-        yield from (f"  {paint(line, style.hint)}" for line in kind.example.strip().split("\n"))
+        yield from (
+            f"  {paint_text(line, style.hint)}" for line in kind.example.strip().split("\n")
+        )
     ordered = sorted(own.values(), key=lambda each: each.name != kind.argument)
     yield from _group("options", ordered, kind.argument, width, style)
     for each in ordered:
@@ -35,7 +37,7 @@ def explain_grader(grader: DeclaredGrader, width: int, style: Style) -> Iterator
             yield from _group(f"options within `{each.name}`", inner, None, width, style)
     yield ""
     *names, last = grader.shared
-    yield from wrap(f"It also takes {', '.join(names)} and {last}, as others do.", width)
+    yield from wrap_text(f"It also takes {', '.join(names)} and {last}, as others do.", width)
 
 
 def _group(
@@ -45,7 +47,7 @@ def _group(
     if not several:
         return
     yield ""
-    yield paint(heading, style.place)
+    yield paint_text(heading, style.place)
     column = max(len(each.name) for each in several) + 4
     for each in several:
         about = f"{each.about} {describe_value(each, argument)}."
@@ -76,7 +78,7 @@ def _shown(value: JSON) -> str:
 
 def _described(name: str, about: str, column: int, width: int, style: Style) -> Iterator[str]:
     """A name, and a text beside it in as many lines as it needs."""
-    lead = paint(name, style.place) + " " * max(1, column - measure(name))
-    for line in wrap(about, max(20, width - column)):
+    lead = paint_text(name, style.place) + " " * max(1, column - measure_text(name))
+    for line in wrap_text(about, max(20, width - column)):
         yield f"{lead}{line}".rstrip()
-        lead = pad("", column)
+        lead = pad_text("", column)

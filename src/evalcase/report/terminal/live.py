@@ -13,14 +13,14 @@ from contextlib import suppress
 from time import monotonic
 from typing import TextIO
 
-from evalcase.report.terminal.cells import measure
+from evalcase.report.terminal.cells import measure_text
 from evalcase.report.terminal.failures import write_headline
-from evalcase.report.terminal.hanging import hang
+from evalcase.report.terminal.hanging import hang_text
 from evalcase.report.terminal.progress import Speed, status_line
 from evalcase.report.terminal.statistics import DecidedCase
 from evalcase.report.terminal.style import PLAIN, Style
 from evalcase.report.terminal.view import RunView, Ticker
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 _PERIOD_S = 0.1
 _QUICK_S = 0.5
@@ -70,10 +70,10 @@ class LiveView(RunView):
         self._lines.append((line, self.same))
 
     def say(self, line: str) -> None:
-        self.write_line(visible(line))
+        self.write_line(make_visible(line))
 
     def tell(self, text: str) -> None:
-        for row in hang(visible(text), self.columns() - 1, indent=2):
+        for row in hang_text(make_visible(text), self.columns() - 1, indent=2):
             self.write_line(row)
 
     def write_line(self, line: str) -> None:
@@ -94,7 +94,7 @@ class LiveView(RunView):
             return
         self._write(self._away(columns) + self._new_lines() + status + _TO_END)
         self._status = status
-        self._cells = measure(self._status_line(now, columns - _MARGIN, PLAIN))
+        self._cells = measure_text(self._status_line(now, columns - _MARGIN, PLAIN))
 
     def close(self) -> None:
         """Take the status line away, and leave a blank line below what was said."""

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from evalcase.report.figures.figures import Effort, Figures, Mean, Slice
-from evalcase.report.terminal.cells import cut, measure, pad
+from evalcase.report.terminal.cells import cut_text, measure_text, pad_text
 from evalcase.report.terminal.progress import VERDICTS, write_money, write_percent
-from evalcase.report.terminal.style import Style, paint
-from evalcase.text.visible import visible
+from evalcase.report.terminal.style import Style, paint_text
+from evalcase.text.visible import make_visible
 
 _NAME = 10
 """Cells that the name of a part has at least."""
@@ -19,7 +19,7 @@ _MOST = 10
 
 PartKind = str
 """`target`, `tag`, `suite`, `grader` or, for a variable, `vars.NAME`."""
-KINDS: tuple[PartKind, ...] = ("target", "tag")
+PART_KINDS: tuple[PartKind, ...] = ("target", "tag")
 """Of which kind parts are shown, unless others are asked for."""
 
 
@@ -56,18 +56,18 @@ def part_table(
         _names(noun, shown), *_verdicts(shown), _rates(shown), _intervals(shown), *_scores(shown),
         *(_efforts([efforts[name] for name in shown]) if efforts is not None else ()),
     ]  # fmt: skip
-    widths = [max(map(measure, column)) for column in columns]
+    widths = [max(map(measure_text, column)) for column in columns]
     while len(widths) > 2 and _NAME + sum(widths[1:]) + 2 * len(widths[1:]) > width:
         widths.pop()  # what comes last can be done without
     widths[0] = min(widths[0], max(_NAME, width - sum(widths[1:]) - 2 * len(widths[1:])))
     head, *rows = zip(*columns, strict=True)
-    yield paint(_row(head, widths), style.gutter)
+    yield paint_text(_row(head, widths), style.gutter)
     for row in rows:
         yield _row(row, widths)
     if more := len(parts) - len(shown):
         what = "value" if noun.startswith("vars.") else noun
         rest = f"and {more:,} more {what}{'s' if more > 1 else ''}, which pass more often"
-        yield paint(cut(rest, width), style.gutter)
+        yield paint_text(cut_text(rest, width), style.gutter)
 
 
 def interval_of(mean: Mean) -> str:
@@ -90,7 +90,7 @@ def _rate_of(part: Slice) -> float:
 
 
 def _names(noun: str, parts: Mapping[str, Slice]) -> list[str]:
-    return [visible(noun), *(visible(name) for name in parts)]
+    return [make_visible(noun), *(make_visible(name) for name in parts)]
 
 
 def _verdicts(parts: Mapping[str, Slice]) -> Iterator[list[str]]:
@@ -126,4 +126,4 @@ def _efforts(efforts: Sequence[Effort]) -> Iterator[list[str]]:
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
     first, *rest = cells
     numbers = (f"{cell:>{width}}" for cell, width in zip(rest, widths[1:], strict=False))
-    return "  ".join([pad(cut(first, widths[0]), widths[0]), *numbers])
+    return "  ".join([pad_text(cut_text(first, widths[0]), widths[0]), *numbers])

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from evalcase.model.codes import Severity
 from evalcase.model.problem import Problem
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.report.terminal.cells import measure
-from evalcase.report.terminal.frame import WIDTH, draw_frame, margin
-from evalcase.report.terminal.hanging import hang
-from evalcase.report.terminal.style import PLAIN, Style, paint
-from evalcase.text.visible import visible
+from evalcase.report.terminal.cells import measure_text
+from evalcase.report.terminal.frame import WIDTH, draw_frame, find_margin
+from evalcase.report.terminal.hanging import hang_text
+from evalcase.report.terminal.style import PLAIN, Style, paint_text
+from evalcase.text.visible import make_visible
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ def as_text(
     counts: Counter[Severity] = Counter()
     for found in files:
         counts.update(problem.severity for problem in found)
-        for lines in fold(found, style=style, width=width):
+        for lines in fold_problems(found, style=style, width=width):
             yield from lines
             yield ""
     yield summary_line(counts, checked, style=style)
@@ -45,7 +45,7 @@ SHOWN = 3
 """How many problems of a kind are shown for each file; programs are given all of them."""
 
 
-def fold(
+def fold_problems(
     problems: Iterable[Problem], *, style: Style = PLAIN, width: int | None = None
 ) -> Iterator[list[str]]:
     """The lines of each problem. Of those of a file that say the same only the first are shown, the
@@ -69,8 +69,8 @@ def _kind(problem: Problem) -> tuple[str, str, str]:
 
 def _more_line(count: int, last: Problem, shown: Problem, style: Style) -> str:
     until = f", the last in line {last.line}" if last.line is not None else ""
-    lead = f"{' ' * margin(shown.span)}{paint('=', style.gutter)} "
-    return lead + paint(f"and {count:,} more like this{until}", style.hint)
+    lead = f"{' ' * find_margin(shown.span)}{paint_text('=', style.gutter)} "
+    return lead + paint_text(f"and {count:,} more like this{until}", style.hint)
 
 
 def problem_lines(
@@ -78,7 +78,7 @@ def problem_lines(
 ) -> Iterator[str]:
     """The headline of a problem, its code frame and its hint."""
     yield from _headline(problem, style, width)
-    below = margin(problem.span)
+    below = find_margin(problem.span)
     if problem.span and problem.excerpt:
         # Beside the source there are its number, a space, and an ellipsis at each end.
         room = WIDTH if width is None else min(WIDTH, max(20, width - below - 4))
@@ -91,10 +91,12 @@ def problem_lines(
 
 
 def _headline(problem: Problem, style: Style, width: int | None) -> Iterator[str]:
-    place, label = f"{visible(problem.place)}:", f"{problem.severity}[{problem.code}]"
-    taken = measure(f"{place} {label}: ")
-    first, *more = hang(visible(problem.message), width, indent=_INDENT, taken=taken)
-    painted = f"{paint(place, style.place)} {paint(label, _colour(problem.severity, style))}"
+    place, label = f"{make_visible(problem.place)}:", f"{problem.severity}[{problem.code}]"
+    taken = measure_text(f"{place} {label}: ")
+    first, *more = hang_text(make_visible(problem.message), width, indent=_INDENT, taken=taken)
+    painted = (
+        f"{paint_text(place, style.place)} {paint_text(label, _colour(problem.severity, style))}"
+    )
     yield f"{painted}: {first}".rstrip()
     yield from more
 
@@ -102,13 +104,13 @@ def _headline(problem: Problem, style: Style, width: int | None) -> Iterator[str
 def summary_line(counts: Mapping[Severity, int], checked: Checked, *, style: Style = PLAIN) -> str:
     """The last line: how many problems there are, and what was looked at."""
     found = [
-        paint(_count(counts[severity], severity), _colour(severity, style))
+        paint_text(_count(counts[severity], severity), _colour(severity, style))
         for severity in _SEVERITIES
         if counts.get(severity)
     ]
     scope = f"{_count(checked.cases, 'case')} in {_count(checked.files, 'file')}"
     if not found:
-        return f"{paint('all well', style.good)}: {scope}"
+        return f"{paint_text('all well', style.good)}: {scope}"
     if not counts.get("error"):
         return f"no errors, {', '.join(found)}: {scope}"
     # Cases that can't be read can't be counted, so only the files are told.
@@ -125,10 +127,10 @@ def _colour(severity: Severity, style: Style) -> str:
 
 
 def _hint_lines(hint: str, indent: int, style: Style, width: int | None) -> Iterator[str]:
-    lead, inner = f"{' ' * indent}{paint('=', style.gutter)} ", indent + 2
+    lead, inner = f"{' ' * indent}{paint_text('=', style.gutter)} ", indent + 2
     for line in hint.split("\n"):
-        for row in hang(visible(line), width, indent=inner, taken=inner):
-            yield (lead + paint(row.removeprefix(" " * inner), style.hint)).rstrip()
+        for row in hang_text(make_visible(line), width, indent=inner, taken=inner):
+            yield (lead + paint_text(row.removeprefix(" " * inner), style.hint)).rstrip()
             lead = " " * inner
 
 

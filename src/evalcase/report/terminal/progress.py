@@ -9,8 +9,8 @@ from math import floor, log10
 
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Result, Verdict
-from evalcase.report.terminal.cells import cut, measure
-from evalcase.report.terminal.style import PLAIN, Style, colour_of, paint
+from evalcase.report.terminal.cells import cut_text, measure_text
+from evalcase.report.terminal.style import PLAIN, Style, colour_of, paint_text
 
 VERDICTS: tuple[Verdict, ...] = ("passed", "failed", "errored", "ungraded", "skipped")
 _SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "ungraded": "?", "skipped": "○"}
@@ -92,7 +92,7 @@ def status_line(
     least = len(rest) - 2  # cost and rate make room for the bar; the others don't
     with_bar = (fits([signs, *rest[:end]], "  ") for end in range(len(rest), least - 1, -1))
     bare = (_bare([signs, *rest[:end]], width, style) for end in range(len(rest), -1, -1))
-    return next(line for line in (whole, *with_bar, *bare, cut(count, width)) if line)
+    return next(line for line in (whole, *with_bar, *bare, cut_text(count, width)) if line)
 
 
 def plain_line(progress: Progress, speed: Speed, now: float) -> str:
@@ -138,13 +138,13 @@ def _bare(parts: Sequence[str], width: int, style: Style) -> str | None:
 def _width(text: str, style: Style) -> int:
     for start in {*style, "\x1b[0m"} - {""}:
         text = text.replace(start, "")
-    return measure(text)
+    return measure_text(text)
 
 
 def _verdicts(progress: Progress, style: Style, long: bool) -> list[str]:
     counts = [(word, progress.verdicts[word]) for word in VERDICTS]
     return [
-        paint(f"{count} {word}" if long else f"{_SIGNS[word]}{count}", colour_of(word, style))
+        paint_text(f"{count} {word}" if long else f"{_SIGNS[word]}{count}", colour_of(word, style))
         for word, count in counts
         if count
     ]
@@ -160,9 +160,9 @@ def draw_bar(progress: Progress, width: int, style: Style) -> str:
     red = min(done, max(1, done * bad // max(1, decided))) if bad else 0
     worst = style.error if progress.verdicts["failed"] else style.warning
     return (
-        paint("━" * (done - red), style.good)
-        + paint("━" * red, worst)
-        + paint("─" * (width - done), style.gutter)
+        paint_text("━" * (done - red), style.good)
+        + paint_text("━" * red, worst)
+        + paint_text("─" * (width - done), style.gutter)
     )
 
 

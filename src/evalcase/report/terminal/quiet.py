@@ -8,7 +8,7 @@ from typing import TextIO
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
 from evalcase.report.terminal.view import RunView
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 
 class QuietView(RunView):
@@ -24,4 +24,4 @@ class QuietView(RunView):
 
     def tell(self, text: str) -> None:
         with suppress(OSError):  # a log that can't be written must not end the run
-            self._out.write(visible(text) + "\n")
+            self._out.write(make_visible(text) + "\n")

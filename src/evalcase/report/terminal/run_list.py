@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.totals import Totals
 from evalcase.report.figures.figures import Mean
-from evalcase.report.terminal.cells import cut, measure, pad
+from evalcase.report.terminal.cells import cut_text, measure_text, pad_text
 from evalcase.report.terminal.part_table import interval_of
 from evalcase.report.terminal.progress import write_money, write_percent
-from evalcase.report.terminal.style import Style, paint
-from evalcase.text.visible import visible
+from evalcase.report.terminal.style import Style, paint_text
+from evalcase.text.visible import make_visible
 
 HEAD = ("run", "age", "cases", "passed", "interval", "failed", "errored", "ungraded", "skipped",
         "cost", "suite", "target")  # fmt: skip
@@ -43,20 +43,20 @@ def list_lines(entries: Sequence[Entry], width: int, style: Style) -> Iterator[s
     table = [list(row) for row in zip(*columns.values(), strict=True)]
     whole = _fits(columns, width)
     shown = len(names) if whole else len(names) - _NAMES
-    yield paint(_joined(table[0][:shown], names, widths), style.gutter)
+    yield paint_text(_joined(table[0][:shown], names, widths), style.gutter)
     for entry, row in zip(entries, table[1:], strict=True):
         line = _joined(row[:shown], names, widths)
         told = [text for word, text in _uncounted(entry).items() if word not in columns]
         told += [] if whole or entry.totals is None else [row[-2], row[-1]]
         below = [f"  {'  '.join(told)}"] if told else []
-        remark = visible(entry.remark)
-        if remark and measure(line) + 2 + measure(remark) <= width:
-            line += f"  {paint(remark, style.warning)}"
+        remark = make_visible(entry.remark)
+        if remark and measure_text(line) + 2 + measure_text(remark) <= width:
+            line += f"  {paint_text(remark, style.warning)}"
             remark = ""
         yield line
-        yield from (paint(cut(each, width), style.gutter) for each in below)
+        yield from (paint_text(cut_text(each, width), style.gutter) for each in below)
         if remark:
-            yield f"  {paint(remark, style.warning)}"
+            yield f"  {paint_text(remark, style.warning)}"
 
 
 def _columns(entries: Sequence[Entry], width: int) -> dict[str, list[str]]:
@@ -94,12 +94,12 @@ def _fits(columns: Mapping[str, Sequence[str]], width: int) -> bool:
 
 def _widths(columns: Mapping[str, Sequence[str]]) -> list[int]:
     # Of a thousand runs most have the same suite, target and counts: each is measured once.
-    return [max(map(measure, set(column))) for column in columns.values()]
+    return [max(map(measure_text, set(column))) for column in columns.values()]
 
 
 def _joined(row: Sequence[str], names: Sequence[str], widths: Sequence[int]) -> str:
     cells = (
-        cell.rjust(width) if name in _NUMBERS else pad(cell, width)
+        cell.rjust(width) if name in _NUMBERS else pad_text(cell, width)
         for cell, name, width in zip(row, names, widths, strict=False)
     )
     return "  ".join(cells).rstrip()
@@ -127,5 +127,5 @@ def _cells(entry: Entry) -> list[str]:
 
 def _several(names: Sequence[str]) -> str:
     """The first of some names, and how many more there are."""
-    first, *more = [visible(name) for name in names] or ["–"]
+    first, *more = [make_visible(name) for name in names] or ["–"]
     return f"{first} +{len(more)}" if more else first

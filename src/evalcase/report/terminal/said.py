@@ -10,9 +10,9 @@ from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
-from evalcase.report.terminal.cells import cut, pad, wrap
+from evalcase.report.terminal.cells import cut_text, pad_text, wrap_text
 from evalcase.report.terminal.side_by_side import LABEL
-from evalcase.report.terminal.style import Style, paint
+from evalcase.report.terminal.style import Style, paint_text
 from evalcase.text.readable import call_lines, content_text
 from evalcase.text.visible import name_blank
 
@@ -88,15 +88,15 @@ def label_text(
 ) -> Iterator[str]:
     """A text with a label before its first row; no more rows than `most`, and how many are left."""
     room = max(10, width - LABEL)
-    rows = wrap(name_blank(text, "") or text, room)
-    lead = paint(pad(cut(label, LABEL - 1), LABEL), style.gutter)
+    rows = wrap_text(name_blank(text, "") or text, room)
+    lead = paint_text(pad_text(cut_text(label, LABEL - 1), LABEL), style.gutter)
     # One row more costs no more than saying that it is left out.
     shown = rows if most is None or len(rows) <= most + 1 else rows[:most]
     for row in shown:
         yield (lead + row).rstrip()
         lead = " " * LABEL
     if left := len(rows) - len(shown):
-        yield f"{lead}{paint(f'… {left:,} more lines', style.gutter)}"
+        yield f"{lead}{paint_text(f'… {left:,} more lines', style.gutter)}"
 
 
 def call_rows(
@@ -108,4 +108,4 @@ def call_rows(
         yield from label_text(label, call, width, style, most)
         label = ""
     if more:
-        yield paint(f"{'':{LABEL}}… {more:,} more calls", style.gutter)
+        yield paint_text(f"{'':{LABEL}}… {more:,} more calls", style.gutter)

@@ -8,18 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice, zip_longest
 
-from evalcase.report.terminal.cells import Cell, break_line, cells_of, cut, measure, pad, width_of
+from evalcase.report.terminal.cells import (
+    Cell,
+    break_line,
+    cells_of,
+    cut_text,
+    measure_text,
+    pad_text,
+    width_of,
+)
 from evalcase.report.terminal.pairs import LinePair, SideLine
-from evalcase.report.terminal.style import Style, paint
+from evalcase.report.terminal.style import Style, paint_text
 
 NARROWEST = 28
 """Cells that each of two columns needs."""
-MOST_ROWS = 16
+MOST_PAIRED_ROWS = 16
 LABEL = 10
 
 
 def compare_lines(
-    pairs: Sequence[LinePair], width: int, style: Style, most: int = MOST_ROWS,
+    pairs: Sequence[LinePair], width: int, style: Style, most: int = MOST_PAIRED_ROWS,
     labels: tuple[str, str] = ("expected", "got"),
 ) -> Iterator[str]:  # fmt: skip
     """What was expected, and what came; or whatever else the two sides are called."""
@@ -35,10 +43,11 @@ def _in_columns(
     pairs: Sequence[LinePair], width: int, style: Style, most: int, labels: tuple[str, str]
 ) -> Iterator[str]:
     # No wider than it has to be: short texts stand close together.
-    longest = max((measure(a.text) for a, _ in pairs if a), default=0)
+    longest = max((measure_text(a.text) for a, _ in pairs if a), default=0)
     column = max(LABEL, min(longest, width // 2))
-    bar = paint("│", style.gutter)
-    yield f"{paint(pad(labels[0], column), style.gutter)} {bar} {paint(labels[1], style.gutter)}"
+    bar = paint_text("│", style.gutter)
+    first = paint_text(pad_text(labels[0], column), style.gutter)
+    yield f"{first} {bar} {paint_text(labels[1], style.gutter)}"
     rows = (
         f"{a} {bar} {b}".rstrip()
         for left, right in pairs
@@ -57,7 +66,7 @@ def _below(
 ) -> Iterator[str]:
     room = max(10, width - LABEL)
     rows = (row.rstrip() for line in lines for row in _rows(line, room, style, colour))
-    lead = paint(f"{label:<{LABEL}}", style.gutter)
+    lead = paint_text(f"{label:<{LABEL}}", style.gutter)
     for row in _first(rows, most, style, room):
         yield (lead + row).rstrip()
         lead = " " * LABEL
@@ -71,7 +80,7 @@ def _first(rows: Iterator[str], most: int, style: Style, width: int) -> Iterator
         yield from shown
         return
     yield from shown[:-1]
-    yield paint(cut(f"… {rest + 1:,} more lines", width), style.gutter)
+    yield paint_text(cut_text(f"… {rest + 1:,} more lines", width), style.gutter)
 
 
 def _rows(line: SideLine | None, width: int, style: Style, colour: str) -> Iterator[str]:
@@ -79,7 +88,7 @@ def _rows(line: SideLine | None, width: int, style: Style, colour: str) -> Itera
     if line is None:
         return
     if line.note:
-        yield paint(pad(cut(line.text, width), width), style.gutter)
+        yield paint_text(pad_text(cut_text(line.text, width), width), style.gutter)
         return
     before, inside, after = (
         line.text[: line.start], line.text[line.start : line.end], line.text[line.end :]
@@ -109,7 +118,7 @@ def _row(
         yield _text(cells[start:end]) + blank
         return
     parts = cells[start : mark[0]], cells[mark[0] : mark[1]], cells[mark[1] : end]
-    yield _text(parts[0]) + paint(_text(parts[1]), colour or "") + _text(parts[2]) + blank
+    yield _text(parts[0]) + paint_text(_text(parts[1]), colour or "") + _text(parts[2]) + blank
     if colour is None:
         under = " " * width_of(parts[0]) + "^" * width_of(parts[1])
         yield under + " " * (width - len(under))

@@ -13,7 +13,7 @@ from evalcase.report.terminal.progress import Speed, plain_line
 from evalcase.report.terminal.statistics import DecidedCase
 from evalcase.report.terminal.style import Style
 from evalcase.report.terminal.view import RunView, Ticker
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 WIDTH = 120
 _SHORTEST_S, _LONGEST_S = 2.0, 30.0
@@ -70,7 +70,7 @@ class SparseView(RunView):
         self._write(line)
 
     def say(self, line: str) -> None:
-        self._write(visible(line))
+        self._write(make_visible(line))
 
     def close(self) -> None:
         self._ticker.stop()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalcase.model.grade import Grade
     from evalcase.report.statistics.fleiss import Fleiss
 
-MOST_CASES = 20
+MOST_IN_FULL = 20
 """Cases of one verdict that are shown in full."""
 _MOST_HELD = 1000
 """Undecided cases of which trials are held, to be shown when they are decided."""
@@ -187,7 +187,7 @@ class Statistics:
             like.same += 1
             if len(like.named) < _NAMED:
                 like.named.append(CaseName(*result.key[:3]))
-        elif len(shown) < MOST_CASES:
+        elif len(shown) < MOST_IN_FULL:
             trial = held or _shorten(result, outcome)
             trial.outcome = outcome
             shown.append(trial)

@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING, TextIO
 
 from evalcase.text.late_pattern import late_pattern
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 if TYPE_CHECKING:
     from evalcase.report.terminal.live import LiveView
@@ -34,7 +34,7 @@ class StderrProxy:
         thread = threading.get_ident()
         *lines, rest = (self._begun.pop(thread, "") + text).replace("\r\n", "\n").split("\n")
         for line in lines:
-            self._view.write_line(tame(line))
+            self._view.write_line(tame_line(line))
         # A progress bar writes over itself again and again: only the last of it counts.
         rest = rest[max(0, rest.rfind("\r", 0, -1)) :][-_LONGEST:]
         if rest:
@@ -52,12 +52,12 @@ class StderrProxy:
         """Write what has no end yet."""
         while self._begun:
             _, rest = self._begun.popitem()
-            self._view.write_line(tame(rest))
+            self._view.write_line(tame_line(rest))
 
 
-def tame(line: str) -> str:
+def tame_line(line: str) -> str:
     """A line as the terminal would show it: colours are kept, whatever else steers is spelt."""
     line = line.rstrip("\r").rpartition("\r")[2].expandtabs()
     parts = _COLOUR.split(line)
-    shown = "".join(part if number % 2 else visible(part) for number, part in enumerate(parts))
+    shown = "".join(part if number % 2 else make_visible(part) for number, part in enumerate(parts))
     return f"{shown}\x1b[0m" if len(parts) > 1 else shown

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evalcase.model.answer import Answer
-from evalcase.report.terminal.cells import wrap
-from evalcase.report.terminal.style import Style, paint
+from evalcase.report.terminal.cells import wrap_text
+from evalcase.report.terminal.style import Style, paint_text
 from evalcase.text.step_text import tell_steps
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 _STEP = 2
 
@@ -17,8 +17,8 @@ def step_lines(answer: Answer, width: int, style: Style) -> Iterator[str]:
     """Nothing where an answer has no steps."""
     if not answer.steps:
         return
-    yield paint("steps", style.place)
+    yield paint_text("steps", style.place)
     for depth, told in tell_steps(answer.steps, answer.steps_cut):
         indent = " " * _STEP * (1 + depth)
-        for line in wrap(visible(told), max(width - len(indent), 20)):
+        for line in wrap_text(make_visible(told), max(width - len(indent), 20)):
             yield indent + line

@@ -29,7 +29,7 @@ ANSI = Style(
 )
 
 
-def paint(text: str, start: str) -> str:
+def paint_text(text: str, start: str) -> str:
     """Put `text` between `start` and a reset, or leave it alone when there is nothing to start."""
     return f"{start}{text}\x1b[0m" if start and text else text
 

@@ -11,7 +11,7 @@ from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.totals import Counts, Totals
 from evalcase.report.figures.figures import Figures, Mean
-from evalcase.report.terminal.cells import cut, measure, wrap
+from evalcase.report.terminal.cells import cut_text, measure_text, wrap_text
 from evalcase.report.terminal.failures import (
     INDENT,
     UNFINISHED,
@@ -30,11 +30,11 @@ from evalcase.report.terminal.figure_facts import (
     token_facts,
     trial_facts,
 )
-from evalcase.report.terminal.part_table import KINDS, PartKind, part_tables
+from evalcase.report.terminal.part_table import PART_KINDS, PartKind, part_tables
 from evalcase.report.terminal.progress import VERDICTS, write_money
 from evalcase.report.terminal.statistics import TROUBLED, CaseName, Shown, Statistics
-from evalcase.report.terminal.style import Style, colour_of, paint
-from evalcase.text.visible import visible
+from evalcase.report.terminal.style import Style, colour_of, paint_text
+from evalcase.text.visible import make_visible
 
 _LABEL = 9
 _NARROW = 60
@@ -76,7 +76,7 @@ class RunEnding:
 
 def summary_lines(
     statistics: Statistics, figures: Figures, ending: RunEnding, find_case: FindCase, width: int,
-    style: Style, by: Collection[PartKind] = KINDS,
+    style: Style, by: Collection[PartKind] = PART_KINDS,
 ) -> Iterator[str]:  # fmt: skip
     """All of it. Parts that are of a kind in `by` are shown where there are several."""
     several = len(figures.by_target) > 1
@@ -86,7 +86,7 @@ def summary_lines(
             yield from _case_lines(shown, find_case, ending.see_suite, several, width, style)
         if more := statistics.more[verdict]:
             words = f"and {more:,} more {verdict or UNFINISHED}"
-            yield f"{paint(words, colour_of(verdict, style))}: {visible(ending.report)}"
+            yield f"{paint_text(words, colour_of(verdict, style))}: {make_visible(ending.report)}"
             yield ""
     yield from part_tables(figures, by, width, style, ending.see_suite)
     yield from verdict_lines(ending, figures.all.rate, width, style)
@@ -108,7 +108,7 @@ def _case_lines(
         more = shown.same - len(shown.named)
         names = ", ".join(_beside(each, shown, see_suite) for each in shown.named)
         said = f"the same for {names}" + (f" and {more:,} more" if more > 0 else "")
-        yield paint(cut(f"{'':{INDENT}}{said}", width), style.gutter)
+        yield paint_text(cut_text(f"{'':{INDENT}}{said}", width), style.gutter)
     yield ""
 
 
@@ -155,10 +155,10 @@ def ending_lines(ending: RunEnding, width: int, style: Style) -> Iterator[str]:
     """What it is of, where the record is, whether it is complete, and what to do now."""
     if ending.origin:
         yield from _fact(
-            "cases", [f"those that did not pass in {visible(ending.origin)}"], width, style
+            "cases", [f"those that did not pass in {make_visible(ending.origin)}"], width, style
         )
     if ending.mixed:
-        yield from _fact("mixed", [visible(ending.mixed)], width, style)
+        yield from _fact("mixed", [make_visible(ending.mixed)], width, style)
     yield from _to_copy("record", ending.record, "", width, style)
     if ending.notice:
         # It may have a path in it, too.
@@ -171,12 +171,12 @@ def ending_lines(ending: RunEnding, width: int, style: Style) -> Iterator[str]:
 
 def _to_copy(label: str, text: str, colour: str, width: int, style: Style) -> Iterator[str]:
     """A path or a command: never cut, and on a line of its own if it fits only there."""
-    text = visible(text)
+    text = make_visible(text)
     lead = _labelled(label, style)
-    if measure(text) <= width < min(_NARROW, _LABEL + measure(text)):
-        yield paint(label, style.gutter)
+    if measure_text(text) <= width < min(_NARROW, _LABEL + measure_text(text)):
+        yield paint_text(label, style.gutter)
         lead = ""
-    yield lead + paint(text, colour)
+    yield lead + paint_text(text, colour)
 
 
 def _facts(
@@ -205,7 +205,7 @@ def _facts(
 def _repeats(statistics: Statistics, several: bool, width: int, style: Style) -> Iterator[str]:
     """The cases that passed although some of their trials did not."""
     for name, outcome in statistics.shaky:
-        called = cut(_called(name, several), width)
+        called = cut_text(_called(name, several), width)
         said = f"{called}: {passed_of(outcome)}: {outcome.verdict}"
         yield from _fact("", [said], width, style)
     if statistics.more_shaky:
@@ -214,7 +214,7 @@ def _repeats(statistics: Statistics, several: bool, width: int, style: Style) ->
     if forgiven := statistics.forgiven:
         more = f" and {_number(forgiven.cases - 1, 'more case')}" if forgiven.cases > 1 else ""
         said = f"trials of {forgiven.first}{more}, passed all the same: {forgiven.reason}"
-        yield from _fact("errored", [cut(said, 2 * width)], width, style)
+        yield from _fact("errored", [cut_text(said, 2 * width)], width, style)
 
 
 def _votes(statistics: Statistics, ending: RunEnding, width: int, style: Style) -> Iterator[str]:
@@ -226,7 +226,7 @@ def _votes(statistics: Statistics, ending: RunEnding, width: int, style: Style) 
         on = "1 criterion" if votes.subjects == 1 else f"{votes.subjects:,} criteria"
         kappa = "no other verdict than one" if votes.kappa is None else f"{votes.kappa:.2f}"
         said = f"Fleiss' kappa on {on}: {kappa}"
-        where = f" in {visible(ending.see_suite(suite))}" if len(statistics.votes) > 1 else ""
+        where = f" in {make_visible(ending.see_suite(suite))}" if len(statistics.votes) > 1 else ""
         yield from _fact(label, [said + where], width, style)
         label = ""
 
@@ -238,14 +238,14 @@ def _called(name: CaseName, several: bool) -> str:
 def _fact(label: str, parts: Sequence[str], width: int, style: Style) -> Iterator[str]:
     room = max(10, width - _LABEL)
     lead = _labelled(label, style)
-    flowing = _flow([(cut(part, room - 1), "") for part in parts], room, "")
-    for line in flowing if len(parts) > 1 else wrap(parts[0], room):
+    flowing = _flow([(cut_text(part, room - 1), "") for part in parts], room, "")
+    for line in flowing if len(parts) > 1 else wrap_text(parts[0], room):
         yield lead + line
         lead = " " * _LABEL
 
 
 def _labelled(label: str, style: Style) -> str:
-    return paint(f"{label:<{_LABEL}}", style.gutter)
+    return paint_text(f"{label:<{_LABEL}}", style.gutter)
 
 
 def _flow(parts: Sequence[tuple[str, str]], width: int, line: str) -> Iterator[str]:
@@ -253,11 +253,11 @@ def _flow(parts: Sequence[tuple[str, str]], width: int, line: str) -> Iterator[s
     room = width
     for number, (text, colour) in enumerate(parts):
         comma = "," if number < len(parts) - 1 else ""
-        needed = measure(text) + len(comma) + bool(line)
+        needed = measure_text(text) + len(comma) + bool(line)
         if line and needed > room:
             yield line
             line, room = "", width
-        line += (" " if line else "") + paint(text, colour) + comma
+        line += (" " if line else "") + paint_text(text, colour) + comma
         room -= needed
     yield line
 

@@ -11,7 +11,7 @@ from evalcase.model.case import Case
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.report.terminal.progress import Progress
-from evalcase.text.visible import visible
+from evalcase.text.visible import make_visible
 
 if TYPE_CHECKING:
     from evalcase.report.terminal.statistics import DecidedCase, Statistics
@@ -80,7 +80,7 @@ class RunView:
 
     def tell(self, text: str) -> None:
         """Say what may hold names and texts of anybody."""
-        self.say(visible(text))
+        self.say(make_visible(text))
 
     def warn(self, text: str) -> None:
         """The same, of what may not be meant."""

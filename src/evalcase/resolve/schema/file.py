@@ -17,16 +17,16 @@ from evalcase.resolve.schema.fields import (
     turn_fields,
     user_fields,
 )
-from evalcase.resolve.schema.parts import execution_rules, parts
+from evalcase.resolve.schema.parts import execution_rules, gather_parts
 from evalcase.resolve.schema.words import (
     SuiteSchema,
-    absent,
-    named,
+    limit_names,
+    match_absent,
+    match_present,
     not_both,
     pattern_of,
-    present,
-    ref,
-    ref_field,
+    refer_to,
+    refer_to_field,
 )
 
 Aliases = dict[str, tuple[str, ...]]
@@ -49,7 +49,7 @@ _CASE_ALIASES = _older_names(CASE_ALIASES)
 _SUITE_ALIASES = _older_names(SUITE_ALIASES)
 
 
-def schema(graders: Sequence[DeclaredGrader]) -> SuiteSchema:
+def describe_suite(graders: Sequence[DeclaredGrader]) -> SuiteSchema:
     """The schema as plain data, fresh on every call, with these graders and no others."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -59,7 +59,7 @@ def schema(graders: Sequence[DeclaredGrader]) -> SuiteSchema:
         "of cases, or one case.",
         "type": ["object", "array"],
         "if": {"type": "array"},
-        "then": ref("caseList"),
+        "then": refer_to("caseList"),
         "else": {"if": {"type": "object"}, "then": _mapping_file()},
         "$defs": _definitions(graders),
     }
@@ -79,12 +79,12 @@ def describe_sidecar(graders: Sequence[DeclaredGrader]) -> SuiteSchema:
 def _mapping_file() -> SuiteSchema:
     return {
         "if": _has_any(CASE_CONTAINERS),
-        "then": ref("suite"),
+        "then": refer_to("suite"),
         "else": {
             "if": _has_any(_INPUTS),
-            "then": ref("caseFile"),
+            "then": refer_to("caseFile"),
             # Too little is written to tell which it will be, so editors should offer both.
-            "else": {"anyOf": [ref("suite"), ref("caseFile")]},
+            "else": {"anyOf": [refer_to("suite"), refer_to("caseFile")]},
         },
     }
 
@@ -98,7 +98,7 @@ def _definitions(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
     older_of_suite, older_of_case = _names_in(_SUITE_ALIASES), _names_in(_CASE_ALIASES)
     suite_rules = _rules(_SUITE_ALIASES, of_suite)
     case_rules = [*_rules(_CASE_ALIASES, of_case), *_talking()]
-    cases = ref("caseList", description="The eval cases. Ids, where given, are unique.")
+    cases = refer_to("caseList", description="The eval cases. Ids, where given, are unique.")
     return {
         "suite": {
             "title": "Suite",
@@ -116,13 +116,13 @@ def _definitions(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
         "caseList": {
             "type": ["array", "null"],
             "minItems": 1,
-            "items": ref("case"),
+            "items": refer_to("case"),
         },
         "case": {"title": "Case", **_fields(of_case, older_of_case, case_rules, _ASKING)},
         "caseFile": {
             "title": "Case",
             **_fields(
-                {"$schema": ref_field("suite", "$schema"), **_as_in("case", of_case)},
+                {"$schema": refer_to_field("suite", "$schema"), **_as_in("case", of_case)},
                 older_of_case,
                 case_rules,
                 _ASKING,
@@ -130,7 +130,7 @@ def _definitions(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
         },
         "turn": _turn(older_of_case),
         "user": _user(),
-        **parts(graders),
+        **gather_parts(graders),
     }
 
 
@@ -161,7 +161,7 @@ def _user() -> SuiteSchema:
 def _talking() -> list[SuiteSchema]:
     """What a case with turns can't have, and one without them neither."""
     only: SuiteSchema = {
-        "if": absent("turns"),
+        "if": match_absent("turns"),
         "then": {"properties": {"stop_on_failure": {"type": "null"}}},
     }
     expected = ("expected_output", "expected_messages")
@@ -174,7 +174,7 @@ def _names_in(aliases: Aliases) -> list[str]:
 
 
 def _as_in(part: str, fields: dict[str, SuiteSchema]) -> dict[str, SuiteSchema]:
-    return {name: ref_field(part, name) for name in fields}
+    return {name: refer_to_field(part, name) for name in fields}
 
 
 def _fields(
@@ -193,7 +193,7 @@ def _fields(
     grouping: dict[str, SuiteSchema] = {pattern_of([EXECUTION]): _execution()} if groups else {}
     old = [*older, *[EXECUTION] * groups]
     known: list[SuiteSchema] = [{"enum": old}] if old else []
-    names = named(
+    names = limit_names(
         {
             "if": {"anyOf": [*known, {"pattern": "^x-"}]},
             "then": True,
@@ -202,7 +202,7 @@ def _fields(
     )
     # A name that is misspelt is not reported as missing, too.
     how = "allOf" if all_of_them else "anyOf"
-    some: SuiteSchema = {how: [present(name) for name in needed]} if needed else {}
+    some: SuiteSchema = {how: [match_present(name) for name in needed]} if needed else {}
     return {
         "type": "object",
         "properties": properties,
@@ -231,16 +231,17 @@ def _alias_rules(aliases: Aliases, fields: dict[str, SuiteSchema]) -> list[Suite
     rules: list[SuiteSchema] = []
     for primary, names in aliases.items():
         in_use: SuiteSchema = {"patternProperties": {pattern_of(names): _shape_of(fields[primary])}}
-        rules.append({"if": absent(primary), "then": in_use})
+        rules.append({"if": match_absent(primary), "then": in_use})
         rules += [
-            {"if": absent(primary), "then": not_both(*pair)} for pair in combinations(names, 2)
+            {"if": match_absent(primary), "then": not_both(*pair)}
+            for pair in combinations(names, 2)
         ]
     return rules
 
 
 def _one_container() -> list[SuiteSchema]:
     return [
-        {"patternProperties": {pattern_of(CASE_CONTAINERS[1:]): ref("caseList")}},
+        {"patternProperties": {pattern_of(CASE_CONTAINERS[1:]): refer_to("caseList")}},
         *(not_both(*pair) for pair in combinations(CASE_CONTAINERS, 2)),
     ]
 
@@ -259,4 +260,6 @@ def _alias(primary: str) -> SuiteSchema:
 
 
 def _execution() -> SuiteSchema:
-    return ref("execution", description="An older grouping: write `target` and `graders` instead.")
+    return refer_to(
+        "execution", description="An older grouping: write `target` and `graders` instead."
+    )

@@ -15,12 +15,12 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.grader_names import Spelling, other_names
 from evalcase.resolve.schema.words import (
     SuiteSchema,
-    mapping,
+    describe_mapping,
+    match_present,
     not_both,
     pattern_of,
-    present,
-    ref,
-    ref_field,
+    refer_to,
+    refer_to_field,
 )
 
 
@@ -91,7 +91,7 @@ def any_alias(aliases: Iterable[GraderAlias]) -> SuiteSchema:
 
 def typed_alias(alias: GraderAlias) -> SuiteSchema:
     """What stands beside its name in `type`, as far as our name doesn't say it."""
-    return _said(alias) if alias.has_our_options else ref(alias.part)
+    return _said(alias) if alias.has_our_options else refer_to(alias.part)
 
 
 def named_alias(alias: GraderAlias, argument: SuiteSchema) -> SuiteSchema:
@@ -100,9 +100,9 @@ def named_alias(alias: GraderAlias, argument: SuiteSchema) -> SuiteSchema:
     if alias.grader.kind.takes_mapping:
         return {**about, **argument}
     if alias.has_our_options:
-        options: list[SuiteSchema] = [ref(part_of(alias.grader)), _said(alias)]
+        options: list[SuiteSchema] = [refer_to(part_of(alias.grader)), _said(alias)]
     else:
-        options = [ref(alias.part), {"type": "object", "properties": {"type": False}}]
+        options = [refer_to(alias.part), {"type": "object", "properties": {"type": False}}]
     return {**about, "if": {"type": "object"}, "then": {"allOf": options}, "else": argument}
 
 
@@ -122,7 +122,7 @@ def _options(alias: GraderAlias) -> SuiteSchema:
     rules: list[SuiteSchema] = []
     for name, each in alias.grader.options.items():
         names = spelling.written_as(name)
-        shape = _NOTHING if name in spelling.adds else ref_field(part_of(alias.grader), name)
+        shape = _NOTHING if name in spelling.adds else refer_to_field(part_of(alias.grader), name)
         if each.needed and len(names) > 1:
             # One of the names may be null, if another is not.
             shape = {"if": _NOTHING, "then": True, "else": shape}
@@ -131,8 +131,8 @@ def _options(alias: GraderAlias) -> SuiteSchema:
         if each.needed and len(names) == 1:
             needed += names
         elif each.needed:
-            rules.append({"anyOf": [present(written) for written in names]})
-    options = mapping(fields)
+            rules.append({"anyOf": [match_present(written) for written in names]})
+    options = describe_mapping(fields)
     existing = options["allOf"]
     assert isinstance(existing, list)
     return {**options, "allOf": [*existing, *rules], "required": needed}

@@ -22,13 +22,13 @@ from evalcase.resolve.schema.grader_aliases import (
 )
 from evalcase.resolve.schema.words import (
     SuiteSchema,
-    anything,
-    escaped,
-    mapping,
-    named,
+    describe_anything,
+    describe_mapping,
+    escape_name,
+    limit_names,
     pattern_of,
-    ref,
-    ref_field,
+    refer_to,
+    refer_to_field,
 )
 
 
@@ -36,7 +36,7 @@ def grader_parts(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
     """What `graders` holds, by name: each kind's options, and the spellings that lead to them."""
     aliases = aliases_of(graders)
     return {
-        "graders": {"type": ["array", "null"], "items": ref("grader")},
+        "graders": {"type": ["array", "null"], "items": refer_to("grader")},
         "grader": _grader(graders, aliases),
         "graderName": _name(graders, aliases),
         "typedGrader": _typed(graders, aliases),
@@ -54,9 +54,13 @@ _SHARED = "graderOptions"
 def _grader(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> SuiteSchema:
     """A name, `{name: argument}`, `{name: {options}}` or `{type: name, …}`."""
     by_type: SuiteSchema = {"type": "object", "required": ["type"]}
-    spelled: SuiteSchema = {"if": by_type, "then": ref("typedGrader"), "else": ref("namedGrader")}
+    spelled: SuiteSchema = {
+        "if": by_type,
+        "then": refer_to("typedGrader"),
+        "else": refer_to("namedGrader"),
+    }
     rules: list[SuiteSchema] = [
-        {"if": {"type": "string"}, "then": ref("graderName")},
+        {"if": {"type": "string"}, "then": refer_to("graderName")},
         {"if": {"type": "object"}, "then": spelled},
     ]
     incomplete = [each.kind.name for each in graders if _needed(each)]
@@ -90,14 +94,14 @@ def _name(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> 
 
 
 def _with_colon(grader: DeclaredGrader) -> SuiteSchema:
-    return {"type": "string", "pattern": f"^{escaped(grader.kind.name)}:"}
+    return {"type": "string", "pattern": f"^{escape_name(grader.kind.name)}:"}
 
 
 def _whole(grader: DeclaredGrader) -> SuiteSchema:
     """What it names behind a colon, as its option declares it."""
     assert grader.in_name is not None
     pattern = str(options_of(grader.made_by)[grader.in_name].shape.schema()["pattern"])
-    return {"pattern": f"^{escaped(grader.kind.name)}:{pattern.removeprefix('^')}"}
+    return {"pattern": f"^{escape_name(grader.kind.name)}:{pattern.removeprefix('^')}"}
 
 
 def _options(grader: DeclaredGrader) -> SuiteSchema:
@@ -105,15 +109,17 @@ def _options(grader: DeclaredGrader) -> SuiteSchema:
     own = properties_of(grader.options, nullable=True)
     shared = properties_of(SHARED, nullable=True)
     properties = {
-        name: ref_field(_SHARED, name) if each == shared.get(name) else each
+        name: refer_to_field(_SHARED, name) if each == shared.get(name) else each
         for name, each in own.items()
     }
-    return {"title": grader.kind.name, **mapping(properties), "required": _needed(grader)}
+    return {"title": grader.kind.name, **describe_mapping(properties), "required": _needed(grader)}
 
 
 def _fields(grader: DeclaredGrader, without: str | None = None) -> SuiteSchema:
     """The options of a kind where they stand beside something else."""
-    return {name: ref_field(part_of(grader), name) for name in grader.options if name != without}
+    return {
+        name: refer_to_field(part_of(grader), name) for name in grader.options if name != without
+    }
 
 
 def _typed(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> SuiteSchema:
@@ -135,7 +141,7 @@ def _typed(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) ->
     return {
         "type": "object",
         "required": ["type"],
-        "properties": {"type": ref("graderName")},
+        "properties": {"type": refer_to("graderName")},
         "allOf": rules,
     }
 
@@ -150,7 +156,7 @@ def _beside_type(grader: DeclaredGrader, without: str | None = None) -> SuiteSch
         **_fields(grader, without),
     }
     needed = [name for name in _needed(grader) if name != without]
-    return {"title": grader.kind.name, **mapping(properties), "required": needed}
+    return {"title": grader.kind.name, **describe_mapping(properties), "required": needed}
 
 
 def _named(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> SuiteSchema:
@@ -163,13 +169,13 @@ def _named(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) ->
         "properties": {
             **{each.kind.name: _argument_or_options(each) for each in graders},
             # Where it is there, this part doesn't hold: it is only offered.
-            "type": anything("The name of the grader, with its options beside it."),
+            "type": describe_anything("The name of the grader, with its options beside it."),
         },
         "patternProperties": {
             **{str(_with_colon(each)["pattern"]): _beside_name(each) for each in longer},
             **{each.pattern: named_alias(each, _argument_of(each)) for each in aliases},
         },
-        "allOf": [named(_key(graders, longer, aliases))],
+        "allOf": [limit_names(_key(graders, longer, aliases))],
     }
 
 
@@ -193,7 +199,7 @@ def _key(
 
 def _beside_name(grader: DeclaredGrader) -> SuiteSchema:
     """The options that are left where the argument stands in the name."""
-    fields = mapping(_fields(grader, without=grader.in_name))
+    fields = describe_mapping(_fields(grader, without=grader.in_name))
     return {"description": grader.kind.about, **fields, "type": ["object", "null"]}
 
 
@@ -202,7 +208,7 @@ def _argument_or_options(grader: DeclaredGrader) -> SuiteSchema:
     name = grader.kind.argument
     if any(each != name for each in _needed(grader)):
         # The argument can't stand alone.
-        return ref(part_of(grader), **about)
+        return refer_to(part_of(grader), **about)
     if name is None:
         # Without a type, editors insert the name alone.
         more: SuiteSchema = {"type": "object", "title": f"options of {grader.kind.name}"}
@@ -213,7 +219,7 @@ def _argument_or_options(grader: DeclaredGrader) -> SuiteSchema:
         return {**about, **argument}
     kinds = argument.pop("type", None)
     if kinds is None:
-        return {**anything(grader.kind.about), **_or_options(grader, argument)}
+        return {**describe_anything(grader.kind.about), **_or_options(grader, argument)}
     either = [*(kinds if isinstance(kinds, list) else [kinds]), "object"]
     if either[0] != "array" and "examples" in argument:
         # Editors insert one with the name; a list they would put at the wrong margin.
@@ -222,11 +228,11 @@ def _argument_or_options(grader: DeclaredGrader) -> SuiteSchema:
 
 
 def _or_options(grader: DeclaredGrader, argument: SuiteSchema) -> SuiteSchema:
-    return {"if": {"type": "object"}, "then": ref(part_of(grader)), "else": argument}
+    return {"if": {"type": "object"}, "then": refer_to(part_of(grader)), "else": argument}
 
 
 def _argument(grader: DeclaredGrader, name: str) -> SuiteSchema:
     found: JSON = properties_of({name: grader.options[name]}, nullable=True)[name]
     assert isinstance(found, dict)
     argument: SuiteSchema = {key: value for key, value in found.items() if key != "description"}
-    return argument or anything(grader.kind.about)
+    return argument or describe_anything(grader.kind.about)

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from evalcase.model.message import ROLES
-from evalcase.resolve.schema.words import SuiteSchema, anything, optional, present, ref
+from evalcase.resolve.schema.words import (
+    SuiteSchema,
+    describe_anything,
+    describe_optional,
+    match_present,
+    refer_to,
+)
 
 
 def message_parts() -> dict[str, SuiteSchema]:
@@ -23,28 +29,28 @@ def _input() -> SuiteSchema:
     messages: SuiteSchema = {
         "type": "array",
         "minItems": 1,
-        "items": ref("message", title="Message"),
+        "items": refer_to("message", title="Message"),
     }
     return {
         "type": ["string", "object", "array", "null"],
         "allOf": [
             {"if": {"type": "array"}, "then": messages},
-            {"if": ref("looksLikeMessage"), "then": ref("message")},
-            ref("begunMessage"),
+            {"if": refer_to("looksLikeMessage"), "then": refer_to("message")},
+            refer_to("begunMessage"),
         ],
     }
 
 
 def _expected_output() -> SuiteSchema:
-    some: SuiteSchema = {"type": "array", "contains": ref("looksLikeMessage")}
-    values: SuiteSchema = {"type": "array", "minItems": 1, "items": ref("begunMessage")}
-    messages: SuiteSchema = {"type": "array", "items": ref("message", title="Message")}
+    some: SuiteSchema = {"type": "array", "contains": refer_to("looksLikeMessage")}
+    values: SuiteSchema = {"type": "array", "minItems": 1, "items": refer_to("begunMessage")}
+    messages: SuiteSchema = {"type": "array", "items": refer_to("message", title="Message")}
     return {
         "allOf": [
             {"if": {"type": "array"}, "then": values},
             {"if": some, "then": messages},
-            {"if": ref("looksLikeMessage"), "then": ref("message")},
-            ref("begunMessage"),
+            {"if": refer_to("looksLikeMessage"), "then": refer_to("message")},
+            refer_to("begunMessage"),
         ],
     }
 
@@ -55,7 +61,7 @@ def _looks_like_message() -> SuiteSchema:
         "required": ["role"],
         "anyOf": [
             {"required": ["content"]},
-            present("tool_calls"),
+            match_present("tool_calls"),
             {"properties": {"role": {"enum": list(ROLES)}}},
         ],
     }
@@ -64,9 +70,9 @@ def _looks_like_message() -> SuiteSchema:
 def _begun_message() -> SuiteSchema:
     """Always true: what may become data or a message is offered the role, which decides it."""
     begun: SuiteSchema = {"type": "object", "maxProperties": 1}
-    role = anything("Who speaks.", examples=list(ROLES))
+    role = describe_anything("Who speaks.", examples=list(ROLES))
     return {
-        "if": ref("looksLikeMessage"),
+        "if": refer_to("looksLikeMessage"),
         "then": True,
         "else": {"if": begun, "then": {"type": "object", "properties": {"role": role}}},
     }
@@ -80,35 +86,35 @@ def _message() -> SuiteSchema:
         "properties": {
             "role": {"description": "Who speaks.", "enum": list(ROLES)},
             "content": _content(),
-            "tool_calls": optional(
+            "tool_calls": describe_optional(
                 "array",
                 "The tools that this message calls, in order.",
                 minItems=1,
-                items=ref("toolCall", title="Tool call"),
+                items=refer_to("toolCall", title="Tool call"),
             ),
-            "name": anything("The name of the speaker or of the tool."),
-            "tool_call_id": anything("The id of the call that this message answers."),
+            "name": describe_anything("The name of the speaker or of the tool."),
+            "tool_call_id": describe_anything("The id of the call that this message answers."),
         },
-        "anyOf": [{"required": ["content"]}, present("tool_calls")],
+        "anyOf": [{"required": ["content"]}, match_present("tool_calls")],
     }
 
 
 def _content() -> SuiteSchema:
     """Any value; a list is read as parts, so that editors can complete them."""
-    parts: SuiteSchema = {"type": "array", "items": ref("part", title="Content part")}
+    parts: SuiteSchema = {"type": "array", "items": refer_to("part", title="Content part")}
     about = "Text, a list of parts, or any other value."
-    return {**anything(about), "if": {"type": "array"}, "then": parts}
+    return {**describe_anything(about), "if": {"type": "array"}, "then": parts}
 
 
 def _content_part() -> SuiteSchema:
     fields: SuiteSchema = {
-        "type": anything(
+        "type": describe_anything(
             "What kind of piece it is; any other word is kept as it is.",
             examples=["text", "file", "image"],
         ),
-        "text": anything("The text of a `text` part."),
-        "path": anything("The file of a `file` or `image` part, relative to this file."),
-        "value": anything("Another name for `text` or `path`."),
+        "text": describe_anything("The text of a `text` part."),
+        "path": describe_anything("The file of a `file` or `image` part, relative to this file."),
+        "value": describe_anything("Another name for `text` or `path`."),
     }
     return {"if": {"type": "object"}, "then": {"type": "object", "properties": fields}}
 
@@ -120,11 +126,11 @@ def _tool_call() -> SuiteSchema:
     return {
         "type": "object",
         "properties": {
-            "tool": anything("The name of the tool."),
-            "input": anything("What the tool is given."),
-            "output": anything("What the tool gives back."),
-            "id": anything("The id of the call."),
-            "function": anything("The OpenAI shape: `{name, arguments}`."),
+            "tool": describe_anything("The name of the tool."),
+            "input": describe_anything("What the tool is given."),
+            "output": describe_anything("What the tool gives back."),
+            "id": describe_anything("The id of the call."),
+            "function": describe_anything("The OpenAI shape: `{name, arguments}`."),
         },
         "if": {"required": ["tool"]},
         "then": {"properties": {"tool": name}},

@@ -12,20 +12,20 @@ from evalcase.resolve.schema.graders import grader_parts
 from evalcase.resolve.schema.messages import message_parts
 from evalcase.resolve.schema.words import (
     SuiteSchema,
-    absent,
-    anything,
-    mapping,
-    must_pass,
+    describe_anything,
+    describe_mapping,
+    describe_must_pass,
+    describe_optional,
+    describe_weight,
+    match_absent,
+    match_present,
     not_both,
-    optional,
     pattern_of,
-    present,
-    ref,
-    weight,
+    refer_to,
 )
 
 
-def parts(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
+def gather_parts(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
     """Everything that the fields of cases and suites refer to, by name."""
     return {
         **message_parts(),
@@ -38,18 +38,18 @@ def parts(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
 
 def execution_rules(target: SuiteSchema) -> list[SuiteSchema]:
     """What `execution` may hold beside the fields that took its place, which win."""
-    targets = [absent("target"), absent("targets")]
-    inner: SuiteSchema = {"type": "object", **present("evaluators")}
+    targets = [match_absent("target"), match_absent("targets")]
+    inner: SuiteSchema = {"type": "object", **match_present("evaluators")}
     grouped: SuiteSchema = {
         "required": ["execution"],
         "patternProperties": {pattern_of(["execution"]): inner},
     }
     return [
         {"if": {"allOf": targets}, "then": _in_execution({"target": target})},
-        {"if": absent("graders"), "then": _in_execution({"evaluators": ref("graders")})},
+        {"if": match_absent("graders"), "then": _in_execution({"evaluators": refer_to("graders")})},
         *[
             {
-                "if": {"allOf": [absent("graders"), present(older), grouped]},
+                "if": {"allOf": [match_absent("graders"), match_present(older), grouped]},
                 "then": {"properties": {older: False}},
             }
             for older, primary in CASE_ALIASES.items()
@@ -71,25 +71,25 @@ def _in_execution(properties: SuiteSchema) -> SuiteSchema:
 def _execution() -> SuiteSchema:
     # What they hold is checked by `execution_rules`, where it is used at all.
     fields = {
-        "target": anything("The target; write `target` instead."),
-        "evaluators": anything("The graders; write `graders` instead."),
+        "target": describe_anything("The target; write `target` instead."),
+        "evaluators": describe_anything("The graders; write `graders` instead."),
     }
-    return {**mapping(fields), "type": ["object", "null"]}
+    return {**describe_mapping(fields), "type": ["object", "null"]}
 
 
 def _rubric() -> SuiteSchema:
     fields: SuiteSchema = {
-        "id": optional("string", "A name for this point in reports.", minLength=1),
-        "text": optional("string", "What a good answer does.", pattern=r"\S"),
-        "description": optional("string", "Another name for `text`.", pattern=r"\S"),
-        "weight": weight(),
-        "required": must_pass(),
+        "id": describe_optional("string", "A name for this point in reports.", minLength=1),
+        "text": describe_optional("string", "What a good answer does.", pattern=r"\S"),
+        "description": describe_optional("string", "Another name for `text`.", pattern=r"\S"),
+        "weight": describe_weight(),
+        "required": describe_must_pass(),
         "levels": _levels(),
     }
-    point = mapping(fields)
+    point = describe_mapping(fields)
     rules = [
         *_rules_of(point),
-        {"anyOf": [present("text"), present("description")]},
+        {"anyOf": [match_present("text"), match_present("description")]},
         not_both("text", "description"),
     ]
     return {
@@ -122,7 +122,7 @@ def _repeat() -> SuiteSchema:
             "description": "How many trials each case has.",
             "examples": [5],
         },
-        "pass_rate": optional(
+        "pass_rate": describe_optional(
             "number",
             "The share of trials that must pass; all of them, if it is not said.",
             minimum=0,
@@ -134,5 +134,5 @@ def _repeat() -> SuiteSchema:
         "type": ["integer", "object", "null"],
         "minimum": 1,
         "if": {"type": "object"},
-        "then": {"title": "Repeat", **mapping(fields), "required": ["times"]},
+        "then": {"title": "Repeat", **describe_mapping(fields), "required": ["times"]},
     }

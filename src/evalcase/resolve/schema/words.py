@@ -24,52 +24,52 @@ SuiteSchema = dict[str, object]
 NOT_NULL: SuiteSchema = {"not": {"type": "null"}}
 
 
-def ref(name: str, **more: object) -> SuiteSchema:
+def refer_to(name: str, **more: object) -> SuiteSchema:
     """A reference to a named part; only annotations may stand beside it."""
     return {"$ref": f"#/$defs/{name}", **more}
 
 
-def ref_field(part: str, field: str) -> SuiteSchema:
+def refer_to_field(part: str, field: str) -> SuiteSchema:
     """A reference to what a part says of a field."""
-    return ref(f"{part}/properties/{field.replace('~', '~0').replace('/', '~1')}")
+    return refer_to(f"{part}/properties/{field.replace('~', '~0').replace('/', '~1')}")
 
 
-def present(name: str) -> SuiteSchema:
+def match_present(name: str) -> SuiteSchema:
     """Matches a mapping that has the field; null counts as absent."""
     return {"required": [name], "patternProperties": {pattern_of([name]): NOT_NULL}}
 
 
-def absent(name: str) -> SuiteSchema:
-    return {"not": present(name)}
+def match_absent(name: str) -> SuiteSchema:
+    return {"not": match_present(name)}
 
 
 def not_both(first: str, second: str) -> SuiteSchema:
     """Where both are there, the second is not allowed: it is what gets underlined."""
-    both: SuiteSchema = {"allOf": [present(first), present(second)]}
+    both: SuiteSchema = {"allOf": [match_present(first), match_present(second)]}
     return {"if": both, "then": {"properties": {second: False}}}
 
 
-def optional(kind: str | list[str], description: str, **more: object) -> SuiteSchema:
+def describe_optional(kind: str | list[str], description: str, **more: object) -> SuiteSchema:
     """A field that may be left out, for which null says the same."""
     kinds = [kind] if isinstance(kind, str) else kind
     return {"type": [*kinds, "null"], "description": description, **more}
 
 
-def anything(description: str, **more: object) -> SuiteSchema:
+def describe_anything(description: str, **more: object) -> SuiteSchema:
     """A field that may hold any value."""
     return {"description": description, "anyOf": list(ANYTHING), **more}
 
 
-def mapping(properties: Mapping[str, object]) -> SuiteSchema:
+def describe_mapping(properties: Mapping[str, object]) -> SuiteSchema:
     """A mapping with these fields and no others."""
     return {
         "type": "object",
         "properties": properties,
-        "allOf": [named({"enum": list(properties)})],
+        "allOf": [limit_names({"enum": list(properties)})],
     }
 
 
-def named(names: SuiteSchema) -> SuiteSchema:
+def limit_names(names: SuiteSchema) -> SuiteSchema:
     """What the names of fields have to match; editors count the `<<` of YAML among them.
 
     It stands in an `allOf`: beside `type: object`, editors would offer the names a second time.
@@ -79,18 +79,18 @@ def named(names: SuiteSchema) -> SuiteSchema:
 
 def pattern_of(names: Iterable[str]) -> str:
     """Matches exactly these names. What stands behind a pattern is not offered by editors."""
-    return f"^(?:{'|'.join(map(escaped, names))})$"
+    return f"^(?:{'|'.join(map(escape_name, names))})$"
 
 
-def escaped(name: str) -> str:
+def escape_name(name: str) -> str:
     """A name in a pattern, by the rules of JavaScript, which allow no needless backslash."""
     return re.sub(r"[\\^$.*+?()[\]{}|/]", r"\\\g<0>", name)
 
 
-def weight() -> SuiteSchema:
+def describe_weight() -> SuiteSchema:
     about = "How much this counts in the weighted mean."
-    return optional("number", about, minimum=0, examples=[2])
+    return describe_optional("number", about, minimum=0, examples=[2])
 
 
-def must_pass() -> SuiteSchema:
-    return optional("boolean", "Whether this must pass whatever the weighted mean is.")
+def describe_must_pass() -> SuiteSchema:
+    return describe_optional("boolean", "Whether this must pass whatever the weighted mean is.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.model.finding import KeyPath, Unfit
-from evalcase.model.json_value import kind
+from evalcase.model.json_value import describe_kind
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.variables.labels import Labelled, label_values
@@ -41,7 +41,7 @@ def read_declared(values: dict[str, Any], path: KeyPath, findings: Findings) -> 
             continue
         if type(given) is not dict:
             hint = "write names and their values: {name: value}"
-            message = f"`{field}` is a mapping, not {kind(given)}"
+            message = f"`{field}` is a mapping, not {describe_kind(given)}"
             findings.add("wrong-type", (*path, field), message, hint)
             continue
         for name, value in given.items():
@@ -79,7 +79,7 @@ def _check_name(
 def _read_file(value: Any, path: KeyPath, findings: Findings) -> Variable:
     """The text in a file. Results have its name: the text may be long, and tells nothing apart."""
     if type(value) is not str or not value:
-        what = kind(value) if value != "" else "an empty string"
+        what = describe_kind(value) if value != "" else "an empty string"
         findings.add("wrong-type", path, f"`var_files` has names of files, not {what}")
         return Variable("", None, "", "var_files")
     text = findings.text_of(value)
@@ -95,7 +95,9 @@ def _read_rows(value: Any, path: KeyPath, findings: Findings) -> str | None:
     at = (*path, "rows")
     if type(value) is not str:
         hint = "rows stand in a file; values that stand here are called `matrix`"
-        findings.add("wrong-type", at, f"`rows` is the name of a file, not {kind(value)}", hint)
+        findings.add(
+            "wrong-type", at, f"`rows` is the name of a file, not {describe_kind(value)}", hint
+        )
         return None
     if not value.lower().endswith(ROW_ENDINGS):
         endings = f"{', '.join(ROW_ENDINGS[:-1])} or {ROW_ENDINGS[-1]}"

@@ -7,7 +7,7 @@ from json import dumps
 from typing import Any
 
 from evalcase.model.finding import KeyPath
-from evalcase.model.json_value import kind, write_alike
+from evalcase.model.json_value import describe_kind, write_alike
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.variables.tagged import Variable
@@ -29,7 +29,7 @@ def label_values(value: Any, path: KeyPath, findings: Findings) -> list[Labelled
     """The values of one name of a matrix: a list, or a mapping of labels to values."""
     if type(value) not in (list, dict):
         hint = "write a list of values, or a mapping of labels to values"
-        message = f"`{path[-1]}` has several values in a matrix, and this is {kind(value)}"
+        message = f"`{path[-1]}` has several values in a matrix, and this is {describe_kind(value)}"
         findings.add("wrong-type", path, message, hint)
         return []
     if not value:

@@ -10,7 +10,7 @@ from json import dumps
 from typing import Any
 
 from evalcase.model.finding import LOST_SPELLING, QUOTE_IT, KeyPath
-from evalcase.model.json_value import kind
+from evalcase.model.json_value import describe_kind
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
@@ -167,7 +167,8 @@ def _as_text(piece: str | Tag, path: KeyPath, variables: VariableValues, finding
             findings.add(LOST_SPELLING, at, message, QUOTE_IT)
         return dumps(value)
     if value is not _MISSING:
-        message = f"`{piece.dotted}` is {kind(value)}, and only text and numbers can stand in text"
+        what = describe_kind(value)
+        message = f"`{piece.dotted}` is {what}, and only text and numbers can stand in text"
         hint = f"write {piece.source} alone, as the whole value, or name a part of it"
         findings.add("wrong-type", path, message, hint, within=piece.source)
     return ""
@@ -230,7 +231,7 @@ _MOST_SHOWN = 8
 def _report_no_part(tag: Tag, number: int, value: Any, path: KeyPath, findings: Findings) -> None:
     before = ".".join((tag.name, *tag.steps[:number]))
     step = tag.steps[number]
-    message = f"`{before}` is {kind(value)}, and has no `{step}`"
+    message = f"`{before}` is {describe_kind(value)}, and has no `{step}`"
     hint = did_you_mean(step, value) if type(value) is dict else None
     if type(value) is list:
         hint = f"its items are counted from 0, up to {len(value) - 1}" if value else "it is empty"

@@ -26,7 +26,7 @@ from evalcase.resolve.variables.said import OnceSaid
 from evalcase.resolve.variables.tagged import TaggedValue, Variable
 from evalcase.resolve.variables.unrendered import warn_of_unrendered
 
-MOST_CASES = 100_000
+MOST_OF_ONE = 100_000
 """So many a matrix may make of one case."""
 MOST_OF_ALL = 1_000_000
 """So many the matrices of a file may make of all of its cases."""
@@ -266,13 +266,13 @@ class _Varying:
     def _check_number(self, matrix: Mapping[str, list[Labelled]]) -> bool:
         number = prod(map(len, matrix.values()))
         self.findings.multiplied += number - 1
-        if number <= MOST_CASES and self.findings.multiplied < MOST_OF_ALL:
+        if number <= MOST_OF_ONE and self.findings.multiplied < MOST_OF_ALL:
             return True
         level, findings = self.own, self.findings
         if not self.own.matrix and self.suite is not None:
             level, findings = self.suite.declared, self.suite.findings
-        message = f"this matrix makes {number:,} cases of one, and {MOST_CASES:,} is the most"
-        if number <= MOST_CASES:
+        message = f"this matrix makes {number:,} cases of one, and {MOST_OF_ONE:,} is the most"
+        if number <= MOST_OF_ONE:
             message = f"the matrices of this file make more than {MOST_OF_ALL:,} cases"
         hint = "leave values out, or make suites of their own"
         findings.say_once("too-many-cases", (*level.path, "matrix"), message, hint)

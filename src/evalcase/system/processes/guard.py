@@ -24,7 +24,7 @@ _ROUNDS = 100
 _guards: list[Popen[bytes]] = []
 
 
-def start(mark: str) -> None:
+def start_guard(mark: str) -> None:
     """Have a guard for processes whose environment has a variable that begins with this."""
     if sys.platform != "linux":
         return
@@ -42,7 +42,7 @@ def start(mark: str) -> None:
     _guards.append(guard)
 
 
-def end() -> None:
+def end_guards() -> None:
     """Send the guards away: there is nothing left that they would have to end."""
     while _guards:
         guard = _guards.pop()
@@ -70,7 +70,7 @@ def _close(guard: Popen[bytes]) -> None:
 def wait_and_kill(mark: bytes) -> None:
     """Wait for the end of standard input. Then kill every process there is to be found."""
     sys.stdin.buffer.read()
-    stop_and_kill(lambda known: find(mark, known))
+    stop_and_kill(lambda known: find_marked(mark, known))
 
 
 def stop_and_kill(find_all: Callable[[dict[int, int]], dict[int, int]]) -> dict[int, int]:
@@ -81,7 +81,7 @@ def stop_and_kill(find_all: Callable[[dict[int, int]], dict[int, int]]) -> dict[
     for _ in range(_ROUNDS):
         if not _stop_all(find_all, known):
             break
-        send(known, signal.SIGKILL)
+        send_signal(known, signal.SIGKILL)
     return known
 
 
@@ -91,7 +91,7 @@ def _stop_all(find_all: Callable[[dict[int, int]], dict[int, int]], known: dict[
     more, quiet = False, 0
     for _ in range(_ROUNDS):
         found = {pid: born for pid, born in find_all(known).items() if known.get(pid) != born}
-        send(found, signal.SIGSTOP)
+        send_signal(found, signal.SIGSTOP)
         known |= found
         more = more or bool(found)
         quiet = 0 if found else quiet + 1
@@ -100,7 +100,7 @@ def _stop_all(find_all: Callable[[dict[int, int]], dict[int, int]], known: dict[
     return more
 
 
-def find(mark: bytes, known: dict[int, int]) -> dict[int, int]:
+def find_marked(mark: bytes, known: dict[int, int]) -> dict[int, int]:
     """Every process with the mark, or that is known, and every descendant of one, with when they
     were born."""
     every: dict[int, tuple[int, int]] = {}
@@ -134,7 +134,7 @@ def find_birth(pid: int) -> int | None:
         return None
 
 
-def send(processes: dict[int, int], number: int) -> None:
+def send_signal(processes: dict[int, int], number: int) -> None:
     """Signal processes; one whose number is another's by now is left alone. It is held while it is
     looked at, so that it can't become another's in between."""
     for pid, when in processes.items():

@@ -147,7 +147,7 @@ class Process:
             async with asyncio.timeout(_END_S):
                 await self._pipes.exited.wait()
                 pause_s = 0.001
-                while not tree.reap(self._killed):
+                while not tree.reap_processes(self._killed):
                     await asyncio.sleep(pause_s)
                     pause_s *= 2
         except TimeoutError:

@@ -55,7 +55,7 @@ def adopt_orphans() -> None:
     _openers += 1
     if _openers == 1:
         _set_subreaper(1)
-        guard.start(f"{TOKEN}={_own_name()}-")
+        guard.start_guard(f"{TOKEN}={_own_name()}-")
 
 
 def disown_orphans() -> None:
@@ -63,8 +63,8 @@ def disown_orphans() -> None:
     _openers -= 1
     if _openers == 0:
         _set_subreaper(0)
-        guard.end()
-    reap(_late)
+        guard.end_guards()
+    reap_processes(_late)
 
 
 def _set_subreaper(value: int) -> None:
@@ -77,7 +77,7 @@ def _set_subreaper(value: int) -> None:
 
 
 def end_family(root: int, token: str, since: int | None = None) -> dict[int, int]:
-    """Kill a process with all its descendants, at once, and return them for `reap`.
+    """Kill a process with all its descendants, at once, and return them for `reap_processes`.
 
     `root` may be gone already, or be 0; whoever has started it waits for its end. `since` is when
     it was born: its number may be another's by now, and that one is left alone.
@@ -91,7 +91,7 @@ def end_family(root: int, token: str, since: int | None = None) -> dict[int, int
     return known
 
 
-def reap(processes: dict[int, int]) -> bool:
+def reap_processes(processes: dict[int, int]) -> bool:
     """Take out those that have ended, so that none stays a zombie. True if all have."""
     for pid, born in list(processes.items()):
         if guard.find_birth(pid) != born:
@@ -106,7 +106,7 @@ def reap(processes: dict[int, int]) -> bool:
 def reap_later(processes: dict[int, int]) -> None:
     """Remember those that take longer to end than anybody can wait."""
     _late.update(processes)
-    reap(_late)
+    reap_processes(_late)
 
 
 def _kill_group(root: int) -> None:
@@ -155,11 +155,11 @@ def _find_family(family: _Family, known: dict[int, int]) -> dict[int, int]:
     One that was known before still is, though it may have lost its marks by ending."""
     found: dict[int, int] = {}
     below: list[tuple[int, int]] = []
-    for pid in {family.root, *children(os.getpid())} - {0}:
+    for pid in {family.root, *find_children(os.getpid())} - {0}:
         born = guard.find_birth(pid)
         if born is not None and (known.get(pid) == born or family.has(pid)):
             found[pid] = born
-            below += [(child, pid) for child in children(pid)]
+            below += [(child, pid) for child in find_children(pid)]
     while below:
         pid, parent = below.pop()
         try:
@@ -168,11 +168,11 @@ def _find_family(family: _Family, known: dict[int, int]) -> dict[int, int]:
             continue
         if pid not in found and told == parent:
             found[pid] = born
-            below += [(child, pid) for child in children(pid)]
+            below += [(child, pid) for child in find_children(pid)]
     return found
 
 
-def children(parent: int) -> Iterator[int]:
+def find_children(parent: int) -> Iterator[int]:
     """The processes that a process is the parent of."""
     if not _lists_children():
         yield from _scan(parent)

@@ -18,7 +18,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.files import IrregularError, OutsideError, OversizeError, read_file
 from evalcase.system.project_root import is_inside
 
-MAX_BYTES = 20_000_000
+MAX_SENT_BYTES = 20_000_000
 _STARTS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -91,13 +91,13 @@ def _read(name: str, path: str, root: str) -> bytes:
     # It lay in the project of its suite, which may be another, when it was looked for.
     inside = root if is_inside(path, os.path.realpath(root)) else os.path.dirname(path)
     try:
-        return read_file(path, MAX_BYTES, inside)
+        return read_file(path, MAX_SENT_BYTES, inside)
     except IrregularError:
         raise TargetError(f"`{name}` is not a regular file") from None
     except OutsideError:
         raise TargetError(f"`{name}` lies outside the project, so it is not sent") from None
     except OversizeError:
-        text = f"`{name}` is larger than {MAX_BYTES:,} bytes, so it is not sent"
+        text = f"`{name}` is larger than {MAX_SENT_BYTES:,} bytes, so it is not sent"
         raise TargetError(text) from None
     except OSError as error:
         raise TargetError(f"`{name}` can't be read: {error.strerror}") from None

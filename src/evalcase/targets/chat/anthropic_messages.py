@@ -13,7 +13,7 @@ are.
 from __future__ import annotations
 
 from evalcase.errors import TargetError
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.question import Question
 from evalcase.model.target import Warn
 from evalcase.targets.asking.files import Files
@@ -84,7 +84,7 @@ def _result(turn: ChatTurn, blocks: list[JSON]) -> JSON:
 
 def _use(call: SentCall) -> JSON:
     if not isinstance(call.arguments, dict):
-        what = f"input is {kind(call.arguments)}, and Anthropic's API takes a mapping"
+        what = f"input is {describe_kind(call.arguments)}, and Anthropic's API takes a mapping"
         raise TargetError(f"a call of `{call.name}` can't be sent: its {what}")
     return {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from evalcase.errors import ConfigError
-from evalcase.model.json_value import JSON, fresh
+from evalcase.model.json_value import JSON, copy_value
 from evalcase.model.message import Message, text_of
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
@@ -188,7 +188,7 @@ def _copy_content(question: Question) -> JSON:
     if isinstance(content, str):
         return content
     text = text_of(content)
-    return text if text is not None else fresh(content)
+    return text if text is not None else copy_value(content)
 
 
 def _copy_messages(question: Question) -> list[Message]:
@@ -199,7 +199,7 @@ def _copy_question(question: Question) -> Question:
     return replace(
         question,
         messages=tuple(_copy_messages(question)),
-        metadata=fresh(question.metadata),
+        metadata=copy_value(question.metadata),
         files=dict(question.files),
     )
 
@@ -208,7 +208,7 @@ _GIVES: dict[Role, Callable[[Question], Any]] = {
     "content": _copy_content,
     "messages": _copy_messages,
     "files": lambda question: list(question.files.values()),
-    "metadata": lambda question: fresh(question.metadata),
+    "metadata": lambda question: copy_value(question.metadata),
     "attempt": lambda question: question.attempt,
     "session": lambda question: question.session,
     "turn": lambda question: question.turn,

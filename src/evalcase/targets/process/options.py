@@ -26,7 +26,16 @@ from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Choice, Flag, ListOf, MapOf, Number, OptionFault, Text, missing
+from evalcase.model.shape import (
+    Choice,
+    Flag,
+    ListOf,
+    MapOf,
+    Number,
+    OptionFault,
+    Text,
+    tell_missing,
+)
 from evalcase.model.shape_one_of import OneOf
 from evalcase.model.target import TargetOptions
 from evalcase.text.placeholders import Template
@@ -176,7 +185,7 @@ class CommandOptions(TargetOptions):
                 yield OptionFault(("command",), what)
         elif self.command is None:
             needs = "a target of kind `command` needs `command`"
-            yield missing((), needs, "command", ["./agent", "--fast"])
+            yield tell_missing((), needs, "command", ["./agent", "--fast"])
         elif not self.command:
             yield OptionFault(("command",), "`command` is an empty list")
         elif self.shell and not isinstance(self.command, str):

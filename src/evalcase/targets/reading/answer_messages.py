@@ -13,7 +13,7 @@ from json import JSONEncoder
 from typing import Any
 
 from evalcase.errors import TargetError
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.message import ROLES, Message, is_message, names_tool
 from evalcase.text.plain_json import has_lone_surrogates
 
@@ -45,7 +45,7 @@ def bytes_message(data: bytes) -> Message:
 def _message(item: JSON, number: int) -> Message:
     where = f"message {number + 1} of the answer"
     if not isinstance(item, dict) or not is_message(item):
-        raise _bad(f"{where} is {kind(item)} without a role, so it is no message", item)
+        raise _bad(f"{where} is {describe_kind(item)} without a role, so it is no message", item)
     if item["role"] not in ROLES:
         raise _bad(f"{where} has the role {item['role']!r}; roles are {', '.join(ROLES)}", item)
     calls = item.get("tool_calls")

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from evalcase.model.finding import KeyPath
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import MapOf, OptionFault, Text
 from evalcase.text.json_path import JsonPath
@@ -27,7 +27,7 @@ class Address:
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         name = path[-1]
         if not isinstance(value, str):
-            yield OptionFault(path, f"`{name}` is {self.words}, not {kind(value)}")
+            yield OptionFault(path, f"`{name}` is {self.words}, not {describe_kind(value)}")
         elif _USER.match(value):
             # It isn't shown: a password is the likeliest thing in it.
             what = "has a user or a password in it: name its key with `key_env`"
@@ -96,7 +96,7 @@ class JsonPathText:
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, str) or not value:
-            shown = "empty" if value == "" else f"not {kind(value)}"
+            shown = "empty" if value == "" else f"not {describe_kind(value)}"
             yield OptionFault(path, f"`{path[-1]}` is {self.words}, {shown}")
             return
         try:
