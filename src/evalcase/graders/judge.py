@@ -22,7 +22,7 @@ from evalcase.graders.judging.claims import (
 )
 from evalcase.graders.judging.criterion import Criterion, criteria_of_case, number_criteria
 from evalcase.graders.judging.material import find_chunks, has_context, show_blocks
-from evalcase.graders.judging.options import BLANK, RubricItem, rubric_faults
+from evalcase.graders.judging.options import BLANK, RubricItem, describe_rubric, rubric_faults
 from evalcase.graders.judging.prompt import (
     PROTOCOL,
     SYSTEM,
@@ -208,7 +208,7 @@ class JudgeGrader(Grader):
         if self.judges_case():
             return number_criteria(criteria_of_case(context.case))
         prose = [{"id": "criteria", "text": self.value}] if self.value is not None else []
-        return number_criteria([*prose, *map(_item, self.rubrics)])
+        return number_criteria([*prose, *map(describe_rubric, self.rubrics)])
 
     async def _grade_criteria(
         self, context: Context, blocks: Mapping[str, str], criteria: Sequence[Criterion]
@@ -297,10 +297,3 @@ def _keeping(details: Mapping[str, Any]) -> Iterator[None]:
         yield
     except GraderError as error:
         raise GraderError(error.kind, str(error), {**error.details, **details}) from None
-
-
-def _item(rubric: object) -> Mapping[str, Any]:
-    if isinstance(rubric, str):
-        return {"text": rubric}
-    assert isinstance(rubric, RubricItem)
-    return rubric.to_dict()

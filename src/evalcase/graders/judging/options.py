@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evalcase.model.levels import Levels
@@ -48,3 +48,11 @@ def rubric_faults(rubrics: Sequence[Any]) -> Iterator[OptionFault]:
             yield OptionFault(("rubrics", number, "id"), f"two rubrics have the id `{id}`")
         elif id is not None:
             ids.add(id)
+
+
+def describe_rubric(rubric: object) -> Mapping[str, Any]:
+    """What a case would say of it."""
+    if isinstance(rubric, str):
+        return {"text": rubric}
+    assert isinstance(rubric, RubricItem)
+    return rubric.to_dict()
