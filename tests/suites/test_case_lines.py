@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalcase.errors import ConfigError
 from evalcase.read.jsonl import number_lines, read_lines
 from evalcase.suites.case_lines import find_lines, stream_lines
+from evalcase.suites.collection import Suites
 from evalcase.suites.load import load_file
 from evalcase.suites.placing import place_cases
 from tests.for_each import for_each
@@ -88,3 +90,25 @@ def test_lines_are_numbered_as_they_are_read(lines: list[str]) -> None:
     assert set(read) <= set(numbered)
     whole = [line for line in lines if line.strip(" \t\r")]
     assert len(numbered) == len(whole)
+
+
+@for_each("text", ["", "- a: [", "[}", "\ufeff\ufeff- a", "text", "- {input: a}", "*x", "\0"])
+def test_a_file_that_is_another_by_now_has_other_lines_or_none(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "s.eval.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert find_lines(str(path), [5]) == [None]
+
+
+@pytest.mark.parametrize("name", ["s.eval.yaml", "s.eval.json", "s.eval.jsonl"])
+@pytest.mark.parametrize("text", ["", "{", '{"input": "x"}\n' * 9])
+def test_lines_of_a_file_that_was_edited_are_refused(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    written = '{"id": "a", "input": "x"}'
+    path.write_text(written if name.endswith("l") else f"[{written}]")
+    suites = Suites((str(path),), str(tmp_path))
+    assert [case.id for _, case in suites.check()] == ["a"]
+    suites.hashes()
+    assert [found[1:] for found in suites.lines(lambda *_: True)] == [("a", 1)]
+    path.write_text(text)
+    with pytest.raises(ConfigError, match="was changed while it was run"):
+        list(suites.lines(lambda *_: True))

@@ -1,5 +1,5 @@
-"""The lines at which the items of a list begin, in a text that is known to be readable: for whoever
-wants those of all items, and nothing else of them."""
+"""The lines at which the items of a list begin, in a text that could be read: for whoever wants
+those of all items, and nothing else of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Container
 from typing import Any
 
 from yaml.cyaml import CParser  # type: ignore[attr-defined]
+from yaml.error import YAMLError
 from yaml.events import (
     AliasEvent,
     MappingEndEvent,
@@ -16,6 +17,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
+from evalcase.read.fault import FatalFaultError
 from evalcase.read.yaml_source import prepare_source
 
 _WHOLE = frozenset({ScalarEvent, AliasEvent})
@@ -27,14 +29,22 @@ def find_list_lines(source: bytes, names: Container[str], most: int) -> list[int
     """The first lines of at most so many items of the list that a YAML text is, or that it has
     under one of `names`; else that of the mapping which it is.
 
-    None where that can't be told at once: an alias or a merge may stand for the list.
+    None where that can't be told at once: an alias or a merge may stand for the list, and the text
+    may be another by now, and no YAML.
     """
-    prepared = prepare_source(source)
-    next_event = prepared.events(CParser(prepared.data))
+    try:
+        prepared = prepare_source(source)
+        return _find_lines(prepared.events(CParser(prepared.data)), names, most)
+    except (YAMLError, FatalFaultError):
+        return None
+
+
+def _find_lines(
+    next_event: Callable[[], Any], names: Container[str], most: int
+) -> list[int] | None:
     next_event()
     next_event()
     root = next_event()
-    root_line = root.start_mark.line + 1
     if type(root) is SequenceStartEvent:
         return _read_items(next_event, most)
     if type(root) is not MappingStartEvent:
@@ -46,7 +56,8 @@ def find_list_lines(source: bytes, names: Container[str], most: int) -> list[int
         if key.value == "<<":
             return None
         _skip(value, next_event)
-    return [root_line] if type(key) is MappingEndEvent else None
+    start: Any = root.start_mark
+    return [start.line + 1] if type(key) is MappingEndEvent else None
 
 
 def _read_items(next_event: Callable[[], Any], most: int) -> list[int]:

@@ -210,6 +210,8 @@ class Suites:
         from evalcase.suites.case_lines import held_lines, stream_lines
 
         for path, cases in self._files.items():
+            snapshot = cases if isinstance(cases, Snapshot) else self._held[path]
+            snapshot.verify()
             place, wants = self._place(path), partial(wanted, path)
             if isinstance(cases, tuple) and path in self._origins:
                 found = held_lines(place, cases, self._origins[path], wants)
@@ -217,7 +219,7 @@ class Suites:
                 found = stream_lines(place, wants)
             for id, line in found:
                 yield path, id, line
-            (cases if isinstance(cases, Snapshot) else self._held[path]).verify()
+            snapshot.verify()
 
     def _place(self, path: str) -> str:
         return os.path.join(self._cwd, path)

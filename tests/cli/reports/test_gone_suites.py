@@ -152,6 +152,17 @@ def test_grading_by_something_else_leaves_the_lines_alone(project: Project, by: 
     assert reports(project) == before
 
 
+@pytest.mark.parametrize("name", ["s.eval.yaml", "s.eval.jsonl"])
+def test_a_suite_that_was_spoilt_while_it_was_run_has_no_lines(project: Project, name: str) -> None:
+    project.add_to_agent(
+        f"def spoil(text):\n    (HERE / {name!r}).write_text('[')\n    return 'no'\n"
+    )
+    (project.path / name).write_text(json.dumps(case("a", "say no")))
+    done = project.run("run", "--target", "python:agent:spoil")
+    assert (done.code, "was changed while it was run" in done.out) == (3, True), done
+    assert lined(reports(project)["junit"]) == set()
+
+
 def test_shards_that_are_merged_bring_their_lines(project: Project) -> None:
     path = project.path / "s.eval.jsonl"
     rows = cases(6, "say no")
