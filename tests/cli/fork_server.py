@@ -3,11 +3,13 @@
 What it forks is a process as any other: its own folder, environment, arguments, streams, session
 and terminal, signals as Python begins with them, no descriptor but its streams, no thread. It runs
 `python -m evalcase` from its first line, and leaves by the end of the interpreter. Only the start
-of Python and the imports are not done again: they take most of what a short command takes.
+of Python and the imports are not done again, and what was imported is not taken apart at the end:
+that takes most of what a short command takes.
 """
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import gc
 import io
@@ -30,15 +32,10 @@ STATUS = struct.Struct("=i")
 """What is written to the pipe of a command: the id of its process, and how that ended."""
 MOST_BYTES = 1 << 17
 STREAMS = 3
-NOT_IMPORTED = tuple(
-    f"evalcase.{name}"
-    for name in (
-        "__main__", "cli.viewing", "editor", "graders", "harvesting", "importing", "lsp", "places",
-        "pytest_plugin", "report.calibration", "report.compare", "report.files", "report.page",
-        "resolve.schema", "targets", "traces",
-    )
-)  # fmt: skip
-"""What few commands need: each has to give back all that was imported when it ends."""
+NOT_IMPORTED = ("evalcase.__main__", "evalcase.lsp", "evalcase.pytest_plugin")
+"""What is run as a program, and what no command that is forked needs."""
+_IMPORTED: dict[str, Any] = {}
+"""All modules that were there before anything was forked."""
 
 
 class Asked(NamedTuple):
@@ -60,8 +57,16 @@ def import_all() -> None:
             import_module(module.name)
     threads = len(list(Path("/proc/self/task").iterdir()))
     assert threads == 1, "a process with threads can't be forked"
+    _IMPORTED.update(sys.modules)
+    _IMPORTED["itself"] = _IMPORTED  # so that nothing ever takes it apart
     gc.collect()
     gc.freeze()
+
+
+def _keep_imported() -> None:
+    """Keep from the interpreter, when all else is done, what it would take apart."""
+    for name in _IMPORTED.keys() - {"builtins", "sys"}:
+        sys.modules.pop(name, None)
 
 
 def serve(requests: socket.socket) -> Asked:
@@ -150,6 +155,7 @@ def _prepare_imports(asked: Asked, path: list[str]) -> None:
 
 if __name__ == "__main__":
     PATH = sys.path[1:]
+    atexit.register(_keep_imported)  # before all others, to be called after them
     import_all()
     ASKED = serve(socket.socket(fileno=int(sys.argv[1])))
     _prepare_imports(ASKED, PATH)
