@@ -678,3 +678,17 @@ def test_graders_may_be_said_as_in_a_file() -> None:
         evalcase.evaluate(cases, agent, graders=["containz"])
     with pytest.raises(ConfigError, match="would run code"):
         evalcase.evaluate(cases, agent, graders=["python:o:f"], no_exec=True)
+
+
+def test_details_of_one_case_are_those_of_no_other(evaluate: Evaluate) -> None:
+    """Whoever is shown a result may write into it, and no other result has it then."""
+    cases = [
+        evalcase.Case(id=f"c{number}", input="hi", expected_output="hi") for number in range(9)
+    ]
+
+    def write_down(result: evalcase.Result) -> None:
+        result.grades[0].details[result.key.case] = 1
+
+    for _ in range(2):
+        done = evaluate(cases, lambda text: text, on_result=write_down)
+        assert [result.grades[0].details for result in done.results] == [{}] * 9

@@ -11,7 +11,7 @@ def write(root: Path, **files: str) -> None:
     for name, text in files.items():
         path = root / f"{name.replace('__', '/').replace('INIT', '__init__')}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        path.write_text(text, newline="")
 
 
 def traced(root: Path, name: str = "agent.py") -> list[str]:
@@ -32,6 +32,17 @@ def traced(root: Path, name: str = "agent.py") -> list[str]:
         ("def f():\n    import a", ["a.py"]),
         ("if True: import a", ["a.py"]),
         ("x = 1; import a", ["a.py"]),
+        ("from a import *", ["a.py"]),
+        ("from a import(x)", ["a.py"]),
+        ("from.a import x", ["a.py"]),
+        ("from . a import x", ["a.py"]),
+        ("from .import a", ["a.py"]),
+        ("from .import(a)", ["a.py"]),
+        ("\ufefffrom a import x", ["a.py"]),
+        ("from a \\\r\n    import x", ["a.py"]),
+        ("x = 1\rimport a", ["a.py"]),
+        ("\fimport a", ["a.py"]),
+        ("from pack.inner import (  # )\n    deep)", ["pack/inner/deep.py"]),
         ("import numpy\nimport nothing", []),
         ("# import a", []),
     ],

@@ -14,6 +14,7 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.question import Question
 from evalcase.model.quota import Allowance, Quota
+from evalcase.targets.chat.model_names import split_model
 from evalcase.targets.openai import OpenAITarget
 from tests.targets.questions import answer_all, ask, carries_address, of_value, question, target_of
 from tests.targets.server import Reply, Server, serving
@@ -634,3 +635,23 @@ def test_what_the_service_says_to_be_left_is_known_also_when_it_refuses(status: 
             ask(target)
     assert target.traits.quota is not None
     assert target.traits.quota() == Quota(requests=Allowance(3, 60.0))
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["//localhost:8000/v1", "localhost:8000/v1", "LOCALHOST", "127.0.0.1:80", "\\\\host\\m"],
+)
+def test_an_address_in_place_of_a_model_goes_to_nobody(value: str) -> None:
+    with pytest.raises(ConfigError, match="it needs a model, as in openai:MODEL"):
+        split_model("openai", value)
+
+
+@pytest.mark.parametrize("sign", "\uff20\ufe6b")
+def test_a_sign_that_looks_like_an_at_is_one(sign: str) -> None:
+    with pytest.raises(ConfigError, match="address without a scheme"):
+        split_model("openai", f"m{sign}localhost:8000")
+
+
+@pytest.mark.parametrize("model", ["llama3:8b", "localhoster", "arn:aws:x::foundation-model/y"])
+def test_names_of_models_may_look_odd(model: str) -> None:
+    assert split_model("openai", model) == {"model": model}

@@ -11,9 +11,12 @@ END_S = 3.0
 
 def main() -> None:
     """Run the command and leave with its exit code, whatever the user's code has left behind."""
-    _import_at_once(sys.argv[1:])
     try:
+        _import_at_once(sys.argv[1:])
         code = run_command_line()
+    except KeyboardInterrupt:  # before anything was there to see to it
+        sys.stderr.write("evalcase: interrupted\n")
+        code = 130
     except BaseException as error:  # noqa: BLE001 - not even what it means could be told
         sys.stderr.write(f"evalcase: can't go on: {type(error).__name__}\n")
         code = 3

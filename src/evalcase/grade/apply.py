@@ -46,12 +46,12 @@ class SameText:
         """The verdict; None where a grader has to look."""
         if "threshold" in case.data or not is_same_text(case, answer):
             return None
-        return self._graded
+        # One of its own for each: who is given it may write into its details.
+        return Graded(self._verdict, (_grade_from(self._named, SAME_TEXT),))
 
     @cached_property
-    def _graded(self) -> Graded:
-        grades = (_grade_from(self._named, SAME_TEXT),)
-        return Graded(decide_verdict(grades), grades)
+    def _verdict(self) -> Verdict:
+        return decide_verdict((_grade_from(self._named, SAME_TEXT),))
 
 
 def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Half]:

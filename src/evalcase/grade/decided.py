@@ -35,7 +35,7 @@ def grade_of(named: NamedGrader, score: Score) -> Grade:
     if value == 1 and score.passed is None and score.reason and not named.negated:
         # Whatever is asked for is reached, and there is nothing to add.
         return Grade(
-            named.name, value, True, score.reason, score.details, named.weight, named.required,
+            named.name, value, True, score.reason, {**score.details}, named.weight, named.required,
             None, 0, None, 0, None, None, stands,
         )  # fmt: skip
     passed, by_threshold = _decide(named, score)
@@ -48,7 +48,7 @@ def grade_of(named: NamedGrader, score: Score) -> Grade:
     if turns and not passed:
         reason = f"{reason}; with `not: true` that fails"
     return Grade(
-        named.name, value, passed, reason, score.details, named.weight, named.required,
+        named.name, value, passed, reason, {**score.details}, named.weight, named.required,
         stands=stands,
     )  # fmt: skip
 

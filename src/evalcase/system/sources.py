@@ -20,12 +20,16 @@ _LARGEST = 4_000_000
 _PACKAGE = "__init__.py"
 _IMPORT = late_pattern(
     rb"(?:^|[;:])[ \t]*(?:"
-    rb"from[ \t]+(?P<module>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)"
+    rb"from(?:[ \t]+|(?=\.))(?P<module>\.[. \t]*[.\w]*?|[.\w]+)[ \t]*"
+    rb"\bimport\b[ \t]*(?P<names>\((?:#[^\n]*|[^)#])*\)|[^\n#;]+)"
     rb"|import[ \t]+(?P<modules>[^\n#;]+))",
     re.MULTILINE,
 )
 _COMMENT = late_pattern(rb"#[^\n]*")
-_NAME = late_pattern(rb"(?:^|,)[\s(]*([.\w]+)")
+_NAME = late_pattern(rb"(?:^|,)[\s(]*([.\w]+|\*)")
+_LINE_END = late_pattern(rb"\r\n?")
+_JOINED = late_pattern(rb"\\\n|\f")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def trace_sources(paths: Iterable[str], root: str) -> dict[str, str]:
@@ -56,12 +60,14 @@ def _imported(text: bytes, path: str, root: str, modules: _Modules) -> Iterator[
     # A program finds what lies beside it, a module what lies beside its outermost package.
     above = os.path.dirname(packages[-1]) if packages else folder
     bases = list(dict.fromkeys([folder, above, root]))
-    for found in _IMPORT.finditer(text.replace(b"\\\n", b" ")):
+    lines = _LINE_END.sub(b"\n", text.removeprefix(_BYTE_ORDER_MARK))
+    for found in _IMPORT.finditer(_JOINED.sub(b" ", lines)):
         module, names = found["module"], found["names"]
         if module is None:
             for name in _NAME.findall(found["modules"]):
                 yield from modules.find(name.decode(errors="replace"), bases)
             continue
+        module = module.translate(None, b" \t")
         within = module.lstrip(b".")
         dots = len(module) - len(within)
         for name in _NAME.findall(_COMMENT.sub(b"", names)):

@@ -27,6 +27,10 @@ _HTTP = late_pattern(r"(https?)(?![\w-])[:;/\\]*", re.IGNORECASE)
 _WHOLE = late_pattern(r"(?:^|@)https?://", re.IGNORECASE)
 # A file may have such a name, too.
 _DOMAIN = late_pattern(r"@[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2,}$")
+# An address that stands where the model should: nothing of an @ tells it.
+_ALONE = late_pattern(r"//|\\\\|localhost(?![\w.-])|\d+\.\d+\.\d+\.\d+(?![\w.-])", re.IGNORECASE)
+_LIKE_AT = {ord(sign): "@" for sign in "\uff20\ufe6b"}
+"""Signs that look like an @, and were meant as one."""
 _MARKS = ("//", "\\\\", "::")
 """What addresses have, and no names of models."""
 
@@ -45,6 +49,9 @@ class NamedAddress(NamedTuple):
 
 def find_address(value: str) -> NamedAddress | None:
     """The address that a text has, or should have behind its @; None if it has neither."""
+    value = value.translate(_LIKE_AT)
+    if _ALONE.match(value):
+        return NamedAddress("", _mend(value), is_whole=False, has_scheme=False)
     found = list(_WHOLE.finditer(value))
     if found:
         at = found[-1].start()
@@ -75,7 +82,8 @@ def split_model(kind: str, value: str) -> dict[str, JSON]:
     that nothing can be sent to."""
     found = find_address(value)
     if not value or (found is not None and not found.model):
-        raise ConfigError(f"{kind} target: it needs a model, as in {kind}:MODEL")
+        address = f"@{found.meant}" if found is not None and found.meant else ""
+        raise ConfigError(f"{kind} target: it needs a model, as in {kind}:MODEL{address}")
     if found is None:
         return {"model": value}
     if found.is_whole:
