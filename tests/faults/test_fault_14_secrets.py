@@ -13,6 +13,7 @@ import pytest
 
 from evalcase import Answer, Case, Question, Result, Target, TargetError, evaluate
 from tests.faults.programs import program
+from tests.for_each import for_each
 from tests.run.project import CONFIG, Done, Project, case
 
 SECRET = 'sk-"sesame"/öffne+dich=42'
@@ -484,6 +485,47 @@ def test_fault_14_a_configuration_that_is_wrong_is_quoted_without_secrets(
         done = project.run(*command, env={"TOKEN": key})
         assert done.code == 2
         assert key[3:] not in done.out + done.err
+
+
+@for_each(
+    "line",
+    [
+        'api_key = "KEY"', 'openai_key = "KEY"', 'key_env = "KEY"', 'header_env = { X = "KEY" }',
+        'key_env = "sk_live_0123456789abcdef"', 'modle = "m"\nheader_env = { X = "KEY", Y = 1 }',
+    ],
+)  # fmt: skip
+def test_fault_14_a_key_in_the_place_of_its_name_is_refused_and_not_shown(
+    project: Project, line: str
+) -> None:
+    key = "sk-live-0123456789abcdef"
+    target = '[targets.bot]\nkind = "openai"\nmodel = "m"\n'
+    project.configure(target + line.replace("KEY", key) + "\n")
+    project.suite(case("one"))
+    commands = [["check", "--format", form] for form in ("text", "json", "github", "sarif")]
+    for command in (*commands, ["run", "--target", "bot"]):
+        done = project.run(*command)
+        assert done.code == 2, command
+        assert "0123456789" not in done.out + done.err, command
+        assert "environment variable" in done.out + done.err or "openai_key" in line
+
+
+@for_each("line", ['secrets = ["KEY"]', '[engine]\nkind = "processes"\nenv = ["KEY"]'])
+def test_fault_14_lists_of_names_take_no_keys_and_show_none(project: Project, line: str) -> None:
+    project.configure(line.replace("KEY", "sk-live-0123456789abcdef") + "\n")
+    project.suite(case("one"))
+    done = project.run("check")
+    assert (done.code, "0123456789" in done.out + done.err) == (2, False)
+    assert "is the name of an environment variable" in done.out + done.err
+
+
+def test_fault_14_other_faults_in_the_line_of_a_key_do_not_show_it(project: Project) -> None:
+    project.configure(
+        'targets = { b = { kind = "openai", modle = "m", api_key = "sk-live-0123456789abcdef" } }'
+    )
+    project.suite(case("one"))
+    done = project.run("check")
+    assert "did you mean `model`?" in done.out + done.err
+    assert "0123456789" not in done.out + done.err
 
 
 ESCAPES: dict[str, Callable[[str], str]] = {

@@ -84,7 +84,8 @@ def test_all_faults_of_a_target_are_told_at_once() -> None:
     said = of_options("http", url="ftp://x", api_key="k", concurrency="ten", headers={"a": 1})
     assert said == (
         "[targets.t]: `url` is an address such as https://example.com/answer, not 'ftp://x'; "
-        "a target of kind `http` has no option `api_key`: did you mean `key_env`?; "
+        "a target of kind `http` has no option `api_key`: did you mean `key_env`? "
+        "It takes the name of an environment variable, and never a key itself; "
         "`concurrency` is a whole number of 1 or more, not 'ten'; "
         "`headers.a` is text, not 1: quote it"
     )

@@ -79,6 +79,7 @@ CODES: dict[str, Code] = {
     "cut-text": Code("warning", "A comment ends a text that was probably meant to go on."),
     "smart-quotes": Code("warning", "A text stands in quotes that YAML takes for a part of it."),
     "duplicate-tag": Code("warning", "A list of tags has the same tag twice."),
+    "misplaced-field": Code("warning", "A field of a case stands inside a message."),
     "odd-part": Code("warning", "Something looks like a content part, and is plain data."),
     "unused-variable": Code("warning", "Nothing makes use of a variable."),
     "not-rendered": Code("warning", "Something looks like a tag, and stays as it is."),

@@ -55,6 +55,8 @@ class Finding(NamedTuple):
     fix: Fix | None = None
     within: str | None = None
     """A part of the text there, which is what is pointed at."""
+    hides: bool = False
+    """Whether a secret may stand there, so that the line of it is not shown."""
 
 
 class Unfit(NamedTuple):

@@ -28,6 +28,7 @@ from evalcase.model.quick_dataclass import (
     replace,
 )
 from evalcase.model.shape import Anything, MapOf, OptionFault, Shape, tell_missing
+from evalcase.model.shape_variable import VariableName, may_hold_secret
 
 _KEY = "option"
 T = TypeVar("T")
@@ -253,7 +254,10 @@ def _unknown(
     if hint is None:
         hint = f"it has {', '.join(f'`{each}`' for each in known)}" if known else "it has none"
     message = f"{what} has no option `{name}`"
-    return OptionFault((*path, name), message, hint, at="key", code="unknown-option")
+    hides = may_hold_secret(name)
+    if meant is not None and isinstance(known[meant].shape, VariableName):
+        hint, hides = f"{hint} It takes {known[meant].shape.words}, and never a key itself", True
+    return OptionFault((*path, name), message, hint, at="key", code="unknown-option", hides=hides)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ class OptionFault(NamedTuple):
     fix: Fix | None = None
     example: tuple[str, JSON] | None = None
     """An option that is missing, and what it might be."""
+    hides: bool = False
+    """Whether a secret may stand there, so that the line of it is not shown."""
 
 
 class Shape(Protocol):

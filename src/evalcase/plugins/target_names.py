@@ -215,7 +215,7 @@ def _find_wrong_options(name: str, table: Mapping[str, object], root: str) -> It
     for fault in target_faults(kind, table, path):
         # What is missing is missing in the whole table: its name stands for it.
         at = "key" if fault.path == path else fault.at
-        yield Finding(fault.code, fault.path, fault.message, fault.hint, at)
+        yield Finding(fault.code, fault.path, fault.message, fault.hint, at, hides=fault.hides)
 
 
 def target_faults(

@@ -19,6 +19,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, ListOf, Number, Text
 from evalcase.model.shape_seconds import Seconds
+from evalcase.model.shape_variable import VariableName
 from evalcase.project.config_file import MOST_CONFIG_BYTES, TABLES, has_settings
 from evalcase.project.engine_settings import EngineSettings
 from evalcase.project.settings import HarvestSettings, JudgeSettings, TargetTables
@@ -56,7 +57,7 @@ class Config:
         elsewhere=("providers", "models"),
     )  # fmt: skip
     secrets: tuple[str, ...] = option(
-        ListOf(Text("the name of an environment variable"), "a list of names", least=0),
+        ListOf(VariableName(), "a list of names", least=0),
         "Environment variables whose values never reach a record or the terminal.",
         default=(), example=["MY_TOKEN"],
     )  # fmt: skip
@@ -203,7 +204,10 @@ def _read_settings(root: str, path: str, document: Document, data: JSON) -> Conf
         from evalcase.project.toml_hints import in_toml
 
         faults = [in_toml(each) for each in faults]
-    findings = [Finding(each.code, each.path, each.message, each.hint, each.at) for each in faults]
+    findings = [
+        Finding(each.code, each.path, each.message, each.hint, each.at, hides=each.hides)
+        for each in faults
+    ]
     at_fault = {each.path[0] for each in faults}
     names = [name for name in options_of(Config) if name in data and name not in at_fault]
     sound = {name: data[name] for name in names} | _names_in(data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import ListOf, MapOf, Number, Text
+from evalcase.model.shape_variable import VariableName
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class EngineSettings:
         default={}, example={"sandbox": 1},
     )  # fmt: skip
     env: tuple[str, ...] = option(
-        ListOf(Text("the name of an environment variable"), "a list of names", least=0),
+        ListOf(VariableName(), "a list of names", least=0),
         "Environment variables that reach a worker, beside those that targets name.",
         default=(), example=["MODEL_PATH"],
     )  # fmt: skip

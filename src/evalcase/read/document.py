@@ -86,7 +86,10 @@ class Document:
         wanted += [(finding.also, "value") for finding in findings if finding.also is not None]
         root = self.places(wanted) if wanted else Leaf(Span(1, 1, 1, 1))
         placed = [self._placed(finding, root) for finding in findings]
-        return [problem for problem in placed if problem is not None]
+        hidden = {each.line for each, of in zip(placed, findings, strict=True) if each and of.hides}
+        problems = [problem for problem in placed if problem is not None]
+        # Whatever else is wrong in a line with a secret would show the secret as well.
+        return [replace(each, excerpt=None) if each.line in hidden else each for each in problems]
 
     def places(self, wanted: Iterable[tuple[KeyPath, At]] | None = None) -> Node:
         """The places of some keys and values, or of everything, in a tree for `find`."""

@@ -19,6 +19,11 @@ from evalcase.text.suggest import (
 
 _ROLES = frozenset(ROLES)
 _CONTENT_TYPES = frozenset({"text", "file", "image"})
+_OF_CASES = frozenset({
+    "expected_output", "expected_messages", "expected_outcome", "criteria", "rubrics", "graders",
+    "evaluators", "assert",
+})  # fmt: skip
+"""What a case says of a good answer, and what no message has."""
 
 Messages = list[dict[str, Any]]
 
@@ -80,6 +85,8 @@ def are_plain(value: list[Any]) -> bool:
                 return False
         elif "content" not in item:
             return False
+        if len(item) > 2 and not _OF_CASES.isdisjoint(item):
+            return False
     return bool(value)
 
 
@@ -114,6 +121,17 @@ def _check_message(item: Any, path: KeyPath, mixed: bool, findings: Findings) ->
     elif "content" not in item:
         _report_empty(item, path, findings)
     check_content(item.get("content"), (*path, "content"), findings)
+    if len(item) > 2 and not _OF_CASES.isdisjoint(item):
+        _warn_of_misplaced(item, path, findings)
+
+
+def _warn_of_misplaced(item: dict[str, Any], path: KeyPath, findings: Findings) -> None:
+    """A slip of indentation shows a target what is expected of it."""
+    if "expected_output" in path or "expected_messages" in path:
+        return
+    for key in filter(_OF_CASES.__contains__, item):
+        message = f"`{key}` stands inside a message, where the target sees it"
+        findings.add("misplaced-field", (*path, key), message, "move it out, to the case", "key")
 
 
 def _report_odd_item(item: Any, path: KeyPath, mixed: bool, findings: Findings) -> None:

@@ -13,8 +13,9 @@ from evalcase.model.conflict import conflict
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.model.shape import Flag, MapOf, Number, OptionFault, Text
+from evalcase.model.shape import Flag, MapOf, Number, OptionFault
 from evalcase.model.shape_seconds import Seconds
+from evalcase.model.shape_variable import VariableName
 from evalcase.model.target import TargetOptions
 from evalcase.targets.web.shapes import Headers
 from evalcase.text.late_pattern import late_pattern
@@ -46,7 +47,7 @@ class WebOptions(TargetOptions):
     default_key: ClassVar[KeyRule] = KeyRule()
 
     key_env: str | None = option(
-        Text("the name of an environment variable"),
+        VariableName(),
         "The environment variable that has the key.",
         default=None,
         example="MY_KEY",
@@ -54,7 +55,7 @@ class WebOptions(TargetOptions):
     )
     headers: dict[str, str] = option(Headers(), "Headers, with their values.", default={})
     header_env: dict[str, str] = option(
-        MapOf(Text("the name of an environment variable")),
+        MapOf(VariableName()),
         "Headers, with the environment variables that have their values.",
         default={},
         elsewhere=("env_headers", "headers_env"),
