@@ -565,8 +565,54 @@ def test_a_run_ends_once_it_is_decided(tmp_path: Path) -> None:
     )
     assert done.decision is not None
     assert (done.decision.outcome, done.decision.seen, done.not_run) == ("met", 5, 4)
+    assert done.ok, "as the exit code has it"
     with pytest.raises(evalcase.ConfigError, match="there is neither"):
         evalcase.evaluate(cases, "echo", root=tmp_path, stop="certain")
+
+
+@pytest.mark.parametrize(
+    ("rate", "words", "is_ok"),
+    [
+        (0.5, ("ok", "ok", "no"), True),
+        (0.7, ("ok", "ok", "no"), False),
+        (0.5, ("ok", "ok", ValueError("broken")), False),
+        (0.0, ("no", "no", "no"), True),
+    ],
+)
+def test_a_pass_rate_that_is_enough_decides_as_it_does_for_the_command(
+    tmp_path: Path, rate: float, words: tuple[str | Exception, ...], is_ok: bool
+) -> None:
+    cases = [evalcase.Case(id=id, input=id, expected_output="ok") for id in "abc"]
+    target = ScriptedTarget(dict(zip("abc", words, strict=True)))
+    assert evalcase.evaluate(cases, target, root=tmp_path, fail_under=rate).ok is is_ok
+
+
+def test_where_nothing_was_tried_no_pass_rate_is_enough(tmp_path: Path) -> None:
+    skipped = evalcase.Case(id="a", input="a", expected_output="a", skip="later")
+    assert evalcase.evaluate(skipped, "echo", root=tmp_path).ok
+    assert not evalcase.evaluate(skipped, "echo", root=tmp_path, fail_under=0.0).ok
+    shards = [(number, 2) for number in (1, 2)]
+    for shard in shards:
+        done = evalcase.evaluate(skipped, "echo", root=tmp_path, fail_under=0.5, shard=shard)
+        assert done.ok, "a shard may have got nothing"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"against": "latest"},
+        {"stop": "certain"},
+        {"stop": "likely", "against": "latest", "fail_under": 0.5},
+        {"stop": "likely", "fail_under": 0.5, "fail_fast": True},
+    ],
+)
+def test_how_a_run_stops_is_refused_in_the_words_of_a_program(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    with pytest.raises(evalcase.ConfigError) as caught:
+        evalcase.evaluate(evalcase.Case(input="a"), "echo", root=tmp_path, **options)
+    assert "`stop" in str(caught.value)
+    assert "--" not in str(caught.value)
 
 
 def test_a_case_may_be_asked_of_one_of_its_targets_only(folder: Path) -> None:

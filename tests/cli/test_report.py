@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -485,6 +486,21 @@ def test_an_earlier_grading_can_be_looked_at(project: Project) -> None:
     assert "grading 2 of 2, by the suites" in project.run("list").out
     done = project.run("resume", "latest@1")
     assert (done.code, "not one of its gradings" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("folder", [[], ["--runs-dir", "else where"]])
+def test_what_to_do_next_is_said_of_the_grading_that_is_shown(
+    project: Project, folder: list[str]
+) -> None:
+    project.suite(case("one", "say yes"))
+    project.run("run", "--quiet", *folder)
+    project.suite({"id": "one", "input": "say yes", "expected_output": "yes"})
+    assert project.run("resume", "latest", "--quiet", *folder).code == 0
+    first = project.run("report", "latest@1", *folder)
+    (line,) = [line for line in first.out.splitlines() if line.startswith("next ")]
+    command, *arguments = shlex.split(line.removeprefix("next "))
+    assert (command, arguments[1].partition("@")[2]) == ("evalcase", "1")
+    assert "failed" in project.run(*arguments).out
 
 
 def test_a_damaged_record_exits_3_with_the_line(project: Project) -> None:

@@ -112,6 +112,18 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
         (CONFIG, ["-o", "out.json"], "A report is written by --report FILE"),
         (CONFIG, ["--output", "out.json"], "A report is written by --report FILE"),
         (CONFIG, ["--fail-under", "60"], "not in the range 0<=x<=1. Did you mean 0.6?"),
+        (
+            CONFIG,
+            ["--fail-under", "85%"],
+            "give a share from 0 to 1, for example 0.9. Did you mean 0.85?",
+        ),
+        (
+            CONFIG,
+            ["--timeout", "5s"],
+            "'5s' is no number: give a number of seconds, for example 5.",
+        ),
+        (CONFIG, ["--timeout", "0"], "not in the range x>0"),
+        (CONFIG, ["--max-cost", "$3"], "give a number of US dollars, for example 2.5."),
         (CONFIG, ["--case", "on"], "no case has an id like `on` (the nearest is `one`)"),
         (CONFIG, ["--case", "one", "--case", "tow"], "no case has an id like `tow`"),
         (CONFIG, ["--tag", "a", "--tag", "aa"], "no case has the tag `aa` (the nearest is `a`)"),

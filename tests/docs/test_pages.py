@@ -56,6 +56,26 @@ def test_every_block_is_either_run_or_known_not_to_be(path: Path) -> None:
             assert "evalcase " not in block.text.replace("/evalcase ", ""), where
 
 
+@for_each("path", pages(), ids=name)
+def test_a_page_can_be_followed_in_one_shell(path: Path) -> None:
+    """Each command begins where the page is run: one that goes elsewhere on its own comes back."""
+    for block in blocks_of(path.read_text(encoding="utf-8")):
+        if block.language == "console":
+            gone = re.findall(r"^\$ cd .*&&.*", block.text, re.MULTILINE)
+            assert not gone, f"{name(path)}:{block.start}"
+
+
+def test_both_tables_of_parameters_name_the_same() -> None:
+    linked = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", "".join(_parameters("running.md")))
+    assert linked == "".join(_parameters("library.md"))
+
+
+def _parameters(page: str) -> list[str]:
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    table = text.split("| parameter | gets |\n|---|---|\n")[1].split("\n\n")[0]
+    return re.findall(r"^(\| .*?) \|", table, re.MULTILINE)
+
+
 def test_the_verbs_of_make_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     verbs = set(re.findall(r"^([a-z]+):.*## ", makefile, re.MULTILINE))

@@ -105,6 +105,11 @@ def test_fault_32_nothing_asked_is_nothing_mixed(project: Project) -> None:
     project.add_to_agent("# another version")
     done = project.run("resume", "latest", "--json")
     assert (done.code, done.json["mixed"]) == (0, [])
+    warned, told = done.err.splitlines()
+    assert warned.endswith("target `agent` was changed since the run was begun: its code")
+    assert told.startswith("nothing is left to do: ")
+    assert "Its answers are of `agent` before the change; `evalcase run` asks anew" in told
+    assert "is as it was" not in told
 
 
 def test_fault_32_a_change_that_is_taken_back_leaves_its_mark(project: Project) -> None:

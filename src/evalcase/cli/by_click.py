@@ -64,10 +64,12 @@ def carry_out(arguments: list[str], refused: Callable[[], None]) -> object:
 
 def _with_true_hint(error: click.ClickException) -> click.ClickException:
     """The same, with what is meant by an option that is nowhere in place of what is spelt so, or by
-    a share that is written as per cent."""
+    a share that is written as per cent, and with what names a run where none is named."""
     hint = None
     if isinstance(error, click.NoSuchOption):
         hint = _hint_at_option(error)
+    elif isinstance(error, click.MissingParameter) and error.param and error.param.name == "run":
+        hint = "'latest' is the newest one."
     elif isinstance(error, click.BadParameter) and "<=x<=1." in error.message:
         hint = _hint_at_share(error.message.partition(" ")[0])
     if hint is None or not isinstance(error, click.UsageError):
@@ -149,10 +151,29 @@ def _type(declared: declare.Type) -> click.ParamType[Any]:
             return click.INT
         case declare.IntRange(least, most):
             return click.IntRange(least, most)
-        case declare.FloatRange(least, most, min_open):
-            return click.FloatRange(least, most, min_open=min_open)
+        case declare.FloatRange():
+            return _Number(declared)
         case declare.ExistingFile():
             return click.Path(exists=True, dir_okay=False)
+
+
+class _Number(click.FloatRange):
+    """A number, which says what it is where something else stands in its place."""
+
+    def __init__(self, declared: declare.FloatRange) -> None:
+        super().__init__(declared.least, declared.most, min_open=declared.min_open)
+        self._meant = declared.meant
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        try:
+            number = float(str(value))
+        except ValueError:
+            said = f"{value!r} is no number: give {self._meant}."
+            hint = _hint_at_share(str(value).removesuffix("%")) if self.max == 1 else None
+            self.fail(f"{said} {hint}" if hint else said, param, ctx)
+        return float(super().convert(number, param, ctx))
 
 
 def _callback(check: Callable[[Any], Any]) -> Callable[..., Any]:

@@ -38,7 +38,8 @@ _LABELS = "labels.jsonl"
 @declare.option("--grader", metavar="NAME", help="Which grader, where a run has several judges.")
 @declare.option("--criterion", metavar="ID", help="Only labels on this criterion of the judge.")
 @declare.option(
-    "--min-kappa", callback=run_flags.check_finite, type=declare.FloatRange(-1, 1), metavar="KAPPA",
+    "--min-kappa", callback=run_flags.check_finite,
+    type=declare.FloatRange(-1, 1, meant="a number from -1 to 1, for example 0.6"), metavar="KAPPA",
     help="Exit with 1 unless kappa is as much at the lower end of its interval.",
 )  # fmt: skip
 @run_flags.as_json

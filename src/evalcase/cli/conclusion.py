@@ -45,8 +45,8 @@ def conclusion_lines(
     from evalcase.report.terminal.summary import summary_lines
 
     failed = statistics.shown("failed")
-    name, first = name_run(evaluated.run, place), failed[0].result.key if failed else None
-    next_one = suggest_next(evaluated, name, first, is_own=is_own)
+    first = failed[0].result.key if failed else None
+    next_one = suggest_next(evaluated, name_run(evaluated.run, place), first, is_own=is_own)
     ending = _ending(evaluated, place, next_one)
     if figures is None:
         from evalcase.report.figures.summing import sum_up
@@ -104,7 +104,7 @@ def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> RunEndin
     return RunEnding(
         evaluated.totals, evaluated.duration_s, seen_from(place.cwd, evaluated.run.path),
         why_incomplete(evaluated), next_one,
-        f"evalcase report {name_run(evaluated.run, place)} --format jsonl",
+        f"evalcase report {_at_grading(evaluated, name_run(evaluated.run, place))} --format jsonl",
         "" if evaluated.graded_by is None else make_visible(str(evaluated.graded_by)),
         origin_of(evaluated.run) or "",
         evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
@@ -174,11 +174,20 @@ def suggest_next(
     resuming = _suggest_resuming(evaluated, name)
     if resuming and is_own:
         return resuming
+    graded = _at_grading(evaluated, name)
     if failed is not None:
-        return f"evalcase report {name} --case {_quote(failed.case)}"
+        return f"evalcase report {graded} --case {_quote(failed.case)}"
     cases = evaluated.totals.cases
     is_bad = cases.failed or cases.ungraded or evaluated.failed_fast or evaluated.lost
-    return f"evalcase report {name}" if is_bad else ""
+    return f"evalcase report {graded}" if is_bad else ""
+
+
+def _at_grading(evaluated: Evaluated, name: str) -> str:
+    """What `name_run` made, for the grading that is looked at: another may have other verdicts."""
+    if evaluated.grading is None:
+        return name
+    run, option, folder = name.partition(" --runs-dir ")
+    return f"{run}@{evaluated.grading}{option}{folder}"
 
 
 def _suggest_resuming(evaluated: Evaluated, name: str) -> str:

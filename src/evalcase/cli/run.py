@@ -117,7 +117,7 @@ def _auto_shard(of: str, slash: str) -> Shard:
     "--timeout",
     "timeout_s",
     callback=check_finite,
-    type=declare.FloatRange(0, min_open=True),
+    type=declare.FloatRange(0, min_open=True, meant="a number of seconds, for example 5"),
     help="Seconds for each attempt. [default: 120]",
 )
 @declare.option(

@@ -40,7 +40,8 @@ def check_finite(value: float | None) -> float | None:
 
 def max_cost(help: str) -> declare.Decorator:
     return declare.option(
-        "--max-cost", "max_cost_usd", callback=check_finite, type=declare.FloatRange(0),
+        "--max-cost", "max_cost_usd", callback=check_finite,
+        type=declare.FloatRange(0, meant="a number of US dollars, for example 2.5"),
         metavar="USD", help=help,
     )  # fmt: skip
 

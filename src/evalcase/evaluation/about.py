@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -81,6 +81,16 @@ def find_changes(
             what = "its configuration" if before.options != now.options else "its code"
             plan.warn(f"target `{name}` was changed since the run was begun: {what}")
     return changed
+
+
+def say_nothing_left(run: str, changed: Collection[str]) -> str:
+    """That a run has all of its answers. Those of a target that was changed since are not asked
+    again: they are what it said then."""
+    said = f"nothing is left to do: {run} is complete"
+    if not changed:
+        return f"{said}, and what its answers were asked and graded by is as it was"
+    names = ", ".join(f"`{name}`" for name in changed)
+    return f"{said}. Its answers are of {names} before the change; `evalcase run` asks anew"
 
 
 def _read_version(versions: object, name: str) -> TargetVersion | None:

@@ -55,6 +55,8 @@ class Evaluated:
     """Where it was interrupted after it went on: how many trials of those that its suites have by
     now have a result, and how many those are; None else."""
     planned: int | None = None
+    fail_under: float | None = None
+    """The pass rate that is enough, where one was asked for."""
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """A row for each trial, of plain cells: for pandas, polars, or a loop."""
@@ -123,10 +125,19 @@ class Evaluated:
 
     @property
     def ok(self) -> bool:
-        """Whether all is well: complete, with no case failed, errored or ungraded."""
+        """Whether all is well: complete, with no case failed, errored or ungraded. Where a pass
+        rate is enough, or a run was decided, that counts in place of what failed, and no trial may
+        have errored."""
+        if self.decision is not None:
+            return self.decision.is_good and not self.totals.trials.errored
+        if not self.complete or self.totals.unfinished:
+            return False
+        if self.fail_under is not None:
+            # Nothing was tried is no rate, and meets none.
+            is_met = self.pass_rate is not None and self.pass_rate >= self.fail_under
+            return is_met and not self.totals.trials.errored
         cases = self.totals.cases
-        bad = cases.failed + cases.errored + cases.ungraded
-        return self.complete and not bad and not self.totals.unfinished
+        return not (cases.failed + cases.errored + cases.ungraded)
 
 
 def read_evaluated(kept: KeptRun) -> Evaluated:

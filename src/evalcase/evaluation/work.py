@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 
 from evalcase.errors import ConfigError, SuiteError
+from evalcase.evaluation.about import say_nothing_left
 from evalcase.evaluation.plan import Plan, trials_of, warn_once
 from evalcase.evaluation.trials import Trials, UnaskedTurnsError
 from evalcase.model.codec import encode_object
@@ -28,7 +29,6 @@ from evalcase.system.table import mark_of
 
 _SCRUBBED = "was recorded without a secret that was in it"
 _UNASKED = "lacks turns that were left out after one that failed"
-_AS_BEFORE = "what its answers were asked and graded by is as it was"
 _GRADED_BY = "what answers are graded by was changed: those that are there are graded again"
 _DECIDED_BY = "how many trials a case has, or how many must pass, was changed: it is decided again"
 
@@ -92,7 +92,7 @@ class Work:
             which = "no longer part of the suites, and without a result"
             return "stopped", f"{self.lost:,} of {planned:,} planned cases: {which}"
         if len(self._index) and not self._session.taken:
-            self._plan.tell(f"nothing is left to do: {self._run.id} is complete, and {_AS_BEFORE}")
+            self._plan.tell(say_nothing_left(self._run.id, self._changed))
         return "completed", None
 
     async def _send_batches(self, engine: Engine) -> None:

@@ -64,6 +64,7 @@ def read_keywords(
         hint = did_you_mean(unknown[0], (*Keywords.__annotations__, "graders", "users", "root"))
         said = f": {hint}" if hint is not None else ""
         raise TypeError(f"evaluate() has no option {unknown[0]!r}{said}")
+    _check_stop(keywords)
     shard, chosen = keywords.get("shard"), _Chosen([], [], [])
     if "cases" in keywords:
         chosen = _read_cases(keywords["cases"])
@@ -81,6 +82,19 @@ def read_keywords(
     names = RunOptions.__dataclass_fields__.keys() - {"paths", "targets", "selection"}
     rest: dict[str, Any] = {name: value for name, value in keywords.items() if name in names}
     return RunOptions(paths, targets, selection, **rest)
+
+
+def _check_stop(keywords: Keywords) -> None:
+    """What `RunOptions` has against how a run is to stop, in the words of a program."""
+    stop, is_against = keywords.get("stop"), keywords.get("against") is not None
+    by_rate = keywords.get("fail_under") is not None
+    if is_against and stop != "likely":
+        raise ConfigError('`against` needs `stop="likely"`')
+    if stop is not None and by_rate == is_against:
+        which = "both" if by_rate else "neither"
+        raise ConfigError(f"`stop` goes by `fail_under` or by `against`: there is {which}")
+    if stop is not None and keywords.get("fail_fast"):
+        raise ConfigError("`stop` and `fail_fast` end a run for different reasons: say one")
 
 
 class _Chosen(NamedTuple):
