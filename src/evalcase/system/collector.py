@@ -10,17 +10,13 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Have it look at nothing meanwhile, and take what is there then for long known."""
+    """Have it look at nothing meanwhile."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was_enabled:
-            # Where somebody keeps values from it for good, they must not be given back to it.
-            if not gc.get_freeze_count():
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()
 
 
