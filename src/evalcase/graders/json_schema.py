@@ -45,12 +45,13 @@ class _SchemaShape(Plain):
         if not isinstance(value, dict | bool):
             what = f"`{path[-1]}` is a JSON Schema, not {describe_kind(value)}"
             yield OptionFault(path, what, code="wrong-type", unlike=True)
-        elif needs_extra(value) and with_extra.is_installed():
-            why = with_extra.object_to_schema(value)
-            if why is not None:
-                yield OptionFault(path, f"`{path[-1]}` is not a JSON Schema: {why}")
-        else:
-            yield from schema_faults(value, path, value)
+            return
+        has_extra = needs_extra(value) and with_extra.is_installed()
+        faults = list(schema_faults(value, path, has_extra))
+        yield from faults
+        why = with_extra.object_to_schema(value) if has_extra and not faults else None
+        if why is not None:
+            yield OptionFault(path, f"`{path[-1]}` is not a JSON Schema: {why}")
 
     def schema(self) -> dict[str, JSON]:
         return {"type": ["object", "boolean"]}

@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 from evalcase.errors import EvalcaseError
 from evalcase.graders.schema import with_extra
+from evalcase.graders.schema.formats import FORMATS_ELSEWHERE
 from evalcase.graders.schema.keywords import KNOWN, NOTES
 from evalcase.graders.schema.schema_faults import needs_extra, schema_faults
 from evalcase.graders.schema.validate import MOST_ERRORS, Validator
@@ -97,7 +98,7 @@ def is_valid(schema: Any, value: Any) -> bool:
 @given(schemas(), values)
 def test_agrees_with_jsonschema(schema: Any, value: Any) -> None:
     note(f"{schema}")
-    assert list(schema_faults(schema, (), schema)) == []
+    assert list(schema_faults(schema, ())) == []
     Draft202012Validator.check_schema(schema)
     assert is_valid(schema, value) == Draft202012Validator(schema).is_valid(value)
 
@@ -134,9 +135,70 @@ def test_decimal_multiples_are_those_of_people() -> None:
 def test_keywords_of_the_extra_are_known_as_such() -> None:
     assert needs_extra({"properties": {"a": {"unevaluatedProperties": False}}})
     assert not needs_extra({"enum": [{"unevaluatedProperties": False}]})
-    (fault,) = schema_faults({"unevaluatedItems": False}, (), {})
+    (fault,) = schema_faults({"unevaluatedItems": False}, ())
     assert fault.hint is not None
     assert "jsonschema-rs" in fault.hint
+
+
+def test_a_property_may_be_called_like_a_keyword_of_the_extra() -> None:
+    assert not needs_extra({"properties": {"dependencies": {"type": "array"}}})
+    assert not needs_extra({"default": {"dependencies": []}})
+    assert needs_extra({"x": {"unevaluatedItems": False}, "$ref": "#/x"})
+    assert needs_extra({"properties": {"host": {"format": "hostname"}}})
+
+
+@pytest.mark.parametrize("has_extra", [False, True])
+@pytest.mark.parametrize(
+    ("schema", "path", "hint"),
+    [
+        ({"requird": ["a"]}, ("requird",), "required"),
+        ({"properties": {"a": {"tpye": "string"}}}, ("properties", "a", "tpye"), "type"),
+        ({"unevaluatedProperties": {"tpye": 1}}, ("unevaluatedProperties", "tpye"), "type"),
+        ({"additionalItems": False}, ("additionalItems",), "`items`"),
+        ({"contentEncoding": "base64"}, ("contentEncoding",), "no answer would be checked"),
+    ],
+)
+def test_a_keyword_that_checks_nothing_is_told_with_and_without_the_extra(
+    schema: Any, path: tuple[str, ...], hint: str, has_extra: bool
+) -> None:
+    faults = [each for each in schema_faults(schema, (), has_extra) if each.path == path]
+    if not has_extra and "unevaluatedProperties" in path:
+        assert faults == []  # the keyword above it is told already
+        return
+    (fault,) = faults
+    assert (fault.code, hint in (fault.hint or "")) == ("unknown-option", True)
+
+
+def test_formats_are_known_or_told() -> None:
+    for has_extra in (False, True):
+        (fault,) = schema_faults({"format": "emial"}, (), has_extra)
+        assert "is one of date, time" in fault.message
+    (fault,) = schema_faults({"format": "hostname"}, ())
+    assert "jsonschema-rs" in (fault.hint or "")
+    assert list(schema_faults({"format": "hostname"}, (), has_extra=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"$defs": {"text": {"type": "string"}}, "$ref": "#/$defs"}, "`text` of the schema is not"),
+        ({"title": "string", "properties": {"x": {"$ref": "#/title"}}}, "a schema is a mapping"),
+        ({"x-parts": {"a": {"tpye": 1}}, "$ref": "#/x-parts/a"}, "`tpye` of the schema is not"),
+    ],
+)
+def test_a_reference_leads_to_a_schema(schema: Any, message: str) -> None:
+    faults = [each.message for each in schema_faults(schema, ()) if "$ref" in each.path]
+    assert len(faults) == 1
+    assert faults[0].startswith("`$ref` leads to what is no schema")
+    assert message in faults[0]
+
+
+@pytest.mark.skipif(not with_extra.is_installed(), reason="needs jsonschema-rs")
+def test_every_format_of_the_extra_is_asserted_by_it() -> None:
+    for format in FORMATS_ELSEWHERE:
+        assert any(
+            list(with_extra.find_errors({"format": format}, text)) for text in ("(\\ {", "a b")
+        ), format
 
 
 @pytest.mark.skipif(not with_extra.is_installed(), reason="needs jsonschema-rs")

@@ -56,3 +56,9 @@ FORMATS: dict[str, Callable[[str], bool]] = {
     "ipv4": lambda text: _is_ip(text, 4),
     "ipv6": lambda text: _is_ip(text, 6),
 }
+
+FORMATS_ELSEWHERE = (
+    "duration", "hostname", "idn-email", "idn-hostname", "iri", "iri-reference", "json-pointer",
+    "regex", "relative-json-pointer", "uri-reference", "uri-template",
+)  # fmt: skip
+"""They exist, and need the extra `schema`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from evalcase.graders.schema.formats import FORMATS
+from evalcase.graders.schema.formats import FORMATS, FORMATS_ELSEWHERE
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape_pattern import object_to_pattern
@@ -22,11 +22,17 @@ NOTES = (
     "deprecated", "readOnly", "writeOnly",
 )  # fmt: skip
 """They say nothing of what is valid."""
-ELSEWHERE = (
-    "unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$dynamicAnchor", "$vocabulary",
-    "contentEncoding", "contentMediaType", "contentSchema", "additionalItems", "dependencies",
-)  # fmt: skip
-"""They exist, and need the extra `schema`."""
+ONE_ELSEWHERE = ("unevaluatedProperties", "unevaluatedItems")
+ELSEWHERE = (*ONE_ELSEWHERE, "dependencies", "$dynamicRef", "$dynamicAnchor", "$vocabulary")
+"""They exist, and need the extra `schema`; the value of the first two is a schema."""
+IDLE = {
+    "additionalItems": "JSON Schema 2020-12 has `items` for what follows `prefixItems`",
+    **dict.fromkeys(
+        ("contentEncoding", "contentMediaType", "contentSchema"),
+        "in JSON Schema 2020-12 it is a note, by which no answer would be checked: leave it out",
+    ),
+}
+"""They are written as if they said what is valid, and say nothing: what to do in place of each."""
 
 
 class KeywordFault(NamedTuple):
@@ -76,7 +82,7 @@ def _check_pattern(value: JSON) -> Iterator[KeywordFault]:
 
 
 def _check_format(value: JSON) -> Iterator[KeywordFault]:
-    if not isinstance(value, str) or value not in FORMATS:
+    if not isinstance(value, str) or value not in (*FORMATS, *FORMATS_ELSEWHERE):
         yield KeywordFault((), f"is one of {', '.join(FORMATS)}, not {value!r:.40}")
 
 
