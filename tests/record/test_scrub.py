@@ -75,6 +75,13 @@ def test_pieces_are_looked_for_where_something_was_cut() -> None:
     assert kept["answer"]["messages"][0]["content"] == "***KEY***"
 
 
+def test_a_secret_that_parts_of_a_text_have_cut_is_found() -> None:
+    parts = [{"type": "text", "text": f"it is {SECRET[:9]}"}, {"type": "text", "text": SECRET[9:]}]
+    answer = Answer((Message({"role": "assistant", "content": parts}),))
+    (message,) = written(row(1, answer=answer))["answer"]["messages"]
+    assert [part["text"] for part in message["content"]] == ["it is ***KEY***", "***KEY***"]
+
+
 def test_numbers_that_the_record_needs_as_numbers_become_unknown(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     message = Message({"role": "assistant", "content": {"pin": 98765432}})

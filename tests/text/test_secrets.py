@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import re
 from typing import Any, get_args, get_type_hints
 from urllib.parse import quote, quote_plus, unquote
 
@@ -253,3 +254,43 @@ def test_a_very_long_secret_is_found_whole_by_its_lines_and_in_pieces() -> None:
     assert scrubber.data(f"all of {chr(10).join(lines)} it") == "all of ***K*** it"
     assert scrubber.data(f"one: {lines[7]}") == "one: ***K***"
     assert scrubber.text(f"the last: {lines[-1][:20]}…") == "the last: ***K***…"
+
+
+@pytest.mark.parametrize("width", [16, 64, 76])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\\n"])
+def test_fault_14_base64_in_lines_is_found(width: int, end: str) -> None:
+    key = "sk-proj-" + "".join(f"{number:x}Zq" for number in range(40))
+    data = base64.b64encode(f"Authorization: Bearer {key} and more".encode()).decode()
+    text = end.join(data[at : at + width] for at in range(0, len(data), width))
+    scrubber = knowing(API_KEY=key)
+    assert scrubber.finds(json.dumps(text))
+    kept = scrubbed({"said": f"here: {text}"}, scrubber)["said"]
+    assert "***API_KEY***" in kept
+    left = re.sub(r"\*\*\*API_KEY\*\*\*|\\\\n|\s", "", kept.removeprefix("here: "))
+    assert key[:20] not in base64.b64decode(left + "=" * (-len(left) % 4)).decode(errors="replace")
+    assert len(left) < len(data) - len(key)
+
+
+@pytest.mark.parametrize(
+    ("value", "alone"),
+    [
+        ("Bearer sk-live-0123456789abc", "sk-live-0123456789abc"),
+        ("bearer sk-live-0123456789abc", "sk-live-0123456789abc"),
+        ("Bot MTk4.Cl2FMQ.ZnCjm1XVW7vR", "MTk4.Cl2FMQ.ZnCjm1XVW7vR"),
+        ("Basic " + base64.b64encode(b"bob:hunter2-hunter3").decode(), "hunter2-hunter3"),
+        ("postgres://bob:hunter2-hunter3@db/x", "hunter2-hunter3"),
+        ("theme=dark; session=0123456789abcdef", "0123456789abcdef"),
+    ],
+    ids=["a token", "in small letters", "of a bot", "a password", "of a database", "a cookie"],
+)
+def test_fault_14_what_is_secret_in_a_header_is_found_alone(value: str, alone: str) -> None:
+    scrubber = knowing(AUTH=value)
+    assert scrubber.data(f"it is {value}.") == "it is ***AUTH***."
+    assert scrubber.data(f"it is {alone}.") == "it is ***AUTH***."
+
+
+def test_a_word_after_a_scheme_that_is_too_common_is_no_secret_and_nobody_is_warned() -> None:
+    said: list[str] = []
+    scrubber = Scrubber({"AUTH": "Bearer test-key"}, ["AUTH"], said.append)
+    assert scrubber.data("a test-key, Bearer test-key") == "a test-key, ***AUTH***"
+    assert said == []

@@ -11,9 +11,10 @@ from collections.abc import Callable
 
 from evalcase.model.answer import Answer
 from evalcase.model.codec import decode_object, encode_object
+from evalcase.record.scrub import write_row
 from evalcase.system.disk import write_atomically
 from evalcase.system.files import read_file
-from evalcase.text.journal_row import MAX_LINE, decode_row, encode_row, fault_in
+from evalcase.text.journal_row import MAX_LINE, decode_row, fault_in
 from evalcase.text.secrets import Scrubber
 
 CACHE_FOLDER = os.path.join(".evalcase", "cache")
@@ -40,10 +41,10 @@ class AnswerStore:
     def keep(self, key: str, answer: Answer) -> None:
         row = {"type": "answer", "key": key, "answer": encode_object(answer)}
         try:
-            line = encode_row(row)
+            line, clean = write_row(row, self._scrubber.look())
         except ValueError:
             return  # the engine says the same of the result
-        if self._scrubber.finds(line.decode(errors="replace")):
+        if clean is not None:
             return  # without its secret it would be another answer
         path = self._path(key)
         if os.path.islink(path):

@@ -67,8 +67,9 @@ def _has_pieces(row: dict[str, Any], known: KnownSecrets) -> bool:
     answer = row.get("answer", {})
     if answer.get("truncated"):
         told.append(answer)
-    elif "steps" in answer:
-        told.append(answer["steps"])
+    elif answer:
+        told += [message["content"] for message in answer["messages"] if _is_in_parts(message)]
+        told += [answer["steps"]] if "steps" in answer else []
     return any(_holds(value, known) for value in told)
 
 
@@ -83,10 +84,18 @@ def _holds(value: Any, known: KnownSecrets) -> bool:  # noqa: ANN401 - JSON of a
 def _scrub_answer(answer: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
     scrub = known.told if answer.get("truncated") else known.data
     clean = {name: _typed(value, known.data) for name, value in answer.items()}
-    clean["messages"] = scrub(answer["messages"])
+    clean["messages"] = [
+        (known.told if _is_in_parts(message) else scrub)(message) for message in answer["messages"]
+    ]
     if "steps" in answer:  # what is kept of them is cut, too
         clean["steps"] = _typed(answer["steps"], known.told)
     return answer if clean == answer else {**clean, MARK: True}
+
+
+def _is_in_parts(message: dict[str, Any]) -> bool:
+    """Whether one text stands in several parts, which may have cut a secret."""
+    content = message.get("content")
+    return isinstance(content, list) and len(content) > 1
 
 
 def _typed(value: Any, scrub: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - fields of any type
@@ -142,6 +151,7 @@ _PARTS: dict[str, dict[str, ScrubPart]] = {
         "failure": _scrub_failure,
         "retried": _each(_scrub_failure),
     },
+    "answer": {"answer": _scrub_answer},
     "regraded": _GRADED,
     "grading": {"graders": lambda graders, known: known.data(graders)},
     "end": {"notice": lambda notice, known: known.told_text(notice)},

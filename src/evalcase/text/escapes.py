@@ -1,6 +1,6 @@
-r"""Text in which some characters are written as escapes, in JSON (`\u002B`) or HTML (`&#x2B;`),
-read as what it means, with where each character stood. Which of them are escaped, each program
-decides for itself, so nobody can list the forms of a text."""
+r"""Text in which some characters are written as escapes, in JSON (`\u002B`) or HTML (`&#x2B;`), or
+whose words are wrapped, as lines of base64 are, read as what it means, with where each character
+stood. What is escaped or wrapped, each program decides for itself: nobody can list the forms."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ import re
 
 from evalcase.text.late_pattern import late_pattern
 
+_LINE_END = r"(?:\r?\n|(?:\\+r)?\\+n)"
+_OF_WORD = r"[A-Za-z0-9+/_=-]"
 _ESCAPE = late_pattern(
     r"\\+(?:u([0-9A-Fa-f]{4})|/)|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[a-z]{2,6});"
+    rf"|(?<={_OF_WORD}{{16}})({_LINE_END})(?={_OF_WORD})"
 )
+_WRAPPED = late_pattern(f"{_OF_WORD}{{16}}{_LINE_END}{_OF_WORD}")
+"""A line end after so many characters of a word that it may go on in the next line."""
 
 
 def may_be_escaped(text: str) -> bool:
     """Whether there is something to be read in another way."""
-    return "\\u" in text or "&" in text
+    if "\\u" in text or "&" in text:
+        return True
+    return ("\n" in text or "\\n" in text) and _WRAPPED.search(text) is not None
 
 
 def read_escapes(text: str) -> tuple[str, list[int]]:
@@ -37,6 +44,8 @@ def read_escapes(text: str) -> tuple[str, list[int]]:
 def _meant(found: re.Match[str]) -> str:
     if found[1] is not None:
         return chr(int(found[1], 16))
+    if found[2] is not None:
+        return ""
     if found[0].startswith("\\"):
         return "/"
     from html import unescape  # slow to import

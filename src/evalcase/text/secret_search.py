@@ -4,7 +4,7 @@ place. It is made anew when another value becomes known."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import is_
 
 from evalcase.model.json_value import JSON
@@ -70,17 +70,10 @@ class KnownSecrets:
 
     def data_text(self, text: str) -> str:
         """A text without secrets."""
-        if self.values and may_be_escaped(text):
-            text = self._without_escaped(text)
         found = [form for form in self._names if form in text]
-        if not found:
-            return text
-        parts: list[str] = []
-        done = 0
-        for start, end, name in self._spans(text, found):
-            parts += text[done:start], f"***{name}***"
-            done = end
-        return "".join([*parts, text[done:]])
+        if found:
+            text = self._without(found, text, text, range(len(text) + 1))
+        return self._without_escaped(text) if self.values and may_be_escaped(text) else text
 
     def told_text(self, text: str) -> str:
         """A text without secrets and pieces of them."""
@@ -94,11 +87,14 @@ class KnownSecrets:
         return first + text[_EDGE:-_EDGE] + last
 
     def _without_escaped(self, text: str) -> str:
-        """The same text without values of which some characters are escaped, whichever."""
+        """The same text without values of which some characters are escaped, whichever, or that go
+        on in the next line."""
         meant, places = read_escapes(text)
-        found = [value for value in self.values if value in meant] if meant != text else []
-        if not found:
-            return text
+        found = [form for form in self._names if form in meant] if meant != text else []
+        return self._without(found, meant, text, places) if found else text
+
+    def _without(self, found: list[str], meant: str, text: str, places: Sequence[int]) -> str:
+        """A text without what is found in what it means; `places` says where that stands."""
         parts: list[str] = []
         done = 0
         for start, end, name in self._spans(meant, found):

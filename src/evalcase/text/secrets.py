@@ -7,8 +7,9 @@ a value that was seen once stays a secret, whatever becomes of its variable.
 
 from __future__ import annotations
 
-from binascii import b2a_base64
-from collections.abc import Callable, Iterable, Mapping
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import reduce
 
 from evalcase.model.json_value import JSON
@@ -20,6 +21,9 @@ from evalcase.text.secret_search import NO_SECRETS, KnownSecrets
 _PROXIES = tuple(f"{scheme}_proxy" for scheme in ("http", "https", "all"))
 _PROXY_NAMES = (*_PROXIES, *map(str.upper, _PROXIES))
 _USER = late_pattern(r"(?:[A-Za-z0-9]+://)?([^/?#\s]+)@")
+_SCHEMES = frozenset(("basic", "bearer", "bot", "token", "apikey", "api-key", "key", "dpop"))
+_PAIRS = late_pattern(r"[^=;\s]+=[^;\s]+(;\s*[^=;\s]+=[^;\s]+)*;?")
+"""Cookies, as a header has them."""
 
 _MOST_VALUES = 100
 """An agent may have another token for each call: to look for all of them would take ever longer."""
@@ -53,7 +57,8 @@ class Scrubber:
 
     def add(self, name: str, value: str) -> None:
         """Take a value that no variable of this process has."""
-        self._learn([_Secret(name, value.strip())])
+        secret = _Secret(name, value.strip())
+        self._learn([secret, *_parts_of(secret)])
 
     def look(self) -> KnownSecrets:
         """All that is known by now. It costs little where nothing has changed."""
@@ -84,6 +89,7 @@ class Scrubber:
         seen = {name: get(name) for name in self._names}
         proxies = {name: address for name in _PROXY_NAMES if (address := get(name))}
         secrets = [_Secret(name, value.strip()) for name, value in seen.items() if value]
+        secrets += [part for secret in secrets for part in _parts_of(secret)]
         for name, address in proxies.items():
             secrets += _secrets_in(name, address)
         # Known first: who sees no change must know what was changed.
@@ -92,9 +98,9 @@ class Scrubber:
 
     def _learn(self, secrets: Iterable[_Secret]) -> None:
         known, common = self._known, set()
-        for name, value, is_sure in secrets:
+        for name, value, is_sure, is_part in secrets:
             if not is_sure and is_common(value):
-                common.add(name if value else "")
+                common.add(name if value and not is_part else "")
             elif value not in known.values:
                 known = known.with_value(value, name)
         if len(known.values) > _MOST_VALUES:
@@ -119,6 +125,32 @@ class _Secret(NamedTuple):
     value: str
     is_sure: bool = False
     """Whether it is one however short it is."""
+    is_part: bool = False
+    """Whether it is found in another one, so that nobody need be told if it is too short."""
+
+
+def _parts_of(secret: _Secret) -> Iterator[_Secret]:
+    """What is secret by itself in the value of a header or an address, by which an agent that
+    tells it gives all of it away: a token after its scheme, passwords, values of cookies."""
+    name, value, *_ = secret
+    scheme, _, token = value.partition(" ")
+    if scheme.casefold() in _SCHEMES and token.strip():
+        yield _Secret(name, token.strip(), is_part=True)
+        if scheme.casefold() == "basic":
+            yield from _password_in(name, token.strip())
+    elif "://" in value:
+        for part in _secrets_in(name, value):
+            yield _Secret(name, part.value, is_part=True)
+    elif _PAIRS.fullmatch(value):
+        for pair in value.split(";"):
+            yield _Secret(name, pair.partition("=")[2].strip(), is_part=True)
+
+
+def _password_in(name: str, token: str) -> Iterator[_Secret]:
+    with suppress(ValueError):
+        _, colon, password = a2b_base64(token).decode().partition(":")
+        if colon:
+            yield _Secret(name, password, is_part=True)
 
 
 def _secrets_in(name: str, address: str) -> list[_Secret]:
