@@ -385,6 +385,27 @@ def test_a_time_limit_does_not_count_what_a_question_waits_for_its_turn() -> Non
     assert run_leaping(go()).verdict == "passed"
 
 
+def test_what_a_grader_asks_is_counted_also_if_it_compares_with_what_is_expected() -> None:
+    async def paid(
+        target: str, messages: Sequence[Message], schema: JSON, usable: Usable | None
+    ) -> Answer:
+        del target, messages, schema, usable
+        return replace(Answer.of_text("yes"), cost_usd=0.25)
+
+    async def ask(context: Context) -> Score:
+        await context.ask("embedder", ())
+        return Score(float(len(context.grades) == 1))
+
+    async def go() -> Graded:
+        async with Guests() as guests:
+            context = replace(context_of(answer_of("4")), asker=paid)
+            graders = [named(PASSED), NamedGrader("near", Nears(ask))]
+            return await grade_answer(context, graders, guests)
+
+    _, (_, near) = asyncio.run(go())
+    assert (near.passed, near.asked, near.cost_usd) == (True, 1, 0.25)
+
+
 @dataclass(frozen=True)
 class Asks(Grader):
     kind: ClassVar[GraderKind] = GraderKind("asks", "Asks.")
@@ -393,6 +414,10 @@ class Asks(Grader):
 
     def grade(self, context: Context) -> Any:
         return self.function(context)
+
+
+class Nears(Asks):
+    kind: ClassVar[GraderKind] = GraderKind("near", "Is near.", compares_expected=True)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.5, 1.0])

@@ -133,7 +133,7 @@ def _begin(
 ) -> Grade | _Begun:
     """The grade, if it is there at once."""
     asking = None
-    if context.asker is not None and not named.grader.kind.compares_expected:
+    if context.asker is not None:
         asking = Asking(context.asker)
         context = replace(context, grades=known, asker=asking.ask)
     if named.grader.kind.combines:
