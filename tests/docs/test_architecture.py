@@ -13,12 +13,14 @@ from typing import NamedTuple
 import pytest
 
 import evalcase
+from evalcase.record import outline
 from tests.cli.command import environment
 from tests.cli.in_process import run_in_process
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "architecture.md"
 STEP = re.compile(r"\| (\d+) \| `([\w.]+)` \| `([\w.]+)` \|")
+TARGET = "python:agent:answer"
 MOST_MODULES = 12
 LONGEST_FILE = 300
 MOST_ROOT_MODULES = 5
@@ -60,17 +62,18 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "evalcase.toml").write_text("")
     path = tmp_path / "sums.eval.yaml"
-    path.write_text("- {id: one, input: hi, expected_output: hi}\n")
+    path.write_text("- {id: one, input: hi, graders: [contains: hi]}\n")
+    (tmp_path / "agent.py").write_text("async def answer(question):\n    return question\n")
     return path
 
 
 def test_a_run_of_a_program_takes_the_steps_that_are_told_in_that_order(suite: Path) -> None:
     steps = told()
-    assert followed(steps, lambda: evalcase.evaluate(suite, "echo").ok) == steps
+    assert followed(steps, lambda: evalcase.evaluate(suite, TARGET).ok) == steps
 
 
 def test_a_run_of_the_command_takes_the_same_steps(suite: Path) -> None:
-    steps, arguments = told(), ["run", suite.name, "--target", "echo"]
+    steps, arguments = told(), ["run", suite.name, "--target", TARGET]
 
     def run() -> bool:
         return run_in_process(arguments, cwd=suite.parent, env=environment()).code == 0
@@ -80,6 +83,8 @@ def test_a_run_of_the_command_takes_the_same_steps(suite: Path) -> None:
 
 def test_no_more_modules_are_told_than_a_person_reads() -> None:
     assert len({step.module for step in told()}) <= MOST_MODULES
+    walk = PAGE.read_text().partition("## The walk")[2].partition("\n## ")[0]
+    assert re.findall(r"`[\w/]+\.py`", walk) == [], "a module that is named is a step"
 
 
 def test_no_file_is_too_long_to_be_read_at_once() -> None:
@@ -129,3 +134,14 @@ def test_every_room_of_reports_is_told() -> None:
     for storey in ("report", "cli"):
         rooms = [path.parent.name for path in (SOURCES / storey).glob("*/__init__.py")]
         assert [room for room in rooms if f"`{storey}/{room}`" not in page] == []
+
+
+def test_every_row_of_a_journal_is_told() -> None:
+    page = (ROOT / "docs" / "running.md").read_text()
+    table = page.partition("| row | what it holds |")[2].partition("\n\n")[0]
+    rows = (
+        outline.RESULT, outline.REGRADED, outline.CHANGED, outline.GRADING, outline.END,
+        outline.LOST, outline.TALK, outline.BATCH,
+    )  # fmt: skip
+    told = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert sorted(told) == sorted(("case", *rows))

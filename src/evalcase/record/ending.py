@@ -43,7 +43,7 @@ class End:
     errored: int | None = None
     """How many trials had errored by then; None where only the other rows can say."""
     trials: int | None = None
-    """How many trials had a result, where it was completed; None in older records."""
+    """How many trials had a result, where it was completed."""
     finished: int | None = None
     """Where a run that went on was interrupted: how many of the trials that were planned then had a
     result, and how many those are. Others may be no longer part of the suites."""
