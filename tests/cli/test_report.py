@@ -16,7 +16,8 @@ CALL = {"tool": "refund", "input": {"order": "A-1"}}
 CALLS = [{"role": "assistant", "tool_calls": [CALL]}]
 KEYS = [
     "suite", "case", "target", "repeat", "verdict", "score", "input", "expected_output", "answer",
-    "grades", "failure", "usage", "cost_usd", "duration_s", "cached", "scrubbed", "earlier",
+    "grades", "failure", "usage", "cost_usd", "duration_s", "cached", "scrubbed", "truncated",
+    "earlier",
     "steps", "steps_cut", "trace", "tags",
     "metadata", "vars", "run", "run_status", "run_trials", "run_folder", "failed_of", "mixed",
     "repeats",

@@ -43,14 +43,16 @@ class Spelling(NamedTuple):
 
 _ANY_CASE: Mapping[str, JSON] = {"ignore_case": True}
 _ANY: Mapping[str, str] = {"value": "any"}
+_ALL: Mapping[str, str] = {"value": "all"}
+"""Which takes lists alone: elsewhere, a text with commas is a list."""
 _JUDGE = Spelling("judge")
 _SCRIPT = Spelling("script", renames={"script": "value", "command": "value"})
 
 OTHER_NAMES: Mapping[str, Spelling] = {
-    "contains-all": Spelling("contains"),
+    "contains-all": Spelling("contains", renames=_ALL),
     "contains-any": Spelling("contains", renames=_ANY),
     "icontains": Spelling("contains", _ANY_CASE),
-    "icontains-all": Spelling("contains", _ANY_CASE),
+    "icontains-all": Spelling("contains", _ANY_CASE, _ALL),
     "icontains-any": Spelling("contains", _ANY_CASE, _ANY),
     "starts-with": Spelling("starts_with"),
     "ends-with": Spelling("ends_with"),

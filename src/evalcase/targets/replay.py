@@ -30,10 +30,9 @@ from evalcase.model.target import Surroundings, Target, TargetKind, TargetOption
 from evalcase.system.digests import digest_file
 from evalcase.system.files import open_file
 from evalcase.system.packed import ENDING, open_stored
-from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.stored.index import AnswerIndex
-from evalcase.targets.stored.turns import find_turn
+from evalcase.targets.stored.turns import listed_turn, recorded_turn
 
 JOURNAL = "journal.jsonl"
 
@@ -93,7 +92,10 @@ class ReplayTarget(Target):
 
     async def answer(self, question: Question) -> Answer:
         assert self._file is not None, "open() comes first"
-        return find_turn(self._index.read_row(self._file, question), question, self._read_row)
+        row = self._index.read_row(self._file, question)
+        if row.get("answer") is not None and self._index.is_journal:
+            return _recorded_answer(row, question)
+        return self._listed_answer(listed_turn(row, question))
 
     def sources(self) -> dict[str, str]:
         """The file of answers. A record says itself what it is of, and may be packed meanwhile."""
@@ -104,38 +106,39 @@ class ReplayTarget(Target):
         if self._file is not None:
             self._file.close()
 
-    def _read_row(self, row: dict[str, Any]) -> Answer:
+    def _listed_answer(self, row: dict[str, Any]) -> Answer:
         answer, warn = row.get("answer"), self._surroundings.warn
-        if self._index.is_journal and isinstance(answer, dict) and "messages" in answer:
-            if answer.get("scrubbed") is True:
-                what = "was recorded without a secret that was in it, and is not what was answered"
-                raise TargetError(f"the answer to case `{row.get('case')}` {what}", kind="protocol")
-            kept = with_extras(read_messages(answer["messages"]), answer, warn)
-            # It was paid for in that run, or in one before it.
-            earlier = _noted(answer.get("earlier")) or _earlier(row, kept)
-            return replace(
-                kept, cached=True, cost_usd=0.0, earlier=earlier, steps=_steps(answer.get("steps"))
-            )
         if answer is None:
             answer = row.get("messages", row.get("text"))
         if answer is None:
             message = f"case `{row.get('case', row.get('id'))}` has no answer in {self._index.path}"
             raise TargetError(message, kind="protocol")
+        _expect_whole(row.get("scrubbed") is True, row.get("case"))
         read = read_json(answer, warn)
         beside = with_extras(read.messages, row, warn)
         found = read if read.usage or read.cost_usd is not None else beside
-        return replace(found, earlier=_earlier(row, found))
+        return replace(
+            found, truncated=read.truncated or beside.truncated, earlier=_earlier(row, found),
+            steps=_steps(row.get("steps")), steps_cut=_count(row.get("steps_cut")),
+        )  # fmt: skip
+
+
+def _recorded_answer(row: dict[str, Any], question: Question) -> Answer:
+    answer, seconds = recorded_turn(row, question)
+    _expect_whole(answer.scrubbed, question.case)
+    # It was paid for in that run, or in one before it.
+    earlier = answer.earlier or _earlier({"duration_s": seconds}, answer)
+    return replace(answer, cached=True, cost_usd=0.0, earlier=earlier, last_at=0)
+
+
+def _expect_whole(is_scrubbed: bool, case: object) -> None:
+    if is_scrubbed:
+        what = "was recorded without a secret that was in it, and is not what was answered"
+        raise TargetError(f"the answer to case `{case}` {what}", kind="protocol")
 
 
 def _packed(path: str) -> str:
     return path + ENDING if os.path.exists(path + ENDING) else path
-
-
-def _noted(value: object) -> Earlier | None:
-    """What a record says of an answer that was given before already."""
-    with suppress(ValueError):
-        return decode_object(Earlier, value)
-    return None
 
 
 def _steps(value: object) -> tuple[Step, ...]:
@@ -145,6 +148,10 @@ def _steps(value: object) -> tuple[Step, ...]:
             tuple([decode_object(Step, each) for each in value]) if isinstance(value, list) else ()
         )
     return ()
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
 
 
 def _earlier(row: dict[str, Any], answer: Answer) -> Earlier:

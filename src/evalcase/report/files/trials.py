@@ -55,6 +55,7 @@ def trial_object(
         "duration_s": result.duration_s,
         "cached": answer.cached if answer is not None else False,
         "scrubbed": answer.scrubbed if answer is not None else False,
+        "truncated": answer.truncated if answer is not None else False,
         "earlier": encode_object(answer.earlier) if answer is not None and answer.earlier else None,
         "steps": [encode_object(step) for step in answer.steps] if answer is not None else [],
         "steps_cut": answer.steps_cut if answer is not None else 0,

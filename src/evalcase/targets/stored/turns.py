@@ -2,58 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
-from evalcase.model.json_value import JSON
+from evalcase.model.codec import decode_object
+from evalcase.model.conversation import Exchange, Turn, split_turns
 from evalcase.model.question import Question
 
-ReadRow = Callable[[dict[str, Any]], Answer]
+_OF_ALL = ("usage", "cost_usd", "duration_s", "earlier", "steps", "steps_cut", "trace")
+"""What a row says of all turns together."""
 
 
-def find_turn(row: dict[str, Any], question: Question, read: ReadRow) -> Answer:
-    """The answer to a turn, as `read` reads that of a row of its own. Raise TargetError if there is
-    none, or if what was said then is not what is said now."""
-    turns, number = row.get("turns"), question.turn
-    if turns is None and number == 1:
-        return read(row)
-    if not isinstance(turns, list) or number > len(turns):
-        had = len(turns) if isinstance(turns, list) else 1
+def recorded_turn(row: dict[str, Any], question: Question) -> tuple[Answer, object]:
+    """What a row of a journal has answered to a turn, and how long that took. Raise TargetError if
+    there is no such turn, or if what was said then is not what is said now."""
+    try:
+        answer = decode_object(Answer, row["answer"])
+        turns = [decode_object(Turn, each) for each in row.get("turns") or ()]
+        if not turns and question.turn == 1:
+            return answer, row.get("duration_s")
+        exchanges = split_turns(answer, turns)
+    except (TypeError, ValueError) as error:
+        message = f"the recorded answer to case `{question.case}` can't be read: {error}"
+        raise TargetError(message, kind="protocol") from None
+    turn: Exchange = _choose(exchanges, question)
+    _expect_same(turn.said, question)
+    return turn.answer, turn.duration_s
+
+
+def listed_turn(row: dict[str, Any], question: Question) -> dict[str, Any]:
+    """The row of a file of answers for one turn: its `turns` are answers, or what a report in JSONL
+    tells of each. Raise TargetError as above."""
+    turns = row.get("turns")
+    if not turns and question.turn == 1:
+        return row
+    turn = _choose(turns if isinstance(turns, list) else [turns], question)
+    told = {name: value for name, value in row.items() if name not in (*_OF_ALL, "turns")}
+    if not isinstance(turn, Mapping) or turn.keys().isdisjoint(("said", "answer")):
+        return {**told, "answer": turn}
+    if isinstance(turn.get("said"), list):
+        _expect_same(turn["said"], question)
+    return {**told, **turn}
+
+
+def _choose(turns: Sequence[Any], question: Question) -> Any:  # noqa: ANN401 - an item of any sort
+    had, number = len(turns), question.turn
+    if number > had:
+        had = max(had, 1)
         _refuse(question, f"has {had} turn{'' if had == 1 else 's'}, and turn {number} is asked")
-    kept = row.get("answer")
-    if not isinstance(kept, Mapping):
-        return read({**row, "turns": None, "answer": turns[number - 1]})
-    messages = kept.get("messages", ())
-    at = sum(_count(turn, "said") + _count(turn, "answered") for turn in turns[: number - 1])
-    turn = turns[number - 1]
-    middle = at + _count(turn, "said")
-    said = question.messages[len(question.messages) - (middle - at) :]
-    if list(said) != messages[at:middle]:
-        _refuse(question, f"went another way: in turn {number} something else was said")
-    answered = messages[middle : middle + _count(turn, "answered")]
-    return read({**row, **_taken(turn), "answer": {**_of_turn(kept, turn), "messages": answered}})
+    return turns[number - 1]
 
 
-_WHOLE = ("usage", "cost_usd", "truncated", "model", "earlier", "last_at")
-"""What an answer says of all turns together."""
-
-
-def _of_turn(kept: Mapping[str, JSON], turn: Mapping[str, JSON]) -> dict[str, JSON]:
-    own = {name: turn[name] for name in _WHOLE if name in turn}
-    return {**{name: value for name, value in kept.items() if name not in _WHOLE}, **own}
-
-
-def _taken(turn: Mapping[str, JSON]) -> dict[str, JSON]:
-    return {"duration_s": turn.get("duration_s")}
-
-
-def _count(turn: object, name: str) -> int:
-    number = turn.get(name) if isinstance(turn, Mapping) else None
-    if type(number) is not int or number < 0:
-        raise TargetError("the turns of a recorded conversation can't be read", kind="protocol")
-    return number
+def _expect_same(said: Sequence[Any], question: Question) -> None:
+    now = question.messages[len(question.messages) - len(said) :]
+    if list(now) != list(said):
+        why = f"went another way: in turn {question.turn} something else was said"
+        _refuse(question, why)
 
 
 def _refuse(question: Question, why: str) -> NoReturn:
