@@ -8,6 +8,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+import zlib
 from email.utils import formatdate
 from pathlib import Path
 
@@ -140,6 +141,53 @@ def test_what_is_compressed_is_bounded_by_what_it_becomes() -> None:
     with serving(Reply(packed, 200, {"Content-Encoding": "gzip"})) as server:
         answer = ask(target_of(HttpTarget, url=server.url, max_output_bytes=10_000))
     assert (answer.text, answer.truncated) == ("x" * 10_000, True)
+
+
+def packed_reply(data: bytes, encoding: str = "gzip") -> Reply:
+    return Reply(data, 200, {"Content-Encoding": encoding})
+
+
+TEXT = bytes(f"{'many words, ' * 9}and the last one", "ascii")
+BARE = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+PACKED = {
+    "gzip": gzip.compress(TEXT),
+    "x-gzip": gzip.compress(TEXT[:20]) + gzip.compress(TEXT[20:]),
+    "deflate": zlib.compress(TEXT),
+    "Deflate": BARE.compress(TEXT) + BARE.flush(),
+    "identity": TEXT,
+}
+
+
+@pytest.mark.parametrize("encoding", PACKED)
+def test_what_is_compressed_is_unpacked(encoding: str) -> None:
+    with serving(packed_reply(PACKED[encoding], encoding)) as server:
+        assert ask(target_of(HttpTarget, url=server.url)).text == TEXT.decode()
+
+
+def test_a_large_answer_is_unpacked_to_its_end() -> None:
+    text = "0123456789" * 300_000
+    with serving(packed_reply(gzip.compress(text.encode()))) as server:
+        assert ask(target_of(HttpTarget, url=server.url)).text == text
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding", "said"),
+    [
+        (PACKED["gzip"][:-20], "gzip", "its gzip data break off"),
+        (PACKED["gzip"][:-4], "gzip", "its gzip data break off"),
+        (PACKED["deflate"][:-6], "deflate", "its deflate data break off"),
+        (PACKED["gzip"] + b"more", "gzip", "it can't be unpacked"),
+        (PACKED["deflate"] + b"more", "deflate", "there is more after its end"),
+        (b"plain text", "gzip", "it can't be unpacked"),
+        (TEXT, "br", "it came as `br`, which was not asked for"),
+    ],
+    ids=range(7),
+)
+def test_half_of_an_answer_is_no_answer(data: bytes, encoding: str, said: str) -> None:
+    with serving(packed_reply(data, encoding)) as server:
+        error = failure(target_of(HttpTarget, url=server.url))
+    assert (error.kind, error.may_succeed_later) == ("connection", True)
+    assert f"the answer is not whole: {said}" in str(error)
 
 
 # Statuses.

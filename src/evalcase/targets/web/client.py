@@ -34,9 +34,11 @@ from evalcase.targets.web.errors import (
 from evalcase.targets.web.network import load_trust
 from evalcase.targets.web.proxy import find_proxy
 from evalcase.targets.web.quota import read_quota
+from evalcase.targets.web.unpacking import ACCEPTED, BrokenBodyError, unpack
 
 _ERROR_BYTES = 100_000
-_FAILURES = (aiohttp.ClientError, TimeoutError, OSError)
+_FAILURES = (aiohttp.ClientError, TimeoutError, OSError, BrokenBodyError)
+_CODED = "Content-Encoding"
 # Made once: each call of `json.dumps` with options makes another.
 _to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -71,7 +73,12 @@ class HttpClient:
         self._url = URL(endpoint.url)
         self._proxy = find_proxy(endpoint.kind, endpoint.url, environment)
         self._session = aiohttp.ClientSession(
-            headers={"User-Agent": f"evalcase/{__version__}", **headers},
+            headers={
+                "User-Agent": f"evalcase/{__version__}",
+                "Accept-Encoding": ACCEPTED,
+                **headers,
+            },
+            auto_decompress=False,
             connector=aiohttp.TCPConnector(
                 limit=0,
                 ssl=load_trust(endpoint, environment),
@@ -112,7 +119,7 @@ class HttpClient:
         try:
             async with self._request(body) as response:
                 await self._check_status(response)
-                yield Reply(response.content_type, response.content.iter_any())
+                yield Reply(response.content_type, _unpacked(response))
         except _FAILURES as error:
             raise self._failure(error) from None
 
@@ -128,7 +135,7 @@ class HttpClient:
                 headers={"Content-Type": content_type},
             ) as response:  # fmt: skip
                 await self._check_status(response)
-                yield Reply(response.content_type, response.content.iter_any())
+                yield Reply(response.content_type, _unpacked(response))
         except _FAILURES as error:
             raise self._failure(error) from None
 
@@ -153,8 +160,8 @@ class HttpClient:
             raise redirect_error(status, to, place)
         data = bytearray()
         # The status says more than a body that breaks off.
-        with suppress(aiohttp.ClientError, OSError):
-            async for chunk in response.content.iter_any():
+        with suppress(aiohttp.ClientError, OSError, BrokenBodyError):
+            async for chunk in _unpacked(response):
                 data += chunk
                 if len(data) > _ERROR_BYTES:
                     break
@@ -179,15 +186,23 @@ class HttpClient:
         if isinstance(error, aiohttp.ClientConnectorError):
             what = f"can't connect: {error.os_error.strerror or error.os_error}"
             return connection_error(what, place)
+        if isinstance(error, BrokenBodyError):
+            return connection_error(f"the answer is not whole: {error}", place)
         return connection_error(f"the connection broke: {error}", place)
 
 
 async def _read_body(response: aiohttp.ClientResponse, most_bytes: int) -> Output:
     length = response.content_length
     # What is compressed says how long it is on the way, and may be any size once it is here.
-    if length is not None and length <= most_bytes and "Content-Encoding" not in response.headers:
+    if length is not None and length <= most_bytes and _CODED not in response.headers:
         return Output(await response.read(), False)
-    return await read_all(response.content.iter_any(), most_bytes)
+    return await read_all(_unpacked(response), most_bytes)
+
+
+def _unpacked(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    chunks = response.content.iter_any()
+    coded = response.headers.get(_CODED)
+    return chunks if coded is None else unpack(chunks, coded)
 
 
 async def read_all(chunks: AsyncIterator[bytes], most_bytes: int) -> Output:
