@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
 
 from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import rate_of, summary_object
@@ -18,6 +17,7 @@ from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import columns_of, seen_from, style_for
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.evaluated import read_evaluated
+from evalcase.model.name_pattern import fits_pattern
 from evalcase.model.nearest import did_you_mean
 from evalcase.project.options import runs_folder
 from evalcase.record.find import ListedRun, count_runs, find_run, list_runs
@@ -95,7 +95,7 @@ def _is_of(listed: ListedRun, key: str, glob: str | None) -> bool:
     if glob is None:
         return True
     names = _names(listed.run.about.get(key)) if listed.run is not None else ()
-    return any(name == glob or fnmatchcase(name, glob) for name in names)
+    return any(fits_pattern(name, glob) for name in names)
 
 
 def _say_none(known: list[ListedRun], suite: str | None, target: str | None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalcase.model.grade import Grade, Score
+from evalcase.model.grade import Grade, Score, reaches
 from evalcase.model.grader import NamedGrader
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
@@ -62,7 +62,7 @@ def _decide(named: NamedGrader, score: Score) -> tuple[bool, bool]:
         return False, False
     if score.passed is not None and (named.threshold is None or not score.passed):
         return score.passed, False
-    return score.value >= named.needed_score, True
+    return reaches(score.value, named.needed_score), True
 
 
 def _reason(

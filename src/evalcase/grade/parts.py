@@ -6,7 +6,7 @@ also with `not: true`, and several parts are graded one by one.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 from functools import lru_cache
 from inspect import isawaitable
 
@@ -77,7 +77,13 @@ def _look_at_part(grader: Grader, context: Context, found: Found) -> Score | Awa
 async def _wait_for_parts(
     found: Sequence[Found], outcomes: Sequence[Score | Awaitable[Score]]
 ) -> PartScores:
-    return _put_together(found, [await each if isawaitable(each) else each for each in outcomes])
+    try:
+        scores = [await each if isawaitable(each) else each for each in outcomes]
+    finally:
+        for each in outcomes:  # those after one that broke have not been begun
+            if isinstance(each, Coroutine):
+                each.close()
+    return _put_together(found, scores)
 
 
 def _put_together(found: Sequence[Found], scores: Sequence[object]) -> PartScores:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalcase.model.grade import Grade, mean_score
+from evalcase.model.grade import Grade, mean_score, reaches
 from evalcase.model.result import Verdict
-
-_ROUNDING = 1e-9
-"""A mean of 0.8 that comes out as 0.7999999999999999 is still 0.8."""
 
 
 def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> Verdict:
@@ -31,7 +28,7 @@ def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> V
             return "failed"
         if mean is None:
             return "ungraded"
-        if mean < threshold - _ROUNDING:
+        if not reaches(mean, threshold):
             return "failed"
     return "passed" if grades and len(graded) == len(grades) else "ungraded"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import ClassVar
 
 from evalcase.graders.compare.content import lay_out, tell_difference
@@ -12,13 +12,14 @@ from evalcase.graders.compare.lenient_json import find_lenient_differences
 from evalcase.graders.compare.reference import expected_content, expected_value, nothing_to_compare
 from evalcase.graders.compare.subject import graded_value, is_large
 from evalcase.graders.compare.text_difference import first_difference
+from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import UNSAID, Unsaid, option
 from evalcase.model.path_steps import path_steps
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Anything, Choice, Flag, ListOf, Number
+from evalcase.model.shape import Anything, Choice, Flag, ListOf, Number, OptionFault
 from evalcase.model.shape_names import PathText
 from evalcase.model.shape_one_of import OneOf
 
@@ -52,6 +53,13 @@ class JsonEqualsGrader(Grader):
         Number(0), "How far numbers may be apart.", default=0.0, example=0.01,
         elsewhere=("tolerance", "epsilon", "delta"),
     )  # fmt: skip
+
+    @conflict
+    def _ignores_everything(self) -> Iterator[OptionFault]:
+        for number, path in enumerate(self.ignore):
+            if tuple(path_steps(path)) in ((), ("*",)):
+                what = f"`ignore` leaves nothing to compare: `{path}` is everywhere"
+                yield OptionFault(("ignore", number), what, "name what doesn't matter")
 
     def compares_expected(self) -> bool:
         return self.value is UNSAID

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any, ClassVar, TypeVar
 
@@ -32,10 +31,11 @@ from evalcase.graders.judging.prompt import (
 )
 from evalcase.graders.judging.ready import RUBRIC_NAMES, Rubric, read_rubric
 from evalcase.graders.judging.reply import claims_schema, read_claims, read_judge_reply, schema_for
-from evalcase.graders.judging.template import TemplateText
+from evalcase.graders.judging.template import TemplateText, hidden_faults, shows_block
 from evalcase.graders.judging.votes import (
     decide_criteria,
     explain_votes,
+    keeping_details,
     mean_precision,
     weigh_criteria,
 )
@@ -129,6 +129,11 @@ class JudgeGrader(Grader):
             yield OptionFault((where,), message, "make it an odd number")
 
     @conflict
+    def _hides_what_it_needs(self) -> Iterator[OptionFault]:
+        if self.rubric is not None:
+            yield from hidden_faults(self.template, self.rubric, read_rubric(self.rubric).needs)
+
+    @conflict
     def _is_blank(self) -> Iterator[OptionFault]:
         if self.value is not None and not self.value.strip():
             yield OptionFault(("value",), BLANK)
@@ -140,6 +145,8 @@ class JudgeGrader(Grader):
     def compares_expected(self) -> bool:
         """Whether it is told what is expected, to judge by it: by a rubric that needs it, or in
         words of one's own."""
+        if not shows_block(self.template, "reference"):
+            return False
         return self.rubric is None or "expected_output" in read_rubric(self.rubric).needs
 
     def judges_case(self) -> bool:
@@ -228,7 +235,7 @@ class JudgeGrader(Grader):
                 kept["criteria"] = [
                     {"id": each.id, **vote.said[each.key]._asdict()} for each in criteria
                 ]
-        with _keeping(details):
+        with keeping_details(details):
             decided = decide_criteria(criteria, said, len(votes), self.unsure)
         missed = any(each.criterion.required and each.score < 1.0 for each in decided)
         told = {**details, "criteria": [each.to_dict() for each in decided]}
@@ -249,7 +256,7 @@ class JudgeGrader(Grader):
         for kept, vote in zip(details["votes"], votes, strict=True):
             if len(votes) > 1 and vote.said is not None:
                 kept["claims"] = [each._asdict() for each in vote.said]
-        with _keeping(details):
+        with keeping_details(details):
             middle = middle_claims(claims, len(votes))
         told = {**details, "claims": middle.to_list()}
         return Score(middle.share, middle.reason, told, stands=middle.unsure)
@@ -288,12 +295,3 @@ def _is_empty(context: Context) -> bool:
     if context.part is not None:
         return context.part.value is None or not context.text.strip()
     return not context.text.strip() and not context.answer.tool_calls
-
-
-@contextmanager
-def _keeping(details: Mapping[str, Any]) -> Iterator[None]:
-    """Whoever finds no verdict in votes also says what they were."""
-    try:
-        yield
-    except GraderError as error:
-        raise GraderError(error.kind, str(error), {**error.details, **details}) from None

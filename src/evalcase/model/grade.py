@@ -59,6 +59,14 @@ class Grade:
     """Which turn of a conversation it is of, from 1; None where it is of the whole."""
 
 
+_ROUNDING = 1e-9
+"""A score of 0.8 that comes out as 0.7999999999999999 is still 0.8."""
+
+
+def reaches(score: float, threshold: float) -> bool:
+    return score >= threshold - _ROUNDING
+
+
 def mean_score(grades: Sequence[Grade]) -> float | None:
     """The mean by weight. None where nothing has any: no grades, or none that weighs."""
     if len(grades) == 1 and grades[0].weight:

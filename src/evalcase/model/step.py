@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from evalcase.model.name_pattern import fits_pattern
 from evalcase.model.quick_dataclass import dataclass
 
 StepKind = Literal["model", "tool", "agent", "other"]
@@ -35,6 +36,4 @@ class Step:
 
     def fits(self, pattern: str) -> bool:
         """Whether its name is as a pattern says, in which `*` and `?` stand for anything."""
-        from fnmatch import fnmatchcase
-
-        return fnmatchcase(self.name, pattern.replace("[", "[[]"))
+        return fits_pattern(self.name, pattern)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from fnmatch import fnmatchcase
 from hashlib import sha256
 from heapq import nsmallest
 
 from evalcase.model.case import Case
+from evalcase.model.name_pattern import fits_pattern
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.quick_tuple import NamedTuple
@@ -152,7 +152,7 @@ class Chooser:
         """Whether a case is chosen for all of its targets."""
         if self.named and (self.place_of(suite), case.id) in self.named:
             return True
-        return any(fnmatchcase(case.id, glob) for glob in self.selection.globs)
+        return any(fits_pattern(case.id, glob) for glob in self.selection.globs)
 
     def _sample(self, cases: Iterable[SuiteCase], size: int) -> Iterator[SuiteCase]:
         """A random part that depends on the seed and the ids only, in the order of the file."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from evalcase.model.case import Case
+from evalcase.model.name_pattern import fits_pattern
 from evalcase.run.selection import Chooser, SuiteCase
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Unmatched:
             yield suite, case
 
     def _strike_out(self, suite: str, case: Case) -> None:
-        self._globs = [glob for glob in self._globs if not fnmatchcase(case.id, glob)]
+        self._globs = [glob for glob in self._globs if not fits_pattern(case.id, glob)]
         if self._pairs or self._at:
             place = self._choice.place_of(suite)
             self._suites.setdefault(place, suite)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalcase.errors import ConfigError
 from evalcase.graders.judging.criterion import number_criteria
 from evalcase.graders.judging.neutral import BREAK, neutralise_tokens
 from evalcase.graders.judging.prompt import (
@@ -19,6 +20,7 @@ from evalcase.graders.judging.prompt import (
     write_prompt,
 )
 from evalcase.graders.judging.template import BLOCKS, TemplateText
+from evalcase.plugins.grader_making import make_grader
 
 CRITERIA = number_criteria([{"text": "Is polite"}, {"text": "Is\nshort", "id": "short"}])
 
@@ -128,3 +130,14 @@ def test_check_knows_what_a_template_may_hold(template: str, said: list[str]) ->
 
 def test_both_lists_of_blocks_are_one() -> None:
     assert BLOCK_NAMES == BLOCKS
+
+
+def test_a_judge_compares_with_what_is_expected_only_if_it_is_shown_that() -> None:
+    hides, shows = "{{answer}} by {{criteria}}", "{{answer}} by {{criteria}}, {{reference}}"
+    for template, compares in ((None, True), (shows, True), (hides, False)):
+        named = make_grader({"type": "judge", "value": "Is polite.", "template": template})
+        assert named.grader.compares_expected() is compares
+    with pytest.raises(ConfigError, match=r"the rubric `correct` needs {{reference}} in the"):
+        make_grader({"type": "judge", "rubric": "correct", "template": hides})
+    with pytest.raises(ConfigError, match=r"the rubric `faithful` needs {{context}} in the"):
+        make_grader({"type": "judge", "rubric": "faithful", "template": hides})

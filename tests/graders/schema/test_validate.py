@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from evalcase.errors import EvalcaseError
 from evalcase.graders.schema import with_extra
 from evalcase.graders.schema.formats import FORMATS_ELSEWHERE
+from evalcase.graders.schema.keywords import BESIDE
 from evalcase.graders.schema.keywords import KNOWN, NOTES
 from evalcase.graders.schema.schema_faults import needs_extra, schema_faults
 from evalcase.graders.schema.validate import MOST_ERRORS, Validator
@@ -62,7 +63,12 @@ def one_schema(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     known = keywords(inner)
     chosen = st.lists(st.sampled_from(sorted(known)), max_size=4, unique=True)
     return st.booleans() | chosen.flatmap(
-        lambda some: st.fixed_dictionaries({name: known[name] for name in some})
+        lambda some: st.fixed_dictionaries(
+            {
+                name: known[name]
+                for name in (*some, *(BESIDE[each] for each in some if each in BESIDE))
+            }
+        )
     )
 
 
@@ -167,6 +173,15 @@ def test_a_keyword_that_checks_nothing_is_told_with_and_without_the_extra(
         return
     (fault,) = faults
     assert (fault.code, hint in (fault.hint or "")) == ("unknown-option", True)
+
+
+def test_a_keyword_without_the_one_it_goes_with_is_told() -> None:
+    schema: Any = {"then": {"type": "string"}, "minContains": 3, "items": {"else": False}}
+    assert [(fault.path, fault.message) for fault in schema_faults(schema, ())] == [
+        (("then",), "`then` checks nothing without `if` beside it"),
+        (("minContains",), "`minContains` checks nothing without `contains` beside it"),
+        (("items", "else"), "`else` checks nothing without `if` beside it"),
+    ]
 
 
 def test_formats_are_known_or_told() -> None:

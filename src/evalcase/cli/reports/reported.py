@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.reports.by_parts import require_variables
 from evalcase.errors import ConfigError
 from evalcase.evaluation.evaluated import Evaluated, read_evaluated
 from evalcase.evaluation.figures import Figuring
+from evalcase.model.name_pattern import fits_pattern
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.result import Result
@@ -50,7 +50,7 @@ class Wanted:
 
     def includes(self, case: str) -> bool:
         """Whether a case is meant: by its id, or by a glob as `run --case` takes it."""
-        return self.case in (None, case) or fnmatchcase(case, self.case or "")
+        return self.case is None or fits_pattern(case, self.case)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Reported:
 
 def _missing(run: str, wanted: Wanted, cases: list[str], targets: list[str]) -> str:
     for noun, name, known in (("case", wanted.case, cases), ("target", wanted.target, targets)):
-        if name is not None and not any(fnmatchcase(each, name) for each in known):
+        if name is not None and not any(fits_pattern(each, name) for each in known):
             is_varied = any(each.startswith(f"{name}:") for each in known)
             variants = f"there are only variants of it: say `{name}:*`"
             hint = variants if is_varied else did_you_mean(name, known)

@@ -5,7 +5,7 @@ Nothing else is a template language, and what is put in is never looked at again
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
@@ -22,6 +22,19 @@ _PLACE = late_pattern(r"\{\{\s*([^{}]*?)\s*\}\}")
 def fill_template(template: str, blocks: Mapping[str, str]) -> str:
     """The template with each block in its place; a block that the case hasn't got is left out."""
     return _PLACE.sub(lambda found: blocks.get(found[1], ""), template)
+
+
+def shows_block(template: str | None, name: str) -> bool:
+    """Whether a judge sees a block. Without a template it sees all that there are."""
+    return template is None or any(found[1] == name for found in _PLACE.finditer(template))
+
+
+def hidden_faults(template: str | None, rubric: str, needs: Sequence[str]) -> Iterator[OptionFault]:
+    """What a rubric needs to be shown, and a template leaves out."""
+    for what, block in (("expected_output", "reference"), ("context", "context")):
+        if what in needs and not shows_block(template, block):
+            message = f"the rubric `{rubric}` needs {{{{{block}}}}} in the `template`"
+            yield OptionFault(("template",), message)
 
 
 @dataclass(frozen=True, slots=True)

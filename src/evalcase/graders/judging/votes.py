@@ -6,7 +6,8 @@ A vote that broke is no vote for anything, and still counts among those asked.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import fsum
 from typing import Any
 
@@ -16,6 +17,15 @@ from evalcase.graders.judging.reply import CriterionReply
 from evalcase.model.grade import Score
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
+
+
+@contextmanager
+def keeping_details(details: Mapping[str, Any]) -> Iterator[None]:
+    """Whoever finds no verdict in votes also says what they were."""
+    try:
+        yield
+    except GraderError as error:
+        raise GraderError(error.kind, str(error), {**error.details, **details}) from None
 
 
 class DecidedCriterion(NamedTuple):

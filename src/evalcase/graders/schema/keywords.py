@@ -25,6 +25,8 @@ NOTES = (
 ONE_ELSEWHERE = ("unevaluatedProperties", "unevaluatedItems")
 ELSEWHERE = (*ONE_ELSEWHERE, "dependencies", "$dynamicRef", "$dynamicAnchor", "$vocabulary")
 """They exist, and need the extra `schema`; the value of the first two is a schema."""
+BESIDE = {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
+"""They say nothing of what is valid unless another keyword stands beside them."""
 IDLE = {
     "additionalItems": "JSON Schema 2020-12 has `items` for what follows `prefixItems`",
     **dict.fromkeys(

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from evalcase.graders.schema.formats import FORMATS_ELSEWHERE
 from evalcase.graders.schema.keywords import (
+    BESIDE,
     ELSEWHERE,
     IDLE,
     KNOWN,
@@ -58,7 +59,10 @@ class _Faults:
             return
         for keyword, value in schema.items():
             where = (*path, keyword)
-            if keyword in KNOWN or (self._has_extra and keyword in ELSEWHERE):
+            if BESIDE.get(keyword, keyword) not in schema:
+                what = f"`{keyword}` checks nothing without `{BESIDE[keyword]}` beside it"
+                yield OptionFault(where, what, at="key")
+            elif keyword in KNOWN or (self._has_extra and keyword in ELSEWHERE):
                 yield from self._of_keyword(keyword, value, where)
             else:
                 yield _tell_unknown(keyword, where)
