@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.run.project import Project, case, cases
 
 
@@ -84,3 +86,28 @@ def test_a_report_that_could_not_be_written_is_not_forgotten(project: Project) -
     assert project.run("resume", "--report", "b.json").code == 0
     assert project.run("resume").code == 0
     assert {path.name for path in project.runs()[-1].iterdir()} == {"run.json", "journal.jsonl"}
+
+
+@pytest.mark.parametrize("name", ["d.jsonl", "rows.csv", "d.json"])
+def test_a_file_that_is_no_report_is_not_overwritten(project: Project, name: str) -> None:
+    project.suite(case("a", "say 4"))
+    file = project.path / name
+    file.write_text('{"id": "one", "input": "hi"}\n')
+    before = file.read_bytes()
+    done = project.run("run", "--report", name)
+    assert (done.code, project.calls()) == (2, []), "nothing was run"
+    assert f"{name} is there already, and is no report of evalcase" in done.err
+    project.run("run")
+    assert project.run("report", "-o", name).code == 2
+    assert file.read_bytes() == before
+
+
+def test_an_earlier_report_is_overwritten_and_so_is_an_empty_file(project: Project) -> None:
+    project.suite(case("a", "say 4"))
+    (project.path / "t.jsonl").touch()
+    names = ["t.json", "t.jsonl", "t.csv", "t.otlp.json"]
+    for _ in range(2):
+        done = project.run("run", *[word for name in names for word in ("--report", name)])
+        assert done.code == 1, done.err
+    run = json.loads(project.run("list", "--json").out)[0]["run"]
+    assert all(run in (project.path / name).read_text() for name in names)

@@ -12,8 +12,7 @@ from jsonschema import Draft202012Validator
 from evalcase.errors import EvalcaseError
 from evalcase.graders.schema import with_extra
 from evalcase.graders.schema.formats import FORMATS_ELSEWHERE
-from evalcase.graders.schema.keywords import BESIDE
-from evalcase.graders.schema.keywords import KNOWN, NOTES
+from evalcase.graders.schema.keywords import BESIDE, KNOWN, NOTES
 from evalcase.graders.schema.schema_faults import needs_extra, schema_faults
 from evalcase.graders.schema.validate import MOST_ERRORS, Validator
 from evalcase.system.patterns.searches import Searches

@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from importlib.util import find_spec
 from typing import TextIO
 
+from evalcase.cli.reports.overwriting import refuse_to_overwrite
 from evalcase.cli.reports.reported import Reported
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
@@ -102,6 +103,7 @@ def write_pieces(pieces: Iterable[str | bytes], path: str) -> None:
     import shutil
     import tempfile
 
+    refuse_to_overwrite(path)
     with tempfile.TemporaryFile() as draft:
         draft.writelines(_encoded(pieces))
         draft.seek(0)

@@ -1,0 +1,35 @@
+"""A report takes the place of an earlier one, and of nothing else: JSON, JSONL and CSV are also
+what cases, answers and traces are kept in, which a slip must not cost."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from evalcase.errors import ConfigError
+from evalcase.system.files import open_file
+from evalcase.text.late_pattern import late_pattern
+
+_ENDINGS = (".json", ".jsonl", ".csv")
+_LOOKED_AT = 4096
+_OWN = late_pattern(
+    rb'\{"run": "|\{"result": \[|\{"suite": .*?"verdict": "|suite,case,target,repeat,verdict,'
+    rb'|\{"resourceSpans": .*?"stringValue": "evalcase"',
+    re.DOTALL,
+)
+"""How reports begin."""
+
+
+def refuse_to_overwrite(path: str) -> None:
+    """Raise ConfigError if there is a file that is no report of evalcase."""
+    name = os.path.basename(path).lower()
+    if not name.endswith(_ENDINGS) or not os.path.isfile(path):
+        return
+    try:
+        with open_file(path) as file:
+            beginning = file.read(_LOOKED_AT)
+    except OSError:
+        return  # who writes it says what is wrong
+    if beginning.strip() and not _OWN.match(beginning):
+        hint = "remove it, or choose another name"
+        raise ConfigError(f"{path} is there already, and is no report of evalcase: {hint}")
