@@ -10,6 +10,7 @@ from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import MapOf, OptionFault, Text
+from evalcase.model.shape_variable import may_hold_secret
 from evalcase.text.json_path import JsonPath
 from evalcase.text.late_pattern import late_pattern
 
@@ -31,7 +32,11 @@ class Address:
         elif _USER.match(value):
             # It isn't shown: a password is the likeliest thing in it.
             what = "has a user or a password in it: name its key with `key_env`"
-            yield OptionFault(path, f"`{name}` {what}")
+            yield OptionFault(path, f"`{name}` {what}", hides=True)
+        elif (parameter := _secret_parameter(value)) is not None:
+            what = f"has a secret in its parameter `{parameter}`, and addresses are recorded"
+            hint = "send it as a header, by `header_env`, which names its variable"
+            yield OptionFault(path, f"`{name}` {what}", hint, hides=True)
         elif not _is_usable(value):
             yield OptionFault(
                 path, f"`{name}` is {self.words}, not {value!r:.80}", _scheme_hint(value)
@@ -45,6 +50,16 @@ class Address:
 
     def schema(self) -> dict[str, JSON]:
         return {"type": "string", "pattern": "^https?://[^/?#@]+"}
+
+
+def _secret_parameter(url: str) -> str | None:
+    """The name of what looks like a key in the query of an address."""
+    query = url.partition("#")[0].partition("?")[2]
+    for pair in query.split("&"):
+        name, _, value = pair.partition("=")
+        if value and may_hold_secret(name):
+            return name
+    return None
 
 
 def _is_usable(url: str) -> bool:
