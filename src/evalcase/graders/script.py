@@ -20,6 +20,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything, Choice, ListOf, MapOf, Number, OptionFault, Text
 from evalcase.model.target import Surroundings
 from evalcase.system.digests import digest_file
+from evalcase.system.programs import find_program
 from evalcase.system.project_root import leads_inside
 from evalcase.text.strict_json import BadJsonError, parse_json
 
@@ -70,12 +71,9 @@ class ScriptGrader(Grader):
 
     def load(self, surroundings: Surroundings) -> None:
         """Raise ConfigError if there is no such program."""
-        from shutil import which
-
         self.surroundings = surroundings
         name = self.value[0]
-        path = os.path.join(surroundings.root, name) if os.path.dirname(name) else name
-        if which(path, path=surroundings.environment.get("PATH")) is None:
+        if find_program(name, surroundings.root, surroundings.environment) is None:
             raise ConfigError(f"grader `script`: there is no program `{name}` to run")
 
     def fingerprint(self) -> str:

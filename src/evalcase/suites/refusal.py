@@ -42,6 +42,8 @@ class SuiteNeeds(NamedTuple):
     """The functions that grade, as `module:function`."""
     programs: set[str]
     """The programs that grade."""
+    scripts: set[str]
+    """The files that they run."""
 
 
 class Needs(NamedTuple):
@@ -83,6 +85,8 @@ def check_plan(
     of_suites += [problem for problem in errors if problem not in seen]
     if config.judge is not None:
         names.add(config.judge.target)
+    if unknown and config.target is not None and not needs.targets:
+        names.add(config.target)  # a case with a mistake may be one that names no other
     problems = config_problems_of(config, frozenset(names), broken)
     problems += _object_to_named(config, needs, broken or {})
     found = [*problems, *of_suites]
@@ -159,7 +163,7 @@ class _Needed(InProject):
             return None
         if what in ("target", "asked"):
             self.mentioned.add(name)
-        elif what in ("code", "program") and self._unopened is not None:
+        elif what in ("code", "program", "script") and self._unopened is not None:
             return None  # those of a run whose targets were tried are loaded
         unfit = super().object_to(what, name)
         if unfit is None and what in ("target", "asked") and name not in self.config.targets:
@@ -180,6 +184,7 @@ class _Needed(InProject):
             "asked": self._needs.asked,
             "code": self._needs.code,
             "program": self._needs.programs,
+            "script": self._needs.scripts,
         }
 
     def concerns(self, problem: Problem) -> bool:
