@@ -48,6 +48,8 @@ class Survey(NamedTuple):
     """Who plays the user that talks to whom."""
     errors: tuple[Problem, ...] = ()
     """What is wrong with the suites themselves."""
+    invalid: tuple[str, ...] = ()
+    """Those of which no case is known."""
     fault: ConfigError | None = None
     """What else keeps the run from starting."""
 
@@ -94,7 +96,7 @@ def survey_cases(
         errors = error.problems
     if not errors:
         fault = _look_at_filters(unmatched, suites, found, fault, warn)
-    return found._replace(errors=errors, fault=fault)
+    return found._replace(errors=errors, invalid=tuple(suites.invalid), fault=fault)
 
 
 def _deal(choice: Chooser, cases: Iterable[tuple[str, Case]], shard: Shard) -> Chooser:
