@@ -209,7 +209,7 @@ def test_a_target_of_the_command_line_is_looked_at_before_anything_else(folder: 
     problems = problems_of_run(target=["agnet", "pyton:x", "replay:../x"], cases=["one"])
     assert [(p.code, p.path, p.hint) for p in problems] == [
         ("unknown-target", "target agnet", "did you mean `agent`?"),
-        ("unknown-target", "target pyton:x", "did you mean `python`?"),
+        ("unknown-target", "target pyton:x", "did you mean `python:x`?"),
     ]
 
 

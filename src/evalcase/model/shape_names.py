@@ -55,6 +55,8 @@ def _reference_hint(module: str, name: str) -> str:
         name = function or "get_assert"
     if not _is_dotted(name):
         return "write module:function, for example my_agent:answer"
+    if module.startswith("//") and _is_dotted(module[2:].removesuffix(".py")):
+        return f"did you mean `{module.removeprefix('//')}:{name}`?"
     if ".." in module or module.startswith("/"):
         return "only files of the project are imported, as in ./checks.py:polite"
     if module.endswith(".py"):
