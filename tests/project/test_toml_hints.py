@@ -9,6 +9,7 @@ import pytest
 import evalcase
 
 AT_TOP = "settings stand at the top of the file, before all tables, and in none of their own"
+GRADERS = "a suite says what it is graded by, as `graders`; a function of yours is `python:…` there"
 FOR_EACH = 'write [targets.NAME] for each of them, and kind = "…" below it'
 
 
@@ -40,8 +41,7 @@ FOR_EACH = 'write [targets.NAME] for each of them, and kind = "…" below it'
         (
             '[graders.mine]\nkind = "python"\n',
             "1:2",
-            "a suite says what it is graded by, as `graders`; "
-            "a function of yours is `python:…` there",
+            GRADERS,
         ),
     ],
 )
