@@ -566,6 +566,36 @@ def test_what_takes_the_place_of_execution_means_the_same(
     assert [problem.hint for problem in evalcase.check(".")] == [hint]
 
 
+@pytest.mark.parametrize(
+    ("fields", "hint"),
+    [
+        ("graders: contains", "write [contains]"),
+        ("graders: {contains: x}", "put `- ` before each grader"),
+        ("graders: [{script: python3 x.py}]", "write [python3, x.py]"),
+        ("graders: [{type: contains, value: x, not: yes}]", "write true, without quotes"),
+        ("graders: [expected], suite_graders: off", "write false, without quotes"),
+        ("graders: ['python:checks']", "write checks:FUNCTION"),
+        ("graders: ['python:checks.polite']", "did you mean `checks:polite`?"),
+        ("graders: ['python:checks.py']", "write ./checks.py:FUNCTION"),
+        ("graders: ['python:./checks.py']", "write ./checks.py:FUNCTION"),
+        ("graders: [expected], target: [a, b]", "several are written as `targets`"),
+        (
+            "graders: [expected], target: {kind: echo}",
+            "a table of options stands in evalcase.toml, as [targets.NAME]; write its name",
+        ),
+        ("rubrics: [{txt: x}]", "did you mean `text`?"),
+        ("graders: [{trajectory: [{tol: x}]}]", "did you mean `tool`?"),
+    ],
+)
+def test_one_mistake_is_told_once_and_with_what_to_write(
+    folder: Path, fields: str, hint: str
+) -> None:
+    write(folder, evalcase__toml="[judge]\ntarget = 'echo'\n")
+    write(folder, a__eval__yaml=f"- {{id: a, input: x, expected_output: x, {fields}}}\n")
+    (problem,) = [each for each in evalcase.check(".") if each.severity == "error"]
+    assert problem.hint == hint
+
+
 # Where a configuration is
 
 

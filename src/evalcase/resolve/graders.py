@@ -28,9 +28,10 @@ MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"}
 def read_grader_list(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
     """Each grader as `{type: name, …}`; an argument is the option that it gives."""
     if type(value) is not list:
-        findings.add(
-            "wrong-type", path, f"`{path[-1]}` is a list, not {describe_kind(value)}", SPELLINGS
-        )
+        hint = f"write [{value}]" if type(value) is str and value.isprintable() else SPELLINGS
+        hint = "put `- ` before each grader" if type(value) is dict else hint
+        message = f"`{path[-1]}` is a list, not {describe_kind(value)}"
+        findings.add("wrong-type", path, message, hint)
         return None
     graders = [_read_grader(item, (*path, index), findings) for index, item in enumerate(value)]
     return [grader for grader in graders if grader is not None]
@@ -52,8 +53,12 @@ def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
         written = _with_inner(written, declared, findings)
         mention_targets(written, declared, findings)
         mention_files(written, declared, findings)
-        for fault in declared.faults(written.options):
-            _report_fault(fault, written, declared, findings)
+        faults = list(declared.faults(written.options))
+        # What stands in a place of its own is not missing, too.
+        is_odd = any(_is_no_argument(fault, written) for fault in faults)
+        for fault in faults:
+            if not (is_odd and fault.code == "missing-option"):
+                _report_fault(fault, written, declared, findings)
     return {"type": written.name, **written.options} if findings.errors == before else None
 
 
@@ -172,6 +177,11 @@ def _with_inner(
             # What is left of a list with mistakes is never used, but it is not an empty one.
             options[name] = inner or options[name]
     return written._replace(options=options)
+
+
+def _is_no_argument(fault: OptionFault, written: WrittenGrader) -> bool:
+    """Whether it is about an argument of a grader that takes none."""
+    return fault.code == "unknown-option" and fault.path == (written.argument,)
 
 
 def _report_unknown(written: WrittenGrader, findings: Findings) -> None:
