@@ -160,6 +160,36 @@ def test_a_command_that_is_misspelt(typo: str, meant: str) -> None:
     assert f"there is no command '{typo}'. Did you mean '{meant}'?" in result.err
 
 
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        (["test"], "there is no command 'test'. Did you mean 'run'?"),
+        (["validate"], "Did you mean 'check'?"),
+        (["ls"], "Did you mean 'list'?"),
+        (["version"], "Did you mean 'evalcase --version'?"),
+        (["bot.eval.yaml"], "Did you mean 'evalcase run bot.eval.yaml'?"),
+        (["."], "Did you mean 'evalcase run .'?"),
+        (["run", "--targets", "echo"], "No such option '--targets'. Did you mean '--target'?"),
+        (["run", "-t", "echo"], "Did you mean '--target'?"),
+        (["run", "--model", "echo"], "Did you mean '--target'?"),
+        (["run", "--filter", "x"], "Did you mean '--case'?"),
+        (["check", "--json"], "Did you mean '--format json'?"),
+        (["--target", "echo", "run"], "It stands after the command: evalcase run --target …"),
+    ],
+)
+def test_what_others_call_commands_and_options(typed: list[str], hint: str) -> None:
+    result = evalcase(*typed)
+    assert (result.code, result.out) == (2, "")
+    assert hint in result.err
+
+
+def test_an_option_that_nothing_has() -> None:
+    for typed in (["--zzz"], ["run", "--zzz"]):
+        result = evalcase(*typed)
+        assert result.code == 2
+        assert result.err.endswith("No such option '--zzz'.\n")
+
+
 def test_a_command_that_is_like_no_other() -> None:
     result = evalcase("zzz", "x.yaml")
     assert (result.code, result.out) == (2, "")

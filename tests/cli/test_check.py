@@ -33,6 +33,19 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_errors_are_counted_by_the_files_that_they_are_in(tmp_path: Path) -> None:
+    fine, config = tmp_path / "a.eval.yaml", tmp_path / "evalcase.toml"
+    fine.write_text("- {input: hi, expected_output: hi}\n")
+    (tmp_path / "b.eval.yaml").write_text("- {input: hi, expected_output: hi}\n")
+    for text, last in (
+        ("", "all well: 2 cases in 2 files"),
+        ("[targets.a]\nkind = 'command'\ncommand = ['no-such-program']\n", "2 cases in 2 files"),
+        ("x = 1\n", "1 error in 1 file"),
+    ):
+        config.write_text(text)
+        assert evalcase("check", cwd=tmp_path).out.rstrip().endswith(last)
+
+
 def test_a_good_file(folder: Path) -> None:
     result = evalcase("check", "good.eval.yaml", cwd=folder)
     assert result == (0, b"all well: 1 case in 1 file\n", b"")
@@ -80,7 +93,7 @@ def test_without_paths_the_current_folder_is_searched(folder: Path) -> None:
         "old.eval.yaml:1:3",
         "sub/x.eval.jsonl:1:11",
     ]
-    assert result.out.endswith("2 errors, 1 warning, 1 note in 5 files\n")
+    assert result.out.endswith("2 errors, 1 warning, 1 note in 4 files\n")
 
 
 def test_several_files_in_the_order_they_are_named(folder: Path) -> None:

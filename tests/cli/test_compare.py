@@ -90,6 +90,18 @@ def test_cases_of_one_side_only_are_said_before_any_number(project: Project) -> 
     assert out.index("only in base") < out.index("1 case compared")
 
 
+def test_runs_of_other_suites_say_which_each_has(project: Project) -> None:
+    project.suite(case("a"))
+    run_with(project, a="yes")
+    for name in ("b", "c", "d", "e"):
+        project.suite(case("a"), name=name)
+    run_with(project, "b.eval.yaml", "c.eval.yaml", "d.eval.yaml", "e.eval.yaml", a="yes")
+    assert compared(project)["differs"] == [
+        "4 cases only in head, which alone has b.eval.yaml, c.eval.yaml, d.eval.yaml and 1 more",
+        "1 case only in base, which alone has s.eval.yaml",
+    ]
+
+
 def test_skipped_cases_are_not_compared(project: Project) -> None:
     project.suite(case("a"), case("b"))
     run_with(project, a="yes", b="yes")

@@ -97,7 +97,7 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
     [
         (CONFIG, ["--target", "agnt"], "agnt"),
         (CONFIG, ["--target", "nokind:x"], "nokind"),
-        (CONFIG, ["--target", "pyhton:agent:answer"], "did you mean `python`"),
+        (CONFIG, ["--target", "pyhton:agent:answer"], "did you mean `python:agent:answer`"),
         (CONFIG, ["--target", "python:nowhere:answer"], "nowhere"),
         (CONFIG, ["--target", "python:agent:nothing"], "nothing"),
         ("", [], "names no target"),

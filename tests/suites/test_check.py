@@ -14,6 +14,7 @@ the command line names is not refused for it.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -55,6 +56,14 @@ def project(
     (folder / "pack").mkdir()
     (folder / "pack" / "__init__.py").write_text("return 1\n")
     (folder / "pack" / "fine.py").write_text("def f(): ...\n")
+    # What no repository holds well.
+    write(tmp_path, elsewhere__py="def f(): ...\n")
+    (folder / "linked.py").symlink_to(tmp_path / "elsewhere.py")
+    (folder / "linked.answers").symlink_to(tmp_path / "elsewhere.py")
+    (folder / "linked-program").symlink_to(sys.executable)
+    (folder / "dangling").symlink_to(tmp_path / "nowhere")
+    (folder / "folder.py").mkdir()
+    os.mkfifo(folder / "pipe.answers")
     monkeypatch.chdir(folder)
     return folder
 
@@ -62,7 +71,7 @@ def project(
 def announced(folder: Path, *kinds: str, of_tested: bool = True) -> list[Found]:
     found: list[Found] = []
     for path in folder.rglob("*"):
-        if path.is_file():
+        if path.is_file() and not path.is_symlink():
             for kind, code, line, column, unless in ANNOUNCED.findall(path.read_text()):
                 if kind in kinds and (of_tested or not unless):
                     name = str(path.relative_to(folder)).removesuffix(".expect")
@@ -74,10 +83,10 @@ def told(problems: list[Problem], *severities: str) -> list[Found]:
     return sorted((p.code, p.path, p.line, p.column) for p in problems if p.severity in severities)
 
 
-def problems_of_run(**options: Any) -> list[Problem]:
-    """What a run of the current folder is refused with."""
+def problems_of_run(paths: str | Path = ".", **options: Any) -> list[Problem]:
+    """What a run, of the current folder, is refused with."""
     with pytest.raises((evalcase.SuiteError, evalcase.ConfigError)) as caught:
-        evalcase.evaluate(".", **options)
+        evalcase.evaluate(paths, **options)
     error = caught.value
     assert isinstance(error, evalcase.SuiteError | evalcase.ConfigError)
     return list(error.problems)
@@ -134,7 +143,7 @@ def test_text_that_is_not_saved_has_the_same_problems(project: Path) -> None:
             path.write_text("")
             beside = name.replace(".eval.jsonl", ".suite.yaml")
             expected = [problem for problem in found if problem.path in (name, beside)]
-            problems = evalcase.check_text(text, name)
+            problems = [p for p in evalcase.check_text(text, name) if p.path in (name, beside)]
             path.write_text(text)
             assert told(problems, "error", "warning") == told(expected, "error", "warning")
 
@@ -200,7 +209,7 @@ def test_a_target_of_the_command_line_is_looked_at_before_anything_else(folder: 
     problems = problems_of_run(target=["agnet", "pyton:x", "replay:../x"], cases=["one"])
     assert [(p.code, p.path, p.hint) for p in problems] == [
         ("unknown-target", "target agnet", "did you mean `agent`?"),
-        ("unknown-target", "target pyton:x", "did you mean `python`?"),
+        ("unknown-target", "target pyton:x", "did you mean `python:x`?"),
     ]
 
 
@@ -283,10 +292,55 @@ kind = "command"
 command = ["python3"]
 """
     write(folder, evalcase__toml=config, a__eval__yaml="- {input: a, expected_output: a}\n")
-    (folder / "grade-here").write_text("")
-    (warning,) = evalcase.check(".")
-    assert (warning.code, warning.line, warning.column) == ("missing-program", 7, 12)
-    assert (warning.hint or "").startswith("write ./grade-here: ")
+    write(folder, **{"grade-here": ""})
+    own, beside = evalcase.check(".")
+    assert (own.code, own.line, own.column) == ("missing-program", 3, 12)
+    assert (beside.code, beside.line, beside.column) == ("missing-program", 7, 12)
+    assert (beside.hint or "").startswith("write ./grade-here: ")
+
+
+OWN_PATH = """\
+target = "tool"
+[targets.tool]
+kind = "command"
+command = ["say-it"]
+cwd = "sub"
+env = { PATH = "bin:/usr/bin:/bin" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "path", "found"),
+    [
+        ("sub/bin", "bin:/usr/bin:/bin", True),
+        ("bin", "bin:/usr/bin:/bin", False),  # which is seen from where nobody runs it
+        ("sub", ":/usr/bin:/bin", True),
+        ("sub/bin", "bin:$PATH", True),
+        ("bin", "sub/bin:$PATH", False),
+    ],
+)
+def test_a_path_that_is_not_absolute_is_seen_from_where_the_program_is_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, place: str, path: str, found: bool
+) -> None:
+    (folder / "sub").mkdir()
+    (folder / place).mkdir(exist_ok=True)
+    program = folder / place / "say-it"
+    program.write_text("#!/bin/sh\necho hi\n")
+    program.chmod(0o755)
+    config = OWN_PATH.replace("bin:/usr/bin:/bin", path)
+    write(folder, evalcase__toml=config, a__eval__yaml="- {input: a, expected_output: hi}\n")
+    problems = evalcase.check(".")
+    assert [(p.code, p.place) for p in problems] == (
+        [] if found else [("missing-program", "evalcase.toml:4:12")]
+    )
+    (folder / "other").mkdir()
+    monkeypatch.chdir(folder / "other")
+    if found:
+        assert evalcase.evaluate(folder / "a.eval.yaml", root=folder).ok
+    else:
+        problems = problems_of_run(paths=folder / "a.eval.yaml", root=folder)
+        assert [problem.code for problem in problems] == ["missing-program"]
+        assert ("no variable is filled in" in str(problems[0].hint)) == ("$" in path)
 
 
 TRIED = """\
@@ -510,6 +564,36 @@ def test_what_takes_the_place_of_execution_means_the_same(
     case = f"{{id: a, input: x, expected_output: x, execution: {held}}}"
     write(folder, a__eval__yaml=f"graders: [{{contains: a}}]\ncases: [{case}]\n")
     assert [problem.hint for problem in evalcase.check(".")] == [hint]
+
+
+@pytest.mark.parametrize(
+    ("fields", "hint"),
+    [
+        ("graders: contains", "write [contains]"),
+        ("graders: {contains: x}", "put `- ` before each grader"),
+        ("graders: [{script: python3 x.py}]", "write [python3, x.py]"),
+        ("graders: [{type: contains, value: x, not: yes}]", "write true, without quotes"),
+        ("graders: [expected], suite_graders: off", "write false, without quotes"),
+        ("graders: ['python:checks']", "write checks:FUNCTION"),
+        ("graders: ['python:checks.polite']", "did you mean `checks:polite`?"),
+        ("graders: ['python:checks.py']", "write ./checks.py:FUNCTION"),
+        ("graders: ['python:./checks.py']", "write ./checks.py:FUNCTION"),
+        ("graders: [expected], target: [a, b]", "several are written as `targets`"),
+        (
+            "graders: [expected], target: {kind: echo}",
+            "a table of options stands in evalcase.toml, as [targets.NAME]; write its name",
+        ),
+        ("rubrics: [{txt: x}]", "did you mean `text`?"),
+        ("graders: [{trajectory: [{tol: x}]}]", "did you mean `tool`?"),
+    ],
+)
+def test_one_mistake_is_told_once_and_with_what_to_write(
+    folder: Path, fields: str, hint: str
+) -> None:
+    write(folder, evalcase__toml="[judge]\ntarget = 'echo'\n")
+    write(folder, a__eval__yaml=f"- {{id: a, input: x, expected_output: x, {fields}}}\n")
+    (problem,) = [each for each in evalcase.check(".") if each.severity == "error"]
+    assert problem.hint == hint
 
 
 # Where a configuration is

@@ -13,7 +13,7 @@ import click
 from evalcase import __version__
 from evalcase.cli import declare
 from evalcase.cli.app import ABOUT, COMMANDS, command_of
-from evalcase.model.nearest import find_nearest
+from evalcase.cli.usage_hints import hint_at_command, hint_at_option
 
 
 class _Commands(click.Group):
@@ -27,9 +27,8 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            close = find_nearest(args[0], COMMANDS)
-            hint = f" Did you mean '{close}'?" if close else " See 'evalcase --help'."
-            raise click.UsageError(f"there is no command '{args[0]}'.{hint}")
+            hint = hint_at_command(args[0])
+            raise click.UsageError(f"there is no command '{args[0]}'. {hint}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -80,12 +79,10 @@ def _with_true_hint(error: click.ClickException) -> click.ClickException:
 
 
 def _hint_at_option(error: click.NoSuchOption) -> str | None:
-    if error.option_name == "--retry-failed":
-        return "What failed is asked again in a new run: evalcase run --failed-of RUN"
-    known = [] if error.ctx is None else [each.opts for each in error.ctx.command.params]
-    if error.option_name in ("-o", "--output") and ["--report"] in known:
-        return "A report is written by --report FILE, in the form that its ending says."
-    return None
+    command = None if error.ctx is None else error.ctx.command
+    known = [] if command is None else [flag for each in command.params for flag in each.opts]
+    is_group = isinstance(command, click.Group)
+    return hint_at_option(error.option_name, known, of_command=not is_group)
 
 
 def _hint_at_share(number: str) -> str | None:

@@ -174,7 +174,7 @@ def _prepare(
 def _refuse(found: Survey, config: Config, needs: Needs) -> None:
     """All that keeps a run from asking is told at once, before anything of the project is
     imported."""
-    refuse_run(check_plan(config, needs, found.errors), config, needs)
+    refuse_run(check_plan(config, needs, found.errors, found.invalid), config, needs)
     if found.fault is not None:
         raise found.fault
 

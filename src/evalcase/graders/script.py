@@ -12,6 +12,7 @@ from evalcase.errors import ConfigError, GraderError
 from evalcase.graders.script_protocol.given import describe_trial
 from evalcase.graders.script_protocol.reply import BadScriptReplyError, read_script_reply
 from evalcase.model.conflict import conflict
+from evalcase.model.finding import KeyPath
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
@@ -20,6 +21,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything, Choice, ListOf, MapOf, Number, OptionFault, Text
 from evalcase.model.target import Surroundings
 from evalcase.system.digests import digest_file
+from evalcase.system.programs import find_program
 from evalcase.system.project_root import leads_inside
 from evalcase.text.strict_json import BadJsonError, parse_json
 
@@ -32,6 +34,16 @@ _MOST_BYTES = 10_000_000
 _SHOWN = 200
 
 
+@dataclass(frozen=True, slots=True)
+class _Argv(ListOf):
+    """A program and its arguments. Others write them as one line, for a shell."""
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        hint = f"write [{', '.join(value.split())}]" if isinstance(value, str) and value else None
+        for fault in ListOf.faults(self, value, path):
+            yield fault._replace(hint=fault.hint or hint)
+
+
 @dataclass(slots=True)
 class ScriptGrader(Grader):
     """Runs a program for each answer, or keeps it and hands it one after the other."""
@@ -42,7 +54,7 @@ class ScriptGrader(Grader):
     )  # fmt: skip
 
     value: tuple[str, ...] = option(
-        ListOf(Text(empty=True), "a list of texts"),
+        _Argv(Text(empty=True), "a list of texts"),
         "The program and its arguments. It is run in the project's folder, without a shell.",
         example=["python3", "evals/polite.py"], elsewhere=("command", "script", "cmd", "argv"),
     )  # fmt: skip
@@ -70,12 +82,9 @@ class ScriptGrader(Grader):
 
     def load(self, surroundings: Surroundings) -> None:
         """Raise ConfigError if there is no such program."""
-        from shutil import which
-
         self.surroundings = surroundings
         name = self.value[0]
-        path = os.path.join(surroundings.root, name) if os.path.dirname(name) else name
-        if which(path, path=surroundings.environment.get("PATH")) is None:
+        if find_program(name, surroundings.root, surroundings.environment) is None:
             raise ConfigError(f"grader `script`: there is no program `{name}` to run")
 
     def fingerprint(self) -> str:

@@ -11,10 +11,10 @@ from typing import Literal, Protocol
 from evalcase.model.finding import Unfit
 from evalcase.model.grader_options import DeclaredGrader
 
-What = Literal["grader", "target", "asked", "judge", "code", "program"]
-"""What a suite mentions by a name; `criteria` and `rubrics` mention the judge, and code is a
-function that grades. A target is what is tested; what is asked is one, too, by graders or to play
-a user, whatever is tested."""
+What = Literal["grader", "target", "asked", "judge", "code", "program", "script"]
+"""What a suite mentions by a name; `criteria` and `rubrics` mention the judge, code is a
+function that grades, a program one that does, and a script the file that it runs. A target is what
+is tested; what is asked is one, too, by graders or to play a user, whatever is tested."""
 
 
 class Known(Protocol):

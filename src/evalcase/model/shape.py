@@ -105,6 +105,13 @@ class Text(Plain):
         return {"type": "string"} if self.empty else {"type": "string", "minLength": 1}
 
 
+_TRUTHS = {
+    **dict.fromkeys(("true", "yes", "on", "y", "1"), "true"),
+    **dict.fromkeys(("false", "no", "off", "n", "0"), "false"),
+}
+"""What texts are meant to say that are none of true and false."""
+
+
 @dataclass(frozen=True, slots=True)
 class Flag(Plain):
     """True or false."""
@@ -115,7 +122,8 @@ class Flag(Plain):
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, bool):
-            yield describe_mismatch(self, value, path)
+            meant = _TRUTHS.get(value.strip().lower()) if isinstance(value, str) else None
+            yield describe_mismatch(self, value, path, meant and f"write {meant}, without quotes")
 
     def schema(self) -> dict[str, JSON]:
         return {"type": "boolean"}

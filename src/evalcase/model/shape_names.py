@@ -53,8 +53,17 @@ def _reference_hint(module: str, name: str) -> str:
         # So others write it, who call `get_assert` where no function is named.
         module, _, function = name.removeprefix("//").removeprefix("./").partition(":")
         name = function or "get_assert"
+    if not name and _is_file(module):
+        return f"write {module}:FUNCTION"
+    if not name and _is_dotted(module):
+        first, dot, last = module.rpartition(".")
+        if last == "py":
+            return f"write ./{module}:FUNCTION"
+        return f"did you mean `{first}:{last}`?" if dot else f"write {module}:FUNCTION"
     if not _is_dotted(name):
         return "write module:function, for example my_agent:answer"
+    if module.startswith("//") and _is_dotted(module[2:].removesuffix(".py")):
+        return f"did you mean `{module.removeprefix('//')}:{name}`?"
     if ".." in module or module.startswith("/"):
         return "only files of the project are imported, as in ./checks.py:polite"
     if module.endswith(".py"):

@@ -68,6 +68,9 @@ class TargetKind:
     """Whether `kind` alone, without a value, names nothing."""
     value_is_path: bool = False
     """Whether a value names a file or a folder, which in a suite has to be the project's."""
+    folder_holds: tuple[str, ...] | None = None
+    """Of which files a folder that is named has one; none, if it has to be a file; None if any
+    folder will do."""
     split_value: Callable[[str], dict[str, JSON]] | None = None
     """How `kind:value` is read where it gives more than one option. It raises ConfigError."""
     runs_code: bool = False

@@ -79,7 +79,7 @@ class InProject(Existing):
         self._read_config = read_config
         self._targets: dict[str, Unfit | None] = {}
         self._code: dict[str, Unfit | None] = {}
-        self._programs: dict[str, Unfit | None] = {}
+        self._programs: dict[tuple[What, str], Unfit | None] = {}
         self._same: dict[tuple[str, str], str | None] = {}
 
     @cached_property
@@ -93,12 +93,8 @@ class InProject(Existing):
             return self._object_to_judge(name)
         if what == "code":
             return self._object_to_code(name)
-        if what == "program":
-            from evalcase.plugins.named_things import object_to_program
-
-            if name not in self._programs:
-                self._programs[name] = object_to_program(name, self.config.root)
-            return self._programs[name]
+        if what in ("program", "script"):
+            return self._object_to_program(what, name)
         if name not in self._targets:
             from evalcase.plugins.target_names import object_to_target
 
@@ -124,6 +120,14 @@ class InProject(Existing):
         from evalcase.plugins.target_names import describe_same_user
 
         return describe_same_user(user, target or self.config.target)
+
+    def _object_to_program(self, what: What, name: str) -> Unfit | None:
+        if (what, name) not in self._programs:
+            from evalcase.plugins.named_programs import object_to_program, object_to_script
+
+            object_to = object_to_program if what == "program" else object_to_script
+            self._programs[what, name] = object_to(name, self.config.root)
+        return self._programs[what, name]
 
     def _object_to_code(self, reference: str) -> Unfit | None:
         if reference not in self._code:

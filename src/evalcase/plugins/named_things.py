@@ -1,16 +1,16 @@
-"""What is wrong with the code, the file or the program that a target or a grader names, as far as
-can be seen without importing or starting it."""
+"""What is wrong with the code, the file or the program that a target names, as far as can be seen
+without importing or starting it."""
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping
 
 from evalcase.model.finding import KeyPath, Unfit
 from evalcase.model.target import TargetKind
+from evalcase.plugins.named_programs import FROM_ROOT, object_to_command
 from evalcase.system.project_root import leads_inside
-
-_FROM_ROOT = "it is looked for from the project's folder"
 
 
 def object_to_named(
@@ -26,77 +26,53 @@ def object_to_named(
     if kind.name == "python" and isinstance(value, str):
         unfit = _object_to_code(value, root, is_project)
     elif kind.value_is_path and isinstance(value, str):
-        unfit = _object_to_file(value, root)
+        unfit = _object_to_file(value, root, kind.folder_holds)
     return None if unfit is None else (path, unfit)
-
-
-def object_to_program(name: str, root: str, folder: str = "") -> Unfit | None:
-    """Why a program can't be run, seen from a folder of the project. A name without a folder is
-    looked up where it is run, which need not be here; what is elsewhere may come and go."""
-    if not os.path.dirname(name):
-        return _object_to_installed(name, os.path.join(root, folder))
-    if not leads_inside(os.path.join(folder, name), root):
-        return None
-    from shutil import which
-
-    path = os.path.join(root, folder, name)
-    if which(path) is not None:
-        return None
-    if not os.path.exists(path):
-        hint = f"it is looked for from `{folder}`, its `cwd`" if folder else _FROM_ROOT
-        return Unfit("missing-file", f"there is no program `{name}`", hint)
-    if os.path.isdir(path):
-        return Unfit("bad-file", f"`{name}` is a folder, and no program")
-    shown = os.path.normpath(os.path.join(folder, name))
-    return Unfit("bad-file", f"`{name}` is not executable", f"make it so: chmod +x {shown}")
-
-
-def _object_to_installed(name: str, folder: str) -> Unfit | None:
-    from shutil import which
-
-    if not name or which(name) is not None:
-        return None
-    hint = "it is looked for in the folders of PATH"
-    if os.path.isfile(os.path.join(folder, name)):
-        hint = f"write ./{name}: a name without a folder is looked for in the folders of PATH"
-    return Unfit("missing-program", f"there is no program `{name}` on this machine", hint)
 
 
 def _object_to_command(options: Mapping[str, object], root: str) -> tuple[KeyPath, Unfit] | None:
     command, cwd = options.get("command"), options.get("cwd") or ""
-    if not isinstance(cwd, str):
-        return None
-    if leads_inside(cwd, root) and not os.path.isdir(os.path.join(root, cwd)):
-        return ("cwd",), Unfit("missing-file", f"there is no folder `{cwd}`", _FROM_ROOT)
-    match command:
-        case [str() as name, *_] if "{" not in name and not _has_path_of_its_own(name, options):
-            unfit = object_to_program(name, root, cwd)
-            return None if unfit is None else (("command", 0), unfit)
-    return None  # a line for the shell; or what it is run by is filled in later
-
-
-def _has_path_of_its_own(name: str, options: Mapping[str, object]) -> bool:
     env = options.get("env")
-    return not os.path.dirname(name) and isinstance(env, Mapping) and "PATH" in env
+    if not isinstance(cwd, str) or not isinstance(command, list):
+        return None  # a line for the shell, or a mistake that is told elsewhere
+    if leads_inside(cwd, root) and not os.path.isdir(os.path.join(root, cwd)):
+        return ("cwd",), Unfit("missing-file", f"there is no folder `{cwd}`", FROM_ROOT)
+    found = object_to_command(command, root, cwd, env if isinstance(env, Mapping) else None)
+    return None if found is None else (("command", *found[0]), found[1])
 
 
-def _object_to_file(name: str, root: str) -> Unfit | None:
-    if os.path.exists(os.path.join(root, name)):
+def _object_to_file(name: str, root: str, folder_holds: tuple[str, ...] | None) -> Unfit | None:
+    path = os.path.join(root, name)
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):  # a NUL, or half of a character: no file has such a name
+        if "\0" not in name and not leads_inside(name, root):
+            return None  # what is elsewhere may come and go
+        return Unfit("missing-file", f"there is no file `{name}`", FROM_ROOT)
+    if stat.S_ISREG(found.st_mode) or folder_holds is None:
         return None
-    if "\0" not in name and not leads_inside(name, root):
-        return None  # what is elsewhere may come and go
-    return Unfit("missing-file", f"there is no file `{name}`", _FROM_ROOT)
+    if not stat.S_ISDIR(found.st_mode):
+        return Unfit("bad-file", f"`{name}` is not a regular file")
+    if any(os.path.lexists(os.path.join(path, each)) for each in folder_holds):
+        return None
+    if not folder_holds:
+        return Unfit("bad-file", f"`{name}` is a folder", "name a file in it")
+    message = f"`{name}` is a folder without {folder_holds[0]}"
+    return Unfit("bad-file", message, "name the folder of a run, or a file")
 
 
 def _object_to_code(function: str, root: str, is_project: bool) -> Unfit | None:
+    from evalcase.system.attachments import attachments_in
     from evalcase.system.definitions import find_undefined
     from evalcase.system.missing_modules import find_missing_module
 
+    file = function.rpartition(":")[0]
+    if file.startswith("./") and file.endswith(".py"):
+        path = attachments_in(root, root).find_from_root(file)
+        if isinstance(path, Unfit):
+            return path
     found = find_undefined(function, root)
     if found is not None:
         return Unfit("unknown-target", *found)
-    file = function.rpartition(":")[0]
-    if file.startswith("./"):
-        return _object_to_file(file, root)
     missing = find_missing_module(function, root) if is_project else None
     return None if missing is None else Unfit("missing-module", *missing)

@@ -8,14 +8,15 @@ from types import MappingProxyType
 from evalcase.errors import ConfigError
 from evalcase.model.finding import Finding, KeyPath, Unfit
 from evalcase.model.json_value import JSON
-from evalcase.model.nearest import did_you_mean
-from evalcase.model.option import faults_of
+from evalcase.model.nearest import did_you_mean, find_nearest, hint_at
+from evalcase.model.option import faults_of, options_of
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import OptionFault
 from evalcase.model.target import TargetKind
 from evalcase.plugins.named_things import object_to_named
 from evalcase.plugins.registry import find_target_kind, is_known, list_names
 from evalcase.project.config import Config
+from evalcase.system.missing_modules import has_module
 from evalcase.system.project_root import leads_inside
 from evalcase.text.plain_json import NotJsonError, copy_json
 
@@ -78,11 +79,13 @@ def object_to_name(name: str, config: Config, *, of_suite: bool) -> Unfit | None
     """The same, whatever options the name gives."""
     if name in config.targets:
         return None
+    if not name:
+        return Unfit("unknown-target", "the name of a target is empty", "write kind:value")
     word, value = split_name(name)
     if not is_known("targets", word):
         if ":" not in name and not config.is_read:
             return None
-        return _unknown_kind(word) if ":" in name else _undefined(name, config)
+        return _unknown_kind(name, config.root) if ":" in name else _undefined(name, config)
     is_trusted = not of_suite or name == config.target
     try:
         kind = find_target_kind(word)
@@ -90,22 +93,39 @@ def object_to_name(name: str, config: Config, *, of_suite: bool) -> Unfit | None
             return None if is_trusted else _object_to_reach(kind, value, config.root)
     except ConfigError as error:
         return Unfit("bad-value", str(error))
-    return Unfit("unknown-target", f"the target `{name}` needs a value", f"write {word}:VALUE")
+    return Unfit("unknown-target", f"the target `{name}` needs a value", _hint_at_value(kind))
 
 
-def _unknown_kind(name: str) -> Unfit:
+def _hint_at_value(kind: TargetKind) -> str:
+    declared: type = kind.options
+    value = options_of(declared)[kind.value] if kind.value is not None else None
+    hint = f"write {kind.name}:{(kind.value or 'value').upper()}"
+    is_text = value is not None and isinstance(value.example, str)
+    return f"{hint}, for example {kind.name}:{value.example}" if is_text and value else hint
+
+
+def _unknown_kind(name: str, root: str) -> Unfit:
+    from evalcase.plugins.target_hints import hint_for_target
+
     known = list_names("targets")
-    hint = did_you_mean(name.lower(), known) or f"there are {', '.join(known)}"
-    return Unfit("unknown-target", f"there is no target kind `{name}`", hint)
+    kind, colon, value = name.partition(":")
+    near = find_nearest(kind.lower(), known)
+    hint = None if near is None or not colon else hint_at(f"{near}:{value}")
+    if hint is None or not kind.isidentifier() or has_module(kind, root):
+        hint = hint_for_target(name, root) or hint_at(near) or f"there are {', '.join(known)}"
+    return Unfit("unknown-target", f"there is no target kind `{kind}`", hint)
 
 
 def _undefined(name: str, config: Config) -> Unfit:
+    from evalcase.plugins.target_hints import hint_for_target
+
     plain = name if name.isidentifier() else f'"{name}"'
-    hint = f"add [targets.{plain}] to evalcase.toml, or write kind:value"
+    meant = hint_for_target(name, config.root)
+    hint = meant or f"add [targets.{plain}] to evalcase.toml, or write kind:value"
     if config.path is None:
         message = f"no configuration says what the target `{name}` is"
         return Unfit("undefined-target", message, hint)
-    if config.targets:
+    if config.targets and meant is None:
         hint = f"it has {', '.join(config.targets)}; any other is kind:value"
     hint = did_you_mean(name, [*config.targets, "echo"]) or hint
     message = f"there is no target `{name}` in the configuration"
@@ -132,7 +152,7 @@ def find_wrong_targets(
     """
     for name, table in config.targets.items():
         if used is None or name in used:
-            yield from list(_find_wrong_options(name, table, config.root)) or (
+            yield from list(_find_wrong_options(name, table, config)) or (
                 [_find_broken(name, table, broken[name])] if name in broken else []
             )
     yield from _find_wrong_names(config, used, broken)
@@ -195,12 +215,14 @@ def _model_of(name: str, config: Config) -> tuple[str, str] | None:
     return (named.kind, model) if isinstance(model, str) else None
 
 
-def _find_wrong_options(name: str, table: Mapping[str, object], root: str) -> Iterator[Finding]:
+def _find_wrong_options(
+    name: str, table: Mapping[str, object], config: Config
+) -> Iterator[Finding]:
     word, path = table.get("kind"), ("targets", name)
     if not isinstance(word, str) or not word:
         return  # that has been said of the settings
     if not is_known("targets", word):
-        unfit = _unknown_kind(word)
+        unfit = _unknown_kind(word, config.root)
         yield Finding(unfit.code, (*path, "kind"), unfit.message, unfit.hint)
         return
     try:
@@ -208,7 +230,7 @@ def _find_wrong_options(name: str, table: Mapping[str, object], root: str) -> It
     except ConfigError as error:
         yield Finding("unknown-target", (*path, "kind"), str(error))
         return
-    named = object_to_named(kind, table, root, is_project=True)
+    named = object_to_named(kind, table, config.root, is_project=True)
     if named is not None:
         option, unfit = named
         yield Finding(unfit.code, (*path, *option), unfit.message, unfit.hint)

@@ -201,9 +201,9 @@ def _read_settings(root: str, path: str, document: Document, data: JSON) -> Conf
         return Config(root, path, source=Source(document, table, (wrong,)))
     faults = list(faults_of(Config, data, "the configuration"))
     if faults:
-        from evalcase.project.toml_hints import in_toml
+        from evalcase.project.toml_hints import hint_at_table, in_toml
 
-        faults = [in_toml(each) for each in faults]
+        faults = [hint_at_table(in_toml(each), data) for each in faults]
     findings = [
         Finding(each.code, each.path, each.message, each.hint, each.at, hides=each.hides)
         for each in faults

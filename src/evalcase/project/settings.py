@@ -24,16 +24,22 @@ class TargetTables(Plain):
         if not isinstance(value, dict):
             yield from MapOf(Text(), self.words).faults(value, path)
             return
+        if isinstance(value.get("kind"), str):
+            message = "`targets` has a table for each target, and no options of its own"
+            hint = "write [targets.NAME] in place of [targets]"
+            yield OptionFault(path, message, hint, "key", "wrong-type")
+            return
         for name, table in value.items():
             if not isinstance(table, dict):
                 hint = f'write [targets.{name}] and kind = "…" below it'
                 message = f"target `{name}` is a table, not {describe_kind(table)}"
                 yield OptionFault((*path, name), message, hint, code="wrong-type")
             elif "kind" not in table:
+                hint = 'for example kind = "python"'
+                if isinstance(table.get("type"), str):
+                    hint = f'write kind = "{table["type"]}" in place of `type`'
                 message = f"target `{name}` needs `kind`"
-                yield OptionFault(
-                    (*path, name), message, 'for example kind = "python"', "key", _MISSING
-                )
+                yield OptionFault((*path, name), message, hint, "key", _MISSING)
             else:
                 yield from Text("the name of a kind").faults(table["kind"], (*path, name, "kind"))
 
@@ -49,8 +55,9 @@ class JudgeSettings:
     """Who grades `criteria` and `rubrics`, and how."""
 
     target: str = option(
-        Text("the name of a target"), "The target that is asked for verdicts.", example="judge"
-    )
+        Text("the name of a target"), "The target that is asked for verdicts.", example="judge",
+        elsewhere=("model", "provider", "name"),
+    )  # fmt: skip
     votes: int = option(
         Number(1, whole=True), "How often it is asked; an odd number.", default=1, example=3
     )

@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from evalcase.model.json_value import JSON
+from evalcase.model.nearest import find_nearest
 from evalcase.model.shape import OptionFault
+
+_GRADERS = (
+    "a suite says what it is graded by, as `graders`; a function of yours is `python:…` there"
+)
+_AT_TOP = "settings stand at the top of the file, before all tables, and in none of their own"
+_TABLES: Mapping[str, str] = {
+    "target": "targets", "targets": "targets", "provider": "targets", "providers": "targets",
+    "model": "targets", "models": "targets", "agent": "targets", "agents": "targets",
+    "judge": "judge", "judges": "judge", "engine": "engine", "harvest": "harvest",
+}  # fmt: skip
+"""What a table is probably meant to be."""
+_ELSEWHERE: Mapping[str, str] = {
+    "tool": "[tool.evalcase] is for pyproject.toml: here its settings stand at the top",
+    **dict.fromkeys(("grader", "graders", "evaluators", "assertions", "metrics"), _GRADERS),
+    **dict.fromkeys(
+        ("evalcase", "default", "defaults", "settings", "options", "config", "run"), _AT_TOP
+    ),
+}
+"""What to say of tables that a configuration has nowhere."""
 
 
 def in_toml(fault: OptionFault) -> OptionFault:
@@ -12,3 +35,33 @@ def in_toml(fault: OptionFault) -> OptionFault:
     from evalcase.text.toml_writer import write_setting
 
     return fault._replace(hint=f"for example {write_setting(*fault.example)}")
+
+
+def hint_at_table(fault: OptionFault, settings: Mapping[str, JSON]) -> OptionFault:
+    """The same with a hint at the table that is meant, where one is, or should be one."""
+    if len(fault.path) != 1:
+        return fault
+    name = str(fault.path[0])
+    hint = _hint_at_table(name, settings.get(name))
+    return fault if hint is None else fault._replace(hint=hint)
+
+
+def _hint_at_table(name: str, value: JSON) -> str | None:
+    if name == "targets" and isinstance(value, list):
+        return 'write [targets.NAME] for each of them, and kind = "…" below it'
+    if name == "target" and isinstance(value, list):
+        return "one is the default; a suite or --target may name several"
+    if name == "judge" and isinstance(value, str):
+        return f'write [judge], and target = "{value}" below it'
+    if not isinstance(value, dict):
+        return None
+    if name in _ELSEWHERE:
+        return _ELSEWHERE[name]
+    near = find_nearest(name, _TABLES)
+    if near is None or name in ("targets", "judge", "engine", "harvest"):
+        return None
+    meant, inner = _TABLES[near], next(iter(value), "NAME")
+    is_named = meant == "targets" and all(isinstance(each, dict) for each in value.values())
+    if meant == "targets" and not is_named:
+        return "write [targets.NAME]: each target has a name"
+    return f"did you mean [{meant}{f'.{inner}' if is_named else ''}]?"

@@ -29,6 +29,7 @@ _OF_DEEPEVAL = frozenset({
     "source_file", "custom_column_key_values",
 })  # fmt: skip
 _OF_BRAINTRUST = frozenset({"_xact_id", "root_span_id", "span_id", "dataset_id", "project_id"})
+_OF_SCHEMAS = ("properties", "$defs", "definitions", "patternProperties", "items")
 _OF_TARGETS = frozenset({"unknown-target", "undefined-target"})
 
 
@@ -82,6 +83,21 @@ def name_foreign(value: Any, found: Sequence[Finding]) -> Foreign | None:
         return None
     path = (0, *foreign.path) if container is None else (container, 0, *foreign.path)
     return foreign._replace(path=path)
+
+
+def name_schema(value: Any, file: str) -> Finding | None:
+    """What is said of a file that is no suite, but says what answers look like."""
+    if type(value) is not dict or not _has_no_input(value) or _container(value) is not None:
+        return None
+    named = value.get("$schema")
+    is_named = type(named) is str and "json-schema.org/" in named
+    key = next((name for name in _OF_SCHEMAS if type(value.get(name)) is dict), None)
+    if not is_named and (key is None or (key == "items" and value.get("type") != "array")):
+        return None
+    message = "this is a JSON Schema, and no suite"
+    name = file if file not in _NOT_FILES else "FILE"
+    hint = f"a grader names it: {{type: json_schema, file: {name}}}, from the project's folder"
+    return Finding("foreign-file", ("$schema" if is_named else key or "",), message, hint, "key")
 
 
 def raw_cases(value: Any) -> list[Any]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from evalcase.model.finding import At, KeyPath, Unfit
 from evalcase.model.json_value import describe_kind
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
+from evalcase.resolve.grader_mentions import mention_files, mention_targets
 from evalcase.resolve.grader_names import Spelling, spelling_of
+from evalcase.resolve.written_grader import WrittenGrader
 
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader
@@ -25,35 +25,13 @@ MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"}
 """Graders that take a mapping as their argument, also where nothing is known of them."""
 
 
-class _Written(NamedTuple):
-    """A grader in any spelling: its name, its options, and where they are written."""
-
-    name: str
-    options: dict[str, Any]
-    path: KeyPath
-    """Of the grader."""
-    below: KeyPath
-    """Of its options, seen from there."""
-    argument: str | None = None
-    """The option that is written as the argument, which has the place of the name."""
-    name_at: KeyPath = ()
-    """Where the name is written, as a key or as a value."""
-    argument_at: At = "value"
-    written_as: Mapping[str, str] = MappingProxyType({})
-    """Options of ours by the names that they are written under, where those are others."""
-
-    def finding_at(self) -> tuple[KeyPath, At]:
-        """Where its name is."""
-        at_key = self.name_at and self.name_at != ("type",)
-        return (*self.path, *self.name_at), "key" if at_key else "value"
-
-
 def read_grader_list(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
     """Each grader as `{type: name, …}`; an argument is the option that it gives."""
     if type(value) is not list:
-        findings.add(
-            "wrong-type", path, f"`{path[-1]}` is a list, not {describe_kind(value)}", SPELLINGS
-        )
+        hint = f"write [{value}]" if type(value) is str and value.isprintable() else SPELLINGS
+        hint = "put `- ` before each grader" if type(value) is dict else hint
+        message = f"`{path[-1]}` is a list, not {describe_kind(value)}"
+        findings.add("wrong-type", path, message, hint)
         return None
     graders = [_read_grader(item, (*path, index), findings) for index, item in enumerate(value)]
     return [grader for grader in graders if grader is not None]
@@ -73,16 +51,20 @@ def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
         _check_shared(written, findings)
     else:
         written = _with_inner(written, declared, findings)
-        _mention_targets(written, declared, findings)
-        _add_files(written, declared, findings)
-        for fault in declared.faults(written.options):
-            _report_fault(fault, written, declared, findings)
+        mention_targets(written, declared, findings)
+        mention_files(written, declared, findings)
+        faults = list(declared.faults(written.options))
+        # What stands in a place of its own is not missing, too.
+        is_odd = any(_is_no_argument(fault, written) for fault in faults)
+        for fault in faults:
+            if not (is_odd and fault.code == "missing-option"):
+                _report_fault(fault, written, declared, findings)
     return {"type": written.name, **written.options} if findings.errors == before else None
 
 
-def _read_spelling(item: Any, path: KeyPath, findings: Findings) -> _Written | None:
+def _read_spelling(item: Any, path: KeyPath, findings: Findings) -> WrittenGrader | None:
     if type(item) is str and item:
-        return _with_value(_Written(item, {}, path, ()), findings)
+        return _with_value(WrittenGrader(item, {}, path, ()), findings)
     if type(item) is not dict or not item:
         what = (
             describe_kind(item)
@@ -97,7 +79,7 @@ def _read_spelling(item: Any, path: KeyPath, findings: Findings) -> _Written | N
             _report_nameless((*path, "type"), findings)
             return None
         options = {key: value for key, value in item.items() if key != "type"}
-        return _with_value(_Written(name, options, path, (), name_at=("type",)), findings)
+        return _with_value(WrittenGrader(name, options, path, (), name_at=("type",)), findings)
     if len(item) > 1 or not SHARED_NAMES.isdisjoint(item):
         hint = _hint_for_options(item, findings)
         findings.add("bad-grader", path, "a grader with options says its name in `type`", hint)
@@ -110,21 +92,21 @@ def _read_spelling(item: Any, path: KeyPath, findings: Findings) -> _Written | N
     return _read_named(name, argument, path, findings)
 
 
-def _read_named(name: str, argument: Any, path: KeyPath, findings: Findings) -> _Written:
+def _read_named(name: str, argument: Any, path: KeyPath, findings: Findings) -> WrittenGrader:
     """`{name: argument}` or `{name: {options}}`: the kind says which of the two a mapping is."""
     spelling = _other_name(name, findings)
     own = name if spelling is None else spelling.name
     declared = findings.declared(own)
     takes_mapping = own in MAPPING_ARGUMENTS if declared is None else declared.kind.takes_mapping
     if type(argument) is dict and not takes_mapping:
-        return _with_value(_Written(name, argument, path, (name,), name_at=(name,)), findings)
+        return _with_value(WrittenGrader(name, argument, path, (name,), name_at=(name,)), findings)
     if argument is None and (declared is not None or ":" in name):
-        return _with_value(_Written(name, {}, path, (name,), name_at=(name,)), findings)
+        return _with_value(WrittenGrader(name, {}, path, (name,), name_at=(name,)), findings)
     option = (declared.kind.argument if declared is not None else None) or "value"
-    return _Written(name, {option: argument}, path, (name,), option, (name,))
+    return WrittenGrader(name, {option: argument}, path, (name,), option, (name,))
 
 
-def _with_value(written: _Written, findings: Findings) -> _Written:
+def _with_value(written: WrittenGrader, findings: Findings) -> WrittenGrader:
     """`python:module:function` is the kind `python` with its argument."""
     name, colon, value = written.name.partition(":")
     if not colon or findings.declared(written.name) is not None:
@@ -148,7 +130,7 @@ def _other_name(name: str, findings: Findings) -> Spelling | None:
     return spelling
 
 
-def _in_own_words(written: _Written, spelling: Spelling, findings: Findings) -> _Written:
+def _in_own_words(written: WrittenGrader, spelling: Spelling, findings: Findings) -> WrittenGrader:
     """The same under our names, with a word about it."""
     path, at = written.finding_at()
     message = f"`{written.name}` is here {spelling.told()}"
@@ -163,7 +145,7 @@ def _in_own_words(written: _Written, spelling: Spelling, findings: Findings) -> 
             options[new] = value
             written_as[new] = old
         elif value is not None:
-            findings.add(clash.code, _place((old,), written), clash.message, clash.hint, "key")
+            findings.add(clash.code, written.place((old,)), clash.message, clash.hint, "key")
     argument = written.argument and spelling.renames.get(written.argument, written.argument)
     return written._replace(
         name=spelling.name, options=options, argument=argument, written_as=written_as
@@ -183,49 +165,30 @@ def _clash(name: str, option: str, spelling: Spelling, rival: str | None) -> Unf
     return None
 
 
-def _with_inner(written: _Written, declared: DeclaredGrader, findings: Findings) -> _Written:
+def _with_inner(
+    written: WrittenGrader, declared: DeclaredGrader, findings: Findings
+) -> WrittenGrader:
     """The same with the graders inside of it in one spelling, too."""
     options = dict(written.options)
     for name in declared.lists:
         if type(options.get(name)) is list and options[name]:
-            path = _place((name,), written)
+            path = written.place((name,))
             inner = read_grader_list(options[name], path, findings)
             # What is left of a list with mistakes is never used, but it is not an empty one.
             options[name] = inner or options[name]
     return written._replace(options=options)
 
 
-def _add_files(written: _Written, declared: DeclaredGrader, findings: Findings) -> None:
-    """Note the files of the project that it names, in options of their own or before a `:`."""
-    for name, holds in declared.files.items():
-        if type(written.options.get(name)) is str:
-            place = _place((name,), written)
-            findings.add_file(written.options[name], place, from_root=True, holds=holds)
-    code = written.options.get(declared.in_name or "")
-    if type(code) is str and code.startswith("./") and ".py:" in code:
-        file = code.rpartition(":")[0]
-        findings.add_file(file, _place((declared.in_name or "",), written), from_root=True)
-    if type(code) is str and declared.kind.name == "python":
-        findings.mention("code", code, _place((declared.in_name or "",), written))
-    program = written.options.get("value") if declared.kind.name == "script" else None
-    if type(program) is list and program and type(program[0]) is str and program[0]:
-        findings.mention("program", program[0], _place(("value", 0), written))
+def _is_no_argument(fault: OptionFault, written: WrittenGrader) -> bool:
+    """Whether it is about an argument of a grader that takes none."""
+    return fault.code == "unknown-option" and fault.path == (written.argument,)
 
 
-def _mention_targets(written: _Written, declared: DeclaredGrader, findings: Findings) -> None:
-    """Note whom a grader will ask: by name, or, where a judge names nobody, the configured one."""
-    named = declared.named_targets(written.options)
-    for path, name in named:
-        findings.mention("asked", name, _place(path, written))
-    if declared.kind.judges and not named:
-        findings.mention("judge", written.name, *written.finding_at())
-
-
-def _report_unknown(written: _Written, findings: Findings) -> None:
+def _report_unknown(written: WrittenGrader, findings: Findings) -> None:
     findings.mention("grader", written.name, *written.finding_at())
 
 
-def _check_shared(written: _Written, findings: Findings) -> None:
+def _check_shared(written: WrittenGrader, findings: Findings) -> None:
     """Of a grader that nobody knows, the options can be checked that all have."""
     if SHARED_NAMES.isdisjoint(written.options) or written.argument is not None:
         return
@@ -238,7 +201,7 @@ def _check_shared(written: _Written, findings: Findings) -> None:
 
 
 def _report_fault(
-    fault: OptionFault, written: _Written, declared: DeclaredGrader | None, findings: Findings
+    fault: OptionFault, written: WrittenGrader, declared: DeclaredGrader | None, findings: Findings
 ) -> None:
     message, hint, at = fault.message, fault.hint, fault.at
     if written.argument is not None and fault.path[:1] == (written.argument,):
@@ -258,16 +221,8 @@ def _report_fault(
             about = declared.options[needs].about.rstrip(".")
             about = about[:1].lower() + about[1:]
             hint = f"`threshold` is a score; its limit is `{needs}`: {about}; {hint}"
-    place = _place(fault.path, written)
+    place = written.place(fault.path)
     findings.add_fault(fault._replace(path=place, message=message, hint=hint, at=at))
-
-
-def _place(path: KeyPath, written: _Written) -> KeyPath:
-    """Where an option, or what is below it, is written."""
-    if written.argument is not None and path[:1] == (written.argument,):
-        return (*written.path, *written.name_at, *path[1:])
-    own = tuple(written.written_as.get(str(name), name) for name in path[:1])
-    return (*written.path, *written.below, *own, *path[1:])
 
 
 def _report_nameless(path: KeyPath, findings: Findings) -> None:
@@ -283,7 +238,7 @@ def _check_options(item: dict[str, Any], path: KeyPath, findings: Findings) -> N
     (name,), argument = kinds, declared.kind.argument or "value"
     options = {argument: item[name], **{each: item[each] for each in item if each != name}}
     has_more = type(item[name]) is dict and not declared.kind.takes_mapping
-    written = _Written(name, options, path, (), argument, (name,))
+    written = WrittenGrader(name, options, path, (), argument, (name,))
     for fault in declared.faults(options):
         # Of options in two places, only those beside the name are looked at.
         if not has_more or (fault.path and fault.path[0] in item):

@@ -52,11 +52,13 @@ def _read_rubric(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
         findings.add("wrong-type", path, message)
         return None
     before = findings.errors
+    is_misspelt = False
     for key in item:
         if key not in ("id", "text", "description", "weight", "required", "levels"):
             from evalcase.text.suggest import suggest_field
 
             hint = suggest_field(key, ("id", "text", "weight", "required", "levels"))
+            is_misspelt |= hint is not None and "`text`" in hint
             findings.add("unknown-field", (*path, key), f"a rubric has no `{key}`", hint, "key")
     if item.get("text") is not None and item.get("description") is not None:
         message = "`text` and `description` say the same thing"
@@ -64,7 +66,8 @@ def _read_rubric(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
     name = "text" if item.get("description") is None else "description"
     name = "text" if item.get("text") is not None else name
     text, id = item.get(name), item.get("id")
-    if type(text) is not str or not text.strip():
+    # What is misspelt is not missing.
+    if (type(text) is not str or not text.strip()) and not (is_misspelt and text is None):
         message = f"the text of a rubric is a string that says something, not {_unfit(text)}"
         findings.add("wrong-type", (*path, name) if name in item else path, message)
     if id is not None and (type(id) is not str or not id):

@@ -67,6 +67,13 @@ def read_targets(value: Any, path: KeyPath, findings: Findings) -> list[str] | N
 
 
 def read_target(value: Any, path: KeyPath, findings: Findings) -> list[str] | None:
+    if type(value) in (list, dict):
+        cure = "several are written as `targets`"
+        if type(value) is dict:
+            cure = "a table of options stands in evalcase.toml, as [targets.NAME]; write its name"
+        message = f"`{path[-1]}` is a string, not {describe_kind(value)}"
+        findings.add("wrong-type", path, message, cure)
+        return None
     name = read_name(value, path, findings)
     if name is None:
         return None

@@ -52,7 +52,8 @@ def check_project(
     """The configuration, if something is wrong with it, then each file that paths stand for."""
     problems = project.config_problems()
     if problems:
-        yield Loaded(problems[0].path, None, problems, 0)
+        # It is none of the eval files, which are what is counted.
+        yield Loaded(problems[0].path, None, problems, 0, is_read=False)
     yield from load_each(paths, stdin_format, keep=False, known=project.known)
 
 

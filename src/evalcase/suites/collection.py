@@ -40,6 +40,8 @@ class SomeSuites(Protocol):
     warnings: int
     notes: int
     """How many of them there are."""
+    invalid: list[str]
+    """The documents that were read, and of which no case is known, since there are errors."""
 
     def check(self) -> Iterator[tuple[str, Case]]:
         """Every valid case, on the way to the end; SuiteError is raised there if any is not."""
@@ -69,6 +71,7 @@ class HeldSuites:
     def __init__(self, suites: Iterable[Suite]) -> None:
         self._suites = tuple(suites)
         self.warnings = self.notes = 0
+        self.invalid: list[str] = []
 
     def check(self) -> Iterator[tuple[str, Case]]:
         """Every case; then SuiteError if one names a file that can't be used."""
@@ -108,6 +111,7 @@ class Suites:
         self._cwd = cwd
         self._known = Existing()
         self.warnings = self.notes = 0
+        self.invalid: list[str] = []
         self._errors: list[Problem] = []
         self._files: dict[str, tuple[Case, ...] | Snapshot] = {}
         """The cases of each file; where they are read again, what it was like."""
@@ -138,6 +142,8 @@ class Suites:
         loaded = load_file(path, known=self._known, on_file=snapshot.add)
         for problem in loaded.problems:
             self._note(problem)
+        if loaded.suite is None and loaded.is_read:
+            self.invalid.append(path)
         cases = loaded.suite.cases if loaded.suite is not None else ()
         self._files[path] = cases
         self._origins[path] = loaded.numbers

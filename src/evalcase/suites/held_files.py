@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from evalcase.model.finding import Finding
 from evalcase.model.problem import Problem
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.shape import Shape
 from evalcase.read.document import Document, parse_document
 from evalcase.read.source import tell_undecodable
@@ -52,9 +53,14 @@ def _look_into(path: str, shown: str, shape: Shape) -> Iterator[Problem]:
     except UnicodeDecodeError:
         yield tell_undecodable(data, shown)
     else:
-        yield from document.problems
+        yield from (_say_why(each) if each.code == "syntax" else each for each in document.problems)
         if document.readable and not document.faults:
             yield from _faults_in(document, shape)
+
+
+def _say_why(problem: Problem) -> Problem:
+    """A file that is no JSON may never have been meant to be read as such."""
+    return replace(problem, hint=problem.hint or "a grader names this file as a JSON Schema")
 
 
 def _faults_in(document: Document, shape: Shape) -> list[Problem]:

@@ -160,15 +160,16 @@ def _load_document(
 
 def _name_foreign(path: str, findings: Findings, value: JSON, cases: list[Case | None]) -> None:
     """Where a file is another tool's, that is all there is to say of it."""
-    from evalcase.resolve.foreign import name_foreign, raw_cases
+    from evalcase.resolve.foreign import name_foreign, name_schema, raw_cases
 
     raw = raw_cases(value)
     for number, case in enumerate(cases if len(cases) == len(raw) else ()):
         if case is not None:  # what it was made from is used up
             raw[number] = {**case.data, "target": (case.targets or (None,))[0]}
     foreign = name_foreign(value, findings.found)
-    if foreign is not None:
-        findings.replace_all(foreign.finding(path))
+    finding = name_schema(value, path) if foreign is None else foreign.finding(path)
+    if finding is not None:
+        findings.replace_all(finding)
 
 
 def _load_lines(

@@ -16,7 +16,6 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import InProject
 from evalcase.plugins.target_names import object_to_target
 from evalcase.project.config import Config
-from evalcase.read.discover import format_of, is_sidecar
 from evalcase.suites.check import config_problems_of
 from evalcase.suites.load import load_file
 
@@ -42,6 +41,8 @@ class SuiteNeeds(NamedTuple):
     """The functions that grade, as `module:function`."""
     programs: set[str]
     """The programs that grade."""
+    scripts: set[str]
+    """The files that they run."""
 
 
 class Needs(NamedTuple):
@@ -58,19 +59,19 @@ class Needs(NamedTuple):
 
 
 def check_plan(
-    config: Config, needs: Needs, errors: Sequence[Problem] = (),
+    config: Config, needs: Needs, errors: Sequence[Problem] = (), invalid: Sequence[str] = (),
     broken: Mapping[str, Unfit] | None = None,
 ) -> list[Problem]:  # fmt: skip
     """Everything that keeps a run from asking, at the places where `check` finds it.
 
-    `errors` are those of the suites themselves. Nothing is read again where all is well. `broken`
-    are targets that could not be opened. That a module or a program seems to be missing keeps no
-    run from trying; it is told with all else.
+    `errors` are those of the suites themselves, and `invalid` documents that have some. Nothing is
+    read again where all is well. `broken` are targets that could not be opened. That a module or a
+    program seems to be missing keeps no run from trying; it is told with all else.
     """
     of_suites: list[Problem] = []
     names = set(needs.targets)
     # Which cases there are in a file with mistakes isn't known: all that it mentions counts.
-    unknown = dict.fromkeys(path for path in _documents(errors) if path not in needs.suites)
+    unknown = dict.fromkeys(path for path in invalid if path not in needs.suites)
     for path, needed in (*needs.suites.items(), *unknown.items()):
         known = _Needed(config, needed, replaced=bool(needs.targets), broken=broken)
         if needs.held:
@@ -83,6 +84,8 @@ def check_plan(
     of_suites += [problem for problem in errors if problem not in seen]
     if config.judge is not None:
         names.add(config.judge.target)
+    if unknown and config.target is not None and not needs.targets:
+        names.add(config.target)  # a case with a mistake may be one that names no other
     problems = config_problems_of(config, frozenset(names), broken)
     problems += _object_to_named(config, needs, broken or {})
     found = [*problems, *of_suites]
@@ -97,17 +100,6 @@ def place_broken(name: str, error: ConfigError, config: Config, needs: Needs) ->
     finds to be wrong with targets of the run, so that nobody has to try them one by one."""
     broken = {name: Unfit("unknown-target", str(error))}
     return ConfigError.of(check_plan(config, needs, broken=broken))
-
-
-def _documents(errors: Sequence[Problem]) -> Iterator[str]:
-    """The files with mistakes that are read as a whole; of JSONL, the lines without are known.
-
-    One that wasn't read may not be: a link that leads out of the project stays closed.
-    """
-    read = [problem.path for problem in errors if problem.code != "unreadable-file"]
-    for path in dict.fromkeys(read):
-        if format_of(path) in ("yaml", "json") and not is_sidecar(path):
-            yield path
 
 
 def refuse_run(problems: Sequence[Problem], config: Config, needs: Needs) -> None:
@@ -159,7 +151,7 @@ class _Needed(InProject):
             return None
         if what in ("target", "asked"):
             self.mentioned.add(name)
-        elif what in ("code", "program") and self._unopened is not None:
+        elif what in ("code", "program", "script") and self._unopened is not None:
             return None  # those of a run whose targets were tried are loaded
         unfit = super().object_to(what, name)
         if unfit is None and what in ("target", "asked") and name not in self.config.targets:
@@ -180,6 +172,7 @@ class _Needed(InProject):
             "asked": self._needs.asked,
             "code": self._needs.code,
             "program": self._needs.programs,
+            "script": self._needs.scripts,
         }
 
     def concerns(self, problem: Problem) -> bool:

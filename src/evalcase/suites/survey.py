@@ -24,6 +24,7 @@ from evalcase.suites.collection import SomeSuites
 from evalcase.suites.refusal import SuiteNeeds
 from evalcase.system.attachments import find_attachments
 from evalcase.system.digests import digest_file
+from evalcase.system.programs import find_script
 
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader
@@ -47,6 +48,8 @@ class Survey(NamedTuple):
     """Who plays the user that talks to whom."""
     errors: tuple[Problem, ...] = ()
     """What is wrong with the suites themselves."""
+    invalid: tuple[str, ...] = ()
+    """Those of which no case is known."""
     fault: ConfigError | None = None
     """What else keeps the run from starting."""
 
@@ -93,7 +96,7 @@ def survey_cases(
         errors = error.problems
     if not errors:
         fault = _look_at_filters(unmatched, suites, found, fault, warn)
-    return found._replace(errors=errors, fault=fault)
+    return found._replace(errors=errors, invalid=tuple(suites.invalid), fault=fault)
 
 
 def _deal(choice: Chooser, cases: Iterable[tuple[str, Case]], shard: Shard) -> Chooser:
@@ -145,7 +148,7 @@ def _note_case(
 ) -> SuiteNeeds:
     needs = found.needs.get(suite)
     if needs is None:
-        needs = found.needs[suite] = SuiteNeeds(set(), set(), set(), set(), set())
+        needs = found.needs[suite] = SuiteNeeds(*(set() for _ in SuiteNeeds._fields))
     times, trials, cases = times_of(case, options.repeat), found.trials, found.cases
     for name in targets:
         trials[name] = trials.get(name, 0) + times
@@ -216,6 +219,7 @@ def _note_graders(case: Case, known: Known, needs: SuiteNeeds) -> set[str | None
             needs.code.add(code)
         if declared.kind.name == "script":
             needs.programs.add(spec["value"][0])
+            needs.scripts.update(filter(None, [find_script(spec["value"])]))
         if case.skip:
             continue
         named = declared.named_targets(spec)

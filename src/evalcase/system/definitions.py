@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from warnings import catch_warnings, simplefilter
 
 from evalcase.model.nearest import did_you_mean
+from evalcase.system.bound_names import bound_by, names_of_class, names_of_module
 from evalcase.system.files import read_file
 
 _LARGEST = 4_000_000
 _MOST_NAMED = 6
-_UNKNOWABLE = (b"globals(", b"exec(", b"sys.modules", b"import *", b"__getattr__")
-"""What may define names that stand nowhere."""
 
 
 def find_undefined(reference: str, root: str) -> tuple[str, str | None] | None:
@@ -32,13 +31,23 @@ def find_undefined(reference: str, root: str) -> tuple[str, str | None] | None:
         if broken is not None:
             return broken
     names = None if path is None else _names_in(path, root)
-    if path is None or names is None or first in names:
+    if path is None or names is None:
         return None
     shown = os.path.relpath(path, root)
+    if first not in names:
+        return _tell_undefined(shown, first, names)
+    second = name.split(".")[1] if "." in name else None
+    of_class = None if second is None else _names_of_class(path, root, first)
+    if second is None or of_class is None or second in of_class:
+        return None
+    return _tell_undefined(f"the class `{first}` in {shown}", second, of_class)
+
+
+def _tell_undefined(where: str, name: str, names: Mapping[str, bool]) -> tuple[str, str | None]:
     public = sorted(each for each, is_own in names.items() if is_own and each[0] != "_")
     some = ", ".join(public[:_MOST_NAMED]) + (" …" if len(public) > _MOST_NAMED else "")
-    hint = did_you_mean(first, public) or (f"it has {some}" if public else "it has no names yet")
-    return f"{shown} has no `{first}`", hint
+    hint = did_you_mean(name, public) or (f"it has {some}" if public else "it has no names yet")
+    return f"{where} has no `{name}`", hint
 
 
 def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
@@ -49,22 +58,14 @@ def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
     if path is None:
         return None
     try:
-        with catch_warnings():
-            simplefilter("ignore")
-            body: list[ast.stmt] = ast.parse(read_file(path, _LARGEST, root)).body
+        body: list[ast.stmt] = _tree_of(read_file(path, _LARGEST, root)).body
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     found: ast.stmt | None = None
     for step in name.split("."):
-        found = next((each for each in body if step in _bound_by(each)), None)
+        found = next((each for each in body if step in bound_by(each)), None)
         body = found.body if isinstance(found, ast.ClassDef) else []
     return None if found is None else (path, found.lineno, found.col_offset)
-
-
-def _bound_by(statement: ast.stmt) -> set[str]:
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return {statement.name}
-    return {name for name, _ in _bound(statement)}
 
 
 def _packages_of(module: str, root: str) -> Iterator[str]:
@@ -111,32 +112,27 @@ def _names_in(path: str, root: str) -> dict[str, bool] | None:
     return {**_modules_in(folder), **names} if file == "__init__.py" else names
 
 
+def _names_of_class(path: str, root: str, name: str) -> dict[str, bool] | None:
+    try:
+        return names_of_class(_tree_of(read_file(path, _LARGEST, root)), name)
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
 @lru_cache(maxsize=4)
 def _names_of(text: bytes) -> dict[str, bool] | None:
     """The names of a text, which is asked for each of its functions that somebody names."""
+    return names_of_module(_tree_of(text))
+
+
+@lru_cache(maxsize=4)
+def _tree_of(text: bytes) -> ast.Module:
     with catch_warnings():
         simplefilter("ignore")  # of its style, whoever runs it is told
         tree = ast.parse(text)
         compile(tree, "<file>", "exec", dont_inherit=True)  # a `return` outside of functions
-    return None if any(word in text for word in _UNKNOWABLE) else dict(_bound(tree))
+    return tree
 
 
 def _modules_in(folder: str) -> dict[str, bool]:
     return {entry.partition(".")[0]: False for entry in os.listdir(folder)}
-
-
-def _bound(node: ast.AST) -> Iterator[tuple[str, bool]]:
-    """The names that are bound when a module is imported: not within functions and classes."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield node.name, True
-        return
-    if isinstance(node, ast.Lambda):
-        return
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        yield node.id, True
-    elif isinstance(node, ast.alias):
-        yield (node.asname or node.name).partition(".")[0], False
-    elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name is not None:
-        yield node.name, True
-    for child in ast.iter_child_nodes(node):
-        yield from _bound(child)

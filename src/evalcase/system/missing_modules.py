@@ -37,6 +37,12 @@ def find_missing_module(reference: str, root: str) -> tuple[str, str] | None:
     return None
 
 
+def has_module(name: str, root: str) -> bool:
+    """Whether the first part of a dotted name is a module of the project itself."""
+    first = os.path.join(root, name.partition(".")[0])
+    return os.path.isfile(f"{first}.py") or os.path.isfile(os.path.join(first, "__init__.py"))
+
+
 def _told(missing: str, names: list[str]) -> tuple[str, str]:
     where = "the project's folder and what is installed are looked at"
     return f"there is no module `{missing}`", did_you_mean(missing, names) or where

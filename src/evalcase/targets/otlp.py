@@ -45,7 +45,7 @@ class OtlpTarget(Target):
 
     kind: ClassVar[TargetKind] = TargetKind(
         "otlp", "Gives answers out of OpenTelemetry's traces.", OtlpOptions,
-        value="path", value_is_path=True,
+        value="path", value_is_path=True, folder_holds=(),
     )  # fmt: skip
 
     def __init__(self, options: OtlpOptions, surroundings: Surroundings) -> None:

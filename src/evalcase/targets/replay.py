@@ -57,7 +57,7 @@ class ReplayTarget(Target):
 
     kind: ClassVar[TargetKind] = TargetKind(
         "replay", "Gives answers that were given before.", ReplayOptions,
-        value="path", value_is_path=True,
+        value="path", value_is_path=True, folder_holds=(JOURNAL, JOURNAL + ENDING),
     )  # fmt: skip
 
     def __init__(self, options: ReplayOptions, surroundings: Surroundings) -> None:

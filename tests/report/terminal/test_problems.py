@@ -47,7 +47,7 @@ def test_a_report_has_every_problem_and_one_summary() -> None:
         evals: error[no-suites]: no eval files here
             = name one
 
-        2 errors, 1 warning in 3 files
+        2 errors, 1 warning in 2 files
         """)
 
 
@@ -67,7 +67,7 @@ def test_a_report_of_nothing_is_one_line() -> None:
     ],
 )
 def test_the_summary_counts(counts: dict[Severity, int], files: int, cases: int, line: str) -> None:
-    assert summary_line(counts, Checked(files, cases)) == line
+    assert summary_line(counts, Checked(files, cases), files) == line
 
 
 def test_a_report_streams_and_counts_what_was_checked_meanwhile() -> None:

@@ -74,13 +74,14 @@ def _faults_of_call(call: JSON, path: KeyPath, what: str) -> Iterator[OptionFaul
         why = f"{what} is a mapping or the name of a tool, not {describe_kind(call)}"
         yield OptionFault(path, why, "write {tool: NAME, input: {…}}", code="wrong-type")
         return
-    for key in call:
-        if key not in _KEYS:
-            hint = hint_at(nearest_meaning(key, _MEANT)) or f"it has {', '.join(_KEYS)}"
-            yield OptionFault((*path, key), f"{what} has no `{key}`", hint, "key", "unknown-option")
+    meant = {key: nearest_meaning(key, _MEANT) for key in call if key not in _KEYS}
+    for key, near in meant.items():
+        hint = hint_at(near) or f"it has {', '.join(_KEYS)}"
+        yield OptionFault((*path, key), f"{what} has no `{key}`", hint, "key", "unknown-option")
     function = call.get("function")
     name = call.get("tool", function.get("name") if isinstance(function, dict) else None)
-    if not isinstance(name, str) or not name:
+    # What is misspelt is not missing.
+    if (not isinstance(name, str) or not name) and "tool" not in meant.values():
         yield OptionFault(path, f"{what} names no `tool`", "write {tool: NAME, input: {…}}")
 
 

@@ -129,7 +129,7 @@ def _tell_unknown(keyword: str, where: KeyPath) -> OptionFault:
     elif keyword in IDLE:
         hint = IDLE[keyword]
     elif keyword in ("file", "path", "value", "weight", "threshold"):
-        hint = "a mapping is the schema; options stand beside it: {type: json_schema, …}"
+        hint = f"a mapping is the schema; for the option write {{type: json_schema, {keyword}: …}}"
     else:
         hint = did_you_mean(keyword, KNOWN) or "JSON Schema 2020-12 has no such keyword"
     what = f"the keyword `{keyword:.60}` of the schema is not known"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from math import nan
 from typing import get_args
 
@@ -68,6 +69,11 @@ class BaseUnits:
         )  # fmt: skip
         for grader, (passed, score) in unit.graders.items():
             self._graders.add(mark_of((mark, grader)), passed.value, score.value)
+
+    @property
+    def suites(self) -> Collection[str]:
+        """Where each suite lies."""
+        return self._suites.keys()
 
     def find(self, name: PlacedName) -> Held | None:
         found = self._units.find(mark_of(name))

@@ -64,7 +64,7 @@ def compare_sides(
         say_sides(base, head),
         say_errors(tracks, *walk.errored),
         walk.conditions.say(),
-        say_suites(tracks),
+        say_suites(tracks, walk.base_suites, walk.head_suites),
     )
     alone = sorted(
         {*base.kept.targets, *head.kept.targets} - {*targets, *targets.values()}
@@ -116,6 +116,8 @@ class _Walk:
         self._chosen = chosen
         self.lost: Counter[str] = Counter()
         self.errored = [0, 0]
+        self.head_suites: dict[str, None] = {}
+        """Where the suites of head lie."""
         self._numbers = {name: number for number, name in enumerate(self.tracks)}
 
     def go(self) -> None:
@@ -129,8 +131,13 @@ class _Walk:
         for unit in fold_units(self._head, self._looked_at(self._head, self._targets)):
             self.errored[1] += unit.errored
             if unit.name.target in self.tracks:
+                self.head_suites[unit.name.suite] = None
                 self._take(unit)
         self._find_removed()
+
+    @property
+    def base_suites(self) -> Collection[str]:
+        return self._units.suites
 
     def _looked_at(self, side: Side, compared: Collection[str]) -> Collection[str]:
         """The targets of a side: with errors of what has no pair a gate is not met, either."""

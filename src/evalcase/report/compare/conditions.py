@@ -4,7 +4,7 @@ may be due to it."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from evalcase.model.case import Case
 from evalcase.model.json_value import are_same
@@ -117,11 +117,23 @@ def _trials(count: int) -> str:
     return f"{count:,} {'trial' if count == 1 else 'trials'}"
 
 
-def say_suites(tracks: tuple[TrackFigures, ...]) -> Iterator[str]:
-    """How many cases only one of the two has; their names follow the numbers."""
-    kinds: tuple[tuple[ChangeKind, str], ...]
-    kinds = ("added", "only in head"), ("removed", "only in base")
-    for kind, words in kinds:
+def say_suites(
+    tracks: tuple[TrackFigures, ...], base: Collection[str], head: Collection[str]
+) -> Iterator[str]:
+    """How many cases only one of the two has, and which of the suites of each; the names of cases
+    follow the numbers."""
+    kinds: tuple[tuple[ChangeKind, str, list[str]], ...] = (
+        ("added", "only in head", [each for each in head if each not in base]),
+        ("removed", "only in base", [each for each in base if each not in head]),
+    )
+    for kind, words, alone in kinds:
         count = sum(track.counts[kind] for track in tracks)
         if count:
-            yield f"{count:,} {'case' if count == 1 else 'cases'} {words}"
+            yield f"{count:,} {'case' if count == 1 else 'cases'} {words}{_of_suites(alone)}"
+
+
+def _of_suites(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return f", which alone has {', '.join(names[:_NAMED])}{more}"

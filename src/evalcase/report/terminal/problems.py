@@ -33,12 +33,14 @@ def as_text(
     at all: programs read a line of it as one problem.
     """
     counts: Counter[Severity] = Counter()
+    at_fault: set[str] = set()
     for found in files:
+        at_fault.update(problem.path for problem in found if problem.span is not None)
         counts.update(problem.severity for problem in found)
         for lines in fold_problems(found, style=style, width=width):
             yield from lines
             yield ""
-    yield summary_line(counts, checked, style=style)
+    yield summary_line(counts, checked, len(at_fault), style=style)
 
 
 SHOWN = 3
@@ -101,8 +103,10 @@ def _headline(problem: Problem, style: Style, width: int | None) -> Iterator[str
     yield from more
 
 
-def summary_line(counts: Mapping[Severity, int], checked: Checked, *, style: Style = PLAIN) -> str:
-    """The last line: how many problems there are, and what was looked at."""
+def summary_line(
+    counts: Mapping[Severity, int], checked: Checked, at_fault: int, *, style: Style = PLAIN
+) -> str:
+    """The last line: how many problems there are, in how many files; or what was looked at."""
     found = [
         paint_text(_count(counts[severity], severity), _colour(severity, style))
         for severity in _SEVERITIES
@@ -113,8 +117,8 @@ def summary_line(counts: Mapping[Severity, int], checked: Checked, *, style: Sty
         return f"{paint_text('all well', style.good)}: {scope}"
     if not counts.get("error"):
         return f"no errors, {', '.join(found)}: {scope}"
-    # Cases that can't be read can't be counted, so only the files are told.
-    return ", ".join(found) + (f" in {_count(checked.files, 'file')}" if checked.files else "")
+    # Cases that can't be read can't be counted, so only the files with problems are told.
+    return ", ".join(found) + (f" in {_count(at_fault, 'file')}" if at_fault else "")
 
 
 _INDENT = 4

@@ -68,6 +68,8 @@ def _pointed(finding: Finding, tagged: Iterable[TaggedValue], variables: Variabl
     for each in tagged:
         if finding.path[: len(each.path)] != each.path:
             continue
+        if finding.path in each.texts and finding.at == "key":
+            return finding  # a name is no value, whatever stands behind it
         if finding.path in each.texts:
             finding = finding._replace(fix=None)
         text, source = each.source_of(finding.path, variables)

@@ -9,6 +9,7 @@ from typing import Literal, cast
 from evalcase.errors import ConfigError
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.target import Surroundings
+from evalcase.system.programs import find_program
 from evalcase.targets.process.options import CommandOptions
 from evalcase.targets.reading.outputs import How
 from evalcase.text.placeholders import Template
@@ -57,12 +58,7 @@ class Program:
             raise ConfigError(f"command target: `cwd` is no folder: {self.cwd}")
         if self.name is None or "{" in self.name:
             return
-        from shutil import which
-
-        path = self.name
-        if os.path.dirname(path):
-            path = os.path.join(self.cwd, path)
-        if which(path, path=self.variables().get("PATH")) is None:
+        if find_program(self.name, self.cwd, self.variables()) is None:
             raise ConfigError(f"command target: there is no program `{self.name}` to run")
 
 

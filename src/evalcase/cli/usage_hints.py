@@ -1,0 +1,69 @@
+"""What to type in place of a command or an option that there is none of: what others call it, or
+what is spelt nearly so."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+
+from evalcase.cli.app import COMMANDS, command_of
+from evalcase.cli.declare import CommandOption
+from evalcase.model.nearest import find_nearest
+
+_ELSEWHERE: Mapping[str, str] = {
+    "eval": "run", "evaluate": "run", "exec": "run", "start": "run", "test": "run",
+    "continue": "resume", "retry": "resume --retry-errored",
+    "lint": "check", "validate": "check", "verify": "check",
+    "fix": "check --fix", "fmt": "check --fix", "format": "check --fix", "watch": "check --watch",
+    "diff": "compare", "history": "list", "log": "list", "logs": "list", "ls": "list",
+    "runs": "list", "summary": "report", "results": "report", "export": "report",
+    "html": "report --format html -o FILE", "dashboard": "view", "open": "view", "serve": "view",
+    "ui": "view", "server": "view", "web": "view",
+    "clean": "prune", "delete": "prune", "gc": "prune", "remove": "prune", "rm": "prune",
+    "convert": "import", "create": "init", "new": "init", "regrade": "grade", "score": "grade",
+    "scorers": "graders", "assertions": "graders", "metrics": "graders",
+    "print": "show", "upgrade": "migrate", "help": "--help", "version": "--version",
+}  # fmt: skip
+"""What other tools call what a command does."""
+
+_OPTIONS: Mapping[str, str] = {
+    "-t": "--target", "-m": "--target", "--model": "--target", "--provider": "--target",
+    "--providers": "--target", "--agent": "--target",
+    "-j": "--concurrency", "-n": "--repeat", "--workers": "--concurrency",
+    "--parallel": "--concurrency", "--jobs": "--concurrency", "--max-concurrency": "--concurrency",
+    "--max-connections": "--concurrency", "--runs": "--repeat", "--times": "--repeat",
+    "--epochs": "--repeat", "--trials": "--repeat",
+    "-k": "--case", "--id": "--case", "--filter": "--case", "--only": "--case",
+    "--filter-pattern": "--case", "--tags": "--tag",
+    "--json": "--format json", "--html": "--format html", "--threshold": "--fail-under",
+    "--env": "--env-file", "--budget": "--max-cost", "--output": "-o", "--out": "-o",
+    "--timeout-s": "--timeout", "--last-failed": "--failed-of", "--lf": "--failed-of",
+}  # fmt: skip
+"""The same for options: what to write, where a command has it."""
+
+
+def hint_at_command(word: str) -> str:
+    """What to type in place of a word that is no command."""
+    if os.path.exists(word) or word.endswith((".yaml", ".yml", ".jsonl", ".json")):
+        return f"Did you mean 'evalcase run {word}'?"
+    meant = _ELSEWHERE.get(word.lower()) or find_nearest(word, COMMANDS)
+    if meant is None:
+        return "See 'evalcase --help'."
+    return f"Did you mean '{meant if meant in COMMANDS else f'evalcase {meant}'}'?"
+
+
+def hint_at_option(word: str, known: Collection[str], of_command: bool) -> str | None:
+    """What to type in place of an option that is none of those known; None if whoever looks at the
+    spelling knows as much."""
+    if word == "--retry-failed":
+        return "What failed is asked again in a new run: evalcase run --failed-of RUN"
+    if word in ("-o", "--output") and "--report" in known:
+        return "A report is written by --report FILE, in the form that its ending says."
+    if not of_command:
+        options = (each for each in command_of("run").parameters if isinstance(each, CommandOption))
+        is_of_run = any(word in each.flags for each in options)
+        return f"It stands after the command: evalcase run {word} …" if is_of_run else None
+    for meant in (_OPTIONS.get(word, ""), word.removesuffix("s"), f"{word}s"):
+        if meant.partition(" ")[0] in known:
+            return f"Did you mean '{meant}'?"
+    return None

@@ -1,0 +1,55 @@
+"""Tables that a configuration hasn't got: the hint says which is meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import evalcase
+
+AT_TOP = "settings stand at the top of the file, before all tables, and in none of their own"
+GRADERS = "a suite says what it is graded by, as `graders`; a function of yours is `python:…` there"
+FOR_EACH = 'write [targets.NAME] for each of them, and kind = "…" below it'
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "hint"),
+    [
+        ('[target.bot]\nkind = "echo"\n', "1:1", "did you mean [targets.bot]?"),
+        ('[target]\nkind = "echo"\n', "1:1", "write [targets.NAME]: each target has a name"),
+        ('[targts.bot]\nkind = "echo"\n', "1:2", "did you mean [targets.bot]?"),
+        ('[providers.bot]\nkind = "echo"\n', "1:2", "did you mean [targets.bot]?"),
+        ('[targets]\nkind = "echo"\nx = 1\n', "1:2", "write [targets.NAME] in place of [targets]"),
+        ('[[targets]]\nkind = "echo"\n', "1:1", FOR_EACH),
+        ('[targets.bot]\ntype = "echo"\n', "1:10", 'write kind = "echo" in place of `type`'),
+        ('[judges]\ntarget = "echo"\n', "1:2", "did you mean [judge]?"),
+        ('[judge]\nmodel = "echo"\n', "2:1", "did you mean `target`?"),
+        ('judge = "echo"\n', "1:9", 'write [judge], and target = "echo" below it'),
+        ("[engines]\n", "1:2", "did you mean [engine]?"),
+        ("[defaults]\nretries = 1\n", "1:2", AT_TOP),
+        (
+            'target = ["a", "b"]\n',
+            "1:10",
+            "one is the default; a suite or --target may name several",
+        ),
+        (
+            '[tool.evalcase]\ntarget = "echo"\n',
+            "1:2",
+            "[tool.evalcase] is for pyproject.toml: here its settings stand at the top",
+        ),
+        (
+            '[graders.mine]\nkind = "python"\n',
+            "1:2",
+            GRADERS,
+        ),
+    ],
+)
+def test_a_table_that_is_called_otherwise_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, place: str, hint: str
+) -> None:
+    (tmp_path / "evalcase.toml").write_text(text)
+    (tmp_path / "a.eval.yaml").write_text("- {input: hi, expected_output: hi}\n")
+    monkeypatch.chdir(tmp_path)
+    (problem,) = evalcase.check(".")
+    assert (problem.place, problem.hint) == (f"evalcase.toml:{place}", hint)
