@@ -144,7 +144,8 @@ def _graded(grade: Grade, says_no_more: SaysNoMore) -> str | None:
     global _last_graded  # noqa: PLW0603 - what the last one came to
     if not says_no_more(grade):
         return None
-    grader, score, passed, reason = grade.grader, grade.score, grade.passed, grade.reason
+    grader, score, reason = grade.grader, grade.score, grade.reason
+    passed: object = grade.passed  # whatever it was made of
     last = _last_graded
     if grader is last[0] and score is last[1] and passed is last[2] and reason is last[3]:
         return last[4]
