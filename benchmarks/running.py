@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from benchmarks.figures import Figure
 from benchmarks.measure import command_cpu
@@ -26,6 +27,9 @@ PEERS = {
 }
 INTERPRETERS = "EVALCASE_BENCH_PEERS"
 
+_Pair: TypeAlias = tuple[Sequence[str], Sequence[str]]
+"""A command for many cases, and for one."""
+
 
 def running_figures(folder: Path) -> Iterator[Figure]:
     """CPU per case beyond a run of one, and wall time beside the least that is possible."""
@@ -33,7 +37,8 @@ def running_figures(folder: Path) -> Iterator[Figure]:
     single = write_project(folder / "running-one", 1)
     yield from _beside_floor(large, single)
     for at_once, bar in PLAIN_BARS.items():
-        yield _plain_beside_async(large, single, at_once, bar)
+        yield _plain_target(large, single, at_once, bar)
+        yield _plain_grader(folder, at_once, bar)
     yield _resumed(large)
     project = write_project(folder / "running-slow", SLOW_TRIALS)
     for at_once, bar in BARS.items():
@@ -46,7 +51,7 @@ def _beside_floor(large: Path, single: Path) -> Iterator[Figure]:
     target = "python:adding:add"
     floor = [sys.executable, str(Path(__file__).parent / "floor.py")]
     shown = ("run", "--target", target)
-    pairs: dict[str, tuple[Sequence[str], Sequence[str]]] = {
+    pairs: dict[str, _Pair] = {
         "json": (run_command(large, target), run_command(single, target)),
         "human": (command(large, *shown), command(single, *shown)),
         "floor": ([*floor, str(large)], [*floor, str(single)]),
@@ -58,17 +63,33 @@ def _beside_floor(large: Path, single: Path) -> Iterator[Figure]:
     yield _quotient("run with output for people ÷ with --json", human_ms, json_ms, 1.3)
 
 
-def _plain_beside_async(large: Path, single: Path, at_once: int, bar: float) -> Figure:
-    each_ms = _per_case(
-        {
-            name: (
-                run_command(large, f"python:adding:{function}", at_once),
-                run_command(single, f"python:adding:{function}", at_once),
-            )
-            for name, function in (("plain", "add_plainly"), ("async", "add"))
-        }
-    )
-    name = f"a plain target ÷ an async one, {at_once} at once"
+def _plain_target(large: Path, single: Path, at_once: int, bar: float) -> Figure:
+    pairs = {
+        name: _commands(large, single, f"python:adding:{function}", at_once)
+        for name, function in (("plain", "add_plainly"), ("async", "add"))
+    }
+    return _plain_beside_async("target", pairs, at_once, bar)
+
+
+def _plain_grader(folder: Path, at_once: int, bar: float) -> Figure:
+    """The same for what grades: its target is async."""
+    pairs = {}
+    for name, function in (("plain", "is_sum"), ("async", "is_sum_async")):
+        projects = [write_project(folder / f"grading-{name}-{n}", n) for n in (CASES, 1)]
+        for project in projects:
+            (project / "sums.eval.suite.yaml").write_text(f"graders: [python:adding:{function}]\n")
+        large, single = projects
+        pairs[name] = _commands(large, single, "python:adding:add", at_once)
+    return _plain_beside_async("grader", pairs, at_once, bar)
+
+
+def _commands(large: Path, single: Path, target: str, at_once: int) -> _Pair:
+    return run_command(large, target, at_once), run_command(single, target, at_once)
+
+
+def _plain_beside_async(what: str, pairs: dict[str, _Pair], at_once: int, bar: float) -> Figure:
+    each_ms = _per_case(pairs)
+    name = f"a plain {what} ÷ an async one, {at_once} at once"
     return _quotient(name, each_ms["plain"], each_ms["async"], bar)
 
 
@@ -81,7 +102,7 @@ def _resumed(large: Path) -> Figure:
     return Figure("resume of a finished run ÷ the run", resumed / ran, "×", 0.3, detail)
 
 
-def _per_case(pairs: dict[str, tuple[Sequence[str], Sequence[str]]]) -> dict[str, float]:
+def _per_case(pairs: dict[str, _Pair]) -> dict[str, float]:
     """Milliseconds of CPU for each further case, taking turns, the best of several rounds."""
     best = {name: (float("inf"), float("inf")) for name in pairs}
     for _ in range(ROUNDS):

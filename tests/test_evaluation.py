@@ -196,6 +196,35 @@ def test_files_that_cases_name_are_looked_at_a_few_times_each(
         list(suites)
 
 
+def test_a_file_that_is_read_anew_is_looked_at_once_for_many_cases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "big.eval.jsonl"
+    path.write_text("".join(f'{{"id": "c{n}", "input": "{"x" * 1_000}"}}\n' for n in range(5_000)))
+    suites, looks, look_at = checked(path), Counter[str](), Snapshot._look_at
+
+    def count(self: Snapshot, path: str) -> object:
+        looks[path] += 1
+        return look_at(self, path)
+
+    monkeypatch.setattr(Snapshot, "_look_at", count)
+    assert len(list(suites)) == 5_000
+    assert 1 < looks[str(path)] < 500
+
+
+def test_no_case_is_given_of_a_file_that_was_overwritten_while_it_was_read(tmp_path: Path) -> None:
+    path = tmp_path / "big.eval.jsonl"
+    line = '{{"id": "{}{:04}", "input": "{}"}}\n'
+    path.write_text("".join(line.format("old", n, "x" * 1_000) for n in range(5_000)))
+    cases = iter(checked(path))
+    given = [next(cases)[1].id]
+    path.write_text("".join(line.format("new", n, "x" * 1_000) for n in range(5_000)))
+    with pytest.raises(ConfigError, match="was changed while it was run"):
+        given += [case.id for _, case in cases]
+    assert given[0] == "old0000"
+    assert not any(id.startswith("new") for id in given)
+
+
 def test_a_file_that_is_invalid_when_it_is_read_again_is_no_shorter_file(tmp_path: Path) -> None:
     path = tmp_path / "big.eval.jsonl"
     path.write_text("".join(f'{{"input": "{n} {"x" * 10_000}"}}\n' for n in range(500)))

@@ -47,11 +47,11 @@ class SameText:
         if "threshold" in case.data or not is_same_text(case, answer):
             return None
         # One of its own for each: who is given it may write into its details.
-        return Graded(self._verdict, (_grade_from(self._named, SAME_TEXT),))
+        return tuple_of(Graded, (self._verdict, (grade_of(self._named, SAME_TEXT),)))
 
     @cached_property
     def _verdict(self) -> Verdict:
-        return decide_verdict((_grade_from(self._named, SAME_TEXT),))
+        return decide_verdict((grade_of(self._named, SAME_TEXT),))
 
 
 def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Half]:

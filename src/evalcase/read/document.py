@@ -6,7 +6,16 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Literal
 
-from evalcase.model.finding import LOST_SPELLING, NO_DOUBTS, QUOTE_IT, At, Finding, Fix, KeyPath
+from evalcase.model.finding import (
+    LOST_SPELLING,
+    NO_DOUBTS,
+    QUOTE_IT,
+    At,
+    Doubts,
+    Finding,
+    Fix,
+    KeyPath,
+)
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Excerpt, Problem, Span
 from evalcase.model.quick_dataclass import replace
@@ -70,9 +79,13 @@ class Document:
         """What can be read, and may have been meant otherwise."""
         if self.format != "yaml":
             return []
-        from evalcase.read.yaml_lints import find_lints
+        from evalcase.read.yaml_misleading import may_mislead
 
         data = self.source if isinstance(self.source, bytes) else self.source.encode()
+        if not may_mislead(data):
+            return []
+        from evalcase.read.yaml_lints import find_lints  # and libyaml with it
+
         return [self._problem(*each[:4]) for each in find_lints(data)]
 
     def place(self, findings: Iterable[Finding]) -> list[Problem]:
@@ -218,9 +231,7 @@ def parse_document(
     places: dict[KeyPath, Span] = {}
     try:
         if format == "yaml":
-            from evalcase.read.yaml import parse_yaml
-
-            value, faults, doubts = parse_yaml(source, likely, places)
+            value, faults, doubts = _parse_yaml(source, likely, places)
         else:
             from evalcase.read.json import JsonReader
 
@@ -232,3 +243,16 @@ def parse_document(
     document.doubts = doubts
     document.key_places = places
     return document
+
+
+def _parse_yaml(
+    source: str | bytes, likely: frozenset[str], places: dict[KeyPath, Span]
+) -> tuple[JSON, Sequence[Fault], Doubts]:
+    from evalcase.read.yaml_plain import read_plain_suite
+
+    plain = read_plain_suite(source, likely)
+    if plain is not None:
+        return plain, (), NO_DOUBTS
+    from evalcase.read.yaml import parse_yaml  # and libyaml with it
+
+    return parse_yaml(source, likely, places)

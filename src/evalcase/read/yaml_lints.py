@@ -1,7 +1,4 @@
-"""Text that YAML reads as it should, and that was probably meant otherwise.
-
-As with text that is lost, a good file costs a look for a few bytes.
-"""
+"""Text that YAML reads as it should, and that was probably meant otherwise."""
 
 from __future__ import annotations
 
@@ -17,18 +14,12 @@ from evalcase.read.yaml_faults import span_of
 from evalcase.read.yaml_source import prepare_source
 from evalcase.text.late_pattern import late_pattern
 
-_COMMENT_BYTES = late_pattern(rb"#(?<=[^\s,:\[{\"'\]}] #)[^\s#]")
 _COMMENT = late_pattern(r"#(?<=[^\s,:\[{\"'\]}] #)[^\s#]")
-_QUOTE_BYTES = late_pattern(
-    rb"\xe2\x80[\x98-\x9f](?:(?<=[:,-] \xe2\x80[\x98-\x9f])|(?<=[\[{]\xe2\x80[\x98-\x9f]))"
-)
 _OPENING, _CLOSING, _QUOTES = "\u201c\u201d\u201e\u2018", "\u201c\u201d\u2019", "\u201c\u201d\u201e"
 
 
 def find_lints(source: bytes) -> Iterator[Fault]:
-    """What is worth a look in a text that libyaml has read."""
-    if not _QUOTE_BYTES.search(source) and not _may_cut_text(source):
-        return
+    """What is worth a look in a text that may mislead, and that libyaml can read."""
     text = prepare_source(source).data.decode()
     lines = Lines(text)
     comments = {found.start() for found in _COMMENT.finditer(text)}
@@ -42,17 +33,6 @@ def find_lints(source: bytes) -> Iterator[Fault]:
                 yield Fault("smart-quotes", _SMART, span_of(event), _STRAIGHT)
 
 
-def _may_cut_text(source: bytes) -> bool:
-    """Whether a `#` stands in a line that looks like plain text: most are in quotes, or below a
-    header."""
-    for found in _COMMENT_BYTES.finditer(source):
-        line = source.rfind(b"\n", 0, found.start()) + 1
-        if _PLAIN_LINE.match(source, line, found.start()):
-            return True
-    return False
-
-
-_PLAIN_LINE = late_pattern(rb"[ ]*(?:- +)*(?:[^\s:\"'#]+: +|(?<=- ))[^\s\"'|>\[{&*!#%@`-]")
 _SMART = "these quotes are a part of the text"
 _STRAIGHT = "quotes that only mark where a text begins and ends are straight: \" or '"
 

@@ -140,26 +140,26 @@ def _plain_result(result: Result) -> str | None:
 
 def _graded(grade: Grade, says_no_more: SaysNoMore) -> str | None:
     """The JSON of one grade, with what is around it; None for one that has more to say. What is
-    right is right for the same reason most of the time: then it is the same grade."""
+    right is right for the same reason most of the time: then it is made of the same values."""
     global _last_graded  # noqa: PLW0603 - what the last one came to
-    last, text = _last_graded
-    if grade is last and not grade.details:
-        return text
-    score = grade.score
-    if not says_no_more(grade) or type(score) is not float or type(grade.passed) is not bool:
+    if not says_no_more(grade):
         return None
-    if not 0 <= score <= 1:
+    grader, score, reason = grade.grader, grade.score, grade.reason
+    passed: object = grade.passed  # whatever it was made of
+    last = _last_graded
+    if grader is last[0] and score is last[1] and passed is last[2] and reason is last[3]:
+        return last[4]
+    if type(score) is not float or type(passed) is not bool or not 0 <= score <= 1:
         return None
     made = (
-        f'}}]}},"grades":[{{"grader":{_quote(grade.grader)},"score":{score!r},'
-        f'"passed":{"true" if grade.passed else "false"},"reason":{_quote(grade.reason)}}}],'
-        f'"started_at":'
+        f'}}]}},"grades":[{{"grader":{_quote(grader)},"score":{score!r},'
+        f'"passed":{"true" if passed else "false"},"reason":{_quote(reason)}}}],"started_at":'
     )
-    _last_graded = grade, made
+    _last_graded = grader, score, passed, reason, made
     return made
 
 
-_last_graded: tuple[Grade | None, str] = (None, "")
+_last_graded: tuple[object, object, object, object, str] = (None, None, None, None, "")
 
 
 def _plain_text(messages: Sequence[dict[str, Any]], role: str = "assistant") -> str | None:

@@ -27,7 +27,7 @@ HELD_BYTES = 4_000_000
 that the number of cases doesn't matter."""
 
 _LOOK_EVERY = 50
-"""How many cases that are held are given before somebody looks at their files again."""
+"""How many cases are given before somebody looks at their files again."""
 
 
 WantsCase = Callable[[str, Case], bool]
@@ -235,9 +235,11 @@ def _again(path: str, snapshot: Snapshot) -> Iterator[Case]:
     """The cases of a file that was valid. Raise ConfigError if it is not what it was then: before
     a case of another file is given, and before the end of a shorter one is taken for its end."""
     named: list[str] = []
-    for item in stream_cases(path, on_file=named.append):
-        snapshot.verify_own(named)
-        named.clear()
+    stream = stream_cases(path, on_file=named.append, on_read=snapshot.verify_own)
+    for number, item in enumerate(stream):
+        if named or number % _LOOK_EVERY == 0:
+            snapshot.verify_own(named)
+            named.clear()
         if isinstance(item, Case):
             yield item
         elif isinstance(item, Problem) and item.severity == "error":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
@@ -37,6 +37,7 @@ from evalcase.resolve.suite_fields import NOTHING_SHARED, SuiteFields
 from evalcase.suites.held_files import HeldFiles
 from evalcase.suites.named_files import OnFile, SuiteFiles
 from evalcase.suites.old_sidecar import object_to_old_sidecar
+from evalcase.suites.watched_file import watch_file
 from evalcase.system.attachments import Attachments, attachments_in
 
 if TYPE_CHECKING:
@@ -45,12 +46,16 @@ if TYPE_CHECKING:
 
 
 def stream_cases(
-    path: str, known: Known | None = None, on_file: OnFile = lambda _: None
-) -> Iterator[Case | Problem | None]:
+    path: str, known: Known | None = None, on_file: OnFile = lambda _: None,
+    on_read: Callable[[], None] | None = None,
+) -> Iterator[Case | Problem | None]:  # fmt: skip
     """The cases and problems of a JSONL file as they come; None for a case with errors.
-    `on_file` is told of files that it names, before they are read."""
+    `on_file` is told of files that it names, before they are read; `on_read` is called whenever
+    some of the file was read, before anything comes of that."""
     try:
-        yield from open_stream(path, open_bytes(path), known or Installed(), on_file)
+        file = open_bytes(path)
+        file = file if on_read is None else watch_file(file, on_read)
+        yield from open_stream(path, file, known or Installed(), on_file)
     except UnreadableError as error:
         yield error.problem
     except OSError as error:

@@ -8,6 +8,7 @@ any tool for JSON lines can read it.
 from __future__ import annotations
 
 import re
+from binascii import hexlify
 from hashlib import sha256
 from typing import Any
 
@@ -22,6 +23,8 @@ MAX_ROW_DEPTH = DEEPEST_ROW
 SUM = b',"sum":"'
 END = b'"}\n'
 TAIL = len(SUM) + 16 + len(END)
+_HALF = slice(8)
+"""So much of a digest is kept, as 16 hex digits."""
 
 _ESCAPES = late_pattern(r"\\(?:u(d[89a-f][0-9a-f]{2})|.)", re.DOTALL)
 
@@ -51,7 +54,7 @@ def encode_members(text: str) -> bytes:
     # Where UTF-8 has no form for a character it is a lone surrogate, always inside a string;
     # there its backslash escape is JSON.
     body = text.encode("utf-8", "backslashreplace")
-    line = b"".join((body, SUM, sha256(body).hexdigest()[:16].encode(), END))
+    line = b"".join((body, SUM, hexlify(sha256(body).digest()[_HALF]), END))
     if len(line) > MAX_LINE:
         raise ValueError(f"a row of {len(line):,} bytes is more than a journal keeps")
     return line
