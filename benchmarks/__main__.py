@@ -5,6 +5,7 @@ Nothing fails here: a figure that is over its bar is for a person to look at.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -90,6 +91,8 @@ before it measure no time."""
 
 def main() -> None:
     """Measure the groups asked for, or all, printing as figures come in."""
+    # What is compiled is kept, as where evalcase is installed: else each start compiles it again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     asked = sys.argv[1:] or [name for name in GROUPS if name not in ONLY_WHEN_ASKED]
     if unknown := set(asked) - set(GROUPS):
         sys.exit(f"no such group: {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")

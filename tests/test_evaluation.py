@@ -10,7 +10,7 @@ import pytest
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.evaluated import Evaluated
-from evalcase.evaluation.plan import prepare_plan
+from evalcase.evaluation.plan import prepare_plan, trials_of
 from evalcase.model.result import Result
 from evalcase.model.totals import Counts
 from evalcase.model.trial import Trial
@@ -61,6 +61,27 @@ def write(folder: Path, *texts: str) -> None:
 def go(folder: Path, watched: Watched) -> Evaluated:
     watched.journal = folder / "runs"
     return asyncio.run(evaluation(folder, watched).carry_out(str(folder / "runs")))
+
+
+@pytest.mark.parametrize("targets", [(), ("echo", "replay:answers.jsonl")])
+@pytest.mark.parametrize("repeat", [None, 3])
+def test_as_many_trials_are_counted_as_there_are(
+    tmp_path: Path, targets: tuple[str, ...], repeat: int | None
+) -> None:
+    """Also where most cases have no more than what is asked and expected, and are only counted."""
+    (tmp_path / "evalcase.toml").write_text('target = "echo"')
+    (tmp_path / "answers.jsonl").write_text("")
+    bare = [{"id": f"{number}", "input": "a", "expected_output": "a"} for number in range(7)]
+    more = [{**bare[0], "id": "m", "repeat": 2}, {**bare[0], "id": "n", "target": "command:true"}]
+    (tmp_path / "one.eval.yaml").write_text(json.dumps([*bare[:3], *more, *bare[3:]]))
+    (tmp_path / "two.eval.yaml").write_text(json.dumps(bare[:4]))
+    request = RunOptions((str(tmp_path),), targets, repeat=repeat)
+    plan = evaluation(tmp_path, Watched(), request).plan
+    trials = {name: list(trials_of(plan, name)) for name in plan.trials}
+    assert plan.trials == {name: len(each) for name, each in trials.items()}
+    assert list(plan.trials) == list(targets or ("echo", "command:true"))
+    assert plan.cases == len({(*each.key[:3],) for some in trials.values() for each in some})
+    assert plan.cases == (13 * len(targets) or 13)
 
 
 def test_from_beginning_to_end(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_a_trial_that_stands_is_found_to_be_as_it_was(rows: list[dict[str, Any]]
         known = index.find(key)
         for question in HASHES:
             for grading in HASHES:
-                if index.stands(key[:3], question, grading):
+                if index.stands(key[:3], (question, grading)):
                     assert known is not None
                     assert (known.question, known.grading) == (mark_of(question), mark_of(grading))
                     assert (known.repeats, known.pass_rate, known.answered) == (1, 1.0, True)
@@ -147,9 +147,9 @@ def test_most_trials_stand(tmp_path: Path) -> None:
     index.read(JournalLines(str(path)))
     names = [(each["suite"], each["case"], each["target"]) for each in rows]
     asked = [each["question_hash"] for each in rows]
-    assert index.stands(names[0], asked[0], "h")
-    assert not index.stands(names[0], asked[0], "g")
-    assert index.stands(names[1], asked[1], "g")
-    assert not index.stands(names[1], asked[0], "g")
-    assert not index.stands(names[3], asked[3], "")
-    assert not index.stands(("another", "case", "at"), asked[0], "h")
+    assert index.stands(names[0], (asked[0], "h"))
+    assert not index.stands(names[0], (asked[0], "g"))
+    assert index.stands(names[1], (asked[1], "g"))
+    assert not index.stands(names[1], (asked[0], "g"))
+    assert not index.stands(names[3], (asked[3], ""))
+    assert not index.stands(("another", "case", "at"), (asked[0], "h"))

@@ -230,6 +230,37 @@ def test_a_journal_can_be_read_while_it_grows(
     assert list(lines.JournalLines(str(path))) == [first, second]
 
 
+@pytest.mark.parametrize("size", [1, 2, 7, 100, 400, 1000, 1 << 16])
+def test_lines_are_the_same_whatever_is_read_at_once(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    rows = [encode_row(row(number, text="x" * 90 * number)) for number in range(6)]
+    torn = encode_row(row(6))[:-40]
+    path.write_bytes(b"".join(rows) + torn)
+    monkeypatch.setattr(lines, "_BLOCK", size)
+    seen = JournalLines(str(path))
+    assert list(seen) == rows
+    assert (seen.count, seen.size) == (6, len(b"".join(rows)))
+    assert seen.torn == lines.Torn(7, seen.size, len(torn))
+
+
+@pytest.mark.parametrize("size", [1, 100, 500])
+def test_a_line_that_is_too_long_is_refused_whatever_its_checksum(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    first, long = encode_row(row(1)), encode_row(row(2, text="x" * 500))
+    path.write_bytes(first + long + first)
+    monkeypatch.setattr(lines, "_BLOCK", size)
+    monkeypatch.setattr(lines, "_MOST", len(long) - 1)
+    monkeypatch.setattr(lines, "MAX_LINE", len(long) - 2)
+    with pytest.raises(RecordError, match=r"journal\.jsonl:2: the record is damaged: this line "):
+        list(JournalLines(str(path)))
+    monkeypatch.setattr(lines, "_MOST", len(long))
+    assert list(JournalLines(str(path))) == [first, long, first]
+
+
 def long_journal(path: Path, count: int) -> str:
     common = row(1)
     path.write_bytes(b"".join(encode_row(common | {"case": f"case-{i}"}) for i in range(count)))

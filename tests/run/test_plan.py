@@ -30,3 +30,17 @@ def test_repeats_count_from_one_and_a_skipped_case_is_planned_once() -> None:
     assert trials == [("a", 1), ("a", 2), ("b", 1), ("c", 1)]
     trials = [(each.case.id, each.repeat) for each in plan_trials(pairs, "t", "t", 1, False)]
     assert trials == [("a", 1), ("b", 1), ("c", 1)]
+
+
+def test_a_case_whose_one_trial_stands_makes_none() -> None:
+    """Those of other cases keep their numbers, and nobody is asked of a case with several."""
+    pairs = [pair("a"), pair("b"), pair("c", repeat={"times": 2}), pair("d", targets=["other"])]
+    looked_at: list[tuple[str, str, str]] = []
+
+    def stands(suite: str, case: Case, target: str) -> bool:
+        looked_at.append((suite, case.id, target))
+        return case.id != "b"
+
+    trials = plan_trials(pairs, "t", "t", None, False, stands=stands)
+    assert [(each.case.id, each.number) for each in trials] == [("b", 1), ("c", 2), ("c", 2)]
+    assert looked_at == [("s.eval.yaml", "a", "t"), ("s.eval.yaml", "b", "t")]

@@ -17,7 +17,7 @@ from evalcase.plugins.target_names import describe_same_model, describe_same_use
 from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
-from evalcase.run.plan import plan_trials
+from evalcase.run.plan import Says, plan_trials
 from evalcase.run.selection import Chooser, make_choice
 from evalcase.suites.collection import SomeSuites, Suites
 from evalcase.suites.places import Places
@@ -86,13 +86,14 @@ class Plan:
         return sum(self.trials.values())
 
 
-def trials_of(plan: Plan, name: str) -> Iterator[Trial]:
-    """Every trial of a target, whether it is finished or not."""
+def trials_of(plan: Plan, name: str, stands: Says | None = None) -> Iterator[Trial]:
+    """Every trial of a target, whether it is finished or not; but for those of which somebody says
+    that what they have `stands`."""
     options, default = plan.options, plan.config.target
     cases = plan.choice.choose(plan.suites)
     asks = plan.choice.asks if plan.choice.at else None
     overridden = bool(options.targets)
-    return plan_trials(cases, name, default, options.repeat, overridden, asks)
+    return plan_trials(cases, name, default, options.repeat, overridden, asks, stands)
 
 
 def prepare_plan(

@@ -8,6 +8,7 @@ from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.about import say_nothing_left
 from evalcase.evaluation.plan import Plan, trials_of, warn_once
 from evalcase.evaluation.trials import Trials, UnaskedTurnsError
+from evalcase.model.case import Case
 from evalcase.model.codec import encode_object
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result, Verdict
@@ -24,6 +25,7 @@ from evalcase.record.outline import talk_row
 from evalcase.record.reader import read_result_at
 from evalcase.record.session import Session
 from evalcase.run.hashes import hash_plain_case
+from evalcase.run.plan import Says
 from evalcase.run.schedule import Engine
 from evalcase.system.table import mark_of
 
@@ -211,16 +213,12 @@ class Work:
 
     def _left(self, name: str, engine: Engine) -> Iterator[Trial]:
         """The trials of a target that have no result, or one that counts no more."""
-        trials = self._planned(name, engine)
         if not len(self._index):
-            yield from trials
+            yield from self._planned(name, engine)
             return
         may_stand = not self._again and not self._plan.graders.given
         last = None
-        for trial in trials:
-            if may_stand and trial.repeats == 1 and self._stands(trial):
-                self._standing += 1
-                continue
+        for trial in self._planned(name, engine, self._stands if may_stand else None):
             known = self._index.find(trial.key)
             if known is not None:
                 self._known += 1
@@ -229,12 +227,14 @@ class Work:
             if known is None or self._is_left(trial, known):
                 yield trial
 
-    def _stands(self, trial: Trial) -> bool:
-        """Whether a trial is one of the most: its case was asked once and graded by an expected
-        text, and all of it is as it was. It counts as finished then."""
-        hashes = hash_plain_case(trial.case)
-        name = trial.suite, trial.case.data["id"], trial.target
-        return hashes is not None and self._index.stands(name, *hashes)
+    def _stands(self, suite: str, case: Case, target: str) -> bool:
+        """Whether a case is one of the most: it was asked once and graded by an expected text, and
+        all of it is as it was. It counts as finished then."""
+        hashes = hash_plain_case(case)
+        if hashes is None or not self._index.stands((suite, case.data["id"], target), hashes):
+            return False
+        self._standing += 1
+        return True
 
     def _is_left(self, trial: Trial, known: FinishedTrial) -> bool:
         """Whether the result of a trial counts no more."""
@@ -247,9 +247,10 @@ class Work:
         self._finished += 1
         return False
 
-    def _planned(self, name: str, engine: Engine) -> Iterator[Trial]:
+    def _planned(self, name: str, engine: Engine, stands: Says | None = None) -> Iterator[Trial]:
         try:
-            yield from trials_of(self._plan, name) if self.ordered is None else self.ordered[name]
+            ordered = self.ordered
+            yield from trials_of(self._plan, name, stands) if ordered is None else ordered[name]
         except ConfigError as error:
             engine.stop(str(error))
         except SuiteError as error:

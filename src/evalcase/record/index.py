@@ -30,13 +30,13 @@ _Regrading = tuple[int, int, int, float, float, int]
 class Index(Intake):
     """The trials of a journal, each by its last answer and the last grading of that."""
 
-    def stands(self, name: tuple[str, str, str], question: str, grading: str) -> bool:
-        """Whether the one trial of a case at a target was answered, and rests on these hashes. If
-        this doesn't know, `find` does."""
+    def stands(self, name: tuple[str, str, str], hashes: tuple[str, str]) -> bool:
+        """Whether the one trial of a case at a target was answered, and rests on these hashes, of
+        its question and its grading. If this doesn't know, `find` does."""
         if self._is_regraded or self._in_order:
             return False
         row = self._results.row_of(hash(name) & MARK_BITS)
-        return row >= 0 and self._rested[row] == hash((question, grading)) & MARK_BITS
+        return row >= 0 and self._rested[row] == hash(hashes) & MARK_BITS
 
     def find(self, key: TrialKey) -> FinishedTrial | None:
         """What is known of a trial; None if it has no result."""

@@ -32,6 +32,7 @@ from evalcase.record.outline import (
 )
 from evalcase.record.played import Played, PlayedUsers
 from evalcase.system.table import MARK_BITS, Table, mark_of
+from evalcase.text.journal_row import TAIL
 
 NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 
@@ -129,7 +130,11 @@ class Intake:
             asked_by, graded_by, at, said, mark, 1, 1.0, nan, nan, asker, answered
         ))  # fmt: skip
         is_settled = answered and verdict != "skipped"
-        self._rest_on(row, hash((question, grading)) & MARK_BITS if is_settled else 0)
+        rests_on = hash((question, grading)) & MARK_BITS if is_settled else 0
+        if row == len(self._rested):
+            self._rested.append(rests_on)
+        else:
+            self._rested[row] = rests_on
 
     def _rest_on(self, row: int, mark: int) -> None:
         """Take in what the result of a row rests on."""
@@ -148,7 +153,7 @@ class Intake:
         most results only how they begin and end."""
         at = 0
         for body in lines.bodies():
-            begins, at = at, lines.size
+            begins, at = at, at + len(body) + TAIL
             if body[_KIND] == SKIPPED:
                 continue
             if (seen := glance_at(body)) is None:

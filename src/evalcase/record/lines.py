@@ -7,7 +7,8 @@ import os
 from binascii import hexlify
 from collections.abc import Iterator
 from hashlib import sha256
-from io import BufferedReader
+from io import BufferedReader, BytesIO
+from itertools import chain
 from typing import Any
 
 from evalcase.errors import RecordError
@@ -17,6 +18,10 @@ from evalcase.text.journal_row import MAX_LINE, TAIL, decode_row, fault_in
 
 _BODY, _TAIL, _HALF = slice(-TAIL), slice(-TAIL, None), slice(8)
 """Made once: there are two lines for each of a million cases."""
+_BLOCK = 1 << 16
+"""Bytes that are read at once; a line may have many times that."""
+_MOST = MAX_LINE + 1
+"""Bytes of a line that are read: by the last of them it is known to be too long."""
 
 
 class Torn(NamedTuple):
@@ -49,7 +54,7 @@ class JournalLines:
     def bodies(self) -> Iterator[bytes]:
         """The same without checksums: all that stands before them."""
         with open_lines(self.path) as file:
-            while line := file.readline(MAX_LINE + 1):
+            for line in chain.from_iterable(_split(file)):
                 body = line[_BODY]
                 # Most are whole: that takes one comparison, and others look for the reason.
                 if line[_TAIL] != b',"sum":"%b"}\n' % hexlify(sha256(body).digest()[_HALF]):
@@ -74,6 +79,26 @@ class JournalLines:
         self.end = self.size if packed is None else packed.end
         if packed is not None and packed.rest is not None:
             self.torn = Torn(self.count + 1, *packed.rest)
+
+
+def _split(file: BufferedReader) -> Iterator[list[bytes]]:
+    """All lines, many at once: to read each by itself takes as long as to look at it. The last may
+    have no line feed; one that is longer than a line may be is cut, and is the last."""
+    pieces: list[bytes] = []
+    length = 0
+    while block := file.read(_BLOCK):
+        pieces.append(block)
+        length += len(block)
+        if b"\n" in block or length > _MOST:
+            lines = BytesIO(b"".join(pieces)).readlines()
+            if len(lines[0]) > _MOST:
+                yield [lines[0][:_MOST]]
+                return
+            last = b"" if lines[-1].endswith(b"\n") else lines.pop()
+            yield lines
+            pieces, length = [last], len(last)
+    if length:
+        yield [b"".join(pieces)]
 
 
 def read_rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:

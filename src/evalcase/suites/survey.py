@@ -75,7 +75,8 @@ def survey_cases(
             found = found._replace(choice=_deal(choice, checked, options.selection.shard))
             checked = iter(suites)
         named = tuple(dict.fromkeys(options.targets))
-        for suite, case in found.choice.choose(checked):
+        bare, chosen = _BareCases(), found.choice.choose(checked)
+        for suite, case in chosen if choice.at else bare.leave_out(chosen):
             targets = named or targets_of(case, config, suite)
             if choice.at:
                 unmatched.strike_out_targets(suite, case, targets)
@@ -85,6 +86,7 @@ def survey_cases(
                 _note_user(case.data["user"]["target"], targets, found, needs, users)
             if not is_bare(case.data) and not GRADED_BY_MORE.isdisjoint(case.data):
                 _note_grading(suite, case, targets, graders, known, found)
+        bare.note_left_out(options, config, found)
     except ConfigError as error:
         fault = error
     except SuiteError as error:
@@ -97,6 +99,34 @@ def survey_cases(
     if not errors:
         fault = _look_at_filters(unmatched, suites, found, fault, warn)
     return found._replace(errors=errors, invalid=tuple(suites.invalid), fault=fault)
+
+
+class _BareCases:
+    """What the first bare case of a suite needs all of them do, and most cases are bare: the others
+    are counted, and not looked at."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, Case] = {}
+        self._more: dict[str, int] = {}
+
+    def leave_out(self, cases: Iterable[tuple[str, Case]]) -> Iterator[tuple[str, Case]]:
+        """All cases but those others."""
+        more = self._more
+        for pair in cases:
+            suite, case = pair
+            if is_bare(case.data):
+                if suite in more:
+                    more[suite] += 1
+                    continue
+                self._first[suite], more[suite] = case, 0
+            yield pair
+
+    def note_left_out(self, options: RunOptions, config: Config, found: Survey) -> None:
+        """Note those others: they are like the first of their suite."""
+        named = tuple(dict.fromkeys(options.targets))
+        for suite, case in self._first.items():
+            targets = named or targets_of(case, config, suite)
+            _note_case(suite, case, targets, options, found, self._more[suite])
 
 
 def _deal(choice: Chooser, cases: Iterable[tuple[str, Case]], shard: Shard) -> Chooser:
@@ -144,15 +174,17 @@ def _look_at_filters(
 
 
 def _note_case(
-    suite: str, case: Case, targets: tuple[str, ...], options: RunOptions, found: Survey
-) -> SuiteNeeds:
+    suite: str, case: Case, targets: tuple[str, ...], options: RunOptions, found: Survey,
+    count: int = 1,
+) -> SuiteNeeds:  # fmt: skip
+    """Note a case, or so many that are alike."""
     needs = found.needs.get(suite)
     if needs is None:
         needs = found.needs[suite] = SuiteNeeds(*(set() for _ in SuiteNeeds._fields))
     times, trials, cases = times_of(case, options.repeat), found.trials, found.cases
     for name in targets:
-        trials[name] = trials.get(name, 0) + times
-        cases[name] = cases.get(name, 0) + 1
+        trials[name] = trials.get(name, 0) + times * count
+        cases[name] = cases.get(name, 0) + count
         if not options.targets:
             needs.targets.add(name)
     return needs

@@ -41,6 +41,17 @@ def test_a_line_for_each_tenth() -> None:
     assert log.lines[4].startswith("50/100 (50%) · 50 passed · 0:50 · ")
 
 
+def test_a_tenth_is_one_of_all_that_there_is_by_then() -> None:
+    """Cases that were edited in between make it more than was planned."""
+    log = Log(10)
+    log.view.finished(result(0))
+    log.view.progress.planned = 20
+    log.pass_trials(18, 3.0)
+    assert [line.split(" · ")[0] for line in log.lines] == [
+        f"{done}/20 ({5 * done}%)" for done in range(4, 20, 2)
+    ]
+
+
 def test_a_line_after_half_a_minute_without_one() -> None:
     log = Log(1000)
     log.pass_trials(10, 10.0)

@@ -48,12 +48,14 @@ class Progress:
 
     def finish(self, result: Result, verdict: Verdict | None) -> None:
         """A trial is done, and with it its case, if that has a verdict now."""
-        self.running = max(0, self.running - 1)
+        if self.running:
+            self.running -= 1
         self.done += 1
         if verdict is not None:
             self.verdicts[verdict] += 1
-        if result.answer is not None and result.answer.cost_usd is not None:
-            self.cost_usd = (self.cost_usd or 0.0) + result.answer.cost_usd
+        answer = result.answer
+        if answer is not None and answer.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + answer.cost_usd
 
 
 class Speed:

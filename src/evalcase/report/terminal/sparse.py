@@ -40,6 +40,8 @@ class SparseView(RunView):
         self.speed = Speed(0.0)
         self._said_at = 0.0
         self._tenths = 0
+        self._next = 0
+        """How many trials are done when another tenth may be."""
         self._ticker = Ticker(self.tick, 1.0)
 
     def begin(self) -> None:
@@ -49,11 +51,16 @@ class SparseView(RunView):
 
     def finished(self, result: Result) -> None:
         super().finished(result)
+        if self.progress.done >= self._next:
+            self._look_at_tenths()
+
+    def _look_at_tenths(self) -> None:
         done, total = self.progress.done, self.progress.total
         if 10 * done // total > self._tenths and done < total:
             self._tenths = 10 * done // total
             if self.clock() - self._said_at >= _SHORTEST_S:
                 self._report()
+        self._next = -((self._tenths + 1) * total // -10)
 
     def tick(self) -> None:
         """Once a second."""

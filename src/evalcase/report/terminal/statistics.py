@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from evalcase.model.case import Case
 from evalcase.model.outcome import Folding, Outcome, outcome_of_one
 from evalcase.model.quick_dataclass import dataclass, field, replace
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.result import Result, Verdict
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.terminal.failures import reason_of
@@ -116,7 +116,7 @@ class Statistics:
         outcome = outcome_of_one(verdict, result.pass_rate)
         if verdict in self._verdicts:
             self._show(outcome, result)
-        return DecidedCase(outcome, result)
+        return tuple_of(DecidedCase, (outcome, result))
 
     def shown(self, verdict: Verdict | None) -> list[Shown]:
         """The cases of a verdict, as many as are shown, in the order of their suites."""
