@@ -10,7 +10,9 @@ from evalcase.text.late_pattern import late_pattern
 
 _OPENAI = late_pattern(r"(?:chat)?gpt-?\d|o[134](?:-|$)")
 _CLAUDE = late_pattern(r"claude-?")
-_MODEL = late_pattern(r"(?:gemini|gemma|llama|mistral|mixtral|qwen|deepseek|phi|grok|command-r)-?\d?")
+_MODEL = late_pattern(
+    r"(?:gemini|gemma|llama|mistral|mixtral|qwen|deepseek|phi|grok|command-r)-?\d?"
+)
 _HOST = late_pattern(r"(?:localhost|[\w-]+(?:\.[\w-]+)+):\d{2,5}(?:/.*)?$")
 _AT_HOME = {"ollama": "http://localhost:11434/v1", "vllm": "http://localhost:8000/v1"}
 _SERVICES = _AT_HOME | dict.fromkeys(
