@@ -44,10 +44,9 @@ def _question_marks(text: str, events: list[Any]) -> Iterator[Fault]:
 def _comments(text: str, events: list[Any]) -> Iterator[Fault]:
     """Comments without a space before them: `"Which tag?"#urgent`, `[a,#b`."""
     scalars = (_text_of(event, text) for event in events if _is_scalar(event))
-    start = end = 0
+    before = start = end = 0
     lines = Lines(text)
     for suspect in (found.start() for found in _HASH.finditer(text)):
-        before = end
         while end <= suspect:
             before = end
             start, end = next(scalars, (len(text) + 1, len(text) + 1))
