@@ -33,6 +33,23 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("evalcase.toml", "the configuration is read with the eval files of its project"),
+        ("bot.py", "what is tested is named by --target; eval files end in .yaml"),
+    ],
+)
+def test_files_that_are_no_suites_say_what_they_are_for(
+    tmp_path: Path, name: str, hint: str
+) -> None:
+    (tmp_path / name).write_text("")
+    for command in (["check", name], ["run", name, "--target", "echo"]):
+        result = evalcase(*command, cwd=tmp_path)
+        assert result.code == 2
+        assert hint in result.out + result.err
+
+
 def test_errors_are_counted_by_the_files_that_they_are_in(tmp_path: Path) -> None:
     fine, config = tmp_path / "a.eval.yaml", tmp_path / "evalcase.toml"
     fine.write_text("- {input: hi, expected_output: hi}\n")

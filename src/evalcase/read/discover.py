@@ -124,6 +124,10 @@ def format_of(path: str) -> Format | Problem:
     hint = "eval files end in " + ", ".join(FILE_ENDINGS)
     if ending in (".csv", ".tsv"):
         hint = f"`evalcase import` makes a suite of a table; {hint}"
+    elif ending == ".toml":
+        hint = "the configuration is read with the eval files of its project; name those"
+    elif ending == ".py":
+        hint = f"what is tested is named by --target; {hint}"
     return Problem("unknown-file-type", message, path, hint=hint)
 
 
