@@ -114,7 +114,7 @@ def _go_on(run: Run, flags: ResumeFlags, config: Config, folder: str, manner: Ma
     options = _read_options(run, flags)
     go_back(run, config)
     # Its targets are those it began with, whatever the configuration says by now.
-    config = replace(config, target=run.about.get("default_target", config.target))
+    config = replace(config, target=run.about.default_target)
     view = manner.make_view()
     request = replace(
         ask_for(options, config, folder, view, manner), engine=read_engine(flags), run=run,
@@ -184,18 +184,15 @@ def _refusal_code(folder: str, newest: Run) -> int:
 def read_request(run: Run) -> RunOptions:
     """What was asked for when a run was begun. Raise RecordError if the record doesn't say."""
     try:
-        default = run.about.get("default_target")
-        if not isinstance(default, str | None):
-            raise TypeError(f"{default!r} is no target")
-        return RunOptions.from_dict(run.about["options"])
-    except (ConfigError, KeyError, TypeError, ValueError, AttributeError):
-        raise RecordError(f"{run.path}: run.json does not say what was run") from None
+        return RunOptions.from_dict(run.about.options)
+    except (ConfigError, ValueError) as error:
+        raise RecordError(f"{run.path}: run.json does not say what was run: {error}") from None
 
 
 def go_back(run: Run, config: Config) -> None:
     """Go to where the run was begun: the paths of its suites were written as seen from there."""
-    folder = run.about.get("cwd", ".")
+    folder = run.about.cwd
     try:
         os.chdir(os.path.join(config.root, folder))
-    except (OSError, TypeError, ValueError):
+    except (OSError, ValueError):
         raise RecordError(f"{run.path} was begun in a folder that is gone: {folder!r}") from None

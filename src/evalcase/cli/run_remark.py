@@ -7,7 +7,6 @@ import os
 from evalcase.cli.conclusion import say_mixed, say_progress, suggest_next
 from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
 
 
@@ -35,7 +34,7 @@ class Remark(NamedTuple):
 def remark_on(kept: KeptRun, *, own: bool) -> Remark:
     """What has to be said of a run. Raise RecordError if it can't be read."""
     said = [] if kept.graded_by is None else [f"grading {kept.graded_by}"]
-    if (origin := origin_of(kept.run)) is not None:
+    if (origin := kept.run.about.failed_of) is not None:
         said.append(f"cases that did not pass in {origin}")
     if kept.mixed:
         said.append(f"mixed: {say_mixed(kept.mixed)}")

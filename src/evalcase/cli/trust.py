@@ -97,10 +97,10 @@ def _list_named(what: str, values: Sequence[str]) -> None:
 
 def _named(run: Run, request: RunOptions) -> Iterator[tuple[str, Sequence[str]]]:
     """What a record names, by what it is."""
-    default = run.about.get("default_target")
+    default = run.about.default_target
     yield "target", request.targets or ([default] if default else [])
     yield "env file", [request.env_file] if request.env_file is not None else []
-    yield "folder", [str(run.about.get("cwd", "."))]
+    yield "folder", [run.about.cwd]
     yield "path", request.paths
 
 

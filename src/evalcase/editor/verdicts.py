@@ -111,10 +111,9 @@ def _newest_runs(folder: str) -> Iterator[Run]:
 
 def _suite_in(run: Run, path: str, root: str) -> str | None:
     """The name under which a run has a suite; it goes by words alone."""
-    suites = run.about.get("suites")
     begun = os.path.join(root, folder_of_run(run))
-    for name in suites if isinstance(suites, dict | list) else ():
-        if isinstance(name, str) and os.path.normpath(os.path.join(begun, name)) == path:
+    for name in run.about.suites:
+        if os.path.normpath(os.path.join(begun, name)) == path:
             return name
     return None
 

@@ -11,7 +11,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
 from evalcase.record.ending import Status
-from evalcase.record.folder import Run, has_several_targets, planned_cases
+from evalcase.record.folder import Run
 
 if TYPE_CHECKING:
     # A run that is just over need not be read.
@@ -97,7 +97,7 @@ class Evaluated:
     @property
     def is_shared(self) -> bool:
         """Whether cases may be in it once for each of several targets."""
-        return has_several_targets(self.run)
+        return len(self.run.about.targets) > 1
 
     @property
     def path(self) -> str:
@@ -159,5 +159,5 @@ def read_evaluated(kept: KeptRun) -> Evaluated:
 
 def count_not_run(run: Run, status: Status, totals: Totals) -> int:
     """How many cases of those that were planned are in no count; none where a run is complete."""
-    planned = planned_cases(run) if status != "completed" else None
+    planned = run.about.cases if status != "completed" else None
     return max(0, (planned or 0) - totals.cases.total - totals.unfinished)

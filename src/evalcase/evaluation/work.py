@@ -16,7 +16,7 @@ from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.ending import End, Status
 from evalcase.record.finished import FinishedTrial
-from evalcase.record.folder import Run, planned_cases
+from evalcase.record.folder import Run
 from evalcase.record.gradings import GradingBegun
 from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
@@ -92,7 +92,7 @@ class Work:
         # All that is planned now is there. The suites may have had more when the run was begun.
         if gone := len(self._index) - self._standing - self._known:
             self._plan.warn(f"{say_gone(gone)}; they still count")
-        planned = planned_cases(self._run) or 0
+        planned = self._run.about.cases or 0
         new = self._plan.cases - self._standing - self._known_cases
         self.lost = max(0, planned - self._index.count_cases() - new)
         if self.lost:

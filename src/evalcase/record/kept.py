@@ -16,7 +16,7 @@ from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
 from evalcase.record.cases import CaseShelf, shelve_cases
 from evalcase.record.ending import End, check_end, read_end
-from evalcase.record.folder import Run, planned_trials
+from evalcase.record.folder import Run
 from evalcase.record.gradings import GradedBy, GradingBegun, may_have_gradings
 from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
@@ -97,7 +97,7 @@ class KeptRun:
     @property
     def planned(self) -> int | None:
         """How many trials there are to be, as far as the record says."""
-        return planned_trials(self.run)
+        return self.run.about.trials
 
     @cached_property
     def totals(self) -> Totals:
