@@ -256,3 +256,52 @@ def test_a_circle_is_found(tmp_path: Path) -> None:
     (tmp_path / "two.py").write_text(f"class A:\n    import {tmp_path.name}.one\n")
     with pytest.raises(CycleError):
         TopologicalSorter(graph(parse_all(tmp_path), tmp_path)).prepare()
+
+
+# Clock, randomness, environment and working folder are given, not taken, from the pipeline down.
+
+AT_THE_TOP = ("cli/", "pytest_plugin/", "lsp/", "pipeline.py")
+TAKEN = {
+    "os": {"getcwd", "getcwdb", "environ", "environb", "getenv", "urandom", "getlogin"},
+    "time": {"time", "time_ns", "localtime"},
+    "datetime": {"now", "utcnow", "today"},
+    "date": {"today"},
+    "Path": {"cwd", "home"},
+    "random": {"random", "randint", "choice", "shuffle", "sample", "uniform", "SystemRandom"},
+    "secrets": {"token_bytes", "token_hex", "token_urlsafe", "randbelow", "choice"},
+    "uuid": {"uuid1", "uuid4"},
+    "evalcase.system.world": {"this_world"},
+}
+MAY_TAKE = {
+    "system/world.py": "here all of it is taken, for whoever begins a run",
+    "system/disk.py": "the name of a draft, which is gone before anybody could see it",
+    "system/processes/tree.py": "the mark of this process, by which it knows its children",
+    "places/pool.py": "the numbers of messages, which are in no record",
+    "places/ray_cluster.py": "Ray reads its settings from the environment",
+    "places/ray_worker.py": "the beginning of a process on another machine, whose folder it is",
+    "places/process_worker.py": "the beginning of a process",
+    "traces/context.py": "ids of traces, which no other process may give",
+}
+
+
+def things_taken(module: ast.Module) -> set[str]:
+    """What a module takes from its process: by attribute, or by a name that it imports."""
+    found = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            names = [(node.value.id, node.attr)]
+        elif isinstance(node, ast.ImportFrom):
+            names = [(node.module or "", each.name) for each in node.names]
+        else:
+            continue
+        found |= {f"{of}.{name}" for of, name in names if name in TAKEN.get(of, ())}
+    return found
+
+
+def test_clock_randomness_environment_and_folder_are_given(trees: Trees) -> None:
+    taken = {name_of(path): things_taken(module) for path, module in trees.items()}
+    below = {
+        name: things for name, things in taken.items() if things and not name.startswith(AT_THE_TOP)
+    }
+    assert {name: below[name] for name in below.keys() - MAY_TAKE} == {}
+    assert below.keys() >= MAY_TAKE.keys(), "one of these needs no leave any more"

@@ -203,8 +203,9 @@ def prepare_evaluation(
 ) -> PreparedRun:
     """All of `evaluate` up to the first question: for who carries it out in a way of his own."""
     from evalcase.evaluation.called import read_call
+    from evalcase.system.world import this_world
 
-    request = read_call(what, target, graders, users or {}, root, options)
+    request = read_call(what, target, graders, users or {}, root, options, this_world())
     return ready_run(request, plan_run(request))
 
 

@@ -287,3 +287,14 @@ def test_newest_gradings_are_what_is_merged(suite: Project) -> None:
     for run in runs:
         suite.run("grade", str(run), "--grader", "length: {max: 9}", "--runs-dir", "shards")
     assert merge(suite, "shards").code == 0
+
+
+def test_a_shard_whose_grading_was_broken_off_is_not_complete(suite: Project) -> None:
+    shards = run_shards(suite)
+    suite.run("grade", str(shards[1]), "--grader", "contains: x")
+    journal = shards[1] / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:-2]))
+    done = merge(suite, "shards")
+    assert done.code != 0
+    assert "answers graded by grading 2" in " ".join((done.out + done.err).split())

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from evalcase.record import packing
+from evalcase.record.about import RunAbout
 from evalcase.record.folder import Run
 from evalcase.system import packed
 from evalcase.system.disk import LocalDisk
@@ -35,7 +36,7 @@ def main(folder: str) -> None:
         for point in range(1, 20):
             path = Path(folder, f"{when}-{point}")
             path.mkdir()
-            run = Run(path.name, str(path), "", {})
+            run = Run(path.name, str(path), "", RunAbout({}))
             write(path / "journal.jsonl", ROWS)
             was_killed = pack_in_child(run, LethalDisk(when, point))
             killed += was_killed

@@ -102,9 +102,16 @@ def test_fault_23_results_of_the_wrong_shape_are_damaged_in_words(
 
 
 ABOUT: dict[str, dict[str, Any]] = {
-    "wrong types": {"suites": 5, "targets": None, "trials": {}},
-    "odd texts": {"suites": [ESCAPE], "targets": {ESCAPE: 1}, "trials": ESCAPE},
-    "long texts": {"suites": ["x" * 1_000_000], "targets": ["y" * 1_000_000]},
+    "odd texts": {"suites": {ESCAPE: ESCAPE}, "targets": [ESCAPE], "cwd": ESCAPE},
+    "long texts": {"suites": {"x" * 1_000_000: "0"}, "targets": ["y" * 1_000_000]},
+}
+WRONG_ABOUT: dict[str, tuple[dict[str, Any], str]] = {
+    "wrong types": ({"suites": 5}, "`about.suites` must be a mapping"),
+    "no list": ({"targets": {ESCAPE: 1}}, "`about.targets` must be a list"),
+    "no number": ({"trials": ESCAPE}, "`about.trials` must be a whole number of 0 or more"),
+    "below nothing": ({"cases": -1}, "`about.cases` must be a whole number of 0 or more"),
+    "no text": ({"default_target": 5}, "`about.default_target` must be text"),
+    "unknown": ({ESCAPE: 1}, "is not known"),
 }
 
 
@@ -117,6 +124,14 @@ def test_fault_23_a_run_json_of_anybody_can_be_listed(
         done = project.run(command)
         assert done.code == 0
         check_text(done)
+
+
+@pytest.mark.parametrize(("about", "said"), WRONG_ABOUT.values(), ids=WRONG_ABOUT)
+def test_fault_23_a_run_json_of_another_shape_is_damaged_in_words(
+    project: Project, run: Path, about: dict[str, Any], said: str
+) -> None:
+    change(run, lambda data: data["about"].update(about))
+    check(project, run, said)
 
 
 def change(run: Path, action: Callable[[dict[str, Any]], object]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from evalcase.errors import RecordError
 from evalcase.record import packing
+from evalcase.record.about import RunAbout
 from evalcase.record.folder import Run
 from evalcase.record.journal import open_journal
 from evalcase.record.lines import JournalLines, open_lines
@@ -31,7 +32,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr(packing, "WORTH_IT", 1)
     monkeypatch.setattr(packed, "BLOCK", 10_000)
     write(tmp_path / "journal.jsonl", ROWS)
-    run = Run("r", str(tmp_path), "", {})
+    run = Run("r", str(tmp_path), "", RunAbout({}))
     assert pack_journal(run, pytest.fail)
     assert names(tmp_path) == ["journal.jsonl.gz"]
     return run
@@ -119,7 +120,7 @@ def test_fault_47_what_something_else_compressed_is_refused_with_the_way_out(run
 def test_fault_47_a_small_journal_and_one_that_is_written_stay_as_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = Run("r", str(tmp_path), "", {})
+    run = Run("r", str(tmp_path), "", RunAbout({}))
     assert not pack_journal(run, pytest.fail)
     write(tmp_path / "journal.jsonl", ROWS)
     assert not pack_journal(run, pytest.fail)
@@ -135,7 +136,9 @@ def test_fault_47_a_full_disk_leaves_the_journal_as_it_is_and_is_said(
     monkeypatch.setattr(packing, "WORTH_IT", 1)
     write(tmp_path / "journal.jsonl", ROWS)
     said: list[str] = []
-    assert not pack_journal(Run("r", str(tmp_path), "", {}), said.append, SmallDisk(1_000))
+    assert not pack_journal(
+        Run("r", str(tmp_path), "", RunAbout({})), said.append, SmallDisk(1_000)
+    )
     assert names(tmp_path) == ["journal.jsonl"]
     assert ["could not be compressed, and stays as it is: No space" in each for each in said] == [1]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import time
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from evalcase.plugins.grader_making import make_grader
 
 
 def surroundings(root: Path) -> Surroundings:
-    return Surroundings(str(root), {}, print)
+    return Surroundings(str(root), {}, print, time)
 
 
 def write(path: Path, schema: Any) -> None:

@@ -8,6 +8,7 @@ import os
 import sys
 from pathlib import Path
 from textwrap import dedent
+from time import time
 from typing import Any
 
 import pytest
@@ -36,7 +37,7 @@ def script(tmp_path: Path, body: str, **options: Any) -> dict[str, Any]:
 def grade_all(root: Path, spec: dict[str, Any], *contexts: Context) -> list[Grade]:
     async def grade() -> list[Grade]:
         named = make_grader(spec)
-        named.grader.load(Surroundings(str(root), dict(os.environ), print))
+        named.grader.load(Surroundings(str(root), dict(os.environ), print, time))
         try:
             return [
                 (await grade_answer(context, [named], Guests())).grades[0] for context in contexts
@@ -251,7 +252,7 @@ def test_a_program_that_is_not_there_is_told_before_the_run(tmp_path: Path) -> N
     for name in ("nosuch-program", "./nosuch.py"):
         named = make_grader({"type": "script", "value": [name]})
         with pytest.raises(ConfigError, match=f"there is no program `{name}` to run"):
-            named.grader.load(Surroundings(str(tmp_path), dict(os.environ), print))
+            named.grader.load(Surroundings(str(tmp_path), dict(os.environ), print, time))
 
 
 def test_it_is_forbidden_without_execution(tmp_path: Path) -> None:
@@ -264,7 +265,7 @@ def test_an_edit_of_the_script_is_an_edit_of_the_grading(tmp_path: Path) -> None
     prints = []
     for body in ("print(1)", "print(2)"):
         named = make_grader(script(tmp_path, body))
-        named.grader.load(Surroundings(str(tmp_path), dict(os.environ), print))
+        named.grader.load(Surroundings(str(tmp_path), dict(os.environ), print, time))
         prints.append(named.grader.fingerprint())
     assert prints[0] != prints[1]
 

@@ -118,15 +118,17 @@ def test_it_is_made_and_checked_like_our_own(tmp_path: Path) -> None:
         from evalcase.errors import ConfigError
         from evalcase.model.message import Message
         from evalcase.model.question import Question
+        from evalcase.model.target import Surroundings
         from evalcase.plugins.targets import make_target
         from evalcase.project.config import Config
+        around = Surroundings(".", {}, print, lambda: 0.0)
         targets = {"l": {"kind": "loud", "marks": 2}, "odd": {"kind": "loud", "mraks": 2}}
         asked = Question((Message({"role": "user", "content": "Hi"}),))
         for name, text in (("l", "HI!!"), ("loud", "HI!")):
-            target = make_target(name, Config(".", targets=targets), print, {})
+            target = make_target(name, Config(".", targets=targets), around)
             assert asyncio.run(target.answer(asked)).text == text
         try:
-            make_target("odd", Config(".", targets=targets), print, {})
+            make_target("odd", Config(".", targets=targets), around)
         except ConfigError as error:
             assert str(error).endswith("no option `mraks`: did you mean `marks`?"), error
         else:

@@ -11,7 +11,7 @@ import pytest
 
 from evalcase.errors import ConfigError
 from evalcase.model.option import options_of
-from evalcase.model.target import Target, Traits
+from evalcase.model.target import Surroundings, Target, Traits
 from evalcase.plugins.registry import find_class, find_target_kind, list_names
 from evalcase.plugins.target_names import target_faults
 from evalcase.plugins.targets import bounds_of, key_names, make_target
@@ -21,9 +21,13 @@ from tests.for_each import for_each
 MODELS = ("openai", "anthropic")
 
 
+def around(environment: dict[str, str]) -> Surroundings:
+    return Surroundings(".", environment, print, lambda: 0.0)
+
+
 def make(name: str, root: object = "/p", targets: dict[str, Any] | None = None, **how: Any) -> Any:
     config = Config(str(root), targets=targets or {})
-    return make_target(name, config, print, how.pop("environment", {}), **how)
+    return make_target(name, config, around(how.pop("environment", {})), **how)
 
 
 def refusal(name: str, **how: Any) -> str:
@@ -75,7 +79,7 @@ def test_names_that_nobody_knows() -> None:
     known = {"agent": {"kind": "echo"}, "other": {"kind": "echo"}}
     config = Config("/p", "/p/evalcase.toml", targets=known)
     with pytest.raises(ConfigError, match=r"no target `agnt` in the config.*did you mean `agent`"):
-        make_target("agnt", config, print, {})
+        make_target("agnt", config, around({}))
     assert "no configuration says what the target `agnt` is" in refusal("agnt")
     assert refusal("pyhton:a:b") == "there is no target kind `pyhton`: did you mean `python:a:b`?"
     assert "no target kind `smal`" in refusal("t", targets={"t": {"kind": "smal"}})

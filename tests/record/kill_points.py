@@ -14,6 +14,7 @@ import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
+from evalcase.record.about import RunAbout
 from evalcase.record.find import list_runs, newest_unfinished
 from evalcase.record.folder import Run, create_run
 from evalcase.record.index import read_index, read_totals
@@ -49,7 +50,7 @@ def live(runs: str, disk: Disk, said: int) -> None:
 
 def begin(runs: str, disk: Disk) -> Run:
     now = datetime(2026, 11, 15, 21, 30, tzinfo=UTC).timestamp()
-    return create_run(runs, {"suites": []}, now=now, random=os.urandom, disk=disk)
+    return create_run(runs, RunAbout({}), now=now, random=os.urandom, disk=disk)
 
 
 def one_life(runs: str, disk: Disk) -> tuple[bool, list[int]]:

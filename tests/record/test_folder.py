@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import RecordError
+from evalcase.record.about import RunAbout
 from evalcase.record.ending import read_end
 from evalcase.record.find import list_runs, newest_unfinished
 from evalcase.record.folder import Run, create_run, read_run
@@ -20,12 +21,12 @@ from tests.record.faults import ForgetfulDisk, SmallDisk
 from tests.record.samples import row, write
 
 NOW = datetime(2026, 11, 15, 21, 30, 0, 123456, tzinfo=UTC).timestamp()
-ABOUT = {"suites": [{"path": "a.eval.yaml", "hash": "é😀\ud800"}], "targets": ["echo"]}
+ABOUT = RunAbout({"paths": ["é😀\ud800"]}, suites={"a.eval.yaml": "é😀\ud800"}, targets=("echo",))
 
 
-def begin(runs: Path, *, later_s: float = 0, about: dict[str, Any] | None = None) -> Run:
+def begin(runs: Path, *, later_s: float = 0, about: RunAbout = ABOUT) -> Run:
     now = NOW + later_s
-    return create_run(str(runs), about or ABOUT, now=now, random=os.urandom)
+    return create_run(str(runs), about, now=now, random=os.urandom)
 
 
 def end(run: Run, status: str) -> None:
@@ -44,14 +45,14 @@ def test_a_run_is_read_as_it_was_created(tmp_path: Path) -> None:
 
 def test_fault_25_ids_are_in_utc(tmp_path: Path) -> None:
     now = datetime(2026, 11, 15, 12, 30, 0, 123456, timezone(timedelta(hours=-9)))
-    run = create_run(str(tmp_path), {}, now=now.timestamp(), random=os.urandom)
+    run = create_run(str(tmp_path), RunAbout({}), now=now.timestamp(), random=os.urandom)
     assert run.id.startswith("20261115-213000-")
     assert run.created_at == "2026-11-15T21:30:00.123456Z"
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1.9999996, 1_700_000_000.25, 1_799_999_999.9999998])
 def test_the_name_of_a_run_and_its_time_are_of_one_second(tmp_path: Path, seconds: float) -> None:
-    run = create_run(str(tmp_path), {}, now=seconds, random=os.urandom)
+    run = create_run(str(tmp_path), RunAbout({}), now=seconds, random=os.urandom)
     created = datetime.fromisoformat(run.created_at)
     assert abs(created.timestamp() - seconds) < 1e-6
     assert run.id.startswith(f"{created:%Y%m%d-%H%M%S}-")
@@ -74,9 +75,9 @@ def test_fault_04_runs_at_once_never_collide(tmp_path: Path) -> None:
 
 
 def test_a_stuck_source_of_randomness_is_an_error(tmp_path: Path) -> None:
-    create_run(str(tmp_path), {}, now=NOW, random=bytes)
+    create_run(str(tmp_path), RunAbout({}), now=NOW, random=bytes)
     with pytest.raises(RecordError, match="no free name"):
-        create_run(str(tmp_path), {}, now=NOW, random=bytes)
+        create_run(str(tmp_path), RunAbout({}), now=NOW, random=bytes)
 
 
 @pytest.mark.parametrize("disk", [SmallDisk(room=10), ForgetfulDisk(fails_at=2)])
@@ -100,10 +101,10 @@ def test_a_folder_that_can_t_be_made(tmp_path: Path) -> None:
         ("{", "is damaged"),
         ("[]", "is damaged: it is not an object"),
         ("[" * 100_000, "is damaged: it is nested more than 200 deep"),
-        ('{"id": "a"}', "is damaged: it has no 'version'"),
-        ('{"version": 2, "id": "a"}', "is damaged: it has no 'created_at'"),
-        ('{"version": 2, "id": 1, "created_at": "", "about": {}}', "must be strings"),
-        ('{"version": 2, "id": "a", "created_at": "", "about": []}', "must be a mapping"),
+        ('{"id": "a"}', "is damaged: None is no version"),
+        ('{"version": 2, "id": "a"}', "is damaged: `created_at` is missing"),
+        ('{"version": 2, "id": 1, "created_at": "", "about": {}}', "`id` must be text"),
+        ('{"version": 2, "id": "a", "created_at": "", "about": []}', "`about` must be a mapping"),
         ('{"version": true}', "True is no version"),
         (
             '{"version": 1}',
@@ -123,11 +124,41 @@ def test_a_run_json_that_can_t_be_used(tmp_path: Path, text: str, message: str) 
     assert newest_unfinished(str(tmp_path)) is None
 
 
-def test_what_is_unknown_in_run_json_is_no_problem(tmp_path: Path) -> None:
+ODD: list[tuple[dict[str, Any], str]] = [
+    ({"new": 1}, "`new` is not known"),
+    ({"seal": 5}, "`seal` must be text"),
+    ({"id": None}, "`id` must be text"),
+    ({"about": {}}, "`about.options` is missing"),
+    ({"about": {"options": {}, "new": 1}}, "`about.new` is not known"),
+    ({"about": {"options": []}}, "`about.options` must be a mapping"),
+    ({"about": {"options": {}, "suites": []}}, "`about.suites` must be a mapping"),
+    ({"about": {"options": {}, "suites": {"s": 1}}}, "`about.suites.s` must be text"),
+    ({"about": {"options": {}, "targets": "t"}}, "`about.targets` must be a list"),
+    ({"about": {"options": {}, "trials": -1}}, "`about.trials` must be a whole number of 0"),
+    ({"about": {"options": {}, "cases": True}}, "`about.cases` must be a whole number of 0"),
+    ({"about": {"options": {}, "cwd": 5}}, "`about.cwd` must be text"),
+    ({"about": {"options": {}, "target_versions": {"t": 1}}}, "versions.t` must be a mapping"),
+]
+
+
+@pytest.mark.parametrize(("odd", "message"), ODD, ids=[message for _, message in ODD])
+def test_what_nobody_knows_in_run_json_is_refused(
+    tmp_path: Path, odd: dict[str, Any], message: str
+) -> None:
     run = begin(tmp_path)
     path = Path(run.path, "run.json")
-    path.write_text(json.dumps({**json.loads(path.read_text()), "new": 1}))
-    assert read_run(run.path) == run
+    path.write_text(json.dumps({**json.loads(path.read_text()), **odd}))
+    with pytest.raises(RecordError) as caught:
+        read_run(run.path)
+    assert f"run.json is damaged: {message}" in str(caught.value) or message in str(caught.value)
+
+
+def test_a_key_twice_in_run_json_is_refused(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    path = Path(run.path, "run.json")
+    path.write_text(path.read_text().replace('"targets"', '"suites"'))
+    with pytest.raises(RecordError, match="is damaged: "):
+        read_run(run.path)
 
 
 def test_a_folder_that_is_no_run(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from evalcase.errors import ConfigError
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
+from evalcase.record.about import RunAbout
 from evalcase.record.folder import Run
 from evalcase.record.judged import read_judge
 from evalcase.record.kept import KeptRun
@@ -22,7 +23,7 @@ def kept(folder: Path, *grades: tuple[Grade, ...]) -> KeptRun:
     """A run whose trials have these grades."""
     rows = [row(number, verdict="failed", grades=each) for number, each in enumerate(grades)]
     write(folder / "journal.jsonl", rows)
-    return KeptRun(Run("id", str(folder), "", {}))
+    return KeptRun(Run("id", str(folder), "", RunAbout({})))
 
 
 def judge(passed: bool = True, name: str = "judge", **details: Any) -> Grade:

@@ -12,6 +12,7 @@ from evalcase.model.codec import encode_object
 from evalcase.model.decision import Decision
 from evalcase.model.outcome import CaseVerdict
 from evalcase.model.result import Regraded, Result, Verdict
+from evalcase.record.about import RunAbout
 from evalcase.record.cases import case_row
 from evalcase.record.ending import End, end_row, read_end
 from evalcase.record.folder import Run
@@ -23,7 +24,7 @@ SUITE = "evals/math.eval.yaml"
 
 def kept(folder: Path, rows: list[dict[str, Any]], grading: int | None = None) -> KeptRun:
     write(folder / "journal.jsonl", rows)
-    return KeptRun(Run("id", str(folder), "", {"trials": 9}), grading)
+    return KeptRun(Run("id", str(folder), "", RunAbout({}, trials=9)), grading)
 
 
 def trial(number: int, repeat: int, verdict: Verdict, **changes: Any) -> Result:
@@ -100,7 +101,7 @@ def test_a_grading_that_is_not_there(tmp_path: Path, grading: int) -> None:
 
 
 def test_a_run_without_a_journal_has_nothing_yet(tmp_path: Path) -> None:
-    run = KeptRun(Run("id", str(tmp_path), "", {}))
+    run = KeptRun(Run("id", str(tmp_path), "", RunAbout({})))
     assert (list(run.results()), list(run.cases()), run.totals.trials.total) == ([], [], 0)
     assert (run.end, run.planned) == (End("incomplete"), None)
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable
 from itertools import chain, repeat
 from pathlib import Path
+from time import time
 from typing import Any, TypeVar
 
 from evalcase.model.answer import Answer
@@ -43,7 +44,7 @@ def find_files(messages: Iterable[Message], folder: Path) -> dict[str, str]:
 
 
 def surroundings(root: object = ".", warn: Callable[[str], None] | None = None) -> Surroundings:
-    return Surroundings(str(root), os.environ, warn or ignore)
+    return Surroundings(str(root), os.environ, warn or ignore, time)
 
 
 def ignore(_: str) -> None:

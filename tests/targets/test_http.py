@@ -6,6 +6,7 @@ import subprocess
 import sys
 from base64 import b64decode
 from pathlib import Path
+from time import time
 from typing import Any
 
 import pytest
@@ -315,7 +316,7 @@ def test_values_of_the_environment_that_are_sent_decide_the_answer_too() -> None
 
     def key(**environment: str) -> str:
         options = HttpOptions(url="http://x", header_env={"X-Tenant": "TENANT"}, key_env="MY_KEY")
-        target = HttpTarget(options, Surroundings(".", environment, ignore))
+        target = HttpTarget(options, Surroundings(".", environment, ignore, time))
         return json.dumps(target.cache_key(question()))
 
     first = key(TENANT="acme-corp", MY_KEY="hunter2")
@@ -333,7 +334,7 @@ def test_what_the_cache_knows_an_answer_by_is_what_was_sent() -> None:
     environment = {"TENANT": "acme-corp"}
     with serving(text(b"ok")) as server:
         options = HttpOptions(url=server.url, header_env={"X-Tenant": "TENANT"})
-        target = HttpTarget(options, Surroundings(".", environment, ignore))
+        target = HttpTarget(options, Surroundings(".", environment, ignore, time))
         keys = [target.cache_key(question())]
 
         async def go() -> None:
@@ -351,11 +352,12 @@ def test_what_the_cache_knows_an_answer_by_is_what_was_sent() -> None:
 def test_the_client_is_imported_only_to_ask_something() -> None:
     script = (
         "import sys; from evalcase.plugins.registry import find_target_kind\n"
+        "from evalcase.model.target import Surroundings\n"
         "from evalcase.plugins.targets import make_target\n"
         "from evalcase.project.config import Config\n"
         "for name in ('http:http://x', 'openai:m', 'anthropic:m'):\n"
         "    find_target_kind(name.partition(':')[0])\n"
-        "    make_target(name, Config('.'), print, {})\n"
+        "    make_target(name, Config('.'), Surroundings('.', {}, print, lambda: 0.0))\n"
         "assert not {'aiohttp', 'genai_prices'} & sys.modules.keys()\n"
     )
     done = subprocess.run(

@@ -12,7 +12,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
 from evalcase.record.find import FoundRun, find_run
-from evalcase.record.folder import folder_of_run, origin_of
+from evalcase.record.folder import folder_of_run
 from evalcase.record.kept import KeptRun
 from evalcase.record.trials_file import TrialsFile
 from evalcase.report.compare.comparison import pair_targets, pair_within, require_target
@@ -94,8 +94,8 @@ def _pair_alone(side: Side, targets: tuple[str, str] | None) -> Sides:
 def _in_order(side: Side) -> list[str]:
     """The targets of a side as its run had them; of a file, which doesn't say, by name."""
     kept = side.kept
-    known = kept.run.about.get("targets") if isinstance(kept, KeptRun) else None
-    places = {str(name): at for at, name in enumerate(known if isinstance(known, list) else ())}
+    known = kept.run.about.targets if isinstance(kept, KeptRun) else ()
+    places = {name: at for at, name in enumerate(known)}
     return sorted(kept.targets, key=lambda name: (places.get(name, len(places)), name))
 
 
@@ -137,7 +137,7 @@ def _run_side(found: FoundRun, root: str, stack: ExitStack) -> Side:
     label = id if found.grading is None else f"{id}@{found.grading}"
     return Side(
         kept, label, _places(root, folder_of_run(kept.run)), _why_missing(kept), kept.mixed,
-        origin=origin_of(kept.run) or "",
+        origin=kept.run.about.failed_of or "",
     )  # fmt: skip
 
 
@@ -146,7 +146,8 @@ def _why_missing(kept: KeptRun) -> str:
     if evaluated.complete:
         return ""
     without = evaluated.not_run + evaluated.totals.unfinished
-    why = f"{evaluated.status}: {evaluated.notice}" if evaluated.notice else evaluated.status
+    said = "; ".join(filter(None, (evaluated.notice, evaluated.graded_so_far)))
+    why = f"{evaluated.status}: {said}" if said else evaluated.status
     if not without:
         return why
     has = "case has" if without == 1 else "cases have"

@@ -15,7 +15,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
-from evalcase.record.folder import RUN_ID, Run, is_run, origin_of, planned_trials
+from evalcase.record.folder import RUN_ID, Run, is_run
 from evalcase.text.visible import make_visible
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> RunEndin
         why_incomplete(evaluated), next_one,
         f"evalcase report {_at_grading(evaluated, name_run(evaluated.run, place))} --format jsonl",
         "" if evaluated.graded_by is None else make_visible(str(evaluated.graded_by)),
-        origin_of(evaluated.run) or "",
+        evaluated.run.about.failed_of or "",
         evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
         say_mixed(evaluated.mixed), _say_saved(evaluated),
     )  # fmt: skip
@@ -148,16 +148,22 @@ def why_incomplete(evaluated: Evaluated) -> str:
     """Why a run has not all of its results, in words; empty where it has."""
     if evaluated.complete:
         return ""
+    graded = evaluated.graded_so_far
     if evaluated.notice or evaluated.status not in ("interrupted", "incomplete"):
-        return evaluated.notice or evaluated.status
+        return "; ".join(filter(None, (evaluated.notice or evaluated.status, graded)))
     word = "interrupted" if evaluated.status == "interrupted" else "killed, or still running"
-    return f"{word}, with {say_trials(evaluated)} finished and kept"
+    return f"{word}, with {graded or f'{say_trials(evaluated)} finished and kept'}"
+
+
+def say_progress(evaluated: Evaluated) -> str:
+    """How far a run that is not complete got, or its newest grading."""
+    return evaluated.graded_so_far or say_trials(evaluated)
 
 
 def say_trials(evaluated: Evaluated) -> str:
     """How many trials of how many a run has. Where it has more than were planned, its suites were
     changed since, and nothing says of how many."""
-    planned, done = planned_trials(evaluated.run), evaluated.totals.trials.total
+    planned, done = evaluated.run.about.trials, evaluated.totals.trials.total
     if evaluated.finished is not None and evaluated.planned is not None:
         planned, done = evaluated.planned, evaluated.finished
     is_known = planned is not None and done <= planned
@@ -191,7 +197,10 @@ def _at_grading(evaluated: Evaluated, name: str) -> str:
 
 
 def _suggest_resuming(evaluated: Evaluated, name: str) -> str:
-    """How to go on with a run that can be gone on with."""
+    """How to go on with a run that can be gone on with; an earlier grading can not."""
+    by = evaluated.graded_by
+    if by is not None and not (by.complete or by.is_newest):
+        return ""
     if evaluated.totals.trials.errored and (evaluated.complete or evaluated.failed_fast):
         return f"evalcase resume {name} --retry-errored"
     if evaluated.cap_usd is not None:
@@ -231,7 +240,7 @@ def summary_object(
         "spent_usd": totals.spent_usd, "cached": totals.cached,
         "duration_s": evaluated.duration_s,
         "decision": encode_object(evaluated.decision) if evaluated.decision is not None else None,
-        "failed_of": origin_of(evaluated.run), "mixed": list(evaluated.mixed),
+        "failed_of": evaluated.run.about.failed_of, "mixed": list(evaluated.mixed),
         "grading": None if evaluated.graded_by is None else evaluated.graded_by._asdict(),
     }  # fmt: skip
 

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Literal
 
 from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import rate_of, summary_object
@@ -28,6 +29,7 @@ from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.system.world import this_world
 from evalcase.text.visible import make_visible
 
+NameKind = Literal["suites", "targets"]
 _LONGEST = 100
 _MOST_RUNS = 20
 
@@ -90,21 +92,23 @@ def _find(name: str, folder: str) -> ListedRun:
     return ListedRun(run.id, run.path, run, grading=grading)
 
 
-def _is_of(listed: ListedRun, key: str, glob: str | None) -> bool:
+def _is_of(listed: ListedRun, key: NameKind, glob: str | None) -> bool:
     """Whether a run names something that matches; one that can't be read names nothing."""
     if glob is None:
         return True
-    names = _names(listed.run.about.get(key)) if listed.run is not None else ()
+    names = _names_of(listed.run, key) if listed.run is not None else ()
     return any(fits_pattern(name, glob) for name in names)
 
 
 def _say_none(known: list[ListedRun], suite: str | None, target: str | None) -> str:
     """That no run is of what was asked for, and what is nearest."""
-    for noun, key, glob in (("suite", "suites", suite), ("target", "targets", target)):
+    kinds: tuple[tuple[str, NameKind, str | None], ...]
+    kinds = ("suite", "suites", suite), ("target", "targets", target)
+    for noun, key, glob in kinds:
         if glob is None or any(_is_of(each, key, glob) for each in known):
             continue
         runs = [each.run for each in known if each.run is not None]
-        hint = did_you_mean(glob, [name for run in runs for name in _names(run.about.get(key))])
+        hint = did_you_mean(glob, [name for run in runs for name in _names_of(run, key)])
         return f"no run has a {noun} `{glob}`{f'; {hint}' if hint else ''}"
     return f"no run of suite `{suite}` has a target `{target}`"
 
@@ -138,10 +142,10 @@ def _object(listed: ListedRun) -> dict[str, object]:
         summary = summary_object(read_evaluated(KeptRun(listed.run, listed.grading)))
     except RecordError as error:
         return {**damaged, "problem": str(error)}
-    about = listed.run.about
+    run = listed.run
     return {
-        **summary, "created_at": listed.run.created_at,
-        "suites": list(_names(about.get("suites"))), "targets": list(_names(about.get("targets"))),
+        **summary, "created_at": run.created_at,
+        "suites": list(_names_of(run, "suites")), "targets": list(_names_of(run, "targets")),
     }  # fmt: skip
 
 
@@ -166,10 +170,8 @@ class _Entries:
             rate = rate_of(read_evaluated(kept))
         except RecordError as error:
             return Entry(listed.id, age, remark=f"damaged: {error}")
-        suites = tuple(map(self._see_suites(run), _names(run.about.get("suites"))))
-        return Entry(
-            listed.id, age, suites, _names(run.about.get("targets")), kept.totals, remark, rate
-        )
+        suites = tuple(map(self._see_suites(run), _names_of(run, "suites")))
+        return Entry(listed.id, age, suites, _names_of(run, "targets"), kept.totals, remark, rate)
 
     def _see_suites(self, run: Run) -> Callable[[str], str]:
         folder = folder_of_run(run)
@@ -178,8 +180,9 @@ class _Entries:
         return self._seen[folder]
 
 
-def _names(value: object) -> tuple[str, ...]:
-    return tuple(str(name)[:_LONGEST] for name in value) if isinstance(value, list | dict) else ()
+def _names_of(run: Run, key: NameKind) -> tuple[str, ...]:
+    names = run.about.suites if key == "suites" else run.about.targets
+    return tuple(name[:_LONGEST] for name in names)
 
 
 def _age(created_at: str, now: float) -> str:

@@ -75,7 +75,7 @@ def command(
     if config.compress and evaluated.complete:
         pack_journal(run, lambda text: write_prose(f"warning: {text}", sys.stderr))
     written = print_conclusion(evaluated, None, RecordPlace(os.getcwd(), config), manner)
-    return first_code(exit_code(evaluated, RunOptions.from_dict(run.about["options"])), written)
+    return first_code(exit_code(evaluated, RunOptions.from_dict(run.about.options)), written)
 
 
 def _find_runs(name: str, folder: str) -> list[FoundRun]:

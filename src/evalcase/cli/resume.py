@@ -70,7 +70,8 @@ def command(**flags: Unpack[ResumeFlags]) -> int:
     if there is none, `latest`.
 
     A case whose input was edited in between is asked again. Where only what it is graded by was
-    edited, its answer is graded again, and no target is asked.
+    edited, its answer is graded again, and no target is asked. A grading that was broken off is
+    brought to its end first.
 
     The exit code is that of the run as it then stands, as `run` has it. If RUN is left out, it is
     never better than that of the newest run.
@@ -105,10 +106,15 @@ def _choose(flags: ResumeFlags, folder: str) -> Run | None:
 
 
 def _go_on(run: Run, flags: ResumeFlags, config: Config, folder: str, manner: Manner) -> int:
+    broken = KeptRun(run).find_broken()
+    if broken is not None and broken.origin == "grade":
+        from evalcase.cli.grade import finish_grading  # few are broken off
+
+        return finish_grading(run, broken, flags, config, folder, manner)
     options = _read_options(run, flags)
     go_back(run, config)
     # Its targets are those it began with, whatever the configuration says by now.
-    config = replace(config, target=run.about.get("default_target", config.target))
+    config = replace(config, target=run.about.default_target)
     view = manner.make_view()
     request = replace(
         ask_for(options, config, folder, view, manner), engine=read_engine(flags), run=run,
@@ -178,18 +184,15 @@ def _refusal_code(folder: str, newest: Run) -> int:
 def read_request(run: Run) -> RunOptions:
     """What was asked for when a run was begun. Raise RecordError if the record doesn't say."""
     try:
-        default = run.about.get("default_target")
-        if not isinstance(default, str | None):
-            raise TypeError(f"{default!r} is no target")
-        return RunOptions.from_dict(run.about["options"])
-    except (ConfigError, KeyError, TypeError, ValueError, AttributeError):
-        raise RecordError(f"{run.path}: run.json does not say what was run") from None
+        return RunOptions.from_dict(run.about.options)
+    except (ConfigError, ValueError) as error:
+        raise RecordError(f"{run.path}: run.json does not say what was run: {error}") from None
 
 
 def go_back(run: Run, config: Config) -> None:
     """Go to where the run was begun: the paths of its suites were written as seen from there."""
-    folder = run.about.get("cwd", ".")
+    folder = run.about.cwd
     try:
         os.chdir(os.path.join(config.root, folder))
-    except (OSError, TypeError, ValueError):
+    except (OSError, ValueError):
         raise RecordError(f"{run.path} was begun in a folder that is gone: {folder!r}") from None

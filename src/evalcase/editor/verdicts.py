@@ -61,6 +61,8 @@ class Verdicts:
         for each in found:
             score = "" if each.score is None else f", score {each.score:.2f}"
             yield f"- {make_visible(each.target)}: {_word(each)}{score}"
+        if (by := self._kept.graded_by) is not None and not by.complete:
+            yield f"\nThe newest grading was broken off: {by.so_far}."
         if changed:
             yield "\nThe case is not what it was then: `evalcase run` asks and grades it anew."
         id = found[0].case
@@ -109,10 +111,9 @@ def _newest_runs(folder: str) -> Iterator[Run]:
 
 def _suite_in(run: Run, path: str, root: str) -> str | None:
     """The name under which a run has a suite; it goes by words alone."""
-    suites = run.about.get("suites")
     begun = os.path.join(root, folder_of_run(run))
-    for name in suites if isinstance(suites, dict | list) else ():
-        if isinstance(name, str) and os.path.normpath(os.path.join(begun, name)) == path:
+    for name in run.about.suites:
+        if os.path.normpath(os.path.join(begun, name)) == path:
             return name
     return None
 

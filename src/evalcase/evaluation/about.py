@@ -10,9 +10,9 @@ from typing import Any
 
 from evalcase import __version__
 from evalcase.evaluation.plan import Plan
-from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.target import Target, TargetVersion
 from evalcase.plugins.target_names import split_name
+from evalcase.record.about import RunAbout
 from evalcase.record.folder import Run
 
 _PRICED = frozenset({"openai", "anthropic"})
@@ -21,27 +21,22 @@ _NO_MATTER = frozenset({"concurrency", "price", "rpm", "tpm"})
 """Options that decide no answer."""
 
 
-def describe_plan(plan: Plan) -> dict[str, Any]:
-    """All of it. What is in there is a name, a path, a number or a hash, and none is a secret."""
-    about = {
-        "evalcase": __version__,
-        "python": sys.version.split(maxsplit=1)[0],
-        "prices": _prices_version(plan),
-        "options": plan.options.to_dict(),
-        "suites": plan.suites.hashes(),
-        "targets": list(plan.trials),
-        "target_versions": {
-            name: encode_object(each) for name, each in find_versions(plan).items()
-        },
-        "default_target": plan.config.target,
-        "trials": plan.planned,
-        "cases": plan.cases,
-        "failed_of": failed_of.run if (failed_of := plan.options.selection.failed_of) else None,
-        "cwd": os.path.relpath(plan.world.cwd, plan.config.root),
-    }
-    if plan.choice.dealt is not None:
-        about["dealt"] = plan.choice.dealt
-    return about
+def describe_plan(plan: Plan) -> RunAbout:
+    return RunAbout(
+        options=plan.options.to_dict(),
+        evalcase=__version__,
+        python=sys.version.split(maxsplit=1)[0],
+        prices=_prices_version(plan),
+        suites=plan.suites.hashes(),
+        targets=tuple(plan.trials),
+        target_versions=find_versions(plan),
+        default_target=plan.config.target,
+        trials=plan.planned,
+        cases=plan.cases,
+        failed_of=failed_of.run if (failed_of := plan.options.selection.failed_of) else None,
+        cwd=os.path.relpath(plan.world.cwd, plan.config.root),
+        dealt=plan.choice.dealt,
+    )
 
 
 def _prices_version(plan: Plan) -> str | None:
@@ -73,9 +68,9 @@ def find_changes(
 
     `last` are those that the journal knows as changed before. Each is told of.
     """
-    first, changed = run.about.get("target_versions"), {}
+    changed = {}
     for name, now in find_versions(plan).items():
-        before = last.get(name) or _read_version(first, name)
+        before = last.get(name) or run.about.target_versions.get(name)
         if before is not None and before != now:
             changed[name] = now
             what = "its configuration" if before.options != now.options else "its code"
@@ -93,12 +88,14 @@ def say_nothing_left(run: str, changed: Collection[str]) -> str:
     return f"{said}. Its answers are of {names} before the change; `evalcase run` asks anew"
 
 
-def _read_version(versions: object, name: str) -> TargetVersion | None:
-    """The version of a target that a run began with, as far as its record says."""
-    try:
-        return decode_object(TargetVersion, versions[name]) if isinstance(versions, dict) else None
-    except (KeyError, TypeError, ValueError):
-        return None
+def say_gone(trials: int) -> str:
+    """That results are of trials which the suites no longer have."""
+    are = "1 trial is" if trials == 1 else f"{trials:,} trials are"
+    return f"{are} no longer part of the suites"
+
+
+def say_without_result(missing: int, planned: int) -> str:
+    return f"{missing:,} of {planned:,} trials {'has' if missing == 1 else 'have'} no result"
 
 
 def _hash_options(options: Mapping[str, Any] | None) -> str:

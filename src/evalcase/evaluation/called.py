@@ -24,21 +24,23 @@ from evalcase.project.config import Config, read_config, read_config_of
 from evalcase.project.keywords import Keywords, read_keywords
 from evalcase.project.options import runs_folder
 from evalcase.run.selection import FailedOf
-from evalcase.suites.collection import hold_suites
+from evalcase.suites.held import hold_suites
 from evalcase.suites.made import read_grader
-from evalcase.system.world import this_world
+from evalcase.system.world import World
 
 
 def read_call(
     what: object, target: GivenTarget | Iterable[GivenTarget] | None, graders: GivenGraders,
     users: Mapping[str, GivenTarget], root: str | os.PathLike[str] | None, keywords: Keywords,
+    world: World,
 ) -> RunRequest:  # fmt: skip
     """The names that it says, and the suites, targets and graders that it has itself."""
-    world = this_world()
     config = _read_config(root, world.cwd)
     warn = keywords.get("on_warning", log_warning)
     scrubber = make_scrubber(config, world.environment, warn)
-    around = Surroundings(config.root, world.environment, lambda text: warn(scrubber.text(text)))
+    around = Surroundings(
+        config.root, world.environment, lambda text: warn(scrubber.text(text)), world.now
+    )
     targets = name_targets(target, around)
     paths, suites = hold_suites(what)
     folder = runs_folder(keywords.get("runs_dir"), config)

@@ -35,8 +35,7 @@ def keep_case_lines(plan: Plan, run: Run, *, are_needed: bool) -> None:
 
 
 def _are_of(run: Run, hashes: dict[str, str]) -> bool:
-    suites = run.about.get("suites")
-    return isinstance(suites, dict) and not suites.keys().isdisjoint(hashes)
+    return not run.about.suites.keys().isdisjoint(hashes)
 
 
 def _wanted(plan: Plan) -> WantsCase:

@@ -11,7 +11,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
 from evalcase.record.ending import Status
-from evalcase.record.folder import Run, has_several_targets, planned_cases
+from evalcase.record.folder import Run
 
 if TYPE_CHECKING:
     # A run that is just over need not be read.
@@ -73,7 +73,8 @@ class Evaluated:
     def __str__(self) -> str:
         """How it ended, what came of it and where its record is, in a line."""
         left = f"{self.not_run:,} not run" if self.not_run else ""
-        said = [self.totals.describe(), left, self.notice or "", f"record {self.path}"]
+        why = [self.notice or "", self.graded_so_far]
+        said = [self.totals.describe(), left, *why, f"record {self.path}"]
         return f"{self.status}: {'; '.join(filter(None, said))}"
 
     def __repr__(self) -> str:
@@ -84,6 +85,11 @@ class Evaluated:
         return self.status == "completed"
 
     @property
+    def graded_so_far(self) -> str:
+        """How far a grading got that was broken off; empty where it was not."""
+        return "" if self.graded_by is None else self.graded_by.so_far
+
+    @property
     def is_biased(self) -> bool:
         """Whether what was seen ended it, and no decision has an interval that allows for that."""
         return self.was_decided or self.failed_fast
@@ -91,7 +97,7 @@ class Evaluated:
     @property
     def is_shared(self) -> bool:
         """Whether cases may be in it once for each of several targets."""
-        return has_several_targets(self.run)
+        return len(self.run.about.targets) > 1
 
     @property
     def path(self) -> str:
@@ -153,5 +159,5 @@ def read_evaluated(kept: KeptRun) -> Evaluated:
 
 def count_not_run(run: Run, status: Status, totals: Totals) -> int:
     """How many cases of those that were planned are in no count; none where a run is complete."""
-    planned = planned_cases(run) if status != "completed" else None
+    planned = run.about.cases if status != "completed" else None
     return max(0, (planned or 0) - totals.cases.total - totals.unfinished)

@@ -8,7 +8,7 @@ from evalcase.errors import ConfigError
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.record.folder import Run, has_several_targets
+from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.report.figures.figures import Figures, Interval
 from evalcase.report.figures.ledger import Ledger
@@ -28,7 +28,7 @@ class Figuring:
         """What the results of a run are added up in. Raise ConfigError where clusters are asked for
         by what is no path."""
         if self.cluster is None:
-            return Ledger(several_targets=has_several_targets(run))
+            return Ledger(several_targets=len(run.about.targets) > 1)
         from evalcase.report.figures.clustering import Clustering
 
         try:

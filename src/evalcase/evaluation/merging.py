@@ -11,13 +11,15 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from shutil import rmtree
-from typing import Any
 
 from evalcase.errors import ConfigError, RecordError
+from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.model.codec import encode_object
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.result import Result
+from evalcase.model.target import TargetVersion
 from evalcase.project.options import RunOptions
+from evalcase.record.about import RunAbout
 from evalcase.record.case_lines import merge_case_lines
 from evalcase.record.cases import case_row
 from evalcase.record.ending import End, end_row
@@ -58,8 +60,9 @@ class ShardRun:
     @property
     def why_incomplete(self) -> str:
         """Why it lacks results; empty where it has all."""
-        end = self.kept.end
-        return "" if end.status == "completed" else end.notice or end.status
+        done = read_evaluated(self.kept)
+        said = (done.notice or done.status, done.graded_so_far)
+        return "" if done.complete else "; ".join(filter(None, said))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +107,8 @@ def read_shards(kept: Sequence[KeptRun]) -> Parts:
 
 def _read_part(kept: KeptRun) -> ShardRun:
     try:
-        options = RunOptions.from_dict(kept.run.about["options"])
-    except (ConfigError, KeyError, TypeError, ValueError):
+        options = RunOptions.from_dict(kept.run.about.options)
+    except (ConfigError, ValueError):
         raise RecordError(f"{kept.run.path}: run.json does not say what was run") from None
     shard = options.selection.shard
     if shard is None:
@@ -141,12 +144,12 @@ def _find_faults(parts: Sequence[ShardRun]) -> Iterator[str]:
 def _find_differences(first: ShardRun, other: ShardRun) -> Iterator[str]:
     """The fields in which two shards of one run may not differ, and what they say there."""
     ours, theirs = _flat(first.options), _flat(other.options)
-    about, their_about = first.kept.run.about, other.kept.run.about
+    about, their_about = (encode_object(each.kept.run.about) for each in (first, other))
     for name in sorted((about.keys() | their_about.keys()) - _DIFFER):
         ours[name], theirs[name] = about.get(name), their_about.get(name)
     if ours.get("suites") == theirs.get("suites") and "dealt" in about.keys() & their_about.keys():
         ours[_DEALT], theirs[_DEALT] = about.get("dealt"), their_about.get("dealt")
-    versions, their_versions = (_mapping(each, "target_versions") for each in (about, their_about))
+    versions, their_versions = (each.kept.run.about.target_versions for each in (first, other))
     for name in sorted(versions.keys() & their_versions.keys()):
         ours[f"the code or options of target `{name}`"] = versions[name]
         theirs[f"the code or options of target `{name}`"] = their_versions[name]
@@ -159,11 +162,6 @@ def _flat(options: RunOptions) -> dict[str, object]:
     data = options.to_dict()
     data |= {f"selection.{name}": value for name, value in data.pop("selection", {}).items()}
     return {f"options.{name}": value for name, value in data.items() if name not in _OWN}
-
-
-def _mapping(about: dict[str, Any], name: str) -> dict[str, Any]:
-    value = about.get(name)
-    return value if isinstance(value, dict) else {}
 
 
 def _compared(ours: object, theirs: object) -> str:
@@ -182,7 +180,7 @@ def find_other_versions(parts: Parts) -> list[str]:
     """What may have made a difference and need not: versions that the shards were run with."""
     said = []
     for name in ("evalcase", "python", "prices"):
-        values = {str(part.kept.run.about.get(name)) for part in parts.parts}
+        values = {str(encode_object(part.kept.run.about).get(name)) for part in parts.parts}
         if len(values) > 1:
             said.append(f"the shards were run with different versions of {name}: "
                         + ", ".join(sorted(values)))  # fmt: skip
@@ -217,24 +215,25 @@ def merge_parts(
     return replace(run, path=place)
 
 
-def _about(parts: Parts) -> dict[str, Any]:
+def _about(parts: Parts) -> RunAbout:
     """What `run.json` says of the whole: what all shards say, and what they add up to."""
     abouts = [part.kept.run.about for part in parts.parts]
-    about = {**abouts[0], "options": parts.first.options.to_dict()}
-    names = dict.fromkeys(str(name) for each in abouts for name in each.get("targets", ()))
-    about["targets"] = list(names)
-    versions: dict[str, Any] = {}
+    versions: dict[str, TargetVersion] = {}
     for each in abouts:
-        versions |= _mapping(each, "target_versions")
-    about["target_versions"] = versions
-    for name in ("trials", "cases"):
-        counts = [each.get(name) for each in abouts]
-        known = [count for count in counts if type(count) is int]
-        # How much there is in a shard that is missing nobody knows.
-        about[name] = sum(known) if len(known) == parts.of else None
-    about.pop("dealt", None)
-    about["merged"] = [part.kept.run.id for part in parts.parts]
-    return about
+        versions |= each.target_versions
+    return replace(
+        abouts[0], options=parts.first.options.to_dict(), target_versions=versions, dealt=None,
+        targets=tuple(dict.fromkeys(name for each in abouts for name in each.targets)),
+        trials=_add_up([each.trials for each in abouts], parts.of),
+        cases=_add_up([each.cases for each in abouts], parts.of),
+        merged=tuple(part.kept.run.id for part in parts.parts),
+    )  # fmt: skip
+
+
+def _add_up(counts: list[int | None], of: int) -> int | None:
+    """How much there is in a shard that is missing nobody knows."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == of else None
 
 
 def _write_journal(parts: Parts, path: str, root: str, disk: Disk) -> None:
@@ -276,7 +275,7 @@ class _Guard:
     """
 
     def __init__(self, parts: Parts, root: str) -> None:
-        cwd = str(parts.first.kept.run.about.get("cwd", "."))
+        cwd = parts.first.kept.run.about.cwd
         self._places = Places(root, os.path.join(root, cwd))
         self._seen = Table("B")
         self._part: ShardRun | None = None

@@ -130,7 +130,7 @@ def _prepare(
         # A project's own modules are importable, as they are for its tests.
         world.import_path.insert(0, config.root)
     suites = given.suites if given.suites is not None else Suites(options.paths, world.cwd)
-    surroundings = Surroundings(config.root, world.environment, warn)
+    surroundings = Surroundings(config.root, world.environment, warn, world.now)
     graders = Graders(
         given.graders, surroundings, config=config, no_exec=options.no_exec,
         only_given=given.only_graders,
@@ -155,8 +155,7 @@ def _prepare(
 
         refuse_run(place_load_faults(faults, config, held=needs.held), config, needs)
     make = partial(
-        make_target, config=config, warn=warn, environment=world.environment,
-        no_exec=options.no_exec,
+        make_target, config=config, surroundings=surroundings, no_exec=options.no_exec
     )  # fmt: skip
     targets = _make_targets(trials, options, config, given, make)
     users = _make_users(found, targets, given, make)

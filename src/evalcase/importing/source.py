@@ -15,7 +15,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.read.discover import FILE_ENDINGS, outside_link
 from evalcase.read.document import Document, parse_document
 from evalcase.read.jsonl import document_of, read_lines
-from evalcase.read.source import STDIN, UnreadableError, read_source
+from evalcase.read.source import STDIN, UnreadableError, folder_of, read_source
 from evalcase.system.files import OutsideError, read_file
 
 FileShape: TypeAlias = Literal["yaml", "json", "jsonl", "csv"]
@@ -70,6 +70,11 @@ class ForeignFile(NamedTuple):
     documents: list[Document]
     header: Document | None = None
     """The names of the columns, where there are any."""
+
+    @property
+    def folder(self) -> str:
+        """Where it lies."""
+        return os.path.abspath(folder_of(self.path))
 
     @property
     def root(self) -> Item:

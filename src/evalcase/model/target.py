@@ -189,6 +189,8 @@ class Surroundings:
     environment: Mapping[str, str]
     warn: Warn
     """Takes what a person should know, in one line; the same line may be told many times."""
+    now: Callable[[], float]
+    """Seconds since 1970."""
 
 
 MakeTarget: TypeAlias = Callable[[Any, Surroundings], Target]

@@ -219,8 +219,11 @@ class Service:
         )
 
     def _make(self, name: str) -> Target:
+        surroundings = Surroundings(
+            self._config.root, self._world.environment, self._warn, self._world.now
+        )
         return make_target(
-            name, self._config, self._warn, self._world.environment,
+            name, self._config, surroundings,
             no_exec=self._setting.no_exec, of_suite=name in self._setting.of_suite,
         )  # fmt: skip
 
@@ -236,7 +239,7 @@ def make_service(setting: Setting, world: World, send: Send) -> Service:
         config, world.environment, lambda text: send({"op": "warn", "text": text})
     )
     around = Surroundings(
-        config.root, world.environment, lambda text: warn_run(text, scrubber, send)
+        config.root, world.environment, lambda text: warn_run(text, scrubber, send), world.now
     )
     graders = Graders((), around, config=config, no_exec=setting.no_exec)
     return Service(setting, config, world, scrubber, graders, send)

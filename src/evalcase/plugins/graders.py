@@ -32,7 +32,7 @@ def _ignore(_: str) -> None:
     """Take a warning that nobody wants to see."""
 
 
-NO_SURROUNDINGS = Surroundings(".", {}, _ignore)
+NO_SURROUNDINGS = Surroundings(".", {}, _ignore, lambda: 0.0)
 
 
 class Graders:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from evalcase.errors import ConfigError
 from evalcase.model.option import made_of
-from evalcase.model.target import MakeTarget, Surroundings, Target, TargetKind, Warn
+from evalcase.model.target import MakeTarget, Surroundings, Target, TargetKind
 from evalcase.plugins.registry import find_class, find_target_kind
 from evalcase.plugins.target_names import (
     describe_fault,
@@ -19,8 +19,8 @@ from evalcase.project.config import Config
 
 
 def make_target(
-    name: str, config: Config, warn: Warn, environment: Mapping[str, str], *,
-    no_exec: bool = False, of_suite: bool = False,
+    name: str, config: Config, surroundings: Surroundings, *, no_exec: bool = False,
+    of_suite: bool = False,
 ) -> Target:  # fmt: skip
     """The target of a name. Raise ConfigError with everything that is wrong with it.
 
@@ -34,7 +34,6 @@ def make_target(
     kind = find_target_kind(named.kind)
     if no_exec and kind.runs_code:
         raise ConfigError(f"target `{name}` would run code, and --no-exec forbids that")
-    surroundings = Surroundings(config.root, environment, warn)
     return build_target(
         find_class("targets", named.kind), kind, named.options(kind), surroundings, named.where
     )

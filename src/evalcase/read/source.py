@@ -57,8 +57,9 @@ def open_bytes(path: str) -> IO[bytes]:
 
 
 def folder_of(path: str) -> str:
-    """The folder from which a suite's files are looked for."""
-    return os.getcwd() if path in (STDIN, TEXT) else os.path.dirname(path) or "."
+    """The folder from which a suite's files are looked for: for what has no place of its own, the
+    one from which relative paths are meant."""
+    return os.curdir if path in (STDIN, TEXT) else os.path.dirname(path) or os.curdir
 
 
 def _standard_input() -> IO[bytes]:

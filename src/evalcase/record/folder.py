@@ -11,7 +11,9 @@ from time import gmtime, strftime
 from typing import Any
 
 from evalcase.errors import RecordError
-from evalcase.model.quick_dataclass import dataclass, replace
+from evalcase.model.codec import decode_object, encode_object
+from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.record.about import RunAbout, RunFile
 from evalcase.record.seal import Sealer
 from evalcase.system.disk import Disk, LocalDisk, sync_folder, write_atomically
 from evalcase.system.files import OversizeError, read_file
@@ -34,16 +36,12 @@ class Run:
     """The folder."""
     created_at: str
     """UTC, ISO 8601."""
-    about: dict[str, Any]
+    about: RunAbout
     """What was run: suites, targets, options."""
     seal: str | None = None
     """By which the user who made it knows it again."""
-
-    def facts(self) -> dict[str, Any]:
-        """All that run.json says, but for the seal."""
-        return {
-            "version": VERSION, "id": self.id, "created_at": self.created_at, "about": self.about
-        }  # fmt: skip
+    facts: dict[str, Any] = field(default_factory=dict)
+    """All that run.json says, word for word, but for the seal, which is of that."""
 
     @property
     def journal(self) -> str:
@@ -60,7 +58,7 @@ def journal_of(folder: str) -> str:
 
 def create_run(
     runs_dir: str,
-    about: dict[str, Any],
+    about: RunAbout,
     *,
     now: float,
     random: Callable[[int], bytes],
@@ -80,11 +78,10 @@ def create_run(
     except OSError as error:
         raise RecordError(f"{runs_dir} can't be written: {error.strerror or error}") from error
     run_id = os.path.basename(path)
-    run = Run(run_id, path, created_at, about)
-    data = run.facts()
-    if sealer is not None:
-        run = replace(run, seal=sealer.seal(data))
-        data["seal"] = run.seal
+    facts = encode_object(RunFile(VERSION, run_id, created_at, about))
+    seal = None if sealer is None else sealer.seal(facts)
+    run = Run(run_id, path, created_at, about, seal, facts)
+    data = facts if seal is None else {**facts, "seal": seal}
     text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     try:
         write_atomically(_about(path), text.encode("utf-8", "backslashreplace"), disk)
@@ -122,14 +119,12 @@ def read_run(path: str) -> Run:
         raise RecordError(f"{file} can't be read: {error.strerror or error}") from error
     try:
         return _run(path, parse_object(data, DEEPEST_ROW))
-    except KeyError as error:
-        raise RecordError(f"{file} is damaged: it has no {error}") from error
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         raise RecordError(f"{file} is damaged: {error}") from error
 
 
 def _run(path: str, data: dict[str, Any]) -> Run:
-    version = data["version"]
+    version = data.get("version")
     if type(version) is not int or version < 1:
         raise ValueError(f"{version!r:.60} is no version")
     if version < VERSION:
@@ -142,46 +137,14 @@ def _run(path: str, data: dict[str, Any]) -> Run:
             f"{path} was written by a newer evalcase: its record has version {version}, "
             f"this evalcase reads up to {VERSION}"
         )
-    run_id, created_at, about = data["id"], data["created_at"], data["about"]
-    if not isinstance(run_id, str) or not isinstance(created_at, str):
-        raise TypeError("id and created_at must be strings")
-    if not isinstance(about, dict):
-        raise TypeError("about must be a mapping")
-    seal = data.get("seal")
-    return Run(run_id, path, created_at, about, seal if isinstance(seal, str) else None)
-
-
-def planned_trials(run: Run) -> int | None:
-    """How many trials there were to be when the run was begun, as far as its record says."""
-    return _count(run, "trials")
-
-
-def planned_cases(run: Run) -> int | None:
-    """The same for cases, each once for each of its targets."""
-    return _count(run, "cases")
+    said = decode_object(RunFile, data)
+    facts = {name: value for name, value in data.items() if name != "seal"}
+    return Run(said.id, path, said.created_at, said.about, said.seal, facts)
 
 
 def folder_of_run(run: Run) -> str:
     """Where a run was begun, as seen from its project's folder: its suites were named there."""
-    folder = run.about.get("cwd")
-    return folder if isinstance(folder, str) and "\0" not in folder else "."
-
-
-def has_several_targets(run: Run) -> bool:
-    """Whether cases may be in a run once for each of several targets."""
-    targets = run.about.get("targets")
-    return isinstance(targets, list | dict) and len(targets) > 1
-
-
-def origin_of(run: Run) -> str | None:
-    """The run whose cases that did not pass are what this one is of; None if it is of all."""
-    origin = run.about.get("failed_of")
-    return origin if isinstance(origin, str) else None
-
-
-def _count(run: Run, name: str) -> int | None:
-    count = run.about.get(name)
-    return count if type(count) is int else None
+    return run.about.cwd if "\0" not in run.about.cwd else "."
 
 
 def _about(path: str) -> str:

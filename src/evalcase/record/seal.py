@@ -44,7 +44,7 @@ class Sealer:
             return False
         # As bytes: what a stranger wrote there may be any text.
         given = run.seal.encode("utf-8", "backslashreplace")
-        return hmac.compare_digest(given, self.seal(run.facts()).encode())
+        return hmac.compare_digest(given, self.seal(run.facts).encode())
 
 
 def make_sealer(state: str | None, root: str, entropy: Callable[[int], bytes]) -> Sealer | None:

@@ -119,7 +119,7 @@ def load_case(text: str) -> tuple[Case | None, list[Problem]]:
     files = SuiteFiles(os.curdir)
     findings = Findings(Installed(), files)
     case = resolve_one(document.value, findings, LONE_CASE)
-    findings.check_files(attachments_in(os.getcwd()))
+    findings.check_files(attachments_in(os.curdir))
     held = HeldFiles(os.curdir).problems_in(findings) + files.problems
     return case, document.problems + document.place(findings.found) + held
 

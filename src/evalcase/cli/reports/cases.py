@@ -10,7 +10,6 @@ from evalcase.cli.reports.standing import LineFinder
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
-from evalcase.record.folder import origin_of
 from evalcase.report.files.folded import CaseTrials, fold_trials
 from evalcase.system.world import this_world
 
@@ -50,7 +49,7 @@ def write_markdown(reported: Reported) -> Iterator[str]:
     from evalcase.report.files.markdown import MarkdownHead, markdown_pieces
 
     kept, evaluated = reported.kept, reported.evaluated()
-    notes = [f"cases that did not pass in {origin}" if (origin := origin_of(kept.run)) else "",
+    notes = [f"cases that did not pass in {origin}" if (origin := kept.run.about.failed_of) else "",
              f"grading {_grading(evaluated)}" if evaluated.graded_by is not None else "",
              say_mixed(kept.mixed), _settled(evaluated)]  # fmt: skip
     about = MarkdownHead(
@@ -80,8 +79,7 @@ def _grading(evaluated: Evaluated) -> str:
 
 def _max_errors(evaluated: Evaluated) -> int:
     """How many trials may error, as the run was told; none where its record says nothing of it."""
-    options = evaluated.run.about.get("options")
-    allowed = options.get("max_errors") if isinstance(options, dict) else None
+    allowed = evaluated.run.about.options.get("max_errors")
     return allowed if type(allowed) is int else 0
 
 

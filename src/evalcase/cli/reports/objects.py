@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from evalcase.cli.conclusion import summary_object
 from evalcase.cli.reports.reported import Reported
 from evalcase.model.quick_dataclass import asdict
-from evalcase.record.folder import folder_of_run, origin_of
+from evalcase.record.folder import folder_of_run
 from evalcase.report.figures.json_object import figures_object
 from evalcase.report.files.trials import Origin, trial_object
 
@@ -32,8 +32,8 @@ def write_jsonl(reported: Reported) -> Iterator[str]:
     """An object for each trial, with all that there is to say of it."""
     kept = reported.kept
     origin = Origin(
-        kept.run.id, origin_of(kept.run), kept.mixed, kept.end.status, kept.totals.trials.total,
-        folder_of_run(kept.run),
+        kept.run.id, kept.run.about.failed_of, kept.mixed, kept.end.status,
+        kept.totals.trials.total, folder_of_run(kept.run),
     )  # fmt: skip
     for result in reported.results():
         case = kept.find_case(result.key.suite, result.key.case)

@@ -11,7 +11,6 @@ from evalcase.cli.reports.reported import Reported
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
-from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
 from evalcase.report.figures.decided import settle_figures
 from evalcase.report.figures.figures import Figures
@@ -46,7 +45,7 @@ def write_html(reported: Reported, home: str = "", watch: Told | None = None) ->
 
 def describe_run(evaluated: Evaluated, figures: Figures) -> RunFacts:
     """What is said of a run before its cases."""
-    run, origin = evaluated.run, origin_of(evaluated.run)
+    run, origin = evaluated.run, evaluated.run.about.failed_of
     remarks = [f"only the cases that did not pass in {origin}"] if origin else []
     if mixed := say_mixed(evaluated.mixed):
         remarks.append(mixed)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import Any
 
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.seen_suites import see_suites
@@ -78,11 +77,9 @@ class LineFinder:
         return os.path.join(self._cwd, self.see(suite))
 
     @cached_property
-    def _hashes(self) -> dict[str, Any]:
+    def _hashes(self) -> dict[str, str]:
         """The hashes of the suites when the run was last graded by them, as its record has them."""
-        known = self._run.about.get("suites")
-        if not isinstance(known, dict) or not known:
-            return {}
+        known = self._run.about.suites
         return graded_suites(self._run.journal, frozenset(known)) or known
 
     def _find_now(self, suite: str, case: str) -> int | None:

@@ -29,8 +29,7 @@ _READ = frozenset({
 def import_agentv(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> None:
     """Make a case of each test, for each prompt if there are any."""
     del chosen
-    where = os.path.dirname(os.path.abspath(source.path)) if source.path != "-" else os.getcwd()
-    folder = Folder(where)
+    folder = Folder(source.folder)
     root = _find_root(source, folder)
     _describe(root, suite)
     mapper = Mapper(folder, project_root(suite.folder), counts_scores=False)

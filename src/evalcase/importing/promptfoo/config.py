@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from evalcase.importing.draft import Chosen, SuiteDraft
 from evalcase.importing.promptfoo.cases import CaseMaker
 from evalcase.importing.promptfoo.drafted import DraftedTest
@@ -29,10 +27,9 @@ _OPTIONS = ("evaluateOptions", "commandLineOptions")
 def import_promptfoo(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> None:
     """Make a case for each prompt and test, and a target of each provider."""
     del chosen
-    where = os.path.dirname(os.path.abspath(source.path)) if source.path != "-" else os.getcwd()
     is_config = not source.is_table and isinstance(source.root.value, dict)
     root = source.root if is_config else Item({}, source.documents[0])
-    folder = Folder(where)
+    folder = Folder(source.folder)
     reader = ReaderOfTests(root, folder, suite)
     default = reader.read_default()
     _describe(root, default, suite)

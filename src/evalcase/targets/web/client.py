@@ -7,7 +7,6 @@ trust from SSL_CERT_FILE, SSL_CERT_DIR, REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE.
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from json import JSONEncoder
@@ -150,7 +149,7 @@ class HttpClient:
         )  # fmt: skip
 
     async def _check_status(self, response: aiohttp.ClientResponse) -> None:
-        self._quota = read_quota(response.headers, time.time()) or self._quota
+        self._quota = read_quota(response.headers, self._surroundings.now()) or self._quota
         if 200 <= response.status <= 299:
             return
         place, status = self._endpoint.place, response.status
@@ -165,7 +164,7 @@ class HttpClient:
                 data += chunk
                 if len(data) > _ERROR_BYTES:
                     break
-        raise status_error(status, response.headers, bytes(data), place, time.time())
+        raise status_error(status, response.headers, bytes(data), place, self._surroundings.now())
 
     def _failure(self, error: Exception) -> TargetError:
         """What went wrong with a connection, the more exact kinds first."""
@@ -176,7 +175,7 @@ class HttpClient:
         if isinstance(error, aiohttp.ClientHttpProxyError):
             headers = {} if error.headers is None else dict(error.headers)
             where = f"the proxy for {place}"
-            return status_error(error.status, headers, b"", where, time.time())
+            return status_error(error.status, headers, b"", where, self._surroundings.now())
         if isinstance(error, aiohttp.ClientResponseError):
             return protocol_error(f"{place}: the answer is not HTTP: {error.message}", b"")
         if isinstance(error, TimeoutError):
