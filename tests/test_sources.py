@@ -276,6 +276,7 @@ MAY_TAKE = {
     "system/world.py": "here all of it is taken, for whoever begins a run",
     "system/disk.py": "the name of a draft, which is gone before anybody could see it",
     "system/processes/tree.py": "the mark of this process, by which it knows its children",
+    "plugins/named_programs.py": "whether a program is on this machine, which its PATH says",
     "places/pool.py": "the numbers of messages, which are in no record",
     "places/ray_cluster.py": "Ray reads its settings from the environment",
     "places/ray_worker.py": "the beginning of a process on another machine, whose folder it is",
