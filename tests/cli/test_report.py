@@ -717,3 +717,60 @@ def test_a_run_whose_folder_was_renamed_is_named_as_it_is_found(project: Project
     (line,) = [line for line in told.splitlines() if line.startswith("next")]
     assert line.split() == ["next", "evalcase", "resume", ".evalcase/runs/lost", "--retry-errored"]
     assert project.run(*line.split()[2:]).code == 3
+
+
+def test_each_turn_that_failed_is_shown_with_what_was_said_in_it(agents: Project) -> None:
+    agents.add_to_agent("def count(messages):\n    return str(len(messages))\n")
+    turns = [
+        {"input": "hi", "expected_output": "hello"},
+        {"input": "so", "expected_output": "3"},
+        {"input": "bye", "graders": [{"contains": "farewell"}]},
+    ]
+    agents.suite({"id": "t", "turns": turns}, target="python:agent:count")
+    assert agents.run("run").out.splitlines()[:8] == [
+        "failed s.eval.yaml: t",
+        "  turn 1    hi",
+        "  expected   │ got",
+        "  hello      │ 1",
+        "  turn 3    bye",
+        '  contains: "farewell" not found in "5" (scored 0)',
+        "  answer    5",
+        "",
+    ]
+
+
+def test_a_mean_below_the_threshold_is_told_with_its_sum(agents: Project) -> None:
+    graders = [{"contains": "No"}, {"type": "contains", "value": "yes", "weight": 3}]
+    agents.suite(
+        {"id": "w", "input": "No.", "threshold": 0.8, "graders": graders},
+        {"id": "near", "input": "No.", "threshold": 0.75,
+         "graders": ["python:agent:nearly", "python:agent:nearly"]},
+        {"id": "must", "input": "No.", "threshold": 0.2,
+         "graders": [{"contains": "No"}, {"type": "equals", "value": "x", "required": True}]},
+        target="python:agent:caller",
+    )  # fmt: skip
+    agents.add_to_agent("def nearly(answer):\n    return 0.7499\n")
+    out = agents.run("run").out
+    assert "  mean      0.25 of 0.8 needed: (1 × 1 + 3 × 0) ÷ 4\n" in out
+    assert "  mean      0.7499 of 0.75 needed: (0.7499 + 0.7499) ÷ 2\n" in out
+    said = "  mean      0.50 of 0.2 needed: (1 + 0) ÷ 2; `equals` is required, and failed\n"
+    assert said in out
+
+
+def test_values_that_differ_as_a_whole_are_given_no_place(agents: Project) -> None:
+    agents.add_to_agent("def number(text):\n    return 42\n")
+    agents.suite({"id": "n", "input": "x", "expected_output": 41}, target="python:agent:number")
+    lines = agents.run("run").out.splitlines()
+    assert lines[1:4] == ["  input     x", "  expected   │ got", "  41         │ 42"]
+
+
+def test_an_input_is_never_left_blank(agents: Project) -> None:
+    agents.suite(
+        {"id": "blank", "input": "", "expected_output": "x"},
+        {"id": "system", "input": [{"role": "system", "content": "Begin."}],
+         "expected_output": "x"},
+        target="python:agent:caller",
+    )  # fmt: skip
+    out = agents.run("run").out
+    assert "failed s.eval.yaml: blank\n  input     (empty)\n" in out
+    assert "failed s.eval.yaml: system\n  system    Begin.\n" in out

@@ -17,18 +17,16 @@ from evalcase.model.result import Result, Verdict
 from evalcase.model.simulated_user import SimulatedUser
 from evalcase.report.case_facts import case_facts, user_facts
 from evalcase.report.terminal.cells import measure_text, wrap_text
-from evalcase.report.terminal.failures import (
-    UNFINISHED,
-    compared_lines,
-    passed_of,
-)
+from evalcase.report.terminal.compared import compared_lines
+from evalcase.report.terminal.failures import UNFINISHED, passed_of
 from evalcase.report.terminal.judged import DRAWN, is_judged, judged_lines
 from evalcase.report.terminal.progress import write_money
-from evalcase.report.terminal.said import label_text
+from evalcase.report.terminal.said import label_text, result_heard
 from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import Style, colour_of, paint_text
 from evalcase.text.readable import as_json, content_text, outcome_lines
-from evalcase.text.visible import make_visible
+from evalcase.text.silence import NO_TEXT
+from evalcase.text.visible import make_visible, name_blank
 
 _INDENT = 2
 _SIDES = ("expected", "got", "where", "note", "calls")
@@ -197,8 +195,11 @@ def message_lines(
         calls = list(outcome_lines(message))
         others = {key: value for key, value in message.items()
                   if key not in ("role", "content", "tool_calls")}  # fmt: skip
-        rows = ([said] if said or not calls else []) + calls
-        rows += [as_json(others)] if others else []
+        rows = [*calls, *([as_json(others)] if others else [])]
+        if said.strip() or not rows:
+            rows = [said, *rows]
+        elif message.get("content") is not None and not calls:
+            rows = [name_blank(said, NO_TEXT), *rows]
         role = make_visible(str(message.get("role")))
         yield from _indented(label_text(role, "\n".join(rows), width - _INDENT, style))
 
@@ -214,8 +215,8 @@ def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iter
         yield from _indented(_failure_lines("failure", grade.failure, width - _INDENT, style))
     elif grade.reason:
         yield from _indented(wrap_text(grade.reason, width - _INDENT))
-    called = result.answer is not None and any("tool_calls" in m for m in result.answer.messages)
-    nothing = "(no text)" if called else "(empty)"
+    heard = result_heard(result).get(grade.turn)
+    nothing = heard.nothing if heard is not None else ""
     yield from _indented(compared_lines(grade, nothing, style, width - _INDENT, _MOST_ROWS))
     inner = _inner_grades(grade)
     for each in inner:
