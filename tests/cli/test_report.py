@@ -17,11 +17,9 @@ CALLS = [{"role": "assistant", "tool_calls": [CALL]}]
 KEYS = [
     "suite", "case", "target", "repeat", "verdict", "score", "input", "expected_output", "answer",
     "grades", "failure", "usage", "cost_usd", "duration_s", "cached", "scrubbed", "earlier",
-    "steps", "steps_cut", "trace", "tags",
-    "metadata", "vars", "run", "run_status", "run_trials", "run_folder", "failed_of", "mixed",
-    "repeats",
-    "case_verdict", "pass_rate_needed", "question_hash",
-    "answer_hash", "grading_hash",
+    "steps", "steps_cut", "trace", "tags", "metadata", "conversation_id", "vars", "run",
+    "run_status", "run_trials", "run_folder", "failed_of", "mixed", "repeats", "case_verdict",
+    "pass_rate_needed", "question_hash", "answer_hash", "grading_hash",
 ]  # fmt: skip
 COIN = """
 def coin(question: Question):
@@ -774,3 +772,55 @@ def test_an_input_is_never_left_blank(agents: Project) -> None:
     out = agents.run("run").out
     assert "failed s.eval.yaml: blank\n  input     (empty)\n" in out
     assert "failed s.eval.yaml: system\n  system    Begin.\n" in out
+
+
+QUIET = """
+import sys
+print("loading config", file=sys.stderr)
+print("Error: the model file is empty", file=sys.stderr)
+print(*sys.argv[1:])
+"""
+
+
+def test_what_a_program_wrote_beside_an_answer_without_text_is_kept_and_shown(
+    project: Project,
+) -> None:
+    (project.path / "quiet.py").write_text(QUIET)
+    project.configure(
+        '[targets.quiet]\nkind = "command"\ncommand = ["python", "quiet.py"]\n'
+        '[targets.loud]\nkind = "command"\ncommand = ["python", "quiet.py", "no JSON"]\n'
+        'output = "json"\n'
+        '[targets.well]\nkind = "command"\ncommand = ["python", "quiet.py", "a word"]\n'
+    )
+    project.suite({"id": "a", "input": "hi", "expected_output": "x"})
+    done = project.run_process("run", "--target", "quiet")
+    assert done.out.splitlines()[:6] == [
+        "failed s.eval.yaml: a",
+        "  input     hi",
+        "  expected   │ got",
+        "  x          │ (empty)",
+        "  stderr │ loading config",
+        "         │ Error: the model file is empty",
+    ]
+    shown = project.run("report", "--case", "a").out
+    assert "  stderr    loading config\n            Error: the model file is empty\n" in shown
+    unread = project.run_process("run", "--target", "loud").out
+    assert "the output is not JSON" in unread
+    assert "  output │ no JSON\n  stderr │ loading config\n" in unread
+    assert project.rows()[0]["failure"]["details"]["stderr"].startswith("loading config")
+    project.run_process("run", "--target", "well")
+    assert "stderr" not in project.rows()[0]["answer"], "its answer says enough"
+
+
+def test_what_a_program_wrote_is_scrubbed_without_a_word_on_the_answer(project: Project) -> None:
+    (project.path / "quiet.py").write_text(
+        "import os, sys\nprint('Error: bad key', os.environ['API_KEY'], file=sys.stderr)\nprint()\n"
+    )
+    target = '[targets.quiet]\nkind = "command"\ncommand = ["python", "quiet.py"]\n'
+    project.configure(f'secrets = ["API_KEY"]\n{target}')
+    project.suite({"id": "a", "input": "hi", "expected_output": "x"})
+    project.run_process("run", "--target", "quiet", env={"API_KEY": "sk-aB3dE6gH9jK2mN5pQ8"})
+    answer = project.rows()[0]["answer"]
+    assert answer["stderr"].startswith("Error: bad key ")
+    assert "aB3dE6" not in answer["stderr"]
+    assert "scrubbed" not in answer

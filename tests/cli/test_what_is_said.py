@@ -61,7 +61,7 @@ SHAPES = {
     "no-items": Shape([said([])], "[]"),
 }  # fmt: skip
 EMPTY = ("nothing", "stopped")
-GRADED = {
+GRADED: dict[str, dict[str, Any]] = {
     "compared": {"expected_output": "something else"},
     "own": {"graders": ["python:agent:never"]},
     "contains": {"graders": [{"contains": "something else"}]},

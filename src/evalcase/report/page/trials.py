@@ -109,6 +109,7 @@ def _tell_answer(answer: Answer) -> Told:
     if answer.steps:
         told["steps"] = [_tell_step(step) for step in answer.steps]
     told |= {"stepsCut": answer.steps_cut} if answer.steps_cut else {}
+    told |= {"stderr": answer.stderr} if answer.stderr else {}
     return told
 
 

@@ -33,7 +33,7 @@ _SIDES = ("expected", "got", "where", "note", "calls")
 """Details that are drawn as two sides."""
 _MOST_ROWS = 1000
 
-_OTHERS = ("threshold", "metadata", "tags")
+_OTHERS = ("threshold", "conversation_id", "metadata", "tags")
 """Fields that are shown beside what a case is about and graded by."""
 
 
@@ -147,6 +147,8 @@ def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
             yield from label_text(
                 "", "(a secret was taken out of it; it was graded with it)", width, style
             )
+        if result.answer.stderr:
+            yield from label_text("stderr", result.answer.stderr.strip("\n"), width, style)
         yield from step_lines(result.answer, width, style)
     for grade in result.grades:
         if grade.turn is None:

@@ -9,7 +9,7 @@ from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
-from evalcase.report.terminal.cells import cut_text, pad_text, wrap_text
+from evalcase.report.terminal.cells import cut_text, measure_text, pad_text, wrap_text
 from evalcase.report.terminal.side_by_side import LABEL
 from evalcase.report.terminal.style import Style, paint_text
 from evalcase.text.readable import call_lines, content_text
@@ -32,6 +32,8 @@ class Said(NamedTuple):
     """The first of them."""
     more: int = 0
     """How many calls there are beside those."""
+    stderr: str = ""
+    """What a program wrote beside it, where it may say why there is no text."""
     asked: str = ""
     """What was said to the target before it, in a turn of a conversation."""
 
@@ -60,7 +62,7 @@ def said_in(messages: Sequence[Mapping[str, JSON]], last_at: int = 0, asked: str
     lines = chain.from_iterable(map(call_lines, messages))
     calls = tuple(cut_long(line) for line in islice(lines, _MOST_CALLS))
     text = None if nothing else cut_long(shown_content(last) or "")
-    return Said(text, nothing, calls, sum(1 for _ in lines), asked)
+    return Said(text, nothing, calls, sum(1 for _ in lines), asked=asked)
 
 
 def result_heard(result: Result) -> Heard:
@@ -73,7 +75,8 @@ def result_heard(result: Result) -> Heard:
         for number, (said, answer, _) in enumerate(result.exchanges if turns else (), 1)
         if number in turns
     }
-    return {**heard, None: said_in(result.answer.messages, result.answer.last_at)}
+    said = said_in(result.answer.messages, result.answer.last_at)
+    return {**heard, None: said._replace(stderr=cut_long(result.answer.stderr or ""))}
 
 
 def asked_in(case: Case, turn: int | None = None) -> AskedText:
@@ -112,7 +115,13 @@ def label_text(
     """A text with a label before its first row; no more rows than `most`, and how many are left."""
     room = max(10, width - LABEL)
     rows = wrap_text(name_blank(text) or text, room)
-    lead = paint_text(pad_text(cut_text(label, LABEL - 1), LABEL), style.gutter)
+    lead = paint_text(pad_text(cut_text(label, width - 1), LABEL), style.gutter)
+    if measure_text(label) >= LABEL:
+        # It is whole, beside a text that has the room for it, or above it.
+        lead += " "
+        if len(rows) > 1 or measure_text(f"{label} {rows[0]}") > width:
+            yield lead.rstrip()
+            lead = " " * LABEL
     # One row more costs no more than saying that it is left out.
     shown = rows if most is None or len(rows) <= most + 1 else rows[:most]
     for row in shown:

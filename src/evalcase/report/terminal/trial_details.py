@@ -137,6 +137,8 @@ def _unsaid(
         yield from label_text("answer", said.words[0], width, style, _TEXT_ROWS)
     if not called:
         yield from call_rows(said.calls, said.more, width, style)
+    if said.stderr:
+        yield from evidence_lines({"stderr": said.stderr}, style, width)
 
 
 def _expected_lines(
