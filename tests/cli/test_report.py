@@ -824,3 +824,12 @@ def test_what_a_program_wrote_is_scrubbed_without_a_word_on_the_answer(project: 
     assert answer["stderr"].startswith("Error: bad key ")
     assert "aB3dE6" not in answer["stderr"]
     assert "scrubbed" not in answer
+
+
+def test_who_wants_to_see_more_is_sent_to_the_page(project: Project) -> None:
+    project.suite(*[case(f"c{number}", "say no") for number in range(25)])
+    out = project.run("run").out
+    (more,) = [line for line in out.splitlines() if line.startswith("and 5 more failed: ")]
+    command = more.partition(": ")[2].split()
+    assert project.run(*command[1:]).code == 0
+    assert (project.path / "report.html").read_text().startswith("<!doctype html>")

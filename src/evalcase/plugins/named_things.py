@@ -89,9 +89,12 @@ def _object_to_file(name: str, root: str) -> Unfit | None:
 
 
 def _object_to_code(function: str, root: str, is_project: bool) -> Unfit | None:
-    from evalcase.system.definitions import find_undefined
+    from evalcase.system.definitions import find_broken, find_undefined
     from evalcase.system.missing_modules import find_missing_module
 
+    broken = find_broken(function, root)
+    if broken is not None:
+        return Unfit("bad-target", *broken)
     found = find_undefined(function, root)
     if found is not None:
         return Unfit("unknown-target", *found)
