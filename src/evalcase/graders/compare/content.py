@@ -77,7 +77,9 @@ def compare_texts(
     differs = find_text_difference(expected, got)
     note = "; ".join(part for part in (differs.note, left_out) if part)
     at = first_difference(expected, got)
-    return tell_difference(str(differs._replace(note=note)), expected, got, at, differs.where, note)
+    # Beside both sides it goes without saying that they differ from the first character on.
+    where = differs.where if at else ""
+    return tell_difference(str(differs._replace(note=note)), expected, got, at, where, note)
 
 
 def _quote_any(text: str) -> str:

@@ -18,12 +18,13 @@ from evalcase.model.simulated_user import SimulatedUser
 from evalcase.report.case_facts import case_facts, user_facts
 from evalcase.report.terminal.cells import measure_text, wrap_text
 from evalcase.report.terminal.compared import compared_lines
-from evalcase.report.terminal.failures import UNFINISHED, passed_of
+from evalcase.report.terminal.failures import UNFINISHED, own_name, passed_of
 from evalcase.report.terminal.judged import DRAWN, is_judged, judged_lines
 from evalcase.report.terminal.progress import write_money
 from evalcase.report.terminal.said import label_text, result_heard
 from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import Style, colour_of, paint_text
+from evalcase.report.threshold_words import mean_words
 from evalcase.text.readable import as_json, content_text, outcome_lines
 from evalcase.text.silence import NO_TEXT
 from evalcase.text.visible import make_visible, name_blank
@@ -78,8 +79,9 @@ def _user_lines(user: SimulatedUser, width: int, style: Style) -> Iterator[str]:
 
 
 def trial_lines(
-    result: Result, outcome: Outcome, width: int, style: Style, *, is_first: bool
-) -> Iterator[str]:
+    result: Result, case: Case | None, outcome: Outcome, width: int, style: Style, *,
+    is_first: bool,
+) -> Iterator[str]:  # fmt: skip
     """One trial of it; the first at a target says what became of the case there."""
     yield ""
     level = 1 if outcome.repeats > 1 else 0
@@ -93,6 +95,9 @@ def trial_lines(
     for line in _headed(result.verdict, head, width - len(indent), style):
         yield indent + line
     indent += " " * _INDENT
+    if case is not None and (words := mean_words(result, case)):
+        for line in label_text("mean", words, width - len(indent), style):
+            yield indent + line
     for line in _trial_lines(result, width - len(indent), style):
         yield (indent + line).rstrip()
 
@@ -211,7 +216,7 @@ def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iter
     if grade.failure is not None or grade.score is None:
         verdict = "errored" if grade.failure is not None else "ungraded"
     score = "" if grade.score is None else f"{grade.score:.2f} "
-    head = ", ".join([f"{score}by {make_visible(grade.grader)}", *_asking(grade)])
+    head = ", ".join([f"{score}by {make_visible(own_name(grade))}", *_asking(grade)])
     yield from _headed(verdict, head, width, style)
     if grade.failure is not None:
         yield from _indented(_failure_lines("failure", grade.failure, width - _INDENT, style))
@@ -271,7 +276,7 @@ def _failure_lines(label: str, failure: Failure, width: int, style: Style) -> It
         if name == "grades":
             continue  # they are drawn as what they are
         text = "\n".join(map(str, value)) if isinstance(value, list) else content_text(value)
-        yield from _indented(label_text(name, text, width - _INDENT, style))
+        yield from _indented(label_text(name, text.rstrip("\n"), width - _INDENT, style))
 
 
 def _indented(lines: Iterator[str] | list[str]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from evalcase.text.visible import make_visible
 INDENT = 2
 UNFINISHED = "unfinished"
 _REASON_ROWS = 4
+_ID_ROWS = 3
 
 
 def passed_of(outcome: Outcome) -> str:
@@ -113,7 +114,11 @@ def name_lines(
         before = paint_text(f"{suite}: ", style.gutter)
         yield f"{word} {before}{paint_text(case, style.place)}{rest}"
         return
-    yield f"{word} {paint_text(cut_text(case, room), style.place)}"
+    # An id is to be copied: it is cut only where it is longer than anybody wants to see.
+    first, *others = wrap_text(cut_text(case, _ID_ROWS * room), room)
+    yield f"{word} {paint_text(first, style.place)}"
+    for row in others:
+        yield f"{'':{len(verdict)}} {paint_text(row, style.place)}"
     below = [cut_text(suite, width - INDENT)]
     for extra in extras:
         below += wrap_text(cut_text(make_visible(extra), 2 * width), width - INDENT)
