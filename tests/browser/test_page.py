@@ -426,3 +426,16 @@ def test_a_conversation_is_read_turn_by_turn_with_grades_beside_their_turn(
     expect(panel(page).get_by_role("region", name="Turn 1")).to_contain_text("say cheese")
     expect(panel(page)).to_contain_text("It ended because the user said that they were done.")
     expect(panel(page)).to_contain_text("The user was played by user: asked 3 times")
+
+
+def test_an_answer_without_text_says_what_it_has_in_its_place(page: Page, project: Project) -> None:
+    project.add_to_agent(
+        "def refuse(text):\n"
+        "    return {'role': 'assistant', 'content': None, 'refusal': 'I can not help'}\n"
+    )
+    project.suite(case("refused"), target="python:agent:refuse")
+    project.run_process("run")
+    open_report(page, project)
+    rows(page).first.click()
+    expect(panel(page)).to_contain_text("(no text, but a refusal: I can not help)")
+    expect(panel(page)).not_to_contain_text("(empty)")

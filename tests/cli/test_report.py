@@ -18,11 +18,9 @@ KEYS = [
     "suite", "case", "target", "repeat", "verdict", "score", "input", "expected_output", "answer",
     "grades", "failure", "usage", "cost_usd", "duration_s", "cached", "scrubbed", "truncated",
     "earlier",
-    "steps", "steps_cut", "trace", "tags",
-    "metadata", "vars", "run", "run_status", "run_trials", "run_folder", "failed_of", "mixed",
-    "repeats",
-    "case_verdict", "pass_rate_needed", "question_hash",
-    "answer_hash", "grading_hash",
+    "steps", "steps_cut", "trace", "tags", "metadata", "conversation_id", "vars", "run",
+    "run_status", "run_trials", "run_folder", "failed_of", "mixed", "repeats", "case_verdict",
+    "pass_rate_needed", "question_hash", "answer_hash", "grading_hash",
 ]  # fmt: skip
 COIN = """
 def coin(question: Question):
@@ -718,3 +716,123 @@ def test_a_run_whose_folder_was_renamed_is_named_as_it_is_found(project: Project
     (line,) = [line for line in told.splitlines() if line.startswith("next")]
     assert line.split() == ["next", "evalcase", "resume", ".evalcase/runs/lost", "--retry-errored"]
     assert project.run(*line.split()[2:]).code == 3
+
+
+def test_each_turn_that_failed_is_shown_with_what_was_said_in_it(agents: Project) -> None:
+    agents.add_to_agent("def count(messages):\n    return str(len(messages))\n")
+    turns = [
+        {"input": "hi", "expected_output": "hello"},
+        {"input": "so", "expected_output": "3"},
+        {"input": "bye", "graders": [{"contains": "farewell"}]},
+    ]
+    agents.suite({"id": "t", "turns": turns}, target="python:agent:count")
+    assert agents.run("run").out.splitlines()[:8] == [
+        "failed s.eval.yaml: t",
+        "  turn 1    hi",
+        "  expected   │ got",
+        "  hello      │ 1",
+        "  turn 3    bye",
+        '  contains: "farewell" not found in "5" (scored 0)',
+        "  answer    5",
+        "",
+    ]
+
+
+def test_a_mean_below_the_threshold_is_told_with_its_sum(agents: Project) -> None:
+    graders = [{"contains": "No"}, {"type": "contains", "value": "yes", "weight": 3}]
+    agents.suite(
+        {"id": "w", "input": "No.", "threshold": 0.8, "graders": graders},
+        {"id": "near", "input": "No.", "threshold": 0.75,
+         "graders": ["python:agent:nearly", "python:agent:nearly"]},
+        {"id": "must", "input": "No.", "threshold": 0.2,
+         "graders": [{"contains": "No"}, {"type": "equals", "value": "x", "required": True}]},
+        target="python:agent:caller",
+    )  # fmt: skip
+    agents.add_to_agent("def nearly(answer):\n    return 0.7499\n")
+    out = agents.run("run").out
+    assert "  mean      0.25 of 0.8 needed: (1 × 1 + 3 × 0) ÷ 4\n" in out
+    assert "  mean      0.7499 of 0.75 needed: (0.7499 + 0.7499) ÷ 2\n" in out
+    shown = agents.run("report", "--case", "w").out
+    assert "  mean      0.25 of 0.8 needed: (1 × 1 + 3 × 0) ÷ 4\n" in shown
+    said = "  mean      0.50 of 0.2 needed: (1 + 0) ÷ 2; `equals` is required, and failed\n"
+    assert said in out
+
+
+def test_values_that_differ_as_a_whole_are_given_no_place(agents: Project) -> None:
+    agents.add_to_agent("def number(text):\n    return 42\n")
+    agents.suite({"id": "n", "input": "x", "expected_output": 41}, target="python:agent:number")
+    lines = agents.run("run").out.splitlines()
+    assert lines[1:4] == ["  input     x", "  expected   │ got", "  41         │ 42"]
+
+
+def test_an_input_is_never_left_blank(agents: Project) -> None:
+    agents.suite(
+        {"id": "blank", "input": "", "expected_output": "x"},
+        {"id": "system", "input": [{"role": "system", "content": "Begin."}],
+         "expected_output": "x"},
+        target="python:agent:caller",
+    )  # fmt: skip
+    out = agents.run("run").out
+    assert "failed s.eval.yaml: blank\n  input     (empty)\n" in out
+    assert "failed s.eval.yaml: system\n  system    Begin.\n" in out
+
+
+QUIET = """
+import sys
+print("loading config", file=sys.stderr)
+print("Error: the model file is empty", file=sys.stderr)
+print(*sys.argv[1:])
+"""
+
+
+def test_what_a_program_wrote_beside_an_answer_without_text_is_kept_and_shown(
+    project: Project,
+) -> None:
+    (project.path / "quiet.py").write_text(QUIET)
+    project.configure(
+        '[targets.quiet]\nkind = "command"\ncommand = ["python", "quiet.py"]\n'
+        '[targets.loud]\nkind = "command"\ncommand = ["python", "quiet.py", "no JSON"]\n'
+        'output = "json"\n'
+        '[targets.well]\nkind = "command"\ncommand = ["python", "quiet.py", "a word"]\n'
+    )
+    project.suite({"id": "a", "input": "hi", "expected_output": "x"})
+    done = project.run_process("run", "--target", "quiet")
+    assert done.out.splitlines()[:6] == [
+        "failed s.eval.yaml: a",
+        "  input     hi",
+        "  expected   │ got",
+        "  x          │ (empty)",
+        "  stderr │ loading config",
+        "         │ Error: the model file is empty",
+    ]
+    shown = project.run("report", "--case", "a").out
+    assert "  stderr    loading config\n            Error: the model file is empty\n" in shown
+    unread = project.run_process("run", "--target", "loud").out
+    assert "the output is not JSON" in unread
+    assert "  output │ no JSON\n  stderr │ loading config\n" in unread
+    assert project.rows()[0]["failure"]["details"]["stderr"].startswith("loading config")
+    project.run_process("run", "--target", "well")
+    assert "stderr" not in project.rows()[0]["answer"], "its answer says enough"
+
+
+def test_what_a_program_wrote_is_scrubbed_without_a_word_on_the_answer(project: Project) -> None:
+    (project.path / "quiet.py").write_text(
+        "import os, sys\nprint('Error: bad key', os.environ['API_KEY'], file=sys.stderr)\nprint()\n"
+    )
+    target = '[targets.quiet]\nkind = "command"\ncommand = ["python", "quiet.py"]\n'
+    project.configure(f'secrets = ["API_KEY"]\n{target}')
+    project.suite({"id": "a", "input": "hi", "expected_output": "x"})
+    project.run_process("run", "--target", "quiet", env={"API_KEY": "sk-aB3dE6gH9jK2mN5pQ8"})
+    answer = project.rows()[0]["answer"]
+    assert answer["stderr"].startswith("Error: bad key ")
+    assert "aB3dE6" not in answer["stderr"]
+    assert "scrubbed" not in answer
+
+
+def test_who_wants_to_see_more_is_sent_to_the_page(project: Project) -> None:
+    project.suite(*[case(f"c{number}", "say no") for number in range(25)])
+    out = project.run("run").out
+    (more,) = [line for line in out.splitlines() if line.startswith("and 5 more failed: ")]
+    command = more.partition(": ")[2].split()
+    assert project.run(*command[1:]).code == 0
+    assert (project.path / "report.html").read_text().startswith("<!doctype html>")

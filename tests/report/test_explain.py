@@ -37,7 +37,7 @@ def test_an_expectation_without_a_word_of_the_assistant_is_not_called_empty() ->
     expected = [{"role": "user", "content": "A"}]
     case = evalcase.Case(id="a", input="x", expected_output=expected)
     ungraded = result("a", "ungraded", answer=said("x"))
-    assert "  expected  (nothing of the assistant)" in explain(ungraded, case).splitlines()
+    assert "  expected  (no text, but a user message: A)" in explain(ungraded, case).splitlines()
 
 
 def test_it_fits_the_width_that_is_asked_for() -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from hashlib import sha256
+from io import StringIO
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import evalcase
 from evalcase.read.document import Format
+from tests.run.project import Project
 from tests.spec.found import only_problem, places, problems_of
 from tests.spec.reading import case_of
 
@@ -256,6 +260,40 @@ def test_conversation_id_is_text_that_stays_untouched() -> None:
     problem = only_problem("input: hi\nconversation_id: 17\n")
     assert (problem.code, problem.span) == ("wrong-type", (2, 18, 2, 20))
     assert problem.hint == 'write it in quotes: "17"'
+
+
+UNTOUCHED: dict[str, Any] = {
+    "metadata": {"riskLevel": "High", "n": 1.0, "none": None, "list": [{"b": 2, "a": 1}]},
+    "conversation_id": "  c-1 \u00e9 ",
+}
+
+
+def test_metadata_and_conversation_id_reach_graders_untouched() -> None:
+    """A grader sees them as they were written."""
+    seen: list[dict[str, Any]] = []
+
+    def look(case: evalcase.Case) -> bool:
+        seen.append({"metadata": case.metadata, "conversation_id": case.conversation_id})
+        return True
+
+    case = evalcase.Case(input="hi", **UNTOUCHED)
+    assert evalcase.evaluate([case], "echo", graders=[look]).ok
+    assert json.dumps(seen) == json.dumps([UNTOUCHED])
+
+
+def test_metadata_and_conversation_id_reach_results_untouched(tmp_path: Path) -> None:
+    """Every form of a report that tells of cases has them."""
+    project = Project(tmp_path)
+    project.suite({"id": "a", "input": "hi", "expected_output": "ok", **UNTOUCHED})
+    project.run("run")
+    (row,) = map(json.loads, project.run("report", "--format", "jsonl").out.splitlines())
+    assert json.dumps({name: row[name] for name in UNTOUCHED}) == json.dumps(UNTOUCHED)
+    (cells,) = csv.DictReader(StringIO(project.run("report", "--format", "csv").out))
+    assert cells["conversation_id"] == UNTOUCHED["conversation_id"]
+    assert json.loads(cells["metadata"]) == UNTOUCHED["metadata"]
+    shown = project.run("report", "--case", "a").out
+    assert "  conversation_id   c-1 \u00e9\n" in shown
+    assert "riskLevel" in shown
 
 
 # `criteria` and `rubrics`.

@@ -377,7 +377,7 @@ def test_agentv_prompt_files_and_unknown_placeholders(tmp_path: Path) -> None:
 
 
 def test_agentv_failures(tmp_path: Path) -> None:
-    with pytest.raises(TargetError, match="exited with code 4: oops"):
+    with pytest.raises(TargetError, match="exited with code 4, after it wrote: oops"):
         ask(
             target_of(
                 CommandTarget,

@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from evalcase.text.complaint import excerpt_complaint, find_complaint
+from evalcase.text.complaint import add_complaint, excerpt_complaint
 
 NODE = """
 /app/agent.js:3
@@ -115,23 +115,47 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
         ("usage: agent\nagent: unknown option -x\nTry agent --help", "agent: unknown option -x"),
         ("cat: x: No such file or directory\nbye", "cat: x: No such file or directory"),
         ("connecting\npermission denied (publickey)\nbye", "permission denied (publickey)"),
-        ("one\ntwo\n\n", "two"),
-        ("   indented", "indented"),
-        ("", ""),
-        ("\n \n", ""),
+        ("killed\n", "killed"),
     ],
 )  # fmt: skip
 def test_the_line_that_says_why(stderr: str, line: str) -> None:
-    assert find_complaint(dedent(stderr)) == line
+    assert add_complaint("it ended", dedent(stderr)) == f"it ended: {line}"
+
+
+@pytest.mark.parametrize(("stderr", "last"), [("one\ntwo\n\n", "two"), ("   indented", "indented")])
+def test_a_line_that_says_no_reason_is_not_offered_as_one(stderr: str, last: str) -> None:
+    assert add_complaint("it ended", stderr) == f"it ended, after it wrote: {last}"
+
+
+@pytest.mark.parametrize("stderr", ["", "\n \n"])
+def test_where_nothing_was_written_nothing_is_added(stderr: str) -> None:
+    assert add_complaint("it ended", stderr) == "it ended"
+
+
+def test_what_an_exception_was_raised_from_is_told() -> None:
+    stderr = dedent("""
+        Traceback (most recent call last):
+          File "a.py", line 1, in <module>
+        KeyError: 'model'
+
+        The above exception was the direct cause of the following exception:
+
+        Traceback (most recent call last):
+          File "a.py", line 2, in <module>
+        RuntimeError: the agent failed
+    """)
+    said = "it ended: RuntimeError: the agent failed (caused by KeyError: 'model')"
+    assert add_complaint("it ended", stderr) == said
 
 
 def test_a_traceback_that_was_cut_is_no_reason_to_say_nothing() -> None:
-    assert find_complaint("Traceback (most recent call last):\n  File 'x', line 1") != ""
+    cut = "Traceback (most recent call last):\n  File 'x', line 1"
+    assert add_complaint("it ended", cut) == "it ended, after it wrote: File 'x', line 1"
 
 
 def test_much_is_looked_through_in_no_time() -> None:
-    assert find_complaint("at a\n" * 100_000) == "at a"
-    assert len(find_complaint("x" * 1_000_000)) == 1_000_000
+    assert add_complaint("it ended", "at a\n" * 100_000) == "it ended, after it wrote: at a"
+    assert len(add_complaint("it ended", "x" * 1_000_000)) < 300
 
 
 def test_the_lines_around_it_lead_to_it() -> None:

@@ -104,7 +104,7 @@ def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> RunEndin
     return RunEnding(
         evaluated.totals, evaluated.duration_s, seen_from(place.cwd, evaluated.run.path),
         why_incomplete(evaluated), next_one,
-        f"evalcase report {_at_grading(evaluated, name_run(evaluated.run, place))} --format jsonl",
+        f"evalcase report {_at_grading(evaluated, name_run(evaluated.run, place))} -o report.html",
         "" if evaluated.graded_by is None else make_visible(str(evaluated.graded_by)),
         evaluated.run.about.failed_of or "",
         evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from evalcase.graders.compare.content import ContentMatch, compare_texts, compare_values
-from evalcase.graders.compare.subject import graded_value
+from evalcase.graders.compare.subject import graded_value, without_text
 from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, GraderKind
@@ -38,5 +38,7 @@ class EqualsGrader(TextGrader):
             if context.part is not None and not isinstance(context.part.value, str):
                 return compare_values(self.value, context.part.value)
             expected, got = self.trimmed(self.value), self.trimmed(context.text)
-            return compare_texts(expected, got, written=(self.value, context.text))
+            written = self.value, context.text
+            silence = "" if got else without_text(context)
+            return compare_texts(expected, got, written=written, silence=silence)
         return compare_values(self.value, graded_value(context))

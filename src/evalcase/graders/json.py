@@ -10,7 +10,8 @@ from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Flag
-from evalcase.text.answer_value import but_calls, parse_answer, text_of_content
+from evalcase.text.answer_value import parse_answer, text_of_content
+from evalcase.text.silence import but_instead
 from evalcase.text.strict_json import BadJsonError, parse_json
 
 
@@ -28,7 +29,7 @@ class JsonGrader(Grader):
     def grade(self, context: Context) -> Score:
         content = context.answer.content if context.part is None else context.part.value
         if content is None and context.part is None:
-            return Score(0.0, f"the answer has no content{but_calls(context.answer)}")
+            return Score(0.0, f"the answer has no content{but_instead(context.answer.last)}")
         text = text_of_content(content)
         if text is not None:
             try:

@@ -65,6 +65,9 @@ class Answer:
     """How many more steps there were than are kept."""
     trace: str | None = None
     """The id of the trace that tells of it, where there is one."""
+    stderr: str | None = None
+    """The last that a program wrote to its standard error, where what it answered has no text:
+    that may say why."""
 
     @classmethod
     def of_text(cls, text: str) -> Answer:

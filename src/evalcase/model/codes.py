@@ -56,6 +56,7 @@ CODES: dict[str, Code] = {
     # Graders, targets and the configuration.
     "unknown-grader": Code("error", "There is no grader of that name."),
     "unknown-target": Code("error", "There is no target, or no kind of targets, of that name."),
+    "bad-target": Code("error", "A target is known, and can't be asked as it is."),
     "unknown-option": Code("error", "An option isn't one of those that there are."),
     "missing-option": Code("error", "An option is missing that can't be left out."),
     "missing-material": Code("error", "A case lacks what one of its graders looks at."),

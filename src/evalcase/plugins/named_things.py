@@ -63,7 +63,7 @@ def _object_to_file(name: str, root: str, folder_holds: tuple[str, ...] | None) 
 
 def _object_to_code(function: str, root: str, is_project: bool) -> Unfit | None:
     from evalcase.system.attachments import attachments_in
-    from evalcase.system.definitions import find_undefined
+    from evalcase.system.definitions import find_broken, find_undefined
     from evalcase.system.missing_modules import find_missing_module
 
     file = function.rpartition(":")[0]
@@ -71,6 +71,9 @@ def _object_to_code(function: str, root: str, is_project: bool) -> Unfit | None:
         path = attachments_in(root, root).find_from_root(file)
         if isinstance(path, Unfit):
             return path
+    broken = find_broken(function, root)
+    if broken is not None:
+        return Unfit("bad-target", *broken)
     found = find_undefined(function, root)
     if found is not None:
         return Unfit("unknown-target", *found)

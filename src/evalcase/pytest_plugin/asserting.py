@@ -19,9 +19,9 @@ from evalcase.model.result import Result
 from evalcase.model.suite import Suite
 from evalcase.model.target import Target
 from evalcase.pipeline import prepare_evaluation
-from evalcase.report.terminal.failures import detail_lines
-from evalcase.report.terminal.said import answer_said
+from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
+from evalcase.report.terminal.trial_details import detail_lines
 from evalcase.suites.held import IN_CODE
 from evalcase.suites.placed_case import PlacedCase
 from evalcase.system.loop import run_to_end
@@ -117,7 +117,7 @@ def _judge(result: Result, case: Case) -> Result:
         return result
     place = f" ({make_visible(case.place)})" if isinstance(case, PlacedCase) else ""
     lines = [f"case `{make_visible(case.id)}` {result.verdict}{place}"]
-    lines += detail_lines(result, answer_said(result.answer), case, PLAIN, _WIDTH)
+    lines += detail_lines(result, result_heard(result), case, PLAIN, _WIDTH)
     if result.verdict != "errored":
         raise AssertionError("\n".join(lines))
     broken = [grade.failure for grade in result.grades if grade.failure is not None]

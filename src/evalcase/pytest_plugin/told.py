@@ -5,9 +5,10 @@ from __future__ import annotations
 from evalcase.model.case import Case
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.files.folded import CaseTrials
-from evalcase.report.terminal.failures import detail_lines, passed_of, reason_of
-from evalcase.report.terminal.said import result_said
+from evalcase.report.terminal.failures import passed_of, reason_of
+from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
+from evalcase.report.terminal.trial_details import detail_lines
 from evalcase.text.secrets import Scrubber
 from evalcase.text.visible import make_visible
 
@@ -44,9 +45,8 @@ def tell_item(each: CaseTrials, case: Case | None, width: int, scrubber: Scrubbe
     if each.outcome.repeats > 1:
         votes = f": {passed_of(each.outcome)}"
         reason = f"{passed_of(each.outcome)}; {reason}"
-    said = result_said(trial)
     lines = [f"{each.verdict} at {make_visible(each.target)}{votes}"]
-    lines += detail_lines(trial, said, case, PLAIN, width)
+    lines += detail_lines(trial, result_heard(trial), case, PLAIN, width)
     text = scrubber.text("\n".join(lines))
     return ToldItem(each.verdict, scrubber.text(reason), text, each.duration_s, _properties(each))
 

@@ -17,6 +17,8 @@ from evalcase.text.secret_search import KnownSecrets
 ScrubPart = Callable[[Any, KnownSecrets], Any]
 
 MARK = "scrubbed"
+_CUT = ("steps", "stderr")
+"""What is kept of an answer, and may have been cut in the middle of a secret."""
 
 _OF_CASE = ("description", "input", "expected_output", "criteria", "rubrics", "metadata", "skip")
 _OF_USER = ("goal", "persona", "facts", "first")
@@ -69,7 +71,7 @@ def _has_pieces(row: dict[str, Any], known: KnownSecrets) -> bool:
         told.append(answer)
     elif answer:
         told += [message["content"] for message in answer["messages"] if _is_in_parts(message)]
-        told += [answer["steps"]] if "steps" in answer else []
+        told += [answer[name] for name in _CUT if name in answer]
     return any(_holds(value, known) for value in told)
 
 
@@ -87,9 +89,10 @@ def _scrub_answer(answer: dict[str, Any], known: KnownSecrets) -> dict[str, Any]
     clean["messages"] = [
         (known.told if _is_in_parts(message) else scrub)(message) for message in answer["messages"]
     ]
-    if "steps" in answer:  # what is kept of them is cut, too
-        clean["steps"] = _typed(answer["steps"], known.told)
-    return answer if clean == answer else {**clean, MARK: True}
+    clean |= {name: _typed(answer[name], known.told) for name in _CUT if name in answer}
+    # What stands beside an answer is no part of what is graded.
+    is_same = clean | {"stderr": None} == answer | {"stderr": None}
+    return clean if is_same else {**clean, MARK: True}
 
 
 def _is_in_parts(message: dict[str, Any]) -> bool:

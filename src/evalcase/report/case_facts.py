@@ -13,7 +13,7 @@ from evalcase.text.yaml_writer import write_yaml
 def case_facts(
     case: Case, others: Sequence[str], indent: int | None = None
 ) -> Iterator[tuple[str, str]]:
-    """What it is about and graded by; of its other fields those that are named, as JSON."""
+    """What it is about and graded by; of its other fields those that are named, as text or JSON."""
     if case.description is not None:
         yield "about", case.description
     if case.criteria is not None:
@@ -22,8 +22,9 @@ def case_facts(
         if case.data.get(name):
             yield name, "".join(write_yaml(case.data[name])).strip("\n")
     for name in others:
-        if case.data.get(name) not in (None, [], {}):
-            yield name, as_json(case.data[name], indent=indent)
+        value = case.data.get(name)
+        if value not in (None, [], {}):
+            yield name, value if isinstance(value, str) else as_json(value, indent=indent)
 
 
 def user_facts(user: SimulatedUser) -> Iterator[tuple[str, str]]:

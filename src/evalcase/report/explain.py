@@ -5,9 +5,10 @@ from __future__ import annotations
 from evalcase.model.case import Case
 from evalcase.model.outcome import outcome_of_one
 from evalcase.model.result import Result
-from evalcase.report.terminal.failures import detail_lines, name_lines
-from evalcase.report.terminal.said import result_said
+from evalcase.report.terminal.failures import name_lines
+from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
+from evalcase.report.terminal.trial_details import detail_lines
 
 
 def explain(result: Result, case: Case | None = None, width: int = 80) -> str:
@@ -16,6 +17,6 @@ def explain(result: Result, case: Case | None = None, width: int = 80) -> str:
     alone = outcome_of_one(result.verdict, result.pass_rate)
     lines = [
         *name_lines(result, alone, PLAIN, width, name_target=True),
-        *detail_lines(result, result_said(result), case, PLAIN, width),
+        *detail_lines(result, result_heard(result), case, PLAIN, width),
     ]
     return "\n".join(lines)

@@ -30,7 +30,7 @@ _OF_DEEPEVAL = frozenset({
 })  # fmt: skip
 _OF_BRAINTRUST = frozenset({"_xact_id", "root_span_id", "span_id", "dataset_id", "project_id"})
 _OF_SCHEMAS = ("properties", "$defs", "definitions", "patternProperties", "items")
-_OF_TARGETS = frozenset({"unknown-target", "undefined-target"})
+_OF_TARGETS = frozenset({"unknown-target", "undefined-target", "bad-target"})
 
 
 class Foreign(NamedTuple):

@@ -98,7 +98,7 @@ def check_plan(
 def place_broken(name: str, error: ConfigError, config: Config, needs: Needs) -> ConfigError:
     """Why a target can't be opened, at the place where it is named; and with it all that `check`
     finds to be wrong with targets of the run, so that nobody has to try them one by one."""
-    broken = {name: Unfit("unknown-target", str(error))}
+    broken = {name: Unfit("bad-target", str(error))}
     return ConfigError.of(check_plan(config, needs, broken=broken))
 
 

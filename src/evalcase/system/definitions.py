@@ -25,11 +25,10 @@ def find_undefined(reference: str, root: str) -> tuple[str, str | None] | None:
     first = name.partition(".")[0]
     if not first.isidentifier():
         return None
+    broken = find_broken(reference, root)
+    if broken is not None:
+        return broken
     path = _file_of(module, root)
-    for each in (*_packages_of(module, root), *([path] if path is not None else [])):
-        broken = _object_to_syntax(each, root)
-        if broken is not None:
-            return broken
     names = None if path is None else _names_in(path, root)
     if path is None or names is None:
         return None
@@ -48,6 +47,15 @@ def _tell_undefined(where: str, name: str, names: Mapping[str, bool]) -> tuple[s
     some = ", ".join(public[:_MOST_NAMED]) + (" …" if len(public) > _MOST_NAMED else "")
     hint = did_you_mean(name, public) or (f"it has {some}" if public else "it has no names yet")
     return f"{where} has no `{name}`", hint
+
+
+def find_broken(reference: str, root: str) -> tuple[str, str | None] | None:
+    """The same where the file, or a package that it is in, is no Python."""
+    module = reference.partition(":")[0]
+    path = _file_of(module, root)
+    files = (*_packages_of(module, root), *([path] if path is not None else []))
+    told = (_object_to_syntax(each, root) for each in files)
+    return next((each for each in told if each is not None), None)
 
 
 def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:

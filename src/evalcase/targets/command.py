@@ -97,7 +97,7 @@ class CommandTarget(Target):
             most_bytes = program.max_output_bytes
             async with Process(given.argv, program.cwd, given.env, most_bytes) as process:
                 output = await self._run(process, given)
-        return read_output(output, program.output, self._surroundings.warn)
+                return self._read(output, program, process)
 
     def cache_key(self, question: Question) -> JSON:
         """What decides an answer: the command with its files, and what it is given."""
@@ -132,6 +132,17 @@ class CommandTarget(Target):
             if self._program is not None:
                 self._program = None
                 tree.disown_orphans()
+
+    def _read(self, output: Output, program: Program, process: Process) -> Answer:
+        """The answer. What the program wrote beside it is kept where there is none to be seen."""
+        try:
+            answer = read_output(output, program.output, self._surroundings.warn)
+        except TargetError as error:
+            error.details |= {"stderr": process.stderr} if process.stderr else {}
+            raise
+        if not process.stderr or answer.text.strip() or answer.tool_calls:
+            return answer
+        return replace(answer, stderr=process.stderr)
 
     async def _run(self, process: Process, given: CommandInput) -> Output:
         code, stdout = await process.run(given.stdin)

@@ -9,7 +9,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, measure_depth
 from evalcase.model.message import is_part, part_text, text_of
 from evalcase.text.late_pattern import late_pattern
-from evalcase.text.readable import call_text
+from evalcase.text.silence import but_instead
 from evalcase.text.strict_json import DEEPEST, BadJsonError, parse_json
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def value_of_answer(answer: Answer) -> JSON:
     """The JSON value. Raise BadJsonError where there is none; it says what there is."""
     content = answer.content
     if content is None:
-        raise BadJsonError(f"it has no content{but_calls(answer)}")
+        raise BadJsonError(f"it has no content{but_instead(answer.last)}")
     text = text_of_content(content)
     if text is not None:
         return parse_answer(text)
@@ -72,17 +72,6 @@ def expected_halves(messages: Iterable[Mapping[str, JSON]]) -> frozenset[Half]:
     if is_comparable(last) and (text is None or text.strip()):
         halves.append("content")
     return frozenset(halves)
-
-
-def but_calls(answer: Answer) -> str:
-    """What an answer has in place of content."""
-    calls = answer.tool_calls
-    if not calls:
-        return ""
-    first = call_text(calls[0].name, calls[0].arguments)
-    called = first if len(first) <= 80 else f"{first[:80]}…"
-    more = f" and {len(calls) - 1:,} more" if len(calls) > 1 else ""
-    return f", but {'a tool call' if not more else 'tool calls'}: {called}{more}"
 
 
 def parse_answer(text: str) -> JSON:

@@ -12,7 +12,9 @@ from collections.abc import Callable
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.late_pattern import late_pattern
 
+_LONGEST = 200
 _TRACEBACK = "Traceback (most recent call last):"
+_CAUSED = "The above exception was the direct cause of the following exception:"
 # At the beginning of a line, and with something to say: `Error: …`, `java.io.IOException: …`,
 # `Uncaught TypeError: …`, `fatal: …`, `panic: …`, `error[E0308]: …`, `make: *** …`
 _NAMED = late_pattern(
@@ -24,7 +26,8 @@ _NAMED = late_pattern(
 )
 _WORDS = late_pattern(
     r"\b(?:error|fatal|panic|exception|failed|failure|cannot|can't|could not|couldn't|unable to"
-    r"|not found|no such|denied|refused|invalid|missing|undefined|unknown|killed)\b"
+    r"|not found|no such|denied|refused|invalid|missing|undefined|unknown|killed"
+    r"|out of memory|timed out|exceeded)\b"
     r"|[a-z](?:Error|Exception)\b",
     re.IGNORECASE,
 )
@@ -37,10 +40,18 @@ class QuotedLines(NamedTuple):
     after: int
 
 
-def find_complaint(stderr: str) -> str:
-    """The line that says why; the last where none stands out; empty where there is nothing."""
+def add_complaint(what: str, stderr: str) -> str:
+    """What has happened, and why: by the line that says so. Where none stands out, the last is
+    what was written before, and no reason; and where there is none, nothing is added."""
     lines = stderr.strip().splitlines()
-    return lines[_find(lines)].strip() if lines else ""
+    if not lines:
+        return what
+    number = _find_telling(lines)
+    if number is None:
+        return f"{what}, after it wrote: {lines[-1].strip()[:_LONGEST]}"
+    why = f"{what}: {lines[number].strip()[:_LONGEST]}"
+    cause = _find_cause(lines, number)
+    return f"{why} (caused by {cause[:_LONGEST]})" if cause else why
 
 
 def excerpt_complaint(stderr: str, most: int) -> QuotedLines:
@@ -56,20 +67,36 @@ def excerpt_complaint(stderr: str, most: int) -> QuotedLines:
 
 
 def _find(lines: list[str]) -> int:
-    """The number of the line that says why."""
+    """The number of the line that says why, or of the last."""
+    number = _find_telling(lines)
+    return len(lines) - 1 if number is None else number
+
+
+def _find_telling(lines: list[str]) -> int | None:
+    """The number of the line that says why; None where none stands out."""
     for number in (_raised(lines), _last(lines, _NAMED.match), _last(lines, _WORDS.search)):
         if number is not None:
             return number
-    return len(lines) - 1
+    return None
 
 
-def _raised(lines: list[str]) -> int | None:
-    """What the last traceback of Python ends with."""
+def _find_cause(lines: list[str], number: int) -> str:
+    """What an exception of Python was raised from, where it says so: the first of the chain."""
+    if not any(line.strip() == _CAUSED for line in lines[:number]):
+        return ""
+    starts = [at for at, line in enumerate(lines[:number]) if line.strip() == _TRACEBACK]
+    first = _raised(lines, starts[0]) if starts else None
+    return "" if first is None or first >= number else lines[first].strip()
+
+
+def _raised(lines: list[str], start: int | None = None) -> int | None:
+    """What a traceback of Python ends with: the last, or the one that begins there."""
     starts = [number for number, line in enumerate(lines) if line.strip() == _TRACEBACK]
     if not starts:
         return None
-    indent = lines[starts[-1]].partition("T")[0]
-    for number in range(starts[-1] + 1, len(lines)):
+    begun = starts[-1] if start is None else start
+    indent = lines[begun].partition("T")[0]
+    for number in range(begun + 1, len(lines)):
         rest = lines[number].removeprefix(indent)
         if rest and not rest[0].isspace():
             return number

@@ -10,6 +10,10 @@ from json import dumps
 
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.message import ToolCall, is_part, names_tool, part_text
+from evalcase.text.abridge import shorten_text
+
+_LONGEST = 100
+"""Characters that are shown of what names a part."""
 
 
 def as_json(value: JSON, indent: int | None = None) -> str:
@@ -54,8 +58,21 @@ def _part(part: Mapping[str, JSON]) -> str:
     text = part_text(part)
     if text is not None:
         return text
-    named = part.get("path", part.get("value", part.get("url")))
-    return f"[{part['type']}: {named:.100}]" if isinstance(named, str) else f"[{part['type']}]"
+    named = next(_name_part(part), "")
+    return f"[{part['type']}: {shorten_text(named, _LONGEST)}]" if named else f"[{part['type']}]"
+
+
+def _name_part(part: Mapping[str, JSON]) -> Iterator[str]:
+    """What tells a part from others of its type: where it is from, or what it says under the name
+    of its type, as a refusal does; what else it has, where it may be data."""
+    own = part.get(str(part["type"]))
+    own = own.get("url") if isinstance(own, dict) and "url" in own else own
+    for value in (part.get("path"), part.get("value"), part.get("url"), own):
+        if isinstance(value, str):
+            yield value
+    rest = {key: value for key, value in part.items() if key != "type"}
+    if rest and part["type"] not in ("file", "image"):
+        yield as_json(rest)
 
 
 def call_lines(message: Mapping[str, JSON]) -> Iterator[str]:

@@ -13,7 +13,7 @@ console.log(JSON.stringify(texts.map((text) => drawText(text))));
 
 def test_white_space_alone_is_never_called_empty() -> None:
     assert run_script(["text.js"], TRY, ["", " \n", " a"]) == [
-        ["p.nothing", "(empty)"],
-        ["p.nothing", "(only white space)"],
+        ["p.nothing", ["(empty)"]],
+        ["p.nothing", ["(only white space)"]],
         ["div.text", [" a"]],
     ]

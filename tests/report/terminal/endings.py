@@ -243,8 +243,8 @@ def one_case(width: int, style: Style) -> list[str]:
     for number, each in enumerate(results):
         trial = replace(each, key=each.key._replace(repeat=number + 1))
         outcome = outcome_of_one(each.verdict)._replace(repeats=len(results))
-        lines += trial_lines(trial, outcome, width, style, is_first=not number)
-    lines += trial_lines(results[0], outcome_of_one("failed"), width, style, is_first=True)
+        lines += trial_lines(trial, None, outcome, width, style, is_first=not number)
+    lines += trial_lines(results[0], None, outcome_of_one("failed"), width, style, is_first=True)
     return lines
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.model.grade import Grade
-from evalcase.report.terminal.failures import compared_lines
+from evalcase.report.terminal.compared import compared_lines
 from evalcase.report.terminal.pairs import SideLine, pair_calls, pair_texts
 from evalcase.report.terminal.style import PLAIN
 

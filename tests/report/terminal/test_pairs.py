@@ -48,7 +48,7 @@ def test_a_comma_at_the_end_of_a_line_of_data_is_no_difference() -> None:
 
 
 def test_white_space_alone_is_never_called_empty() -> None:
-    (pair,) = pair_texts("a", " \n ", "(no text)")
+    (pair,) = pair_texts("a", " \n ")
     assert pair == (SideLine("a", 0, 1), SideLine("(only white space)", note=True))
     (pair,) = pair_texts(" ", "", "(no text)")
     assert [side and side.text for side in pair] == ["(only white space)", "(no text)"]

@@ -9,9 +9,11 @@ import pytest
 from evalcase.model.answer import Answer
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
+from evalcase.model.outcome import outcome_of_one
 from evalcase.model.result import Result
 from evalcase.report.figures.summing import sum_up
 from evalcase.report.terminal.cells import measure_text
+from evalcase.report.terminal.failures import name_lines
 from evalcase.report.terminal.progress import write_percent
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.summary import RunEnding, summary_lines
@@ -153,3 +155,11 @@ def test_the_slowest_are_named_where_that_is_news(seconds: list[float], named: b
     lines = summary(results, 80, PLAIN)
     assert any(line.startswith("slowest  c0 0.50 s") for line in lines) is named
     assert any(line.startswith("slowest") for line in lines) is named
+
+
+def test_an_id_that_needs_several_rows_is_shown_whole() -> None:
+    id = "word-" * 30 + "end"
+    failed = result(id, "failed", sides("a", "b"))
+    lines = list(name_lines(failed, outcome_of_one("failed"), PLAIN, 80))
+    assert "".join(line.removeprefix("failed").strip() for line in lines[:-1]) == id
+    assert max(map(len, lines)) <= 80

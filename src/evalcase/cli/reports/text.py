@@ -47,7 +47,7 @@ def _cases(reported: Reported) -> Iterator[str]:
     width, style = reported.width, reported.style
     see_suite = see_suites(kept.run, place.config.root, place.cwd)
     results = sorted(reported.results(), key=lambda result: result.key)
-    before = None
+    before, known = None, None
     for result in results:
         suite, case, _, _ = result.key
         if before is None or before[:2] != (suite, case):
@@ -56,7 +56,7 @@ def _cases(reported: Reported) -> Iterator[str]:
             known = kept.find_case(suite, case)
             yield from case_lines(see_suite(suite), case, known, width, style)
         is_first = before is None or before[:3] != result.key[:3]
-        yield from trial_lines(result, kept.outcome(result), width, style, is_first=is_first)
+        yield from trial_lines(result, known, kept.outcome(result), width, style, is_first=is_first)
         before = result.key
     if before is not None and (graded := read_evaluated(kept).graded_so_far):
         yield from ("", f"not complete: {graded}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.graders.compare.excerpt import excerpt_text, quote_blank, quote_value, write_count
+from evalcase.graders.compare.excerpt import excerpt_text, quote_value, write_count
 from evalcase.graders.compare.json_difference import find_differences, list_differences
 from evalcase.graders.compare.text_difference import (
     find_text_difference,
@@ -13,14 +13,9 @@ from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, are_same
 from evalcase.model.message import part_text
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.answer_value import (
-    but_calls,
-    parse_answer,
-    text_of_content,
-    text_parts,
-    too_deep,
-)
-from evalcase.text.readable import as_json
+from evalcase.text.answer_value import parse_answer, text_of_content, text_parts, too_deep
+from evalcase.text.readable import as_json, content_text
+from evalcase.text.silence import but_instead, say_silence
 from evalcase.text.strict_json import DEEPEST, BadJsonError
 
 _CUT = "the answer was cut, as it was larger than evalcase keeps, so it can't be compared"
@@ -42,37 +37,53 @@ def compare_content(expected: JSON, answer: Answer) -> ContentMatch:
         return tell_difference(_CUT, _shown(expected), _shown(got), note=_CUT)
     if got is None and text is None:
         return tell_difference(
-            f"the answer has no content{but_calls(answer)}", lay_out(expected), ""
+            f"the answer has no content{but_instead(answer.last)}", lay_out(expected), ""
         )
-    if got is None and text is not None and trim_text(text):
-        reason = f"expected {quote_value(trim_text(text))}, got no text{but_calls(answer)}"
-        return tell_difference(reason, trim_text(text), "")
     if text is None:
         return _compare_data(expected, got)
+    return _compare_as_text(text, got, answer, _left_out(expected))
+
+
+def _compare_as_text(text: str, got: JSON, answer: Answer, left_out: str) -> ContentMatch:
     said = _shown(got)
-    return compare_texts(trim_text(text), trim_text(said), _left_out(expected), (text, said))
+    parts = text_parts(got)
+    has_text = not parts or text_of_content(got) is not None
+    if trim_text(said) and (has_text or trim_text(text) == trim_text(said)):
+        compared = compare_texts(trim_text(text), trim_text(said), left_out, (text, said))
+    else:
+        said = said if has_text else ""
+        silence = say_silence(answer.last, said)
+        compared = compare_texts(trim_text(text), "", left_out, (text, said), silence)
+    if not parts or compared.equal:
+        return compared
+    # What was compared is text, and people see what stands beside it.
+    return compared._replace(details={**compared.details, "got": excerpt_text(content_text(got))})
 
 
 def compare_texts(
-    expected: str, got: str, left_out: str = "", written: tuple[str, str] = ("", "")
-) -> ContentMatch:
+    expected: str, got: str, left_out: str = "", written: tuple[str, str] = ("", ""),
+    silence: str = "",
+) -> ContentMatch:  # fmt: skip
     """Two texts that are to be the same; `left_out` says what was not compared. Of what was
-    `written`, white space is told where there was nothing else."""
+    `written`, white space is told where there was nothing else; `silence` says what there is in
+    place of a text that `got` doesn't have."""
     if expected == got:
         return ContentMatch(True, "the text is equal" + (f" ({left_out})" if left_out else ""), {})
-    if (written[0] and not expected) or (written[1] and not got):
+    if silence or (written[0] and not expected):
         left, right = expected or written[0], got or written[1]
-        reason = f"expected {_quote_any(left)}, got {_quote_any(right)}"
+        reason = f"expected {_quote_any(left)}, got {silence or quote_value(right)}"
         reason += f" ({left_out})" if left_out else ""
         return tell_difference(reason, left, right, note=left_out)
     differs = find_text_difference(expected, got)
     note = "; ".join(part for part in (differs.note, left_out) if part)
     at = first_difference(expected, got)
-    return tell_difference(str(differs._replace(note=note)), expected, got, at, differs.where, note)
+    # Beside both sides it goes without saying that they differ from the first character on.
+    where = differs.where if at else ""
+    return tell_difference(str(differs._replace(note=note)), expected, got, at, where, note)
 
 
 def _quote_any(text: str) -> str:
-    return quote_value(text) if text.strip() else quote_blank(text)
+    return quote_value(text) if text.strip() else say_silence((), text)
 
 
 def _compare_data(expected: JSON, got: JSON) -> ContentMatch:

@@ -18,11 +18,6 @@ def quote_value(value: JSON) -> str:
     return text if len(text) <= _IN_A_LINE else f"{text[:_IN_A_LINE]}…"
 
 
-def quote_blank(text: str) -> str:
-    """What a reason says of a text in which nothing can be seen."""
-    return f"only white space: {quote_value(text)}" if text else "an empty text"
-
-
 def excerpt_text(text: str, around: int = 0) -> str:
     """At most 4,000 characters of a text, with what matters among them, and what was cut said."""
     if len(text) <= _SIDE_BY_SIDE:

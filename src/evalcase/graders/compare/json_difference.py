@@ -10,6 +10,7 @@ from evalcase.model.json_value import JSON, are_same
 from evalcase.model.quick_tuple import NamedTuple
 
 _SHOWN = 5
+_ROOT = "$"
 
 
 class Difference(NamedTuple):
@@ -21,6 +22,13 @@ class Difference(NamedTuple):
     def __str__(self) -> str:
         return f"{self.path}: {self.what}"
 
+    @property
+    def place(self) -> str:
+        """Where it is, for who sees both values; nothing where all of them is."""
+        if self.path == _ROOT:
+            return self.in_a_word
+        return f"{self.path}: {self.in_a_word}" if self.in_a_word else self.path
+
 
 class Listed(NamedTuple):
     text: str
@@ -29,7 +37,7 @@ class Listed(NamedTuple):
 
 
 def find_differences(
-    expected: JSON, got: JSON, path: str = "$", extra_keys: bool = False
+    expected: JSON, got: JSON, path: str = _ROOT, extra_keys: bool = False
 ) -> Iterator[Difference]:
     """Every difference, in the order of the expected value.
 
@@ -84,6 +92,6 @@ def list_differences(differences: Iterable[Difference]) -> Listed:
     shown = list(islice(remaining, _SHOWN))
     left = sum(1 for _ in remaining)
     more = [f"and {left:,} more"] if left else []
-    said = [f"{each.path}: {each.in_a_word}" if each.in_a_word else each.path for each in shown]
+    said = [each.place for each in shown if each.place]
     paths = ", ".join(said) + "".join(f" {each}" for each in more)
     return Listed("; ".join([*map(str, shown), *more]), paths)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evalcase.graders.compare.excerpt import quote_blank
 from evalcase.model.grader import Context
 from evalcase.model.json_value import JSON
 from evalcase.text.answer_value import value_of_answer
+from evalcase.text.silence import say_silence
 
 _SMALL = 200
 """How many values can be held against each other, or to a schema, in a few milliseconds."""
@@ -32,8 +32,9 @@ def is_large(value: JSON) -> bool:
 
 def without_text(context: Context) -> str:
     """What a reason says of an answer that has no text, or only white space."""
-    if context.part is not None or context.answer.content is not None:
-        return quote_blank(context.text)
-    from evalcase.text.answer_value import but_calls
+    said = context.answer.last if context.part is None else [_as_said(context.text)]
+    return say_silence(said, context.text)
 
-    return f"no text{but_calls(context.answer)}"
+
+def _as_said(text: str) -> dict[str, JSON]:
+    return {"role": "assistant", "content": text}

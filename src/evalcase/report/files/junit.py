@@ -17,10 +17,11 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.report.files.folded import CaseTrials, See
 from evalcase.report.files.xml import xml_tag, xml_text
-from evalcase.report.terminal.failures import UNFINISHED, detail_lines, passed_of, reason_of
-from evalcase.report.terminal.said import result_said
+from evalcase.report.terminal.failures import UNFINISHED, passed_of, reason_of
+from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.summary import FindCase
+from evalcase.report.terminal.trial_details import detail_lines
 from evalcase.text.abridge import shorten_text
 
 _MOST_BYTES = 10_000
@@ -234,7 +235,7 @@ def _element(name: str, trial: Result, case: Case | None, told: str, locate: Loc
     message = _cut(f"{told}; {reason}" if told else reason)
     kind = trial.failure.kind if trial.failure is not None else trial.verdict
     lines = [f"{locate(trial.key.suite, trial.key.case)}: {message}"]
-    lines += detail_lines(trial, result_said(trial), case, PLAIN, _WIDTH)
+    lines += detail_lines(trial, result_heard(trial), case, PLAIN, _WIDTH)
     start = xml_tag(name, {"message": message, "type": kind})
     return f"{start}{_capped(lines)}</{name}>"
 

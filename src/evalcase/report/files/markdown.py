@@ -15,7 +15,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.totals import Totals
 from evalcase.report.figures.figures import Figures, Mean, Slice
 from evalcase.report.files.folded import CaseTrials
-from evalcase.report.terminal.failures import UNFINISHED, detail_lines, passed_of, reason_of
+from evalcase.report.terminal.failures import UNFINISHED, passed_of, reason_of
 from evalcase.report.terminal.figure_facts import (
     cost_facts,
     judging_facts,
@@ -25,9 +25,10 @@ from evalcase.report.terminal.figure_facts import (
 )
 from evalcase.report.terminal.part_table import say_by
 from evalcase.report.terminal.progress import VERDICTS, write_money, write_percent
-from evalcase.report.terminal.said import result_said
+from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.summary import FindCase
+from evalcase.report.terminal.trial_details import detail_lines
 from evalcase.text.abridge import shorten_text
 from evalcase.text.late_pattern import late_pattern
 from evalcase.text.markdown import code_block
@@ -188,7 +189,7 @@ def _case(each: CaseTrials, case: Case | None) -> str:
     told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
     why = "; ".join([*told, *([reason_of(trial)] if reason_of(trial) else [])]) or each.verdict
     name = f"{each.suite}: {each.case} ({each.target})"
-    lines = detail_lines(trial, result_said(trial), case, PLAIN, _WIDTH)
+    lines = detail_lines(trial, result_heard(trial), case, PLAIN, _WIDTH)
     block = "\n".join(code_block(lines))
     return (
         f"<details><summary>{_SIGNS[each.verdict]} {each.verdict} {_html(name)}<br>"

@@ -17,8 +17,8 @@ COLUMN_TYPES: Mapping[str, type] = {
     "suite": str, "case": str, "target": str, "repeat": int, "verdict": str, "score": float,
     "case_verdict": str, "reason": str, "input": str, "expected_output": str, "answer": str,
     "tool_calls": str, "duration_s": float, "cost_usd": float, "input_tokens": int,
-    "output_tokens": int, "attempts": int, "tags": str, "metadata": str, "vars": str,
-    "run": str, "mixed": str, "turns": int, "ending": str, "user_usd": float,
+    "output_tokens": int, "attempts": int, "tags": str, "metadata": str, "conversation_id": str,
+    "vars": str, "run": str, "mixed": str, "turns": int, "ending": str, "user_usd": float,
 }  # fmt: skip
 """The columns, beside one for each grader with its score."""
 
@@ -50,6 +50,7 @@ def trial_row(
         "attempts": result.attempts,
         "tags": ", ".join(tags) if tags else None,
         "metadata": as_json(metadata) if metadata else None,
+        "conversation_id": data.get("conversation_id"),
         "vars": as_json(data["vars"]) if data.get("vars") else None, "run": run,
         "mixed": "mixed" if result.key.target in mixed else None,
         "turns": len(result.turns) or None, "ending": result.ending,

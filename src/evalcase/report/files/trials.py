@@ -62,6 +62,7 @@ def trial_object(
         "trace": answer.trace if answer is not None else None,
         "tags": data.get("tags", []),
         "metadata": data.get("metadata", {}),
+        "conversation_id": data.get("conversation_id"),
         "vars": data.get("vars", {}),
         "run": origin.run,
         "run_status": origin.status,

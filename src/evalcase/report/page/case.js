@@ -87,6 +87,7 @@ function drawTrial(detail, trial) {
     trial.failure && drawFailure(trial.failure, { skipped: 'Skipped', errored: 'Error' }[trial.verdict] || 'Failure'),
     trial.turns ? [listSides(detail, trial).length > 0 && drawSides(detail, trial), h('h3', 'Conversation'), drawTalk(detail, trial)] : drawSides(detail, trial),
     trial.truncated && h('p.notice', 'The answer was cut, as it was larger than evalcase keeps.'),
+    trial.stderr && h('div', h('h3', 'Standard error'), drawText(trial.stderr, 'json')),
     trial.scrubbed && h('p.notice', 'A secret was taken out of the answer; it was graded with it.'),
     drawLabelling(detail, trial),
     h('div.graded', drawGradings(trial, [detail.reference, textOf(trial)])),
@@ -142,14 +143,14 @@ function drawSides(detail, trial) {
   const actual = isCompared() ? (detail.trials.length ? 'Head' : 'Base') : 'Actual';
   return h('div', {},
     sides.length > 1 && h('div.chips', { role: 'group', 'aria-label': 'Compare with' }, sides.map(([name, label]) => button(label, { class: 'chip', 'aria-pressed': String(name === chosen[0]), onclick: () => change({ side: name }, true) }))),
-    drawDiff(chosen[2], text, [chosen[1], actual]));
+    drawDiff(chosen[2], text, [chosen[1], actual], trial.nothing));
 }
 
 function drawGradings(trial, seen) {
   const whole = trial.turns ? trial.grades.filter((grade) => grade.turn === undefined) : trial.grades;
-  if (!trial.gradings || trial.gradings.length < 2) return whole.length > 0 && [h('h3', trial.turns ? 'Grades of the whole' : 'Grades'), drawGrades(whole, seen)];
+  if (!trial.gradings || trial.gradings.length < 2) return whole.length > 0 && [h('h3', trial.turns ? 'Grades of the whole' : 'Grades'), drawGrades(whole, seen, trial.nothing)];
   const last = trial.gradings[trial.gradings.length - 1];
   return [h('h3', `Grades, ${sayCount(trial.gradings.length, 'grading')}`),
     [...trial.gradings].reverse().map((grading) => h('details.grading', { open: grading === last },
-      h('summary', drawMark(grading.verdict), `grading ${grading.number}, score ${sayScore(grading.score)}`), drawGrades(grading.grades, seen)))];
+      h('summary', drawMark(grading.verdict), `grading ${grading.number}, score ${sayScore(grading.score)}`), drawGrades(grading.grades, seen, trial.nothing)))];
 }

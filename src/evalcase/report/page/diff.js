@@ -99,8 +99,8 @@ function diffTexts(left, right) {
   return { runs: [[false, left, right]], remark: 'Too different to compare: both are shown whole.' };
 }
 
-// Two texts side by side with what differs marked.
-function drawDiff(left, right, labels) {
+// Two texts side by side with what differs marked. `nothing` stands for a second one that can't be seen.
+function drawDiff(left, right, labels, nothing) {
   const { runs, remark } = diffTexts(left, right);
   const alike = runs.filter(([same]) => same).reduce((sum, [, one]) => sum + one.length, 0);
   // Marks everywhere would say no more than none.
@@ -109,7 +109,7 @@ function drawDiff(left, right, labels) {
     if (!texts[at]) return null;
     return same || !isAlike ? spellText(texts[at]) : h(tag, spellText(texts[at]));
   }));
-  const column = (at, tag, text) => h('div', { class: `side ${tag}-side` }, h('h4', labels[at]), drawBlank(text) || side(at, tag));
+  const column = (at, tag, text) => h('div', { class: `side ${tag}-side` }, h('h4', labels[at]), drawBlank(text, at && nothing) || side(at, tag));
   const told = left === right ? 'They are the same.' : (!isAlike && left && right ? 'They have little in common, so nothing is marked.' : '');
   return h('div.diff', column(0, 'del', left), column(1, 'ins', right), (remark || told) && h('p.remark', remark || told));
 }

@@ -1,20 +1,20 @@
 // Grades as a tree: what each grader says, why, and what it says it by.
 
-// `seen` is the pair of texts that stands above already.
-function drawGrades(grades, seen) {
-  return h('ul.grades', grades.map((grade) => h('li', drawGrade(grade, seen))));
+// `seen` is the pair of texts that stands above already; `nothing` stands for an answer without text.
+function drawGrades(grades, seen, nothing) {
+  return h('ul.grades', grades.map((grade) => h('li', drawGrade(grade, seen, nothing))));
 }
 
-function drawGrade(grade, seen) {
+function drawGrade(grade, seen, nothing) {
   const more = [
     grade.failure && drawFailure(grade.failure, 'The grader broke'),
     grade.calls && drawPairs(grade.calls, ['expected', 'got'], 'calls'),
     grade.fields && drawPairs(grade.fields, ['field', 'expected', 'got'], 'fields'),
-    grade.expected !== undefined && grade.got !== undefined && !(seen && seen[0] === grade.expected && seen[1] === grade.got) && drawDiff(grade.expected, grade.got, ['Expected', grade.where ? `Got, at ${grade.where}` : 'Got']),
+    grade.expected !== undefined && grade.got !== undefined && !(seen && seen[0] === grade.expected && seen[1] === grade.got) && drawDiff(grade.expected, grade.got, ['Expected', grade.where ? `Got, at ${grade.where}` : 'Got'], nothing),
     grade.criteria && h('ul.criteria', grade.criteria.map(drawCriterion)),
     grade.claims && h('ul.criteria', grade.claims.map((each) => drawCriterion({ ...each, text: each.claim }))),
     grade.votes && drawVotes(grade.votes),
-    grade.grades && drawGrades(grade.grades, seen),
+    grade.grades && drawGrades(grade.grades, seen, nothing),
     grade.asked && h('p.fine', sayAsked(grade.asked)),
     grade.details && drawFold('details', drawText(grade.details, 'json')),
   ].filter(Boolean);

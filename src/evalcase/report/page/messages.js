@@ -11,7 +11,15 @@ function drawMessage(message, isLast) {
   return h('details', { class: `message ${known ? message.role : 'other'}`, open: isLast || !isLong },
     h('summary', drawWord(message.role)),
     (message.parts || []).map(drawPart), (message.calls || []).map(drawCall),
-    message.more && drawFold('more of this message', drawText(message.more, 'json')));
+    message.bare && h('p.nothing', '(no text)'),
+    message.more && drawMore(message));
+}
+
+// Where there is no text, what else there is need not be looked for.
+function drawMore(message) {
+  const fold = drawFold('more of this message', drawText(message.more, 'json'));
+  fold.open = Boolean(message.bare);
+  return fold;
 }
 
 function drawPart(part) {

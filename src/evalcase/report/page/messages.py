@@ -34,6 +34,10 @@ def _tell_message(message: Mapping[str, JSON]) -> Told:
     others = {key: value for key, value in message.items() if key not in _SHOWN}
     if others:
         told["more"] = as_json(others, indent=2)
+    if (calls or others) and not content_text(message.get("content")).strip():
+        # What there is says more than that there is no text.
+        told.pop("parts", None)
+        told |= {"bare": True} if others else {}
     return told
 
 

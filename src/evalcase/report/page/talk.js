@@ -20,7 +20,7 @@ function drawTurn(turn, number, messages, grades, script) {
     h('div.beside',
       h('div.said', messages.map((message) => drawMessage(message, true))),
       (wanted || grades.length > 0) && h('div.judged',
-        h('div.graded', grades.length > 0 && drawGrades(grades.map((grade) => ({ ...grade, grader: grade.grader.replace(`turn ${number}: `, '') })))),
+        h('div.graded', grades.length > 0 && drawGrades(grades.map((grade) => ({ ...grade, grader: grade.grader.replace(`turn ${number}: `, '') })), null, turn.nothing)),
         script && script.expected && drawFold('expected', drawMessages(script.expected, `Expected of turn ${number}`)),
         wanted && script.facts.map(([name, text]) => drawFold(name, drawText(text, 'json'))))));
 }

@@ -21,9 +21,9 @@ function drawWord(text, props) {
   return h('bdi', props, spellText(text));
 }
 
-// What stands for a text in which nothing can be seen; null for any other.
-function drawBlank(text) {
-  return text.trim() ? null : h('p.nothing', text ? '(only white space)' : '(empty)');
+// What stands for a text in which nothing can be seen; null for any other. `nothing` is what is known of it.
+function drawBlank(text, nothing) {
+  return text.trim() ? null : h('p.nothing', spellText(nothing || (text ? '(only white space)' : '(empty)')));
 }
 
 // A text of its own, with its line ends as they are.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import zip_longest
 from typing import Any
 
 from evalcase.model.answer import Answer, Usage
@@ -16,6 +17,7 @@ from evalcase.report.page.messages import Told, tell_messages
 from evalcase.report.page.subject import Regrading
 from evalcase.text.answer_value import parse_answer
 from evalcase.text.readable import arguments_text, as_json, content_text
+from evalcase.text.silence import name_silence
 
 _SIDES = ("expected", "got", "where", "note")
 _ROWS = ("calls", "fields", "criteria", "claims", "votes")
@@ -57,13 +59,15 @@ def tell_trial(
 def _tell_talk(result: Result) -> Told:
     """The turns of a conversation, by how many messages of its answer each has; how it ended, and
     what it took to play its user."""
+    silences = [name_silence(each.answer.messages) for each in result.exchanges]
     told: Told = {
         "turns": [
             {
                 "said": turn.said, "answered": turn.answered, "seconds": turn.duration_s,
                 "cost": turn.cost_usd, "tokens": _tokens(turn.usage),
+                "nothing": silence,
             }
-            for turn in result.turns
+            for turn, silence in zip_longest(result.turns, silences)
         ]
     }  # fmt: skip
     if result.ending is not None:
@@ -88,8 +92,10 @@ def _tell_answer(answer: Answer) -> Told:
         "cost": answer.cost_usd,
         "model": answer.model,
     }
-    content = answer.content
-    if not isinstance(content, str):  # a text stands in its message already
+    content, silence = answer.content, name_silence(answer.last)
+    if silence:
+        told["nothing"] = silence
+    if silence or not isinstance(content, str):  # a text stands in its message already
         told["text"] = content_text(content)
     if answer.usage is not None:
         usage = answer.usage
@@ -103,6 +109,7 @@ def _tell_answer(answer: Answer) -> Told:
     if answer.steps:
         told["steps"] = [_tell_step(step) for step in answer.steps]
     told |= {"stepsCut": answer.steps_cut} if answer.steps_cut else {}
+    told |= {"stderr": answer.stderr} if answer.stderr else {}
     return told
 
 

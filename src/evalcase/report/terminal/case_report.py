@@ -17,25 +17,24 @@ from evalcase.model.result import Result, Verdict
 from evalcase.model.simulated_user import SimulatedUser
 from evalcase.report.case_facts import case_facts, user_facts
 from evalcase.report.terminal.cells import measure_text, wrap_text
-from evalcase.report.terminal.failures import (
-    UNFINISHED,
-    compared_lines,
-    passed_of,
-)
+from evalcase.report.terminal.compared import compared_lines
+from evalcase.report.terminal.failures import UNFINISHED, own_name, passed_of
 from evalcase.report.terminal.judged import DRAWN, is_judged, judged_lines
 from evalcase.report.terminal.progress import write_money
-from evalcase.report.terminal.said import label_text
+from evalcase.report.terminal.said import label_text, result_heard
 from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import Style, colour_of, paint_text
+from evalcase.report.threshold_words import mean_words
 from evalcase.text.readable import as_json, content_text, outcome_lines
-from evalcase.text.visible import make_visible
+from evalcase.text.silence import NO_TEXT
+from evalcase.text.visible import make_visible, name_blank
 
 _INDENT = 2
 _SIDES = ("expected", "got", "where", "note", "calls")
 """Details that are drawn as two sides."""
 _MOST_ROWS = 1000
 
-_OTHERS = ("threshold", "metadata", "tags")
+_OTHERS = ("threshold", "conversation_id", "metadata", "tags")
 """Fields that are shown beside what a case is about and graded by."""
 
 
@@ -80,8 +79,9 @@ def _user_lines(user: SimulatedUser, width: int, style: Style) -> Iterator[str]:
 
 
 def trial_lines(
-    result: Result, outcome: Outcome, width: int, style: Style, *, is_first: bool
-) -> Iterator[str]:
+    result: Result, case: Case | None, outcome: Outcome, width: int, style: Style, *,
+    is_first: bool,
+) -> Iterator[str]:  # fmt: skip
     """One trial of it; the first at a target says what became of the case there."""
     yield ""
     level = 1 if outcome.repeats > 1 else 0
@@ -95,6 +95,9 @@ def trial_lines(
     for line in _headed(result.verdict, head, width - len(indent), style):
         yield indent + line
     indent += " " * _INDENT
+    if case is not None and (words := mean_words(result, case)):
+        for line in label_text("mean", words, width - len(indent), style):
+            yield indent + line
     for line in _trial_lines(result, width - len(indent), style):
         yield (indent + line).rstrip()
 
@@ -149,6 +152,8 @@ def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
             yield from label_text(
                 "", "(a secret was taken out of it; it was graded with it)", width, style
             )
+        if result.answer.stderr:
+            yield from label_text("stderr", result.answer.stderr.strip("\n"), width, style)
         yield from step_lines(result.answer, width, style)
     for grade in result.grades:
         if grade.turn is None:
@@ -197,8 +202,11 @@ def message_lines(
         calls = list(outcome_lines(message))
         others = {key: value for key, value in message.items()
                   if key not in ("role", "content", "tool_calls")}  # fmt: skip
-        rows = ([said] if said or not calls else []) + calls
-        rows += [as_json(others)] if others else []
+        rows = [*calls, *([as_json(others)] if others else [])]
+        if said.strip() or not rows:
+            rows = [said, *rows]
+        elif message.get("content") is not None and not calls:
+            rows = [name_blank(said, NO_TEXT), *rows]
         role = make_visible(str(message.get("role")))
         yield from _indented(label_text(role, "\n".join(rows), width - _INDENT, style))
 
@@ -208,14 +216,14 @@ def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iter
     if grade.failure is not None or grade.score is None:
         verdict = "errored" if grade.failure is not None else "ungraded"
     score = "" if grade.score is None else f"{grade.score:.2f} "
-    head = ", ".join([f"{score}by {make_visible(grade.grader)}", *_asking(grade)])
+    head = ", ".join([f"{score}by {make_visible(own_name(grade))}", *_asking(grade)])
     yield from _headed(verdict, head, width, style)
     if grade.failure is not None:
         yield from _indented(_failure_lines("failure", grade.failure, width - _INDENT, style))
     elif grade.reason:
         yield from _indented(wrap_text(grade.reason, width - _INDENT))
-    called = result.answer is not None and any("tool_calls" in m for m in result.answer.messages)
-    nothing = "(no text)" if called else "(empty)"
+    heard = result_heard(result).get(grade.turn)
+    nothing = heard.nothing if heard is not None else ""
     yield from _indented(compared_lines(grade, nothing, style, width - _INDENT, _MOST_ROWS))
     inner = _inner_grades(grade)
     for each in inner:
@@ -268,7 +276,7 @@ def _failure_lines(label: str, failure: Failure, width: int, style: Style) -> It
         if name == "grades":
             continue  # they are drawn as what they are
         text = "\n".join(map(str, value)) if isinstance(value, list) else content_text(value)
-        yield from _indented(label_text(name, text, width - _INDENT, style))
+        yield from _indented(label_text(name, text.rstrip("\n"), width - _INDENT, style))
 
 
 def _indented(lines: Iterator[str] | list[str]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from evalcase.report.compare.track import ChangedPair, ChangeKind
 from evalcase.report.terminal.cells import cut_text, measure_text
 from evalcase.report.terminal.failures import INDENT, UNFINISHED, reason_lines, reason_of
 from evalcase.report.terminal.pairs import pair_texts
-from evalcase.report.terminal.said import answer_said, asked_in, asked_label, label_text
+from evalcase.report.terminal.said import asked_in, label_text, said_in
 from evalcase.report.terminal.side_by_side import compare_lines
 from evalcase.report.terminal.style import Style, paint_text
 from evalcase.text.visible import make_visible
@@ -67,7 +67,7 @@ def _detail_lines(
     side, key = (sides[1], pair.head) if pair.head is not None else (sides[0], pair.base)
     case = side.kept.find_case(key.suite, key.case) if key is not None else None
     if case is not None:
-        yield from label_text(asked_label(case), asked_in(case), width, style, _INPUT_ROWS)
+        yield from label_text(*asked_in(case), width, style, _INPUT_ROWS)
     if head is not None and head.verdict != "passed":
         yield from reason_lines(reason_of(head), width, 2)
     texts = [said_by(result) for result in (base, head)]
@@ -127,7 +127,6 @@ def said_by(result: Result | None) -> str:
 
 
 def _said(answer: Answer) -> str:
-    said = answer_said(answer)
-    assert said is not None
+    said = said_in(answer.messages, answer.last_at)
     more = [f"… {said.more:,} more calls"] if said.more else []
-    return "\n".join([*([said.text] if said.text else []), *said.calls, *more])
+    return "\n".join([*said.words, *said.calls, *more])

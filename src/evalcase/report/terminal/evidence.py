@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evalcase.report.terminal.cells import cut_text
@@ -30,7 +30,18 @@ def evidence_lines(
         yield paint_text(cut_text(f"status {details['status']}", width), style.gutter)
     if isinstance(request := details.get("request_id"), str):
         yield paint_text(cut_text(f"request {request}", width), style.gutter)
-    for name in ("body", "stderr", "stdout", "output", "value", "message"):
+    if "output" in details:
+        # It could not be read: what it was matters as much as what was written beside it.
+        yield from _first_quoted(details, ("output",), style, width, said)
+    yield from _first_quoted(
+        details, ("body", "stderr", "stdout", "value", "message"), style, width, said
+    )
+
+
+def _first_quoted(
+    details: dict[str, Any], names: Sequence[str], style: Style, width: int, said: str
+) -> Iterator[str]:
+    for name in names:
         text = str(details.get(name) or "").strip()
         if text and text not in said:
             yield from _quoted(name, text, style, width)

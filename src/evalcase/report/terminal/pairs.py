@@ -37,10 +37,10 @@ class SideLine(NamedTuple):
 LinePair = tuple[SideLine | None, SideLine | None]
 
 
-def pair_texts(expected: str, got: str, nothing: str = "(empty)") -> Iterator[LinePair]:
-    """The lines of two texts. `nothing` stands for a `got` that is empty."""
+def pair_texts(expected: str, got: str, nothing: str = "") -> Iterator[LinePair]:
+    """The lines of two texts. `nothing` stands for a `got` of which nothing can be seen."""
     left, right = expected.split("\n"), got.split("\n")
-    blank = name_blank(expected), name_blank(got, nothing)
+    blank = name_blank(expected), name_blank(got) and (nothing or name_blank(got))
     if any(blank):
         yield from zip_longest(_all(left, blank[0]), _all(right, blank[1]))
         return

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 
-from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
-from evalcase.report.terminal.cells import cut_text, pad_text, wrap_text
+from evalcase.report.terminal.cells import cut_text, measure_text, pad_text, wrap_text
 from evalcase.report.terminal.side_by_side import LABEL
 from evalcase.report.terminal.style import Style, paint_text
 from evalcase.text.readable import call_lines, content_text
+from evalcase.text.silence import NO_TEXT, name_silence, shown_content
 from evalcase.text.visible import name_blank
 
 LONGEST = 4200
@@ -25,59 +25,85 @@ class Said(NamedTuple):
     """What is shown of messages: the last text, and every call."""
 
     text: str | None
-    """None where there is none."""
+    """None where nothing of it can be seen."""
+    nothing: str = ""
+    """What stands in its place then."""
     calls: tuple[str, ...] = ()
     """The first of them."""
     more: int = 0
     """How many calls there are beside those."""
+    stderr: str = ""
+    """What a program wrote beside it, where it may say why there is no text."""
+    asked: str = ""
+    """What was said to the target before it, in a turn of a conversation."""
+
+    @property
+    def words(self) -> list[str]:
+        """The text, or what stands in its place, where its calls don't say all that there is."""
+        if self.text is not None:
+            return [self.text]
+        return [] if self.calls and self.nothing == NO_TEXT else [self.nothing]
 
 
-def said_in(messages: Iterable[Mapping[str, JSON]]) -> Said:
-    """The last content of the assistant, and the calls of all messages."""
-    messages = list(messages)
-    contents = [
-        message["content"]
-        for message in reversed(messages)
-        if message.get("role") == "assistant" and message.get("content") is not None
-    ]
+Heard = Mapping[int | None, Said]
+"""What is said in a trial; of a conversation, by its turns. That of None is the end of it."""
+
+
+class AskedText(NamedTuple):
+    label: str
+    text: str
+
+
+def said_in(messages: Sequence[Mapping[str, JSON]], last_at: int = 0, asked: str = "") -> Said:
+    """The last content of the assistant, and the calls of all messages. Of a conversation, the
+    last turn is answered from `last_at` on."""
+    last = messages[last_at:]
+    nothing = name_silence(last)
     lines = chain.from_iterable(map(call_lines, messages))
-    calls = tuple(_cut(line) for line in islice(lines, _MOST_CALLS))
-    text = _cut(content_text(contents[0])) if contents else None
-    return Said(text, calls, sum(1 for _ in lines))
+    calls = tuple(cut_long(line) for line in islice(lines, _MOST_CALLS))
+    text = None if nothing else cut_long(shown_content(last) or "")
+    return Said(text, nothing, calls, sum(1 for _ in lines), asked=asked)
 
 
-def answer_said(answer: Answer | None) -> Said | None:
-    return None if answer is None else said_in(answer.messages)
+def result_heard(result: Result) -> Heard:
+    """What is said in a trial: at its end, and in the turns that something is wrong with."""
+    if result.answer is None:
+        return {}
+    turns = {grade.turn for grade in result.grades if grade.turn and not grade.passed}
+    heard: dict[int | None, Said] = {
+        number: said_in(answer.messages, 0, _said_last(said) or "")
+        for number, (said, answer, _) in enumerate(result.exchanges if turns else (), 1)
+        if number in turns
+    }
+    said = said_in(result.answer.messages, result.answer.last_at)
+    return {**heard, None: said._replace(stderr=cut_long(result.answer.stderr or ""))}
 
 
-def result_said(result: Result) -> Said | None:
-    """The same for a trial: of a conversation, in the first turn that failed where one did."""
-    turn = next((grade.turn for grade in result.grades if not grade.passed), None)
-    exchanges = result.exchanges if turn is not None else []
-    if turn is not None and turn <= len(exchanges):
-        return answer_said(exchanges[turn - 1].answer)
-    return answer_said(result.answer)
-
-
-def asked_in(case: Case, turn: int | None = None) -> str:
+def asked_in(case: Case, turn: int | None = None) -> AskedText:
     """The last thing that the user says, or what they want where a target plays them; of a
-    conversation, in a turn or in the last."""
+    conversation, in a turn or in the last. Where there is no user, whoever speaks last."""
     if case.user is not None:
-        return _cut(case.user.goal)
+        return AskedText("goal", cut_long(case.user.goal))
     turns = case.turns
     said = turns[turn - 1] if turn is not None and turn <= len(turns) else None
-    for message in reversed(case.written_messages if said is None else said.data["input"]):
+    messages = case.written_messages if said is None else said.data["input"]
+    text = _said_last(messages)
+    if text is not None:
+        return AskedText("input", text)
+    others = [(each["role"], content_text(each.get("content"))) for each in messages]
+    seen = [AskedText(role, cut_long(text)) for role, text in others if text.strip()]
+    return seen[-1] if seen else AskedText("input", "")
+
+
+def _said_last(messages: Sequence[Mapping[str, JSON]]) -> str | None:
+    """What the user says last; None where there is no user."""
+    for message in reversed(messages):
         if message["role"] == "user":
-            return _cut(content_text(message.get("content")))
-    return ""
+            return cut_long(content_text(message.get("content")))
+    return None
 
 
-def asked_label(case: Case) -> str:
-    """What stands before that."""
-    return "input" if case.user is None else "goal"
-
-
-def _cut(text: str) -> str:
+def cut_long(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     return f"{text[:LONGEST]}… ({len(text) - LONGEST:,} more characters)"
@@ -88,8 +114,14 @@ def label_text(
 ) -> Iterator[str]:
     """A text with a label before its first row; no more rows than `most`, and how many are left."""
     room = max(10, width - LABEL)
-    rows = wrap_text(name_blank(text, "") or text, room)
-    lead = paint_text(pad_text(cut_text(label, LABEL - 1), LABEL), style.gutter)
+    rows = wrap_text(name_blank(text) or text, room)
+    lead = paint_text(pad_text(cut_text(label, width - 1), LABEL), style.gutter)
+    if measure_text(label) >= LABEL:
+        # It is whole, beside a text that has the room for it, or above it.
+        lead += " "
+        if len(rows) > 1 or measure_text(f"{label} {rows[0]}") > width:
+            yield lead.rstrip()
+            lead = " " * LABEL
     # One row more costs no more than saying that it is left out.
     shown = rows if most is None or len(rows) <= most + 1 else rows[:most]
     for row in shown:

@@ -16,6 +16,7 @@ from evalcase.report.terminal.cells import (
     measure_text,
     pad_text,
     width_of,
+    wrap_text,
 )
 from evalcase.report.terminal.pairs import LinePair, SideLine
 from evalcase.report.terminal.style import Style, paint_text
@@ -88,7 +89,8 @@ def _rows(line: SideLine | None, width: int, style: Style, colour: str) -> Itera
     if line is None:
         return
     if line.note:
-        yield paint_text(pad_text(cut_text(line.text, width), width), style.gutter)
+        for row in wrap_text(line.text, width):
+            yield paint_text(pad_text(row, width), style.gutter)
         return
     before, inside, after = (
         line.text[: line.start], line.text[line.start : line.end], line.text[line.end :]

@@ -17,7 +17,7 @@ from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.result import Result, Verdict
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.terminal.failures import reason_of
-from evalcase.report.terminal.said import Said, result_said
+from evalcase.report.terminal.said import Heard, result_heard
 
 if TYPE_CHECKING:
     from evalcase.model.grade import Grade
@@ -59,7 +59,7 @@ class Shown:
 
     result: Result
     """Without its answer, which may be large."""
-    said: Said | None
+    heard: Heard
     outcome: Outcome
     same: int = 0
     """How many other cases errored in the same way."""
@@ -196,7 +196,7 @@ class Statistics:
 
 
 def _shorten(result: Result, outcome: Outcome) -> Shown:
-    return Shown(replace(result, answer=None), result_said(result), outcome)
+    return Shown(replace(result, answer=None), result_heard(result), outcome)
 
 
 def _alike(errored: list[Shown], result: Result) -> Shown | None:

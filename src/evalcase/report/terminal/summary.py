@@ -15,7 +15,6 @@ from evalcase.report.terminal.cells import cut_text, measure_text, wrap_text
 from evalcase.report.terminal.failures import (
     INDENT,
     UNFINISHED,
-    detail_lines,
     name_lines,
     passed_of,
 )
@@ -34,6 +33,7 @@ from evalcase.report.terminal.part_table import PART_KINDS, PartKind, part_table
 from evalcase.report.terminal.progress import VERDICTS, write_money
 from evalcase.report.terminal.statistics import TROUBLED, CaseName, Shown, Statistics
 from evalcase.report.terminal.style import Style, colour_of, paint_text
+from evalcase.report.terminal.trial_details import detail_lines
 from evalcase.text.visible import make_visible
 
 _LABEL = 9
@@ -103,7 +103,7 @@ def _case_lines(
     here = replace(result, key=result.key._replace(suite=see_suite(result.key.suite)))
     yield from name_lines(here, shown.outcome, style, width, name_target=several)
     case = find_case(result.key.suite, result.key.case)
-    yield from detail_lines(result, shown.said, case, style, width)
+    yield from detail_lines(result, shown.heard, case, style, width)
     if shown.same:
         more = shown.same - len(shown.named)
         names = ", ".join(_beside(each, shown, see_suite) for each in shown.named)

@@ -14,7 +14,7 @@ from types import TracebackType
 from evalcase.errors import TargetError
 from evalcase.system.processes import guard, tree
 from evalcase.system.processes.pipes import TAIL_BYTES, Output, Pipes
-from evalcase.text.complaint import find_complaint
+from evalcase.text.complaint import add_complaint
 
 _END_S = 2.0
 """How long to wait for what has been killed, or for pipes that nobody should hold any more."""
@@ -114,17 +114,21 @@ class Process:
         """What helps to find the cause of a failure."""
         code = None if self._transport is None else self._transport.get_returncode()
         details: dict[str, object] = {} if code is None else {"exit_code": code}
-        if self._pipes.tail:
-            details["stderr"] = self._pipes.tail.decode(errors="backslashreplace")
+        if self.stderr:
+            details["stderr"] = self.stderr
         return details
+
+    @property
+    def stderr(self) -> str:
+        """The last that it wrote there."""
+        return self._pipes.tail.decode(errors="backslashreplace")
 
     def failure(self, what: str, stdout: bytes = b"") -> TargetError:
         """The error of a process that ended when or how it should not have."""
         details = self.details()
         code = details.get("exit_code")
-        why = find_complaint(str(details.get("stderr", "")))
         how = f"{what} {describe_exit(code)}" if isinstance(code, int) else what
-        message = f"{how}: {why[:200]}" if why else how
+        message = add_complaint(how, str(details.get("stderr", "")))
         if stdout:
             details["stdout"] = stdout[-TAIL_BYTES:].decode(errors="backslashreplace")
         return TargetError(message, kind="exit", details=details)

@@ -1,0 +1,58 @@
+"""A grade in, both sides of what its grader has compared out: texts, tool calls or fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from evalcase.model.grade import Grade
+from evalcase.model.json_value import JSON
+from evalcase.report.terminal.pairs import LinePair, pair_calls, pair_fields, pair_texts
+from evalcase.report.terminal.said import cut_long
+from evalcase.report.terminal.side_by_side import MOST_PAIRED_ROWS, compare_lines
+from evalcase.report.terminal.style import Style
+from evalcase.text.readable import as_json
+
+
+def compared_lines(
+    grade: Grade, nothing: str, style: Style, width: int, most: int = MOST_PAIRED_ROWS
+) -> Iterator[str]:
+    """What a grader has compared, side by side; `nothing` stands for an answer without text."""
+    sides = _sides(grade)
+    pairs: list[LinePair] = [*pair_calls(_calls(grade)), *pair_fields(_fields(grade))]
+    if sides is not None:
+        pairs += pair_texts(*sides, nothing)
+    if pairs:
+        yield from compare_lines(pairs, width, style, most)
+
+
+def compares_content(grade: Grade) -> bool:
+    """Whether texts or fields are shown beside each other: then the answer is seen there."""
+    return bool(_sides(grade) or _fields(grade))
+
+
+def compares_calls(grade: Grade) -> bool:
+    return bool(_calls(grade))
+
+
+def _sides(grade: Grade) -> tuple[str, str] | None:
+    """The two texts that a grader has compared, where it has."""
+    expected, got = grade.details.get("expected"), grade.details.get("got")
+    return None if expected is None or got is None else (_text(expected), _text(got))
+
+
+def _calls(grade: Grade) -> list[Mapping[str, JSON]]:
+    """The calls that a grader has put side by side, where it has."""
+    calls = grade.details.get("calls")
+    rows = calls if isinstance(calls, list) else []
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def _fields(grade: Grade) -> list[Mapping[str, JSON]]:
+    """The fields that a grader has looked at, where it has; all is well with those of a pass."""
+    fields = grade.details.get("fields")
+    rows = fields if isinstance(fields, list) and not grade.passed else []
+    return [row for row in rows if isinstance(row, dict) and isinstance(row.get("field"), str)]
+
+
+def _text(value: JSON) -> str:
+    return cut_long(value if isinstance(value, str) else as_json(value, indent=2))
