@@ -52,7 +52,7 @@ def refuse_graders(run: Run, cases: Iterable[Case], config: Config) -> int | Non
         _to_json(spec): spec
         for case in cases
         for part in case.graded_parts
-        for spec in part.data.get("graders", ())
+        for spec in part._data.get("graders", ())
     }
     found = [text for text, spec in specs.items() if _goes_beyond(spec, config)]
     if not found:

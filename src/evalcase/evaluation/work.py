@@ -122,10 +122,10 @@ class Work:
     def _ask(self, trial: Trial) -> Awaitable[Result]:
         if self._changed and not trial.case.skip:
             self._note_change(trial.target)
-            if "user" in trial.case.data:
-                self._note_change(trial.case.data["user"]["target"])
+            if "user" in trial.case._data:
+                self._note_change(trial.case._data["user"]["target"])
         case = trial.case
-        if ("turns" in case.data or "user" in case.data) and not case.skip:
+        if ("turns" in case._data or "user" in case._data) and not case.skip:
             self._begin_talk(trial)
         return self._trials.run(trial)
 
@@ -233,7 +233,7 @@ class Work:
         """Whether a trial is one of the most: its case was asked once and graded by an expected
         text, and all of it is as it was. It counts as finished then."""
         hashes = hash_plain_case(trial.case)
-        name = trial.suite, trial.case.data["id"], trial.target
+        name = trial.suite, trial.case._data["id"], trial.target
         return hashes is not None and self._index.stands(name, *hashes)
 
     def _is_left(self, trial: Trial, known: FinishedTrial) -> bool:

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import NamedGrader
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_dataclass import maker_of, replace
 from evalcase.model.quick_tuple import NamedTuple
 
 _SHOWN = 3
+_make_grade = maker_of(Grade)
 
 
 class PartScore(NamedTuple):
@@ -34,7 +35,7 @@ def grade_of(named: NamedGrader, score: Score) -> Grade:
     value, stands = score.value, score.stands
     if value == 1 and score.passed is None and score.reason and not named.negated:
         # Whatever is asked for is reached, and there is nothing to add.
-        return Grade(
+        return _make_grade(
             named.name, value, True, score.reason, {**score.details}, named.weight, named.required,
             None, 0, None, 0, None, None, stands,
         )  # fmt: skip
@@ -47,7 +48,7 @@ def grade_of(named: NamedGrader, score: Score) -> Grade:
     reason = _reason(named, value, passed, score.reason, by_threshold)
     if turns and not passed:
         reason = f"{reason}; with `not: true` that fails"
-    return Grade(
+    return _make_grade(
         named.name, value, passed, reason, {**score.details}, named.weight, named.required,
         stands=stands,
     )  # fmt: skip

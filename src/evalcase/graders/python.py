@@ -13,14 +13,13 @@ from typing import ClassVar
 
 from evalcase.errors import ConfigError
 from evalcase.graders.returned import read_returned
-from evalcase.model.answer import Answer
 from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON, copy_value
-from evalcase.model.message import Message
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass, replace
+from evalcase.model.own_copies import copy_answer, copy_messages, copy_question
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Anything, MapOf, OptionFault
 from evalcase.model.shape_names import Reference
@@ -31,26 +30,18 @@ from evalcase.system.project_root import project_root
 from evalcase.system.sources import trace_sources
 from evalcase.system.threads import Threads
 
-
-def _own(answer: Answer) -> Answer:
-    """An answer that a function may change without changing what is graded and recorded."""
-    if all(isinstance(value, str) for message in answer.messages for value in message.values()):
-        return answer
-    return replace(answer, messages=tuple(Message(copy_value(each)) for each in answer.messages))
-
-
 GIVEN: dict[str, Callable[[Context], object]] = {
-    "answer": lambda context: _own(context.answer),
+    "answer": lambda context: copy_answer(context.answer),
     "text": lambda context: context.answer.text,
     "output": lambda context: copy_value(context.answer.content),
-    "messages": lambda context: _own(context.answer).messages,
+    "messages": lambda context: copy_messages(context.answer.messages),
     "tool_calls": lambda context: context.answer.tool_calls,
     "case": lambda context: context.case,
     "input": lambda context: context.case.input,
     "expected": lambda context: context.case.expected_output,
     "metadata": lambda context: context.case.metadata,
-    "question": lambda context: context.question,
-    "context": lambda context: context,
+    "question": lambda context: copy_question(context.question),
+    "context": Context.copy,
 }
 """What a function may ask for, by the names of its parameters."""
 
@@ -65,7 +56,9 @@ class FunctionGrader(Grader):
     can be given up. An async one runs in the event loop, which is quicker.
     """
 
-    kind: ClassVar[GraderKind] = GraderKind("python", "A Python function says so.", runs_code=True)
+    kind: ClassVar[GraderKind] = GraderKind(
+        "python", "A Python function says so.", runs_code=True, only_reads=True
+    )
 
     def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
@@ -96,6 +89,7 @@ class PythonGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "python", "A Python function says so.", "value", runs_code=True,
         example="- python: checks:polite",
+        only_reads=True,
     )  # fmt: skip
 
     value: str = option(

@@ -13,6 +13,17 @@ Placer: TypeAlias = Callable[[str, int], "Span | None"]
 """Finds the place of a case by the path of its file, and its number from 0."""
 
 
+def _check_given(path: object, about: object, cases: object) -> None:
+    """Raise TypeError or ValueError for what makes no suite."""
+    if not isinstance(path, str) or about is None:
+        why = "load(path) and loads(text) make suites, and evaluate(…) takes cases as they are"
+        raise TypeError(f"a Suite has a path, fields of its own and cases: {why}")
+    if not isinstance(about, dict) or not isinstance(about.get("name"), str):
+        raise ValueError(f"a Suite has a `name` among its fields, and not {about!r:.60}")
+    if not isinstance(cases, tuple) or not all(isinstance(case, Case) for case in cases):
+        raise TypeError(f"the cases of a Suite are a tuple of Case, and not {cases!r:.60}")
+
+
 class Suite:
     """A valid suite. Iterating over it gives its cases."""
 
@@ -27,12 +38,14 @@ class Suite:
 
     def __init__(
         self,
-        path: str,
-        about: dict[str, Any],
-        cases: tuple[Case, ...],
+        path: str = "",
+        about: dict[str, Any] | None = None,
+        cases: tuple[Case, ...] = (),
         warnings: tuple[Problem, ...] = (),
         placer: Placer | None = None,
     ) -> None:
+        """A suite of cases that are valid. `load` and `loads` make one of a file or a text."""
+        _check_given(path, about, cases)
         for name, value in (
             ("path", path),
             ("_about", about),

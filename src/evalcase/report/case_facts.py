@@ -19,11 +19,11 @@ def case_facts(
     if case.criteria is not None:
         yield "criteria", case.criteria
     for name in ("rubrics", "graders"):
-        if case.data.get(name):
-            yield name, "".join(write_yaml(case.data[name])).strip("\n")
+        if case._data.get(name):
+            yield name, "".join(write_yaml(case._data[name])).strip("\n")
     for name in others:
-        if case.data.get(name) not in (None, [], {}):
-            yield name, as_json(case.data[name], indent=indent)
+        if case._data.get(name) not in (None, [], {}):
+            yield name, as_json(case._data[name], indent=indent)
 
 
 def user_facts(user: SimulatedUser) -> Iterator[tuple[str, str]]:

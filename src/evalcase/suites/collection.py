@@ -242,7 +242,7 @@ def _again(path: str, snapshot: Snapshot) -> Iterator[Case]:
 def _hash_cases(suite: Suite) -> str:
     digest = sha256()
     for case in suite:
-        digest.update(dumps(case.data, sort_keys=True).encode("utf-8", "surrogatepass"))
+        digest.update(dumps(case._data, sort_keys=True).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 

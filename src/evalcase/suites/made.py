@@ -35,7 +35,7 @@ def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
             for each in findings.found
         ]
         raise SuiteError(problems)
-    return case.data
+    return case._data
 
 
 def canonical_graders(written: Sequence[object]) -> list[dict[str, Any]]:

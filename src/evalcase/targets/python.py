@@ -96,7 +96,7 @@ class PythonTarget(Target):
     )
 
     def __init__(self, options: PythonOptions, surroundings: Surroundings) -> None:
-        self.traits = Traits(options.concurrency, caching="keyed")
+        self.traits = Traits(options.concurrency, caching="keyed", only_reads=True)
         self.name = options.function
         self._options = options
         self._surroundings = surroundings
@@ -123,7 +123,7 @@ class PythonTarget(Target):
         target._found = function
         if not _is_at(function, name):
             # Another function of the same name may be another function: nothing tells them apart.
-            target.traits = Traits(caching="useless")
+            target.traits = Traits(caching="useless", only_reads=True)
         return target
 
     async def open(self) -> None:

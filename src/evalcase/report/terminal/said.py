@@ -66,7 +66,7 @@ def asked_in(case: Case, turn: int | None = None) -> str:
         return _cut(case.user.goal)
     turns = case.turns
     said = turns[turn - 1] if turn is not None and turn <= len(turns) else None
-    for message in reversed(case.written_messages if said is None else said.data["input"]):
+    for message in reversed(case.written_messages if said is None else said._data["input"]):
         if message["role"] == "user":
             return _cut(content_text(message.get("content")))
     return ""

@@ -25,7 +25,7 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, is_message
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_dataclass import maker_of, replace
 from evalcase.model.target import Warn
 from evalcase.targets.reading.answer_messages import read_messages, text_message
 from evalcase.targets.reading.usage import read_cost, read_usage
@@ -40,6 +40,9 @@ EXTRAS = frozenset({
 """What may stand beside it. The time is accepted and not used: the engine measures its own."""
 
 
+_make_answer = maker_of(Answer)
+
+
 def _ignore(_: str) -> None:
     """Take a warning that nobody wants to see."""
 
@@ -47,7 +50,7 @@ def _ignore(_: str) -> None:
 def read_answer(value: object, warn: Warn = _ignore) -> Answer:
     """The answer that a value stands for. Raise TargetError where it stands for none."""
     if type(value) is str:
-        return Answer((text_message(value),))
+        return _make_answer((text_message(value),))
     if isinstance(value, Answer):
         return _own(value)
     if value is None:
