@@ -107,7 +107,7 @@ def test_a_suite_that_is_loaded_already(project: Path) -> None:
 
 def test_cases_and_mappings_are_not_mixed(project: Path) -> None:
     mixed: Any = [Case(input="x", expected_output="x"), {"input": "x"}]
-    with pytest.raises(TypeError, match=r"not Case, dict; `Case\(\*\*mapping\)` makes a case"):
+    with pytest.raises(TypeError, match=r"not Case, dict; `Case\(mapping\)` makes a case"):
         evalcase.evaluate(mixed, "echo", root=project)
 
 

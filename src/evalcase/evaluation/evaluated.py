@@ -14,11 +14,14 @@ from evalcase.record.ending import Status
 from evalcase.record.folder import Run, has_several_targets, planned_cases
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from evalcase.project.options import RunOptions
 
     # A run that is just over need not be read.
     from evalcase.record.gradings import GradedBy
     from evalcase.record.kept import KeptRun
+    from evalcase.record.read_anew import CasesReadAnew
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +116,22 @@ class Evaluated:
         return ReadAnew(lambda: KeptRun(self.run, self.grading).results(), count, "results")
 
     @property
-    def cases(self) -> Sequence[CaseVerdict]:
+    def cases(self) -> CasesReadAnew:
         """Every case at every target with its verdict, read from the record each time, in their
         order."""
         from evalcase.record.kept import KeptRun
-        from evalcase.record.read_anew import ReadAnew
+        from evalcase.record.read_anew import CasesReadAnew
 
         count = self.totals.cases.total + self.totals.unfinished
-        return ReadAnew(lambda: KeptRun(self.run, self.grading).cases(), count, "cases")
+        return CasesReadAnew(lambda: KeptRun(self.run, self.grading).cases(), count, "cases")
+
+    def __getitem__(self, id: str) -> CaseVerdict:
+        """The case of an id: `done.cases[id]`."""
+        return self.cases[id]
+
+    def __iter__(self) -> Iterator[CaseVerdict]:
+        """Every case: `done.cases`."""
+        return iter(self.cases)
 
     @property
     def pass_rate(self) -> float | None:

@@ -13,10 +13,12 @@ from typing import ClassVar
 
 from evalcase.errors import ConfigError
 from evalcase.graders.returned import read_returned
+from evalcase.model.answer import Answer
 from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON, copy_value
+from evalcase.model.nearest import hint_at, nearest_meaning
 from evalcase.model.option import option
 from evalcase.model.own_copies import copy_answer, copy_messages, copy_question
 from evalcase.model.quick_dataclass import dataclass
@@ -38,12 +40,31 @@ GIVEN: dict[str, Callable[[Context], object]] = {
     "tool_calls": lambda context: context.answer.tool_calls,
     "case": lambda context: context.case,
     "input": lambda context: context.case.input,
-    "expected": lambda context: context.case.expected_output,
+    "expected": lambda context: Answer(context.case.expected_output).content,
     "metadata": lambda context: context.case.metadata,
     "question": lambda context: copy_question(context.question),
     "context": Context.copy,
 }
-"""What a function may ask for, by the names of its parameters."""
+"""What a function may ask for, by the names of its parameters. `expected` is what `output` is, so
+that the two can be compared."""
+
+_ELSEWHERE = {
+    **{name: name for name in GIVEN},
+    **dict.fromkeys((
+        "outputs", "actual", "actual_output", "response", "prediction", "completion", "result",
+        "generated", "output_text", "x", "value", "obj",
+    ), "output"),
+    **dict.fromkeys((
+        "expected_output", "expected_outputs", "reference", "reference_output",
+        "reference_outputs", "reference_answer", "target", "gold", "ground_truth", "label",
+        "expectation", "ideal",
+    ), "expected"),
+    **dict.fromkeys(("inputs", "prompt", "query"), "input"),
+    **dict.fromkeys(("example", "sample", "row", "item", "test_case"), "case"),
+    **dict.fromkeys(("ctx", "eval_context", "state"), "context"),
+    "string": "text", "s": "text", "tools": "tool_calls", "meta": "metadata",
+}  # fmt: skip
+"""What is meant by names that are near to these, or that others have for it."""
 
 
 _NO_ARGUMENTS: Mapping[str, JSON] = MappingProxyType({})
@@ -218,8 +239,10 @@ def _find_manner(function: Callable[..., object], arguments: tuple[str, ...]) ->
         if name in GIVEN:
             (by_place if parameter.kind is Parameter.POSITIONAL_ONLY else by_name).append(name)
         elif parameter.default is Parameter.empty and name not in arguments:
-            message = f"`{label}` has a parameter `{name}`; a grader can be given"
-            raise ConfigError(f"{message} {', '.join(GIVEN)}, and what `arguments` names")
+            hint = hint_at(nearest_meaning(name, _ELSEWHERE))
+            said = "; a grader" if hint is None else f": {hint} A grader"
+            names = f"{', '.join(GIVEN)}, and what `arguments` names"
+            raise ConfigError(f"`{label}` has a parameter `{name}`{said} can be given {names}")
     _check_arguments(label, parameters, arguments)
     return _Manner(tuple(by_place), tuple(by_name), iscoroutinefunction(function))
 

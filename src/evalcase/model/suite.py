@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON, are_same, copy_value
+from evalcase.model.nearest import unknown_case
 from evalcase.model.problem import Problem, Span
 
 Placer: TypeAlias = Callable[[str, int], "Span | None"]
@@ -103,22 +104,27 @@ class Suite:
         """Whether there is this case, or a case with this id."""
         return any(case in (each.id, each) for each in self.cases)
 
-    def __getitem__(self, id: str) -> Case:
-        """The case with this id."""
-        for case in self.cases:
+    @overload
+    def __getitem__(self, id: str | int) -> Case: ...
+    @overload
+    def __getitem__(self, id: slice) -> tuple[Case, ...]: ...
+    def __getitem__(self, id: str | int | slice) -> Case | tuple[Case, ...]:
+        """The case with this id; or by numbers, as in a list."""
+        return self.cases[id] if isinstance(id, int | slice) else self.cases[self._find(id)]
+
+    def _find(self, id: str) -> int:
+        for number, case in enumerate(self.cases):
             if case.id == id:
-                return case
-        raise KeyError(id)
+                return number
+        raise unknown_case(id, "the suite", [case.id for case in self.cases])
 
     def place(self, id: str) -> Span | None:
         """Where a case stands in the file; None if the file is gone, or was changed since.
 
         It is looked up in the file when it is asked for. Raise KeyError if there is no such case.
         """
-        for number, case in enumerate(self.cases):
-            if case.id == id:
-                return None if self._placer is None else self._placer(self.path, number)
-        raise KeyError(id)
+        number = self._find(id)
+        return None if self._placer is None else self._placer(self.path, number)
 
     def __repr__(self) -> str:
         cases = "1 case" if len(self.cases) == 1 else f"{len(self.cases)} cases"

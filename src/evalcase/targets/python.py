@@ -57,6 +57,7 @@ from evalcase.targets.code.lifetime import (
 )
 from evalcase.targets.code.parameters import BoundFunction, bind_function, bind_target
 from evalcase.targets.code.sessions import Sessions, asks_for_session
+from evalcase.targets.code.useless import hint_at_answering
 from evalcase.targets.reading.answers import read_answer
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ class PythonTarget(Target):
     def _describe_useless(self, found: object) -> str:
         what = f"{type(found).__name__}, which can't be called and has no method `answer`"
         if not isroutine(self._named) or self._named is found:
-            return f"is {what}"
+            return f"is {what}: {hint_at_answering(found)}"
         if self._options.arguments is not None:
             return f"was called with its `arguments` to make the agent, and returned {what}"
         why = "has no parameter for a question, so it was called to make the agent, and returned"
