@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.figures import Figure
 from benchmarks.measure import command_cost
 from evalcase.model.answer import Answer, Usage
-from evalcase.model.case import Case
+from evalcase.model.case import Case, canonical_case
 from evalcase.model.codec import encode_object
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result
@@ -74,7 +74,7 @@ def write_run(project: Path, number: int, count: int) -> Path:
 
 
 def _case(at: int) -> Case:
-    return Case(
+    return canonical_case(
         {
             "id": f"case-{at}", "input": [{"role": "user", "content": f"What is {at} + 1?"}],
             "expected_output": [{"role": "assistant", "content": str(at + 1)}],

@@ -39,11 +39,11 @@ def add_busily(question):
 
 
 def is_sum(text, expected):
-    return text == expected[0].content
+    return text == expected
 
 
 async def is_sum_async(text, expected):
-    return text == expected[0].content
+    return text == expected
 """
 
 _MAIN = "import os, sys; os.chdir(sys.argv.pop(1)); from evalcase.cli.main import main; main()"

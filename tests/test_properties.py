@@ -58,6 +58,13 @@ def shown(path: Path, format: str) -> str:
 
 @often
 @given(suites(old=True))
+def test_a_case_is_made_anew_of_its_canonical_form(suite: Any) -> None:
+    for case in loaded(as_json(suite), "json")["cases"]:
+        assert exact(evalcase.Case(case).to_dict()) == exact(case)
+
+
+@often
+@given(suites(old=True))
 def test_canonical_form_is_idempotent(suite: Any) -> None:
     """Loading what was loaded changes nothing, not even the order of a key."""
     once = loaded(as_json(suite), "json")

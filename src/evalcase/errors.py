@@ -4,6 +4,7 @@ EvalcaseError
 ├── SuiteError     one or more files are not valid suites; `.problems` says what and where
 ├── ConfigError    the configuration or a name in it can't be used: a target, an option;
 │                  `.problems` says what and where, if a file says it
+├── UnknownCaseError   a suite or a run has no case of an id; a KeyError, too
 ├── RecordError    a run's folder can't be written or read
 ├── GraderError    raised by a grader that can't give a score; part of the record, too
 └── TargetError    raised by a target; it becomes part of the record, never a crash
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
 
 class EvalcaseError(Exception):
     """The base of all errors raised by evalcase."""
+
+
+class UnknownCaseError(EvalcaseError, KeyError):
+    """There is no case of that id."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError would quote it
 
 
 def make_printable(text: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 from evalcase.errors import ConfigError
 from evalcase.evaluation.against import Base
 from evalcase.evaluation.stopping import Stopping, _cases_needed
-from evalcase.model.case import Case
+from evalcase.model.case import canonical_case
 from evalcase.model.decision import Decision
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial
@@ -17,7 +17,9 @@ from evalcase.system.table import Table, mark_of
 
 def trials(count: int, target: str = "agent", repeat: int = 1, skipped: int = 0) -> list[Trial]:
     cases = [
-        Case({"id": f"c{number}", "input": [], **({"skip": True} if number < skipped else {})})
+        canonical_case(
+            {"id": f"c{number}", "input": [], **({"skip": True} if number < skipped else {})}
+        )
         for number in range(count)
     ]
     return [

@@ -41,11 +41,11 @@ def main(folder: str) -> None:
             was_killed = pack_in_child(run, LethalDisk(when, point))
             killed += was_killed
             assert rows_of(Path(run.journal)) == ROWS
-            write(Path(run.journal), [row(-1)])
-            assert rows_of(Path(run.journal)) == [*ROWS, row(-1)]
+            write(Path(run.journal), [row(1_000)])
+            assert rows_of(Path(run.journal)) == [*ROWS, row(1_000)]
             pack_in_child(run, LocalDisk())
             assert [each.name for each in path.iterdir()] == ["journal.jsonl.gz"]
-            assert rows_of(Path(run.journal)) == [*ROWS, row(-1)]
+            assert rows_of(Path(run.journal)) == [*ROWS, row(1_000)]
             if not was_killed and when != "amid":
                 break  # there are no more operations
     sys.stdout.write(str(killed))

@@ -16,8 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import evalcase
-from evalcase import Answer, Grade, Message, Score, Target, Usage
+from evalcase import Answer, Grade, Score, Target, Usage
+from evalcase.model.message import take_message
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.trial import TrialKey
 from evalcase.record.reader import read_results
 from evalcase.testing import ScriptedTarget
@@ -38,11 +40,24 @@ class Text(str):
     __slots__ = ()
 
 
+def unchecked(right: Any) -> Any:
+    """Makes what is like an object that is right, and was then changed behind its back: what is
+    returned is looked at, whatever a constructor has seen."""
+
+    def make(*values: Any) -> Any:
+        made = replace(right)
+        for name, value in zip(type(right).__match_args__, values, strict=False):
+            object.__setattr__(made, name, value)
+        return made
+
+    return make
+
+
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5),
     st.sampled_from(
         [Text("ok"), COLOUR.RED, Decimal(1), datetime.now(UTC), object(), int, {1}, b"x", 10**400,
-         float("nan"), 1e308, "\ud800", "\x00", Usage(-1), Grade("g", 1.0, True, "")]
+         float("nan"), 1e308, "\ud800", "\x00", unchecked(Usage())(-1), Grade("g", 1.0, True, "")]
     ),
 )  # fmt: skip
 KEYS = st.one_of(st.text(max_size=3), st.sampled_from(["role", "content", "tool_calls", 1, None]))
@@ -60,15 +75,15 @@ FIELDS = st.dictionaries(
     max_size=4,
 )  # fmt: skip
 MESSAGES = st.one_of(
-    FIELDS.map(lambda fields: Message({"role": "assistant", **fields})), FIELDS, VALUES
+    FIELDS.map(lambda fields: take_message({"role": "assistant", **fields})), FIELDS, VALUES
 )
-USAGES = st.one_of(st.none(), VALUES, st.builds(Usage, SCALARS, SCALARS, SCALARS))
+USAGES = st.one_of(st.none(), VALUES, st.builds(unchecked(Usage()), SCALARS, SCALARS, SCALARS))
 ANSWERS = st.builds(
-    Answer, st.one_of(st.lists(MESSAGES, max_size=2).map(tuple), VALUES), USAGES, SCALARS, SCALARS,
-    SCALARS, SCALARS,
+    unchecked(Answer(())), st.one_of(st.lists(MESSAGES, max_size=2).map(tuple), VALUES), USAGES,
+    SCALARS, SCALARS, SCALARS, SCALARS,
 )  # fmt: skip
 SCORES = st.builds(
-    Score, st.one_of(st.just(1.0), SCALARS), st.one_of(st.just(""), SCALARS),
+    unchecked(Score(None)), st.one_of(st.just(1.0), SCALARS), st.one_of(st.just(""), SCALARS),
     st.one_of(st.just({}), VALUES), st.one_of(st.none(), SCALARS),
 )  # fmt: skip
 

@@ -11,7 +11,6 @@ from typing import Any
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.grade import Score
-from evalcase.model.message import Message
 
 seen: dict[str, Any] = {}
 
@@ -59,8 +58,8 @@ def returns(output: Any) -> Any:
 RETURNED: dict[str, Any] = {}
 
 
-def compares(answer: Answer, case: Case, expected: tuple[Message, ...]) -> Score:
-    passed = answer.text == expected[0].text
+def compares(answer: Answer, case: Case, expected: str) -> Score:
+    passed = answer.text == expected
     return Score(float(passed), f"{case.id} compared", {"n": 1})
 
 

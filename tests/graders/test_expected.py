@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.graders.compare.text_difference import first_difference
-from evalcase.model.case import Case
+from evalcase.model.case import canonical_case
 from evalcase.model.codec import encode_object
 from evalcase.model.grade import Grade
 from evalcase.model.grader import Context
@@ -450,7 +450,7 @@ json_values = st.recursive(
 def graded(expected: Any, got: Any) -> Grade:
     """Past the border, where anything may come from a case or a target made in Python."""
     message = {"role": "assistant", "content": expected}
-    case = Case({"id": "a", "input": [], "expected_output": [message]})
+    case = canonical_case({"id": "a", "input": [], "expected_output": [message]})
     answer = answer_of({"role": "assistant", "content": got})
     return grade_expected(Context(case, Question((), "a"), answer))
 

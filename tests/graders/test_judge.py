@@ -14,7 +14,7 @@ from evalcase.grade.apply import grade_answer, left_to_compare
 from evalcase.graders.judging.neutral import BREAK, neutralise_tokens
 from evalcase.graders.judging.ready import RUBRIC_NAMES, read_rubric, rubric_text
 from evalcase.model.answer import Answer
-from evalcase.model.case import Case
+from evalcase.model.case import canonical_case
 from evalcase.model.grade import Grade
 from evalcase.model.grader import Usable
 from evalcase.model.json_value import JSON
@@ -333,7 +333,7 @@ def test_a_judge_that_is_told_what_is_expected_takes_the_place_of_the_comparison
 ) -> None:
     named = make_grader({"type": "judge", "target": "judge", **options})
     said = [{"role": "assistant", "content": "x"}]
-    case = Case({"id": "a", "input": [], "expected_output": said})
+    case = canonical_case({"id": "a", "input": [], "expected_output": said})
     assert bool(named.compared) == compares
     assert bool(left_to_compare(case, [named])) == (not compares)
 

@@ -45,7 +45,7 @@ def test_a_function_gets_what_its_parameters_name() -> None:
     assert seen["messages"] == seen["answer"].messages
     assert seen["case"].id == "a"
     assert seen["input"] == seen["case"].input
-    assert seen["expected"][0].content == "4"
+    assert seen["expected"] == "4"
     assert seen["metadata"] == {"k": 1}
     assert [call.name for call in seen["tool_calls"]] == []
     assert seen["question"].text == "?"
@@ -168,7 +168,10 @@ def test_anything_else_is_an_error_and_never_a_score(value: Any, said: str) -> N
         ("tests.graders.nowhere:grade", "there is no module `tests.graders.nowhere`;"),
         (f"{HERE}:nothing", "has no `nothing`"),
         (f"{HERE}:constant", "is not a function"),
-        (f"{HERE}:wants", "`wants` has a parameter `response`; a grader can be given answer, text"),
+        (
+            f"{HERE}:wants",
+            (f"{HERE}:wants", "did you mean `output`. A grader can be given answer, text"),
+        ),
     ],
 )
 def test_what_cannot_be_called_is_found_before_anything_runs(value: str, said: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from evalcase.errors import ConfigError
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
-from evalcase.model.case import Case
+from evalcase.model.case import Case, canonical_case
 from evalcase.model.grader import NamedGrader
 from evalcase.model.grader_options import declared_grader
 from evalcase.model.quick_dataclass import replace
@@ -125,7 +125,7 @@ def test_graders_of_many_cases_that_each_have_their_own_are_not_all_held() -> No
 
     def of_own(number: int) -> Case:
         spec = {"type": "contains", "value": f"number {number}"}
-        return Case({"id": str(number), "input": [], "graders": [spec]})
+        return canonical_case({"id": str(number), "input": [], "graders": [spec]})
 
     for number in range(2000):
         graders.want("a.yaml", of_own(number))
@@ -141,14 +141,16 @@ def test_graders_of_many_cases_that_each_have_their_own_are_not_all_held() -> No
 def test_a_grader_with_code_is_held_and_so_is_what_is_known_of_it() -> None:
     graders = Graders()
     spec = {"type": "python:evalcase.testing:passes"}
-    case = Case({"id": "a", "input": [], "graders": [spec, {"type": "contains", "value": "x"}]})
+    case = canonical_case(
+        {"id": "a", "input": [], "graders": [spec, {"type": "contains", "value": "x"}]}
+    )
     graders.want("a.yaml", case)
     assert graders.make_ready() == []
     (before,) = graders.prints_for(case)
     made = graders.of(case)[0]
     for number in range(2000):
         light = {"type": "contains", "value": str(number)}
-        graders.of(Case({"id": "b", "input": [], "graders": [light]}))
+        graders.of(canonical_case({"id": "b", "input": [], "graders": [light]}))
     assert graders.of(case)[0] is made
     assert graders.prints_for(case) == [before]
 

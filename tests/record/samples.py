@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evalcase.model.answer import Answer, Usage
-from evalcase.model.case import Case
+from evalcase.model.case import canonical_case
 from evalcase.model.codec import encode_object
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
@@ -38,7 +38,9 @@ def result(number: int, *, text: str = "", **changes: Any) -> Result:
 
 def trial(number: int, **fields: Any) -> Trial:
     """The trial whose result `result` is."""
-    case = Case({"id": f"case-{number}", "input": [{"role": "user", "content": "?"}], **fields})
+    case = canonical_case(
+        {"id": f"case-{number}", "input": [{"role": "user", "content": "?"}], **fields}
+    )
     return Trial("evals/math.eval.yaml", case, "python:agent:answer", number=number)
 
 

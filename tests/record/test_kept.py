@@ -7,7 +7,7 @@ import pytest
 
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.evaluated import read_evaluated
-from evalcase.model.case import Case
+from evalcase.model.case import Case, canonical_case
 from evalcase.model.codec import encode_object
 from evalcase.model.decision import Decision
 from evalcase.model.outcome import CaseVerdict
@@ -37,7 +37,7 @@ def rows_of(*results: Result) -> list[dict[str, Any]]:
 
 
 def case(text: str) -> Case:
-    return Case({"id": "case-1", "input": [{"role": "user", "content": text}]})
+    return canonical_case({"id": "case-1", "input": [{"role": "user", "content": text}]})
 
 
 def test_a_verdict_per_case_when_its_last_trial_has_come(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_run_without_a_journal_has_nothing_yet(tmp_path: Path) -> None:
 
 def test_cases_with_odd_names_are_found(tmp_path: Path) -> None:
     odd = ['a"b', "a\\b", "\ud800", "é", "a\nb", ""]
-    rows = [case_row(id, Case({"id": id, "input": []})) for id in odd]
+    rows = [case_row(id, canonical_case({"id": id, "input": []})) for id in odd]
     with kept(tmp_path, rows) as run:
         for id in odd:
             found = run.find_case(id, id)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evalcase.model.answer import Answer, Usage
-from evalcase.model.case import Case
+from evalcase.model.case import canonical_case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
@@ -118,14 +118,14 @@ def test_a_case_is_looked_through_and_marked() -> None:
     fields = {"metadata": {SECRET: SECRET}, "tags": ["a"]}
     graders = [{"type": "contains", "name": "n", "value": SECRET}]
     message = {"role": "user", "content": SECRET}
-    case = Case({"id": "one", "input": [message], "graders": graders, **fields})
+    case = canonical_case({"id": "one", "input": [message], "graders": graders, **fields})
     clean = written(case_row("a.eval.yaml", case))
     assert clean["scrubbed"] is True
     assert clean["data"]["graders"] == [{"type": "contains", "name": "n", "value": "***KEY***"}]
     assert clean["data"]["metadata"] == {"***KEY***": "***KEY***"}
     assert clean["data"]["input"] == [{"role": "user", "content": "***KEY***"}]
     plain = case_row(
-        "a.eval.yaml", Case({"id": "one", "input": [{"role": "user", "content": "x"}]})
+        "a.eval.yaml", canonical_case({"id": "one", "input": [{"role": "user", "content": "x"}]})
     )
     assert written(plain) is plain
 

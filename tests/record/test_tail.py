@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from evalcase.errors import RecordError
-from evalcase.model.case import Case
+from evalcase.model.case import canonical_case
 from evalcase.record.cases import case_row
 from evalcase.record.tail import GrowingJournal
 from evalcase.text.journal_row import encode_row
 
-CASE = Case({"id": "a", "input": [{"role": "user", "content": "x"}]})
+CASE = canonical_case({"id": "a", "input": [{"role": "user", "content": "x"}]})
 
 
 def result_line(case: str, repeat: int = 1, repeats: int = 1, verdict: str = "passed") -> bytes:

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.model.answer import Answer, Usage
-from evalcase.model.case import Case
+from evalcase.model.case import Case, canonical_case
 from evalcase.model.codec import encode_after
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
-from evalcase.model.message import Message
+from evalcase.model.message import Message, take_message
 from evalcase.model.quick_dataclass import fields, replace
 from evalcase.model.result import Regraded, Result
 from evalcase.model.trial import TrialKey
@@ -51,7 +51,7 @@ def plain_result(**changes: Any) -> Result:
 
 def plain_case(**changes: Any) -> Case:
     asked, expected = {"role": "user", "content": "1+2?"}, {"role": "assistant", "content": "3"}
-    return Case({"id": "sum", "input": [asked], "expected_output": [expected], **changes})
+    return canonical_case({"id": "sum", "input": [asked], "expected_output": [expected], **changes})
 
 
 def assert_as_all_others(result: Result) -> None:
@@ -60,7 +60,7 @@ def assert_as_all_others(result: Result) -> None:
     )
 
 
-GRADES = st.builds(Grade, TEXTS, FLOATS, st.booleans(), TEXTS)
+GRADES = st.builds(Grade, TEXTS, st.floats(0, 1), st.booleans(), TEXTS)
 KEYS = st.builds(TrialKey, TEXTS, TEXTS, TEXTS, st.integers(1, 3))
 
 
@@ -68,7 +68,7 @@ KEYS = st.builds(TrialKey, TEXTS, TEXTS, TEXTS, st.integers(1, 3))
 def test_a_plain_result_is_written_as_all_others(
     key: TrialKey, message: Any, grade: Grade, took_s: float, number: int
 ) -> None:
-    answer = Answer((Message(message),))
+    answer = Answer((take_message(message),))
     assert_as_all_others(
         plain_result(key=key, answer=answer, grades=(grade,), duration_s=took_s, number=number)
     )
@@ -84,7 +84,7 @@ def test_numbers_that_json_does_not_have_are_refused() -> None:
 def test_a_plain_case_is_written_as_all_others(
     suite: str, id: str, asked: Any, expected: Any
 ) -> None:
-    case = Case({"id": id, "input": [asked], "expected_output": [expected]})
+    case = canonical_case({"id": id, "input": [asked], "expected_output": [expected]})
     assert write_case(suite, case, NOTHING) == encode_row(case_row(suite, case))
 
 
@@ -120,7 +120,8 @@ def test_no_field_is_overlooked(made: Made) -> None:
     assert says_no_more(made.value)
     for each in fields(made.value):
         if each.name not in made.said:
-            changed = replace(made.value, **{each.name: "something"})
+            changed = replace(made.value)
+            object.__setattr__(changed, each.name, "something")
             assert not says_no_more(changed), each.name
 
 
@@ -155,7 +156,7 @@ def test_other_cases_are_written_too(more: Any) -> None:
 def test_what_is_no_text_is_left_to_the_encoder() -> None:
     odd: Any = 5
     assert_as_all_others(plain_result(grades=(Grade(odd, 1.0, True, odd),)))
-    case = Case({"id": odd, "input": 3, "expected_output": [4]})
+    case = canonical_case({"id": odd, "input": 3, "expected_output": [4]})
     assert write_case("s", case, NOTHING) == encode_row(case_row("s", case))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from evalcase.errors import ConfigError
 from evalcase.model.answer import Answer, Earlier, Usage
-from evalcase.model.case import Case
+from evalcase.model.case import canonical_case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.outcome import Outcome
@@ -17,7 +17,7 @@ from evalcase.model.trial import TrialKey
 from evalcase.record.trials_file import TrialsFile
 from evalcase.report.files.trials import Origin, trial_object
 
-CASE = Case(
+CASE = canonical_case(
     {
         "id": "sum", "input": [{"role": "user", "content": "2+2?"}], "tags": ["easy"],
         "expected_output": [{"role": "assistant", "content": "4"}], "metadata": {"topic": "sums"},

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.case import Case
+from evalcase.model.case import Case, canonical_case
 from evalcase.run.plan import plan_trials
 
 Pair = tuple[str, Case]
 
 
 def pair(id: str, suite: str = "s.eval.yaml", **fields: Any) -> Pair:
-    return suite, Case({"id": id, "input": [{"role": "user", "content": "Hi"}], **fields})
+    return suite, canonical_case({"id": id, "input": [{"role": "user", "content": "Hi"}], **fields})
 
 
 def test_cases_of_the_target_or_of_the_default() -> None:

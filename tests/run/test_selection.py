@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.model.case import Case
+from evalcase.model.case import Case, canonical_case
 from evalcase.run.selection import (
     Chooser,
     FailedOf,
@@ -23,7 +23,7 @@ Pair = tuple[str, Case]
 
 
 def pair(id: str, suite: str = "s.eval.yaml", **fields: Any) -> Pair:
-    return suite, Case({"id": id, "input": [{"role": "user", "content": "Hi"}], **fields})
+    return suite, canonical_case({"id": id, "input": [{"role": "user", "content": "Hi"}], **fields})
 
 
 def make(selection: Selection) -> Chooser:

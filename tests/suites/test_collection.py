@@ -12,9 +12,7 @@ from evalcase.testing import ScriptedTarget
 
 def asking(id: str, path: str, kind: str = "file") -> evalcase.Case:
     part = {"type": kind, "path": path}
-    return evalcase.Case(
-        {"id": id, "input": [{"role": "user", "content": [part]}], "expected_output": []}
-    )
+    return evalcase.Case({"id": id, "input": [{"role": "user", "content": [part]}]})
 
 
 @pytest.mark.parametrize("kind", ["file", "image"])

@@ -4,8 +4,10 @@ import pickle
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -32,15 +34,37 @@ def test_a_case_is_made_of_short_forms() -> None:
     [
         ({}, "missing-input"),
         ({"input": 42}, "wrong-type"),
+        ({"input": "x", "threshold": -1}, "bad-value"),
+        ({"input": [{"role": "usr", "content": "x"}]}, "unknown-role"),
         ({"input": "x", "expcted_output": "4"}, "unknown-field"),
         ({"input": "x", "metadata": {"when": {1, 2}}}, "not-json-value"),
         ({"input": "x", "expected_output": float("nan")}, "not-json-value"),
     ],
 )
-def test_a_case_that_is_wrong_says_so(fields: dict[str, Any], code: str) -> None:
+@pytest.mark.parametrize("make", [lambda fields: Case(**fields), Case], ids=["fields", "mapping"])
+def test_a_case_that_is_wrong_says_so(
+    make: Callable[[Any], Case], fields: dict[str, Any], code: str
+) -> None:
     with pytest.raises(SuiteError) as caught:
-        Case(**fields)
+        make(fields)
     assert code in [problem.code for problem in caught.value.problems]
+
+
+def test_a_mapping_is_read_by_the_rules_of_files() -> None:
+    fields = {"input": "What is 2+2?", "expected_output": "4", "repeat": 3}
+    assert Case(fields) == Case(MappingProxyType(fields)) == Case(**fields)
+    assert Case(Case(fields).to_dict()) == Case(fields)
+
+
+@pytest.mark.parametrize("odd", ["What is 2+2?", 3, [], ["a"], Case, True])
+def test_what_is_no_mapping_makes_no_case(odd: Any) -> None:
+    with pytest.raises(TypeError, match=r"a case is made of its fields, Case\(input=…"):
+        Case(odd)
+
+
+def test_fields_beside_a_mapping_are_never_left_out_in_silence() -> None:
+    with pytest.raises(TypeError, match="`id` stands beside the mapping"):
+        Case({"input": "x"}, id="a")
 
 
 def test_what_was_given_may_change_later() -> None:
@@ -83,7 +107,7 @@ def test_a_suite_that_is_loaded_already(project: Path) -> None:
 
 def test_cases_and_mappings_are_not_mixed(project: Path) -> None:
     mixed: Any = [Case(input="x", expected_output="x"), {"input": "x"}]
-    with pytest.raises(TypeError, match=r"not Case, dict; `Case\(\*\*mapping\)` makes a case"):
+    with pytest.raises(TypeError, match=r"not Case, dict; `Case\(mapping\)` makes a case"):
         evalcase.evaluate(mixed, "echo", root=project)
 
 

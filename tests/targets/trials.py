@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.case import Case
+from evalcase.model.case import canonical_case
 from evalcase.model.trial import Trial
 
 
@@ -13,4 +13,4 @@ def trial(
     repeat: int = 1, **fields: Any,
 ) -> Trial:  # fmt: skip
     messages = [{"role": "user", "content": input}] if isinstance(input, str) else input
-    return Trial(suite, Case({"id": id, "input": messages, **fields}), "target", repeat)
+    return Trial(suite, canonical_case({"id": id, "input": messages, **fields}), "target", repeat)

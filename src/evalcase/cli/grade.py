@@ -257,7 +257,7 @@ def _check_graders(case: Case, kept: KeptRun) -> None:
 
     for part in case.graded_parts:
         try:
-            canonical_graders(part.data.get("graders", []))
+            canonical_graders(part._data.get("graders", []))
         except SuiteError as error:
             problem = error.problems[0].message
             raise RecordError(

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
-from evalcase.cli.exit_codes import exit_code, first_code
+from evalcase.cli.exit_codes import first_code
 from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.running import Manner, print_conclusion
@@ -16,7 +16,7 @@ from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.streams import take_streams
 from evalcase.cli.terminal import write_prose
 from evalcase.errors import ConfigError, RecordError
-from evalcase.evaluation.evaluated import read_evaluated
+from evalcase.evaluation.evaluated import hold_to_gates, read_evaluated
 from evalcase.evaluation.merging import Parts, find_other_versions, merge_parts, read_shards
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions, runs_folder
@@ -75,7 +75,8 @@ def command(
     if config.compress and evaluated.complete:
         pack_journal(run, lambda text: write_prose(f"warning: {text}", sys.stderr))
     written = print_conclusion(evaluated, None, RecordPlace(os.getcwd(), config), manner)
-    return first_code(exit_code(evaluated, RunOptions.from_dict(run.about.options)), written)
+    held = hold_to_gates(evaluated, RunOptions.from_dict(run.about.options))
+    return first_code(held.exit_code, written)
 
 
 def _find_runs(name: str, folder: str) -> list[FoundRun]:

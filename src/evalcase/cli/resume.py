@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Unpack
 
 from evalcase.cli import declare, run_flags
-from evalcase.cli.exit_codes import exit_code, first_code
+from evalcase.cli.exit_codes import first_code
 from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.requested import report_option, tell_owed
 from evalcase.cli.running import (
@@ -20,7 +20,7 @@ from evalcase.cli.running import (
 )
 from evalcase.cli.trust import refuse_stranger, trust_option
 from evalcase.errors import ConfigError, RecordError
-from evalcase.evaluation.evaluated import read_evaluated
+from evalcase.evaluation.evaluated import hold_to_gates, read_evaluated
 from evalcase.model.quick_dataclass import replace
 from evalcase.pipeline import ready_run
 from evalcase.project.config import Config, load_config
@@ -165,7 +165,7 @@ def _code_of_newest(folder: str, chosen: Run) -> int:
         return 0
     code = 0
     if newest.path != chosen.path:
-        code = exit_code(read_evaluated(KeptRun(newest)), read_request(newest))
+        code = hold_to_gates(read_evaluated(KeptRun(newest)), read_request(newest)).exit_code
         code = first_code(code, tell_owed(newest))
     if code:
         sys.stderr.write(f"the newest run is another, {newest.id}: its exit code is {code}\n")

@@ -21,7 +21,7 @@ from evalcase.cli.conclusion import (
     summary_object,
 )
 from evalcase.cli.crash import CRASH_CODE, tell_crash
-from evalcase.cli.exit_codes import exit_code, first_code
+from evalcase.cli.exit_codes import first_code
 from evalcase.cli.reports.requested import Request, request_reports, tell_owed, write_reports
 from evalcase.cli.streams import Streams, discard_stream, same_streams, take_streams
 from evalcase.cli.terminal import columns_of, defuse_lines, style_for, write_prose
@@ -137,7 +137,7 @@ def carry_out_run(prepared: PreparedRun, view: RunView, manner: Manner) -> int:
     written = print_conclusion(evaluated, statistics, place, manner)
     if not evaluated.complete or evaluated.totals.trials.errored:
         _warn_unsealed(evaluated.run, evaluation.plan.world.state)
-    return first_code(exit_code(evaluated, evaluation.plan.options), written)
+    return first_code(evaluated.exit_code, written)
 
 
 def _conclude_broken(evaluation: Evaluation, error: BaseException, manner: Manner) -> int:

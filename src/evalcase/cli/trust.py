@@ -46,7 +46,7 @@ def specs_of(cases: Iterable[Case]) -> Iterator[Mapping[str, JSON]]:
     """The graders of cases."""
     for case in cases:
         for part in case.graded_parts:
-            yield from part.data.get("graders", ())
+            yield from part._data.get("graders", ())
 
 
 def refuse_graders(run: Run, graders: Iterable[Mapping[str, JSON]], config: Config) -> int | None:

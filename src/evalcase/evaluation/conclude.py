@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalcase.errors import RecordError
-from evalcase.evaluation.evaluated import Evaluated, count_not_run
+from evalcase.evaluation.evaluated import Evaluated, count_not_run, hold_to_gates
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.work import Work
 from evalcase.model.totals import Totals
@@ -24,20 +24,15 @@ def conclude_run(
     """`is_failed`: whether it is the record itself that failed."""
     totals = (work.totals() if not is_failed else None) or _count_kept(run)
     _put_in_order(plan, run, end.status, totals, is_new=is_new)
-    return Evaluated(
+    evaluated = Evaluated(
         run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
         mixed=work.mixed(), not_run=count_not_run(run, end.status, totals),
         decision=end.decision, lost=end.lost, was_decided=end.was_decided,
-        finished=end.finished, planned=end.planned, fail_under=_find_gate(plan, totals),
+        finished=end.finished, planned=end.planned,
         # The record tells it, and need not be gone through again where there is one only.
         graded_by=_graded_by(run) if work.grading > 1 and not is_failed else None,
     )  # fmt: skip
-
-
-def _find_gate(plan: Plan, totals: Totals) -> float | None:
-    """The pass rate that is enough. A shard that got nothing to try need not reach it."""
-    is_empty_shard = totals.pass_rate is None and plan.options.selection.shard is not None
-    return None if is_empty_shard else plan.options.fail_under
+    return hold_to_gates(evaluated, plan.options)
 
 
 def _put_in_order(plan: Plan, run: Run, status: Status, totals: Totals, *, is_new: bool) -> None:

@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from evalcase.model.decision import Decision
 from evalcase.model.outcome import CaseVerdict
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
 from evalcase.record.ending import Status
 from evalcase.record.folder import Run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalcase.project.options import RunOptions
+
     # A run that is just over need not be read.
     from evalcase.record.gradings import GradedBy
     from evalcase.record.kept import KeptRun
+    from evalcase.record.read_anew import CasesReadAnew
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,8 @@ class Evaluated:
     planned: int | None = None
     fail_under: float | None = None
     """The pass rate that is enough, where one was asked for."""
+    max_errors: int = 0
+    """How many trials may have errored."""
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """A row for each trial, of plain cells: for pandas, polars, or a loop."""
@@ -115,14 +122,22 @@ class Evaluated:
         return ReadAnew(lambda: KeptRun(self.run, self.grading).results(), count, "results")
 
     @property
-    def cases(self) -> Sequence[CaseVerdict]:
+    def cases(self) -> CasesReadAnew:
         """Every case at every target with its verdict, read from the record each time, in their
         order."""
         from evalcase.record.kept import KeptRun
-        from evalcase.record.read_anew import ReadAnew
+        from evalcase.record.read_anew import CasesReadAnew
 
         count = self.totals.cases.total + self.totals.unfinished
-        return ReadAnew(lambda: KeptRun(self.run, self.grading).cases(), count, "cases")
+        return CasesReadAnew(lambda: KeptRun(self.run, self.grading).cases(), count, "cases")
+
+    def __getitem__(self, id: str) -> CaseVerdict:
+        """The case of an id: `done.cases[id]`."""
+        return self.cases[id]
+
+    def __iter__(self) -> Iterator[CaseVerdict]:
+        """Every case: `done.cases`."""
+        return iter(self.cases)
 
     @property
     def pass_rate(self) -> float | None:
@@ -131,19 +146,39 @@ class Evaluated:
 
     @property
     def ok(self) -> bool:
-        """Whether all is well: complete, with no case failed, errored or ungraded. Where a pass
-        rate is enough, or a run was decided, that counts in place of what failed, and no trial may
-        have errored."""
-        if self.decision is not None:
-            return self.decision.is_good and not self.totals.trials.errored
-        if not self.complete or self.totals.unfinished:
-            return False
+        """Whether all is well, as the command says it by its exit code: complete, with no trial
+        errored, and no case failed or ungraded. Where a pass rate is enough, or a run was decided,
+        that counts in place of what failed."""
+        return self.exit_code == 0
+
+    @property
+    def exit_code(self) -> int:
+        """What the command says of such a run: 130 interrupted, 3 errors or not completed, 1 not
+        all passed or a gate not met, else 0."""
+        totals, decision = self.totals, self.decision
+        if self.status == "interrupted":
+            return 130
+        ended_well = self.complete or self.failed_fast or decision is not None
+        if totals.trials.errored > self.max_errors or not ended_well:
+            return 3
+        if decision is not None:
+            return 0 if decision.is_good else 1
+        if self.failed_fast:
+            return 1
+        if totals.unfinished:
+            return 3  # some cases lack trials, so nobody can say what they come to
         if self.fail_under is not None:
             # Nothing was tried is no rate, and meets none.
-            is_met = self.pass_rate is not None and self.pass_rate >= self.fail_under
-            return is_met and not self.totals.trials.errored
-        cases = self.totals.cases
-        return not (cases.failed + cases.errored + cases.ungraded)
+            return 0 if totals.pass_rate is not None and totals.pass_rate >= self.fail_under else 1
+        return 1 if totals.cases.failed or totals.cases.ungraded else 0
+
+
+def hold_to_gates(evaluated: Evaluated, options: RunOptions) -> Evaluated:
+    """What came of a run, with what its options say is enough. A shard that got nothing to try
+    need not reach a pass rate."""
+    is_empty_shard = evaluated.pass_rate is None and options.selection.shard is not None
+    fail_under = None if is_empty_shard else options.fail_under
+    return replace(evaluated, fail_under=fail_under, max_errors=options.max_errors)
 
 
 def read_evaluated(kept: KeptRun) -> Evaluated:

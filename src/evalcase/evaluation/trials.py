@@ -92,7 +92,7 @@ class Trials:
     async def run(self, trial: Trial) -> Result:
         """Ask, and grade what is answered."""
         suite, case, target, repeat, repeats, number = trial
-        data, started = case.data, self._plan.world.stamp()
+        data, started = case._data, self._plan.world.stamp()
         if "skip" in data and case.skip:
             return self._skipped(trial, started)
         plain = hash_plain_case(case)

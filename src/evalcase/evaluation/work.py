@@ -131,10 +131,10 @@ class Work:
     def _ask(self, trial: Trial) -> Awaitable[Result]:
         if self._changed and not trial.case.skip:
             self._note_change(trial.target)
-            if "user" in trial.case.data:
-                self._note_change(trial.case.data["user"]["target"])
+            if "user" in trial.case._data:
+                self._note_change(trial.case._data["user"]["target"])
         case = trial.case
-        if ("turns" in case.data or "user" in case.data) and not case.skip:
+        if ("turns" in case._data or "user" in case._data) and not case.skip:
             self._begin_talk(trial)
         return self._trials.run(trial)
 
@@ -238,7 +238,7 @@ class Work:
         """Whether a case is one of the most: it was asked once and graded by an expected text, and
         all of it is as it was. It counts as finished then."""
         hashes = hash_plain_case(case)
-        if hashes is None or not self._index.stands((suite, case.data["id"], target), hashes):
+        if hashes is None or not self._index.stands((suite, case._data["id"], target), hashes):
             return False
         self._standing += 1
         return True

@@ -44,7 +44,7 @@ class SameText:
 
     def grade(self, case: Case, answer: Answer) -> Graded | None:
         """The verdict; None where a grader has to look."""
-        if "threshold" in case.data or not is_same_text(case, answer):
+        if "threshold" in case._data or not is_same_text(case, answer):
             return None
         # One of its own for each: who is given it may write into its details.
         return tuple_of(Graded, (self._verdict, (grade_of(self._named, SAME_TEXT),)))
@@ -61,7 +61,7 @@ def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Hal
     compared = NEITHER.union(*[grader.compared for grader in graders])
     if not compared or compared == BOTH:
         return BOTH - compared
-    return expected_halves(case.data["expected_output"]) - compared
+    return expected_halves(case._data["expected_output"]) - compared
 
 
 async def grade_answer(
@@ -139,6 +139,8 @@ def _begin(
     if named.grader.kind.combines:
         below = partial(_grade_each, context, guests=guests, timeout_s=timeout_s)
         context = replace(context, grading=below)
+    if not named.grader.kind.only_reads:
+        context = context.copy()
     try:
         outcome: object = look_at_answer(named, context)
         if not isinstance(outcome, Score) and isawaitable(outcome):

@@ -48,7 +48,7 @@ def grade_of(named: NamedGrader, score: Score) -> Grade:
     reason = _reason(named, value, passed, score.reason, by_threshold)
     if turns and not passed:
         reason = f"{reason}; with `not: true` that fails"
-    return Grade(
+    return _make_grade(
         named.name, value, passed, reason, {**score.details}, named.weight, named.required,
         stands=stands,
     )  # fmt: skip

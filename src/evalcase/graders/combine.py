@@ -50,6 +50,7 @@ class AllGrader(_Combined):
     kind: ClassVar[GraderKind] = GraderKind(
         "all", "Every one of some graders passes.", "value", decides=True, combines=True,
         example="- all: [expected, python:checks:polite]",
+        only_reads=True,
     )  # fmt: skip
 
     value: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
@@ -68,6 +69,7 @@ class AnyGrader(_Combined):
     kind: ClassVar[GraderKind] = GraderKind(
         "any", "At least one of some graders passes.", "value", decides=True, combines=True,
         example="- any: [expected, python:checks:close_enough]",
+        only_reads=True,
     )  # fmt: skip
 
     value: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
@@ -86,6 +88,7 @@ class AtLeastGrader(_Combined):
     kind: ClassVar[GraderKind] = GraderKind(
         "at_least", "At least so many of some graders pass.", decides=True, combines=True,
         example="- at_least: {count: 2, of: [expected, python:checks:a, python:checks:b]}",
+        only_reads=True,
     )  # fmt: skip
 
     count: int = option(Number(1, whole=True), "How many have to pass.", example=2)
@@ -113,6 +116,7 @@ class WeightedGrader(_Combined):
         "weighted", "The weighted mean of some graders is enough.", "value",
         needs=("threshold",), combines=True,
         example="- {type: weighted, threshold: 0.8, value: [expected, python:checks:polite]}",
+        only_reads=True,
     )  # fmt: skip
 
     value: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)

@@ -26,6 +26,7 @@ class ContainsGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "contains", "A text, or each of some, is found in the answer.", "value", reads="text",
         example="- contains: [Paris, France]",
+        only_reads=True,
     )  # fmt: skip
 
     value: str | tuple[str, ...] | None = option(

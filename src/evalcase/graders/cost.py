@@ -15,7 +15,11 @@ from evalcase.model.shape import Number
 @dataclass(frozen=True, slots=True)
 class CostGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "cost", "The answer cost at most so many USD.", "value", example="- cost: 0.01"
+        "cost",
+        "The answer cost at most so many USD.",
+        "value",
+        example="- cost: 0.01",
+        only_reads=True,
     )
 
     value: float = option(

@@ -22,6 +22,7 @@ class EndsWithGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "ends_with", "The answer ends with a text, outer white space aside.", "value",
         reads="text", example='- ends_with: "."',
+        only_reads=True,
     )  # fmt: skip
 
     value: str = option(Text(), "What it ends with.", example=".")

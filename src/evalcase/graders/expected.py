@@ -50,6 +50,7 @@ class ExpectedGrader(Grader):
         "expected",
         "The answer is what `expected_output` says: equal text, equal JSON, or the same calls.",
         compares_expected=True,
+        only_reads=True,
     )
 
     halves: frozenset[Half] = BOTH

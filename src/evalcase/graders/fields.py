@@ -48,6 +48,7 @@ class FieldsGrader(Grader):
         "fields", "Fields of the JSON of the answer are what they should be.", "value",
         takes_mapping=True, reads="value",
         example="- fields: {riskLevel: High, score: {number: 0.9, within: 0.05}}",
+        only_reads=True,
     )  # fmt: skip
 
     value: dict[str, Matcher] = option(

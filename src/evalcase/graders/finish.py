@@ -22,6 +22,7 @@ class FinishGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "finish", "The answer ended in one of some ways, as the target reports it.", "value",
         example="- finish: [stop, end_turn]",
+        only_reads=True,
     )  # fmt: skip
 
     value: str | tuple[str, ...] | None = option(

@@ -20,6 +20,7 @@ class JsonGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "json", "The answer is JSON, as it stands or as one fenced block.", reads="either",
         example="- json",
+        only_reads=True,
     )  # fmt: skip
 
     strict: bool = option(

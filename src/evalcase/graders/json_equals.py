@@ -32,6 +32,7 @@ class JsonEqualsGrader(Grader):
         "json_equals", "The JSON of the answer equals a value, or what is expected.", "value",
         takes_mapping=True, reads="value", half="content",
         example="- {type: json_equals, value: {total: 10, id: 1}, ignore: [id], within: 0.01}",
+        only_reads=True,
     )  # fmt: skip
 
     value: JSON | Unsaid = option(

@@ -63,6 +63,7 @@ class JsonSchemaGrader(Grader):
         "json_schema", "The JSON of the answer is valid by a JSON Schema (2020-12).", "value",
         takes_mapping=True, reads="value",
         example="- json_schema: {type: object, required: [riskLevel]}",
+        only_reads=True,
     )  # fmt: skip
 
     value: JSON = option(

@@ -60,6 +60,7 @@ class JudgeGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "judge", "A model finds that the answer meets what is asked of it.", "value",
         reads="either", judges=True, example="- judge: Says when the shop opens, and is polite.",
+        only_reads=True,
     )  # fmt: skip
 
     value: str | None = option(

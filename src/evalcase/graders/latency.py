@@ -21,6 +21,7 @@ class LatencyGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "latency", "The target took at most so many seconds to answer.", "value",
         example="- latency: 2.5",
+        only_reads=True,
     )  # fmt: skip
 
     value: float = option(

@@ -20,6 +20,7 @@ class LengthGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "length", "The answer has as many characters, words or lines as it should.", reads="text",
         example="- length: {max: 50, unit: words}",
+        only_reads=True,
     )  # fmt: skip
 
     min: int | None = option(

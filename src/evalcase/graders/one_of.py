@@ -22,6 +22,7 @@ class OneOfGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "one_of", "The answer is one of some texts, outer white space aside.", "value",
         reads="text", example="- {type: one_of, value: [yes, no, maybe], ignore_case: true}",
+        only_reads=True,
     )  # fmt: skip
 
     value: tuple[str, ...] = option(

@@ -18,9 +18,10 @@ from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON, copy_value
-from evalcase.model.message import Message
+from evalcase.model.nearest import hint_at, nearest_meaning
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass, replace
+from evalcase.model.own_copies import copy_answer, copy_messages, copy_question
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Anything, MapOf, OptionFault
 from evalcase.model.shape_names import Reference
@@ -31,28 +32,39 @@ from evalcase.system.project_root import project_root
 from evalcase.system.sources import trace_sources
 from evalcase.system.threads import Threads
 
-
-def _own(answer: Answer) -> Answer:
-    """An answer that a function may change without changing what is graded and recorded."""
-    if all(isinstance(value, str) for message in answer.messages for value in message.values()):
-        return answer
-    return replace(answer, messages=tuple(Message(copy_value(each)) for each in answer.messages))
-
-
 GIVEN: dict[str, Callable[[Context], object]] = {
-    "answer": lambda context: _own(context.answer),
+    "answer": lambda context: copy_answer(context.answer),
     "text": lambda context: context.answer.text,
     "output": lambda context: copy_value(context.answer.content),
-    "messages": lambda context: _own(context.answer).messages,
+    "messages": lambda context: copy_messages(context.answer.messages),
     "tool_calls": lambda context: context.answer.tool_calls,
     "case": lambda context: context.case,
     "input": lambda context: context.case.input,
-    "expected": lambda context: context.case.expected_output,
+    "expected": lambda context: Answer(context.case.expected_output).content,
     "metadata": lambda context: context.case.metadata,
-    "question": lambda context: context.question,
-    "context": lambda context: context,
+    "question": lambda context: copy_question(context.question),
+    "context": Context.copy,
 }
-"""What a function may ask for, by the names of its parameters."""
+"""What a function may ask for, by the names of its parameters. `expected` is what `output` is, so
+that the two can be compared."""
+
+_ELSEWHERE = {
+    **{name: name for name in GIVEN},
+    **dict.fromkeys((
+        "outputs", "actual", "actual_output", "response", "prediction", "completion", "result",
+        "generated", "output_text", "x", "value", "obj",
+    ), "output"),
+    **dict.fromkeys((
+        "expected_output", "expected_outputs", "reference", "reference_output",
+        "reference_outputs", "reference_answer", "target", "gold", "ground_truth", "label",
+        "expectation", "ideal",
+    ), "expected"),
+    **dict.fromkeys(("inputs", "prompt", "query"), "input"),
+    **dict.fromkeys(("example", "sample", "row", "item", "test_case"), "case"),
+    **dict.fromkeys(("ctx", "eval_context", "state"), "context"),
+    "string": "text", "s": "text", "tools": "tool_calls", "meta": "metadata",
+}  # fmt: skip
+"""What is meant by names that are near to these, or that others have for it."""
 
 
 _NO_ARGUMENTS: Mapping[str, JSON] = MappingProxyType({})
@@ -65,7 +77,9 @@ class FunctionGrader(Grader):
     can be given up. An async one runs in the event loop, which is quicker.
     """
 
-    kind: ClassVar[GraderKind] = GraderKind("python", "A Python function says so.", runs_code=True)
+    kind: ClassVar[GraderKind] = GraderKind(
+        "python", "A Python function says so.", runs_code=True, only_reads=True
+    )
 
     def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
@@ -96,6 +110,7 @@ class PythonGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "python", "A Python function says so.", "value", runs_code=True,
         example="- python: checks:polite",
+        only_reads=True,
     )  # fmt: skip
 
     value: str = option(
@@ -224,8 +239,10 @@ def _find_manner(function: Callable[..., object], arguments: tuple[str, ...]) ->
         if name in GIVEN:
             (by_place if parameter.kind is Parameter.POSITIONAL_ONLY else by_name).append(name)
         elif parameter.default is Parameter.empty and name not in arguments:
-            message = f"`{label}` has a parameter `{name}`; a grader can be given"
-            raise ConfigError(f"{message} {', '.join(GIVEN)}, and what `arguments` names")
+            hint = hint_at(nearest_meaning(name, _ELSEWHERE))
+            said = "; a grader" if hint is None else f": {hint} A grader"
+            names = f"{', '.join(GIVEN)}, and what `arguments` names"
+            raise ConfigError(f"`{label}` has a parameter `{name}`{said} can be given {names}")
     _check_arguments(label, parameters, arguments)
     return _Manner(tuple(by_place), tuple(by_name), iscoroutinefunction(function))
 

@@ -27,6 +27,7 @@ class RegexGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "regex", "A pattern of Python is found in the answer.", "value", reads="text",
         example=r"- regex: '\d{4}-\d{2}-\d{2}'",
+        only_reads=True,
     )  # fmt: skip
 
     value: str = option(Pattern(), "The pattern that is searched for.", example=r"\d+ items?")

@@ -51,6 +51,7 @@ class ScriptGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "script", "A program says so: a trial goes to its stdin, a score comes from its stdout.",
         "value", runs_code=True, example="- script: [python3, evals/polite.py]",
+        only_reads=True,
     )  # fmt: skip
 
     value: tuple[str, ...] = option(

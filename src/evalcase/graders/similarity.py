@@ -27,6 +27,7 @@ class SimilarityGrader(TextGrader):
         "similarity", "The answer is near enough to a text, or to what is expected.", "value",
         needs=("threshold",), reads="text", half="content",
         example="- {type: similarity, value: The capital of Peru is Lima., threshold: 0.8}",
+        only_reads=True,
     )  # fmt: skip
 
     value: str | None = option(

@@ -22,6 +22,7 @@ class StartsWithGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "starts_with", "The answer starts with a text, outer white space aside.", "value",
         reads="text", example="- starts_with: Dear",
+        only_reads=True,
     )  # fmt: skip
 
     value: str = option(Text(), "What it starts with.", example="Dear")

@@ -20,6 +20,7 @@ class TokensGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "tokens", "The answer took at most so many tokens, in all, in or out.", "value",
         example="- tokens: {output: 200}",
+        only_reads=True,
     )  # fmt: skip
 
     value: int | None = option(

@@ -37,6 +37,7 @@ class ToolCallsGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "tool_calls", "As many tools were called as should be, and none that should not.",
         example="- tool_calls: {max: 5, needed: {search: 1}, forbidden: [delete], errors: forbid}",
+        only_reads=True,
     )  # fmt: skip
 
     min: int | None = option(Number(0, whole=True), "How many calls at least.", default=None)

@@ -40,6 +40,7 @@ class TrajectoryGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "trajectory", "The tools were called as expected.", "value", half="calls",
         example="- {type: trajectory, value: [{tool: search, input: {q: Peru}}, answer]}",
+        only_reads=True,
     )  # fmt: skip
 
     value: tuple[Call, ...] | None = option(

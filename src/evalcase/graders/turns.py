@@ -19,6 +19,7 @@ class TurnsGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "turns", "The conversation took as many turns as it should.",
         example="- turns: {max: 6}",
+        only_reads=True,
     )  # fmt: skip
 
     min: int | None = option(Number(1, whole=True), "How many at least.", default=None)

@@ -66,7 +66,7 @@ class Answers:
         names = Names()
         if {"target", "targets", "tags"} & {*path[-2:]}:
             config = self._config(file)
-            open_cases = [case.data for each in self._files.suites() for case in _cases_of(each)]
+            open_cases = [case._data for each in self._files.suites() for case in _cases_of(each)]
             tags = self._tags.find(config.root, open_cases) if "tags" in path[-2:] else []
             names = Names(offer_targets(config), tags)
         return find_completions(lines, format, line, column, self._walk(file), names)

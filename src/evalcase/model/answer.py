@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from math import inf
 
 from evalcase.model.field_marks import NOT_NEGATIVE
 from evalcase.model.json_value import JSON
-from evalcase.model.message import Message, ToolCall
+from evalcase.model.message import Message, ToolCall, check_messages
 from evalcase.model.quick_dataclass import dataclass, field, made_often
 from evalcase.model.step import Step
 
@@ -23,6 +24,11 @@ class Usage:
     input_tokens: int | None = field(default=None, metadata=NOT_NEGATIVE)
     output_tokens: int | None = field(default=None, metadata=NOT_NEGATIVE)
     cached_tokens: int | None = field(default=None, metadata=NOT_NEGATIVE)
+
+    def __post_init__(self) -> None:
+        for count in (self.input_tokens, self.output_tokens, self.cached_tokens):
+            if count is not None and not (type(count) is int and count >= 0):
+                raise ValueError(f"`usage` counts tokens from 0, and has {count!r:.60}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +75,21 @@ class Answer:
     """The last that a program wrote to its standard error, where what it answered has no text:
     that may say why."""
 
+    def __post_init__(self) -> None:
+        """Raise TypeError or ValueError for what can be no answer. It is looked at again when a
+        target returns it."""
+        check_messages(self.messages, "an Answer")
+        if self.usage is not None and not isinstance(self.usage, Usage):
+            raise TypeError(f"`usage` of an Answer is a Usage, and not {self.usage!r:.60}")
+        cost: object = self.cost_usd
+        if cost is not None and not (type(cost) in (int, float) and 0 <= cost < inf):  # type: ignore[operator]
+            what = "`cost_usd` of an Answer is a number from 0"
+            raise ValueError(f"{what}, and not {cost!r:.60}")
+
     @classmethod
     def of_text(cls, text: str) -> Answer:
+        if not isinstance(text, str):
+            raise TypeError(f"Answer.of_text takes text, not {type(text).__name__}")
         return cls((Message({"role": "assistant", "content": text}),))
 
     @property

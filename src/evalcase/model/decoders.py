@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from evalcase.model.message import Message, names_tool
+from evalcase.model.message import Message, names_tool, take_message
 
 Decode = Callable[[Any, str], Any]
 """A value, and the path that it has in messages."""
@@ -54,7 +54,7 @@ def decode_message(value: object, where: str) -> Message:
     calls = value.get("tool_calls")
     if calls is not None and not (isinstance(calls, list) and all(map(names_tool, calls))):
         raise ValueError(f"`{path_below(where, 'tool_calls')}` must be calls, each of a tool")
-    return value if type(value) is Message else Message(value)
+    return value if type(value) is Message else take_message(value)
 
 
 def decode_text(value: object, where: str) -> str:

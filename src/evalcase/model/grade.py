@@ -27,6 +27,37 @@ class Score:
     """Whether it fails also with `not: true`: where there was nothing to look at, or no clear
     verdict, there is nothing to turn round."""
 
+    def __post_init__(self) -> None:
+        fault = fault_of_score(self)
+        if fault is not None:
+            raise ValueError(f"a Score was given {fault}")
+
+
+def fault_of_score(score: Score) -> str | None:
+    """What is wrong with a score, after words such as `it was given`; None if nothing is."""
+    value = score.value
+    passed: object = score.passed
+    reason: object = score.reason
+    details: object = score.details
+    if not (0 <= value <= 1 if type(value) is float else is_share(value)):
+        return f"the score {value!r:.60}, which is not a number from 0 to 1"
+    if passed is not None and type(passed) is not bool:
+        return f"{passed!r:.60} as `passed`"
+    if passed and value is None:
+        return "that it passed, without a score"
+    if not isinstance(reason, str):
+        return f"a {type(reason).__name__} as the reason"
+    if not isinstance(details, dict):
+        return f"a {type(details).__name__} as the details"
+    return None
+
+
+def is_share(value: object) -> bool:
+    """Whether it is a part of 1, or nothing at all."""
+    if value is None:
+        return True
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
 
 @dataclass(frozen=True, slots=True)
 @made_often
@@ -57,6 +88,13 @@ class Grade:
     made of others, and has `not: true`, can't turn that round either."""
     turn: int | None = field(default=None, metadata=COUNT)
     """Which turn of a conversation it is of, from 1; None where it is of the whole."""
+
+    def __post_init__(self) -> None:
+        score = self.score
+        if not (0 <= score <= 1 if type(score) is float else is_share(score)):
+            raise ValueError(f"a Grade has a score from 0 to 1, or None, and not {score!r:.60}")
+        if type(self.passed) is not bool:
+            raise ValueError(f"a Grade has passed or not, and not {self.passed!r:.60}")
 
 
 _ROUNDING = 1e-9

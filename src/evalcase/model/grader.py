@@ -15,15 +15,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import ClassVar, Literal, Protocol, TypeGuard
 
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.grade import Grade, Score
-from evalcase.model.json_value import JSON
+from evalcase.model.json_value import JSON, copy_value
 from evalcase.model.message import ROLES, Message
+from evalcase.model.own_copies import copy_answer, copy_grade, copy_question
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import dataclass, made_often
+from evalcase.model.quick_dataclass import dataclass, made_often, replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Surroundings
 
@@ -80,6 +82,14 @@ class Context:
         value = self.part.value
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
+    def copy(self) -> Context:
+        """The same for code that may write into what it is given: nobody else sees that."""
+        part = None if self.part is None else Part(self.part.path, copy_value(self.part.value))
+        return replace(
+            self, question=copy_question(self.question), answer=copy_answer(self.answer),
+            grades=tuple([copy_grade(grade) for grade in self.grades]), part=part,
+        )  # fmt: skip
+
     async def ask(
         self,
         target: str,
@@ -95,7 +105,8 @@ class Context:
         """
         if self.asker is None:
             raise RuntimeError("nobody can be asked here: this context has no targets")
-        return await self.asker(target, [_message_of(each) for each in messages], schema, usable)
+        said = [_message_of(each) for each in messages]
+        return await self.asker(target, said, schema, usable and partial(_look_at_copy, usable))
 
     async def grade_with(self, graders: Sequence[NamedGrader]) -> Sequence[Grade]:
         """The grades that others give the same answer: for graders that are made of graders."""
@@ -104,6 +115,11 @@ class Context:
                 "nobody else grades here: the kind of this grader says no `combines`"
             )
         return await self.grading(graders)
+
+
+def _look_at_copy(usable: Usable, answer: Answer) -> bool:
+    """Whether an answer is of use; it may be kept in the cache as it came."""
+    return usable(copy_answer(answer))
 
 
 def _message_of(value: object) -> Message:
@@ -152,6 +168,8 @@ class GraderKind:
     """Whether it is made of other graders, and asks them."""
     example: str = ""
     """YAML that shows it."""
+    only_reads: bool = False
+    """Whether it changes nothing of the context that it is given, so that it needs no copy."""
 
     @property
     def compared(self) -> frozenset[Half]:

@@ -104,11 +104,22 @@ class Message(ReadOnly):
 
     __slots__ = ()
 
+    def __init__(self, data: object = None, /, **keys: object) -> None:
+        """`Message({"role": "user", "content": "hi"})`, or the keys by name. Raise TypeError or
+        ValueError where that is no message."""
+        if data is not None and not isinstance(data, Mapping):
+            right = "Message({'role': 'user', 'content': …})"
+            raise TypeError(f"a Message is made of a mapping, {right}, not of {data!r:.60}")
+        super().__init__(data or {}, **keys)
+        fault = fault_of_message(self)
+        if fault is not None:
+            raise ValueError(f"a Message {fault}")
+
     @classmethod
     def copy_of(cls, data: dict[str, Any]) -> Message:
         """A message that shares nothing with its data that could be changed."""
         is_flat = len(data) == 2 and type(data.get("content")) is str
-        return cls(data if is_flat else copy_value(data))
+        return take_message(data if is_flat else copy_value(data))
 
     @property
     def role(self) -> str:
@@ -129,6 +140,54 @@ class Message(ReadOnly):
     def text(self) -> str | None:
         """The content as text: a string as it is, parts as their joined text, else None."""
         return text_of(self.get("content"))
+
+
+class _Taken(ReadOnly):
+    """A message before it is called one: nobody need look at what was checked before."""
+
+    __slots__ = ()
+
+
+def take_message(data: dict[str, Any]) -> Message:
+    """The message of data that is known to be one, at a third of the cost."""
+    taken: Any = _Taken(data)
+    taken.__class__ = Message
+    message: Message = taken
+    return message
+
+
+def fault_of_message(message: Mapping[str, Any]) -> str | None:
+    """What is wrong with a message, after the words `a message`; None if nothing is."""
+    role = message.get("role")
+    if role not in ROLES:
+        return f"has one of the roles {', '.join(ROLES)}, and not {role!r:.60}{_meant(role)}"
+    calls = message.get("tool_calls")
+    if calls is not None and not (isinstance(calls, list) and all(map(names_tool, calls))):
+        return f"has `tool_calls`, each with the name of a tool, and not {calls!r:.60}"
+    if calls is None and "content" not in message:
+        return "has `content` or `tool_calls`, and not neither"
+    return None
+
+
+def _meant(role: object) -> str:
+    if not isinstance(role, str):
+        return ""
+    from evalcase.model.nearest import find_nearest  # only a mistake needs it
+
+    meant = OTHER_ROLES.get(role) or find_nearest(role, ROLES)
+    return "" if meant is None else f": did you mean {meant!r}?"
+
+
+def check_messages(messages: object, whose: str) -> None:
+    """Raise TypeError for anything but a tuple of messages."""
+    if type(messages) is not tuple:
+        hint = "Answer.of_text(…) is one of text" if whose == "an Answer" else "tuple(…) makes one"
+        what = f"`messages` of {whose} is {type(messages).__name__}, and not a tuple of Message"
+        raise TypeError(f"{what}: {hint}")
+    for each in messages:
+        if not isinstance(each, Message):
+            what = f"`messages` of {whose} holds {type(each).__name__}, and not Message"
+            raise TypeError(f"{what}: Message({{'role': …, 'content': …}}) makes one")
 
 
 def is_message(value: object) -> bool:

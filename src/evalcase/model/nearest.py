@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from evalcase.errors import UnknownCaseError
+
 ALIKE = 0.6
 """How alike two names must be, from 0 to 1, for one to be taken for the other."""
 
@@ -38,3 +40,9 @@ def hint_at(close: str | None) -> str | None:
 def did_you_mean(name: str, known: Iterable[str], alike: float = ALIKE) -> str | None:
     """A hint that names the nearest of some names; None if none is near."""
     return hint_at(find_nearest(name, known, alike))
+
+
+def unknown_case(id: object, whose: str, known: Iterable[str]) -> UnknownCaseError:
+    """The error for an id that none of some cases has."""
+    hint = did_you_mean(id, known) if isinstance(id, str) else None
+    return UnknownCaseError(f"{whose} has no case {id!r:.80}" + (f": {hint}" if hint else ""))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from evalcase.model.json_value import JSON
-from evalcase.model.message import Message, text_of
+from evalcase.model.message import Message, check_messages, text_of
 from evalcase.model.quick_dataclass import dataclass, field, made_often
 
 
@@ -34,6 +34,9 @@ class Question:
     """The files that messages name: absolute paths by the names as they were written."""
     schema: JSON = None
     """The JSON Schema that the answer should follow, where whoever asks has one."""
+
+    def __post_init__(self) -> None:
+        check_messages(self.messages, "a Question")
 
     @property
     def last_user(self) -> Message | None:

@@ -159,8 +159,9 @@ def _names_for_quick_setting(made: Any, names: Iterable[str]) -> dict[str, Any]:
 
 def maker_of(made: Callable[P, T]) -> Callable[P, T]:
     """A function that is called as a class is, and takes two thirds of the time: for where every
-    trial makes one of a frozen class that is made often. A call of a class has to find what makes
-    an instance, which then has to be thawed before it can be filled."""
+    trial makes one of a frozen class that is made often, of values that `__post_init__` need not
+    look at. A call of a class has to find what makes an instance, which then has to be thawed
+    before it can be filled."""
     calls, names = 0, dict[str, Any]()
 
     def begin(values: tuple[Any, ...], named: dict[str, Any]) -> T:
@@ -181,7 +182,6 @@ def _begin(*values: Any, **named: Any) -> Any:  # noqa: ANN401 - what a class is
 
 def _make_maker(make: Any, made: Any) -> None:  # noqa: ANN401 - a function, a quick dataclass
     """Give a function that many hold already the code that fills instances of the class."""
-    assert not hasattr(made, "__post_init__"), "nothing else has to be done"
     known: Mapping[str, QuickField] = getattr(made, OWN)
     names: dict[str, Any] = make.__globals__
     parameters, lines = _take_values(known, names)

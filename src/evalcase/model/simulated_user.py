@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from evalcase.model.json_value import copy_value
 from evalcase.model.message import Message
 from evalcase.model.quick_tuple import NamedTuple
 
@@ -33,4 +34,4 @@ class SimulatedUser(NamedTuple):
     def of(cls, data: dict[str, Any]) -> SimulatedUser:
         """The user of canonical data, which is left as it is."""
         first = tuple([Message.copy_of(message) for message in data.get("first", ())])
-        return cls(**{**data, "first": first})
+        return cls(**{**data, "facts": copy_value(data.get("facts")), "first": first})

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON, are_same, copy_value
+from evalcase.model.nearest import unknown_case
 from evalcase.model.problem import Problem, Span
 
 Placer: TypeAlias = Callable[[str, int], "Span | None"]
 """Finds the place of a case by the path of its file, and its number from 0."""
+
+
+def _check_given(path: object, about: object, cases: object) -> None:
+    """Raise TypeError or ValueError for what makes no suite."""
+    if not isinstance(path, str) or about is None:
+        why = "load(path) and loads(text) make suites, and evaluate(…) takes cases as they are"
+        raise TypeError(f"a Suite has a path, fields of its own and cases: {why}")
+    if not isinstance(about, dict) or not isinstance(about.get("name"), str):
+        raise ValueError(f"a Suite has a `name` among its fields, and not {about!r:.60}")
+    if not isinstance(cases, tuple) or not all(isinstance(case, Case) for case in cases):
+        raise TypeError(f"the cases of a Suite are a tuple of Case, and not {cases!r:.60}")
 
 
 class Suite:
@@ -27,12 +39,14 @@ class Suite:
 
     def __init__(
         self,
-        path: str,
-        about: dict[str, Any],
-        cases: tuple[Case, ...],
+        path: str = "",
+        about: dict[str, Any] | None = None,
+        cases: tuple[Case, ...] = (),
         warnings: tuple[Problem, ...] = (),
         placer: Placer | None = None,
     ) -> None:
+        """A suite of cases that are valid. `load` and `loads` make one of a file or a text."""
+        _check_given(path, about, cases)
         for name, value in (
             ("path", path),
             ("_about", about),
@@ -90,22 +104,27 @@ class Suite:
         """Whether there is this case, or a case with this id."""
         return any(case in (each.id, each) for each in self.cases)
 
-    def __getitem__(self, id: str) -> Case:
-        """The case with this id."""
-        for case in self.cases:
+    @overload
+    def __getitem__(self, id: str | int) -> Case: ...
+    @overload
+    def __getitem__(self, id: slice) -> tuple[Case, ...]: ...
+    def __getitem__(self, id: str | int | slice) -> Case | tuple[Case, ...]:
+        """The case with this id; or by numbers, as in a list."""
+        return self.cases[id] if isinstance(id, int | slice) else self.cases[self._find(id)]
+
+    def _find(self, id: str) -> int:
+        for number, case in enumerate(self.cases):
             if case.id == id:
-                return case
-        raise KeyError(id)
+                return number
+        raise unknown_case(id, "the suite", [case.id for case in self.cases])
 
     def place(self, id: str) -> Span | None:
         """Where a case stands in the file; None if the file is gone, or was changed since.
 
         It is looked up in the file when it is asked for. Raise KeyError if there is no such case.
         """
-        for number, case in enumerate(self.cases):
-            if case.id == id:
-                return None if self._placer is None else self._placer(self.path, number)
-        raise KeyError(id)
+        number = self._find(id)
+        return None if self._placer is None else self._placer(self.path, number)
 
     def __repr__(self) -> str:
         cases = "1 case" if len(self.cases) == 1 else f"{len(self.cases)} cases"

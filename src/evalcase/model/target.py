@@ -112,6 +112,8 @@ class Traits:
     asked for after each answer."""
     seen: Callable[[Question], Mapping[str, JSON]] | None = None
     """What was seen of a call that came to nothing, such as its steps: asked for once after it."""
+    only_reads: bool = False
+    """Whether it changes nothing of the questions that it is given, so that it needs no copies."""
 
 
 @dataclass(frozen=True, slots=True)

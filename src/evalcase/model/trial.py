@@ -31,4 +31,4 @@ class Trial(NamedTuple):
     @property
     def key(self) -> TrialKey:
         suite, case, target, repeat, _, _ = self
-        return tuple_of(TrialKey, (suite, case.data["id"], target, repeat))
+        return tuple_of(TrialKey, (suite, case._data["id"], target, repeat))

@@ -148,7 +148,7 @@ class Away:
         asker: Asker,
     ) -> tuple[Grade, ...]:
         message: dict[str, Any] = {
-            "op": "grade", "case": case.data, "question": encode_object(question),
+            "op": "grade", "case": case._data, "question": encode_object(question),
             "answer": encode_object(answer), "duration_s": duration_s, "turns": turns,
         }  # fmt: skip
         held = self._held.pop((question.session, question.turn), None)

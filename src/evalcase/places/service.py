@@ -18,7 +18,7 @@ from evalcase.errors import EvalcaseError, TargetError
 from evalcase.evaluation.secrets import make_scrubber, watch_keys
 from evalcase.grade.apply import grade_answer
 from evalcase.model.answer import Answer
-from evalcase.model.case import Case
+from evalcase.model.case import canonical_case
 from evalcase.model.codec import decode_object
 from evalcase.model.failure import Failure
 from evalcase.model.grader import Context, Usable
@@ -151,7 +151,7 @@ class Service:
         return {} if stay.error is None else {"error": self._scrubber.text(repr(stay.error))}
 
     async def _grade(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
-        case = Case(message["case"])
+        case = canonical_case(message["case"])
         question = self._question(message)
         held = message.get("held")
         answer = self._held.pop(held, None) if held is not None else None

@@ -7,9 +7,13 @@ from typing import Any, TypeAlias, cast
 
 from evalcase.errors import ConfigError
 from evalcase.graders.python import FunctionGrader
+from evalcase.model.case import Case
+from evalcase.model.grade import Score
 from evalcase.model.grader import Grader, NamedGrader, is_grader
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.suite import Suite
 from evalcase.model.target import Surroundings, Target, is_target
+from evalcase.targets.code.useless import hint_at_answering
 from evalcase.targets.python import PythonTarget
 
 GivenTarget: TypeAlias = str | Callable[..., Any] | Target
@@ -29,7 +33,8 @@ def name_targets(
     if target is None:
         return {}
     named: dict[str, Target | None] = {}
-    several = isinstance(target, Iterable) and not isinstance(target, str) and not callable(target)
+    is_one = isinstance(target, str | Mapping | Suite) or callable(target)
+    several = isinstance(target, Iterable) and not is_one
     for each in cast("Iterable[GivenTarget]", target if several else (target,)):
         name, made = _name_target(each, surroundings)
         # Two functions may have the same name, and are two targets all the same.
@@ -57,7 +62,16 @@ def _name_target(target: GivenTarget, surroundings: Surroundings) -> tuple[str, 
     if callable(target) or _has_answer(target):
         made = PythonTarget.of(target, surroundings)
         return f"python:{made.name}", made
-    raise ConfigError(f"a target is a name, a function or a Target, not {target!r:.80}")
+    what = f"a target is a name, a function or a Target, not {target!r:.80}"
+    raise ConfigError(f"{what}: {_hint_at_target(target)}")
+
+
+def _hint_at_target(target: object) -> str:
+    if isinstance(target, Suite | Case):
+        return "evaluate(what, target) takes cases first, and the target second"
+    if isinstance(target, Mapping):
+        return "options stand in evalcase.toml, as [targets.NAME], and NAME is given"
+    return hint_at_answering(target)
 
 
 def _has_answer(target: object) -> bool:
@@ -92,10 +106,16 @@ def _name_grader(grader: Callable[..., Any] | Grader | NamedGrader) -> NamedGrad
     if isinstance(grader, type) and Grader in grader.__mro__:
         name = grader.__name__
         raise ConfigError(f"`{name}` is a class of graders: `{name}(…)` makes one to give")
+    if isinstance(grader, type):
+        name = grader.__name__
+        raise ConfigError(f"`{name}` is a class: a grader is a function, or an object to be called")
     if callable(grader):
         made = FunctionGrader(grader)
         return NamedGrader(made.name, made)
-    raise ConfigError(f"a grader is a function, a Grader, or as in a file, not {grader!r:.80}")
+    what = f"a grader is a function, a Grader, or as in a file, not {grader!r:.80}"
+    if isinstance(grader, bool | int | float | Score):
+        raise ConfigError(f"{what}: a function is given itself, and not what it returns")
+    raise ConfigError(what)
 
 
 def _free(name: str, taken: Mapping[str, object]) -> str:

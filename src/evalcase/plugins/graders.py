@@ -71,7 +71,7 @@ class Graders:
 
     def want(self, suite: str, case: Case) -> None:
         """Note what a case will ask for. Nothing is made, or imported, before `make_ready`."""
-        specs = case.data.get("graders")
+        specs = case._data.get("graders")
         # What is wrong with options was found when the suite was read: only what has to be loaded
         # can still turn out to be of no use.
         if specs and not self.only_given and not all(map(_is_light, specs)):
@@ -121,19 +121,19 @@ class Graders:
 
     def of_all(self, case: Case) -> Sequence[NamedGrader]:
         """Those of a case and of its turns."""
-        if "turns" not in case.data:
+        if "turns" not in case._data:
             return self.of(case)
         of_turns = [named for turn in case.turns for named in self.of_turn(turn)]
         return (*self.of(case), *of_turns)
 
     def prints_for(self, case: Case) -> Sequence[str]:
         """The fingerprints of the graders of a case and of its turns that have one."""
-        if not self.given and GRADED_BY_MORE.isdisjoint(case.data):
+        if not self.given and GRADED_BY_MORE.isdisjoint(case._data):
             return ()  # the built-in comparison, as most cases have, is a part of evalcase
         return self.prints_of(self.of_all(case))
 
     def _of(self, case: Case, given: tuple[NamedGrader, ...]) -> Sequence[NamedGrader]:
-        graders, data = given, case.data
+        graders, data = given, case._data
         if not graders and "expected_output" in data and GRADED_BY_MORE.isdisjoint(data):
             return self.only_expected  # most cases are like this
         specs = data.get("graders")

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 from evalcase.errors import ConfigError
 from evalcase.model.decision import StopRule
-from evalcase.model.nearest import did_you_mean
+from evalcase.model.nearest import hint_at, nearest_meaning
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.project.options import RunOptions
@@ -18,6 +18,16 @@ _CASE_FORMS = (
     '`cases` takes ids or patterns, `"sum-*"`, pairs of suite and id, `("a.eval.yaml", "sum")`, '
     'or both with a target, `("a.eval.yaml", "sum", "echo")`'
 )
+_ELSEWHERE = {
+    **dict.fromkeys(("evaluators", "scorers", "metrics", "assertions", "checks"), "graders"),
+    **dict.fromkeys(("task", "model", "agent", "function", "targets", "provider"), "target"),
+    **dict.fromkeys(("workers", "max_workers", "parallel", "num_threads", "n_jobs"), "concurrency"),
+    **dict.fromkeys(("trials", "epochs", "num_repetitions", "runs", "times"), "repeat"),
+    **dict.fromkeys(("timeout", "max_time", "time_limit"), "timeout_s"),
+    **dict.fromkeys(("budget", "max_cost", "cost_limit"), "max_cost_usd"),
+    **dict.fromkeys(("ids", "filter", "select"), "cases"),
+}
+"""What other tools call it."""
 _TAG_FORMS = '`tags` takes texts, `"smoke"`'
 
 
@@ -26,7 +36,7 @@ class Keywords(TypedDict, total=False):
 
     cases: Iterable[str | tuple[str, str] | tuple[str, str, str]]
     tags: Iterable[str]
-    shard: tuple[int, int]
+    shard: tuple[int, int] | str
     limit: int
     sample: int
     seed: int
@@ -37,6 +47,7 @@ class Keywords(TypedDict, total=False):
     retry_timeouts: bool
     max_cost_usd: float
     fail_fast: bool
+    max_errors: int
     fail_under: float
     stop: StopRule
     against: str
@@ -61,11 +72,15 @@ def read_keywords(
     """The options of a run that a program asks for; `failed_of` is what a record has of it."""
     unknown = sorted(keywords.keys() - Keywords.__annotations__.keys())
     if unknown:
-        hint = did_you_mean(unknown[0], (*Keywords.__annotations__, "graders", "users", "root"))
-        said = f": {hint}" if hint is not None else ""
+        known = (*Keywords.__annotations__, "graders", "users", "root", "target")
+        meant = nearest_meaning(unknown[0], {**_ELSEWHERE, **dict(zip(known, known, strict=True))})
+        said = f": {hint_at(meant)}" if meant is not None else ""
         raise TypeError(f"evaluate() has no option {unknown[0]!r}{said}")
     _check_stop(keywords)
-    shard, chosen = keywords.get("shard"), _Chosen([], [], [])
+    for name in ("on_result", "on_warning"):
+        if name in keywords and not callable(keywords[name]):
+            raise TypeError(f"`{name}` is a function, not {keywords[name]!r:.80}")
+    chosen = _Chosen([], [], [])
     if "cases" in keywords:
         chosen = _read_cases(keywords["cases"])
     selection = Selection(
@@ -73,7 +88,7 @@ def read_keywords(
         pairs=tuple(chosen.pairs),
         at=tuple(chosen.at),
         tags=_read_tags(keywords["tags"]) if "tags" in keywords else (),
-        shard=Shard(*shard) if shard is not None else None,
+        shard=_read_shard(keywords.get("shard")),
         sample=keywords.get("sample"),
         seed=keywords.get("seed", 0),
         limit=keywords.get("limit"),
@@ -95,6 +110,18 @@ def _check_stop(keywords: Keywords) -> None:
         raise ConfigError(f"`stop` goes by `fail_under` or by `against`: there is {which}")
     if stop is not None and keywords.get("fail_fast"):
         raise ConfigError("`stop` and `fail_fast` end a run for different reasons: say one")
+
+
+def _read_shard(shard: object) -> Shard | None:
+    """`(2, 5)`, or as the command takes it, `"2/5"`. Raise TypeError for anything else."""
+    match shard.split("/") if isinstance(shard, str) else shard:
+        case None:
+            return None
+        case [int() as number, int() as of]:
+            return Shard(number, of)
+        case [str() as number, str() as of] if number.isdecimal() and of.isdecimal():
+            return Shard(int(number), int(of))
+    raise TypeError(f'`shard` takes the second of five parts as (2, 5) or "2/5", not {shard!r:.80}')
 
 
 class _Chosen(NamedTuple):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from evalcase.errors import ConfigError, GraderError
 from evalcase.graders.latency import UNKNOWN_TIME
 from evalcase.model.answer import Answer, Earlier
-from evalcase.model.case import Case
+from evalcase.model.case import Case, canonical_case
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
@@ -98,9 +98,9 @@ async def _grade(
     given = read_answer(answer)
     # It takes no time to say what is known: only who asked knows how long it took.
     known = replace(given, earlier=given.earlier or Earlier(duration_s, given.cost_usd))
-    data = {name: value for name, value in case.data.items() if name != "skip"}
+    data = {name: value for name, value in case._data.items() if name != "skip"}
     path = case.suite if isinstance(case, PlacedCase) else IN_CODE
-    suite = Suite(path, {"name": "case"}, (Case(data),))
+    suite = Suite(path, {"name": "case"}, (canonical_case(data),))
     with TemporaryDirectory(prefix="evalcase-") as folder:
         prepared = prepare_evaluation(
             suite, _Known(known), graders, root, repeat=1, cache=False, runs_dir=folder

@@ -70,7 +70,7 @@ def _choose(
     choice = make_choice(selection, lambda path: path)
     unmatched = Unmatched(choice)
     placed = [
-        (suite.path, PlacedCase(case.data, suite.path, number))
+        (suite.path, PlacedCase(case._data, suite.path, number))
         for suite, numbers in suites
         for number, case in zip(numbers, suite, strict=True)
     ]

@@ -6,7 +6,7 @@ import json
 from io import BufferedReader
 from typing import Any
 
-from evalcase.model.case import Case
+from evalcase.model.case import Case, canonical_case
 from evalcase.record.gradings import find_grading
 from evalcase.record.lines import JournalLines, damaged_error, line_number, open_lines, read_line_at
 from evalcase.system.table import Table, mark_of
@@ -23,7 +23,7 @@ _NAME = late_pattern(rb'\{"type":"case",("suite":"[^"\\]*","case":"[^"\\]*"),')
 
 def case_row(suite: str, case: Case) -> dict[str, Any]:
     """The row of a case: whole, in its canonical form."""
-    return {"type": "case", "suite": suite, "case": case.id, "data": case.data}
+    return {"type": "case", "suite": suite, "case": case.id, "data": case._data}
 
 
 def read_case(row: dict[str, Any]) -> Case:
@@ -34,7 +34,7 @@ def read_case(row: dict[str, Any]) -> Case:
     if not isinstance(data, dict) or data.get("id") != row.get("case"):
         raise ValueError("its data is of another")
     check_case(data)
-    return Case(data)
+    return canonical_case(data)
 
 
 class CaseShelf:
@@ -66,7 +66,7 @@ class CaseShelf:
         if found is None or not found[1]:
             return None
         known = self.find(suite, case)
-        if known is None or not (known.data.get("tags") or known.data.get("vars")):
+        if known is None or not (known._data.get("tags") or known._data.get("vars")):
             return None
         return known
 

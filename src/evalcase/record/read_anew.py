@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Generic, TypeVar, overload
 
+from evalcase.errors import UnknownCaseError
+from evalcase.model.nearest import unknown_case
+from evalcase.model.outcome import CaseVerdict
+
 T = TypeVar("T")
+_SHOWN = 3
 
 
 class ReadAnew(Sequence[T], Generic[T]):
@@ -34,6 +39,7 @@ class ReadAnew(Sequence[T], Generic[T]):
     def __getitem__(self, index: int | slice) -> T | list[T]:
         if isinstance(index, slice):
             return list(self)[index]
+        _check_number(index, self._noun)
         at = index if index >= 0 else len(self) + index
         for item in islice(self, at, None) if at >= 0 else ():
             return item
@@ -41,3 +47,28 @@ class ReadAnew(Sequence[T], Generic[T]):
 
     def __repr__(self) -> str:
         return f"<{len(self):,} {self._noun} of a record>"
+
+
+def _check_number(index: object, noun: str) -> None:
+    if not isinstance(index, int):
+        these = f"[each for each in done.{noun} if each.key.case == ID] are those of a case"
+        raise TypeError(f"{noun} are found by a number, not by {index!r:.60}; {these}")
+
+
+class CasesReadAnew(ReadAnew[CaseVerdict]):
+    """Cases of a run, which can also be found by their ids."""
+
+    @overload
+    def __getitem__(self, index: int | str) -> CaseVerdict: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[CaseVerdict]: ...
+    def __getitem__(self, index: int | str | slice) -> CaseVerdict | list[CaseVerdict]:
+        if not isinstance(index, str):
+            return super().__getitem__(index)
+        found = [each for each in self if each.case == index]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise unknown_case(index, "the run", [each.case for each in self])
+        where = ", ".join(f"{each.suite} at {each.target}" for each in found[:_SHOWN])
+        raise UnknownCaseError(f"the run has {len(found)} cases {index!r}: {where}")

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any
 
 from evalcase.errors import RecordError
-from evalcase.model.case import Case
+from evalcase.model.case import Case, canonical_case
 from evalcase.model.codec import decode_object
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
@@ -191,7 +191,7 @@ def _stub(case: Case, error: ValueError) -> Case:
         encode_row(case_row("", case))
     except ValueError:
         said = f"[the case can't be recorded: {error}]"
-        return Case({"id": case.id, "input": [{"role": "user", "content": said}]})
+        return canonical_case({"id": case.id, "input": [{"role": "user", "content": said}]})
     return case
 
 

@@ -84,7 +84,7 @@ def write_case(suite: str, case: Case, secrets: KnownSecrets) -> bytes:
     """The same for the line of a case."""
     if not secrets.values:
         try:
-            text = _plain_case(suite, case.data)
+            text = _plain_case(suite, case._data)
         except _LOOKS_LIKE_ONE:
             text = None
         if text is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from evalcase.errors import ConfigError
 from evalcase.model.answer import Answer, Earlier, Usage
-from evalcase.model.case import Case
+from evalcase.model.case import Case, canonical_case
 from evalcase.model.codec import decode_object
 from evalcase.model.failure import Failure
 from evalcase.model.field_marks import COUNT, NOT_NEGATIVE, SHARE
@@ -88,7 +88,7 @@ class _Row:
         }  # fmt: skip
         if self.expected_output is not None:
             data["expected_output"] = list(self.expected_output)
-        return Case(data)
+        return canonical_case(data)
 
 
 _KNOWN = frozenset(each.name for each in fields(_Row))

@@ -19,10 +19,10 @@ def case_facts(
     if case.criteria is not None:
         yield "criteria", case.criteria
     for name in ("rubrics", "graders"):
-        if case.data.get(name):
-            yield name, "".join(write_yaml(case.data[name])).strip("\n")
+        if case._data.get(name):
+            yield name, "".join(write_yaml(case._data[name])).strip("\n")
     for name in others:
-        value = case.data.get(name)
+        value = case._data.get(name)
         if value not in (None, [], {}):
             yield name, value if isinstance(value, str) else as_json(value, indent=indent)
 

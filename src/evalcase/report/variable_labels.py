@@ -11,7 +11,7 @@ _LONGEST = 100
 
 def variable_labels(case: Case | None) -> dict[str, str]:
     """Values by the names of variables. What is long, a list or a mapping tells no groups apart."""
-    held = case.data.get("vars") if case is not None else None
+    held = case._data.get("vars") if case is not None else None
     if not isinstance(held, dict):
         return {}
     labels = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.case import Case
+from evalcase.model.case import Case, canonical_case
 from evalcase.model.finding import NO_DOUBTS, KeyPath
 from evalcase.model.json_value import describe_kind
 from evalcase.model.message import is_message
@@ -71,7 +71,7 @@ def resolve_conversation(
             look_into(data, turn.expected.value, path, turn.expected.path, findings)
     if findings.errors > errors:
         return None
-    case = Case(data)
+    case = canonical_case(data)
     _advise(case, turns, path, findings)
     return case if findings.errors == errors else None
 
@@ -80,14 +80,14 @@ def _advise(case: Case, turns: list[WrittenTurn], path: KeyPath, findings: Findi
     """Look over a case that has no errors, turn by turn and as a whole."""
     for turn, written in zip(case.turns, turns, strict=True):
         _look_over(turn, written.path, findings)
-        if "expected_output" in turn.data:
-            advise_case(turn.data, written.path, written.expected, findings)
+        if "expected_output" in turn._data:
+            advise_case(turn._data, written.path, written.expected, findings)
     _look_over(case, path, findings)
     advise_user(case, path, findings)
-    if "skip" in case.data:
+    if "skip" in case._data:
         return
-    advise_reference(case.data.get("graders", ()), path, findings)
-    if not any(name in part.data for part in case.graded_parts for name in GRADED):
+    advise_reference(case._data.get("graders", ()), path, findings)
+    if not any(name in part._data for part in case.graded_parts for name in GRADED):
         message = "this conversation has nothing to grade, so it can never pass"
         hint = "give a turn its `expected_output`, or the whole `criteria`, `rubrics` or `graders`"
         if case.user is not None:
@@ -96,7 +96,7 @@ def _advise(case: Case, turns: list[WrittenTurn], path: KeyPath, findings: Findi
 
 
 def _look_over(part: Case, path: KeyPath, findings: Findings) -> None:
-    data = part.data
+    data = part._data
     graders = data.get("graders")
     if "turns" not in data:
         advise_passing(data, path, findings)

@@ -110,7 +110,7 @@ def user_messages(user: dict[str, Any]) -> list[dict[str, Any]]:
 
 def advise_user(case: Case, path: KeyPath, findings: Findings) -> None:
     """Look over a case that has no errors: a user who talks to themselves tests nobody."""
-    if findings.known is None or case.user is None or "skip" in case.data:
+    if findings.known is None or case.user is None or "skip" in case._data:
         return
     targets: Sequence[str | None] = case.targets or (None,)
     for target in targets:

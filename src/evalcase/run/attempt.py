@@ -9,6 +9,7 @@ from typing import NoReturn
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
+from evalcase.model.own_copies import copy_question
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple, tuple_of
@@ -41,7 +42,9 @@ async def make_attempt(
 ) -> Attempted:
     """Call a target once."""
     plan = target.traits.plan
-    if target.traits.seen is not None:
+    if not target.traits.only_reads:
+        question = copy_question(question)
+    elif target.traits.seen is not None:
         question = replace(question)  # this call's own, by which it is known
     if plan is None:
         came = guests.call(target.answer, question, limit_s, question.case)

@@ -6,7 +6,8 @@ from __future__ import annotations
 from evalcase.errors import TargetError
 from evalcase.model.answer import MOST_TOKENS, MOST_USD, Answer, Usage
 from evalcase.model.codec import decode_object, encode_object
-from evalcase.model.message import ROLES, Message, names_tool
+from evalcase.model.message import Message, fault_of_message, take_message
+from evalcase.model.own_copies import copy_steps
 from evalcase.model.quick_dataclass import replace
 from evalcase.text.plain_json import NotJsonError, copy_json
 
@@ -21,10 +22,11 @@ def check_answer(answer: object) -> Answer:
     fault = _fault_of(answer)
     if fault is not None:
         raise TargetError(f"the target returned an Answer whose {fault}", kind="protocol")
-    if all(map(_is_usual, answer.messages)):
+    if all(map(_is_usual, answer.messages)) and not answer.steps:
         return answer
     # Plain values all through: those of a class of their own may do anything when they are used.
-    return replace(answer, messages=tuple([_plain(message) for message in answer.messages]))
+    messages = tuple([_plain(message) for message in answer.messages])
+    return replace(answer, messages=messages, steps=copy_steps(answer.steps))
 
 
 def _is_one_text(answer: Answer) -> bool:
@@ -76,11 +78,9 @@ def _fault_of_message(message: object) -> str | None:
         return f"`messages` holds {type(message).__name__}, and not Message"
     if _is_usual(message):
         return None
-    if message.get("role") not in ROLES:
-        return f"`messages` has the role {message.get('role')!r:.60}"
-    calls = message.get("tool_calls")
-    if calls is not None and not (isinstance(calls, list) and all(map(names_tool, calls))):
-        return "`tool_calls` is not a list of calls, each with the name of a tool"
+    fault = fault_of_message(message)
+    if fault is not None:
+        return f"`messages` are wrong: one {fault}"
     try:
         copy_json(message)
     except (NotJsonError, RecursionError) as error:
@@ -99,7 +99,7 @@ def _is_usual(message: Message) -> bool:
 def _plain(message: Message) -> Message:
     copied = copy_json(message)
     assert isinstance(copied, dict)
-    return Message(copied)
+    return take_message(copied)
 
 
 def _counts(usage: object) -> bool:

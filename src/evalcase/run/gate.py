@@ -15,6 +15,7 @@ from evalcase.model.failure import Failure
 from evalcase.model.grader import Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
+from evalcase.model.own_copies import copy_question
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple, tuple_of
@@ -271,7 +272,8 @@ def name_of_kind(target: Target) -> str:
 
 
 async def _cache_key(target: Target, question: Question) -> str:
-    described: object = target.cache_key(question)
+    asked = question if target.traits.only_reads else copy_question(question)
+    described: object = target.cache_key(asked)
     if isawaitable(described):
         described = await described
     if isinstance(described, KeyFromAfar):

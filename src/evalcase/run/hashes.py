@@ -32,7 +32,7 @@ _to_json = compact_encoder(sort_keys=True)
 
 def hash_question(case: Case, files: Mapping[str, str] | None = None) -> str:
     """16 hex digits of all that a target is given; `files` are hashes of those that it names."""
-    data = case.data
+    data = case._data
     if not files and (plain := hash_plain_question(case)) is not None:
         return plain
     asked = {name: data[name] for name in _ASKED if name in data}
@@ -50,14 +50,14 @@ def hash_question(case: Case, files: Mapping[str, str] | None = None) -> str:
 def hash_plain_question(case: Case) -> str | None:
     """The same for a case that asks one text and nothing else, as most do, and so names no files;
     None for all others."""
-    data = case.data
+    data = case._data
     return _hash_plain(data["input"]) if _ASKED_ELSE.isdisjoint(data) else None
 
 
 def hash_plain_case(case: Case) -> tuple[str, str] | None:
     """Both hashes of a case that asks one text, expects one, is asked once and is graded by nothing
     else, as most are; None for all others."""
-    data = case.data
+    data = case._data
     if is_bare(data) or (_ELSE.isdisjoint(data) and "expected_output" in data):
         asked, expected = _hash_plain(data["input"]), _hash_plain(data["expected_output"])
         if asked is not None and expected is not None:
@@ -68,7 +68,7 @@ def hash_plain_case(case: Case) -> tuple[str, str] | None:
 def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
     """16 hex digits of all that a verdict rests on beside the answer; `prints` are those of
     graders whose code may change."""
-    data = case.data
+    data = case._data
     if not prints and _GRADED_ELSE.isdisjoint(data):
         plain = _hash_plain(data.get("expected_output", ()))
         if plain is not None:

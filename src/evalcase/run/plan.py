@@ -16,7 +16,7 @@ Says = Callable[[str, Case, str], bool]
 
 def times_of(case: Case, repeat: int | None) -> int:
     """How many trials there are of a case for each target; one of the command line wins."""
-    data = case.data
+    data = case._data
     if repeat is None and "repeat" not in data:
         return 1
     return 1 if case.skip else repeat or case.repeat

@@ -31,6 +31,9 @@ class Shard:
     number: int
     of: int
 
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
 
 @dataclass(frozen=True, slots=True)
 class FailedOf:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from json import dumps
 
@@ -62,8 +62,8 @@ def hold_suites(what: object) -> tuple[tuple[str, ...], HeldSuites | None]:
         return (what.path,), HeldSuites([what])
     if isinstance(what, Case):
         what = (what,)
-    if not isinstance(what, Iterable):
-        raise TypeError(f"evaluate() takes paths, suites or cases, not {type(what).__name__}")
+    if not isinstance(what, Iterable) or isinstance(what, Mapping):
+        raise TypeError(f"evaluate() takes paths, suites or cases, not {_describe_odd(what)}")
     several = list(what)
     if not several:
         raise ConfigError("evaluate() was given an empty list: it takes paths, suites or cases")
@@ -80,9 +80,16 @@ def hold_suites(what: object) -> tuple[tuple[str, ...], HeldSuites | None]:
         kinds = ", ".join(dict.fromkeys(type(each).__name__ for each in several))
         raise TypeError(
             f"evaluate() takes paths, or suites, or cases, and all of one kind, not {kinds}; "
-            "`Case(**mapping)` makes a case of a mapping"
+            "`Case(mapping)` makes a case of a mapping"
         )
     return tuple(os.fspath(each) for each in several), None
+
+
+def _describe_odd(what: object) -> str:
+    if isinstance(what, Mapping):
+        return "a mapping: `Case(mapping)` makes a case of one"
+    name = type(what).__name__
+    return f"{name}: the target comes second, evaluate(what, target)" if callable(what) else name
 
 
 def _check_ids(suites: Iterable[Suite]) -> None:
@@ -101,5 +108,5 @@ def _check_ids(suites: Iterable[Suite]) -> None:
 def _hash_cases(suite: Suite) -> str:
     digest = sha256()
     for case in suite:
-        digest.update(dumps(case.data, sort_keys=True).encode("utf-8", "surrogatepass"))
+        digest.update(dumps(case._data, sort_keys=True).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

@@ -165,7 +165,7 @@ def _name_foreign(path: str, findings: Findings, value: JSON, cases: list[Case |
     raw = raw_cases(value)
     for number, case in enumerate(cases if len(cases) == len(raw) else ()):
         if case is not None:  # what it was made from is used up
-            raw[number] = {**case.data, "target": (case.targets or (None,))[0]}
+            raw[number] = {**case._data, "target": (case.targets or (None,))[0]}
     foreign = name_foreign(value, findings.found)
     finding = name_schema(value, path) if foreign is None else foreign.finding(path)
     if finding is not None:

@@ -18,30 +18,28 @@ if TYPE_CHECKING:
     from evalcase.model.grader import NamedGrader
     from evalcase.project.config import Config
 
-_PLACE = "<case>"
 
-
-def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
+def read_fields(fields: dict[str, Any], place: str = "<case>") -> dict[str, Any]:
     """The canonical form of a case of some fields. Raise SuiteError with all of its problems."""
     try:
         raw = copy_json(fields)
     except NotJsonError as error:
-        raise SuiteError([Problem("not-json-value", f"a case is JSON: {error}", _PLACE)]) from None
+        raise SuiteError([Problem("not-json-value", f"a case is JSON: {error}", place)]) from None
     findings = Findings(Installed(), SuiteFiles(os.curdir))
     case = resolve_one(raw, findings)
     if case is None or findings.errors:
         problems = [
-            Problem(each.code, each.message, _PLACE, hint=each.hint, case=each.case)
+            Problem(each.code, each.message, place, hint=each.hint, case=each.case)
             for each in findings.found
         ]
         raise SuiteError(problems)
-    return case.data
+    return case._data
 
 
 def canonical_graders(written: Sequence[object]) -> list[dict[str, Any]]:
     """The canonical form of graders in any of their spellings. Raise SuiteError with all that is
     wrong with them."""
-    read = read_fields({"input": "any", "graders": list(written)})
+    read = read_fields({"input": "any", "graders": list(written)}, "<graders>")
     graders: list[dict[str, Any]] = read.get("graders", [])
     return graders
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalcase.errors import SuiteError
-from evalcase.model.case import Case
+from evalcase.model.case import Case, canonical_case
 from evalcase.model.problem import Problem
 from evalcase.resolve.conversation import talk_known_by
 from evalcase.resolve.ids import Ids
@@ -25,7 +25,7 @@ def number_cases(cases: Sequence[Case], path: str) -> tuple[Case, ...]:
     ids, numbered, problems = Ids(), list[Case](), list[Problem]()
     for case, each in zip(cases, made, strict=True):
         if each in copied:
-            numbered.append(Case({**case.data, "id": ids.make(_known_by(case))}))
+            numbered.append(canonical_case({**case._data, "id": ids.make(_known_by(case))}))
         elif ids.claim(case.id):
             numbered.append(case)
         else:
@@ -54,4 +54,4 @@ def _find_made(case: Case) -> str | None:
 
 
 def _known_by(case: Case) -> list[dict[str, object]]:
-    return [*case.data.get("input", ()), *talk_known_by(case.data)]
+    return [*case._data.get("input", ()), *talk_known_by(case._data)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.case import Case
+from evalcase.model.case import Case, set_data
 from evalcase.suites.placing import place_case
 
 
@@ -13,15 +13,18 @@ class PlacedCase(Case):
 
     __slots__ = ("number", "suite")
 
+    suite: str
+    """The path of its file."""
+    number: int
+    """Which of its cases it is, from 0."""
+
     def __init__(self, data: dict[str, Any], suite: str, number: int) -> None:
-        super().__init__(data)
-        self.suite = suite
-        """The path of its file."""
-        self.number = number
-        """Which of its cases it is, from 0."""
+        set_data(self, data)
+        object.__setattr__(self, "suite", suite)
+        object.__setattr__(self, "number", number)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return PlacedCase, (self.data, self.suite, self.number)
+        return PlacedCase, (self._data, self.suite, self.number)
 
     __hash__ = Case.__hash__
 

@@ -82,9 +82,9 @@ def survey_cases(
                 unmatched.strike_out_targets(suite, case, targets)
                 targets = found.choice.targets_asked(suite, case, targets)
             needs = _note_case(suite, case, targets, options, found)
-            if "user" in case.data and not case.skip:
-                _note_user(case.data["user"]["target"], targets, found, needs, users)
-            if not is_bare(case.data) and not GRADED_BY_MORE.isdisjoint(case.data):
+            if "user" in case._data and not case.skip:
+                _note_user(case._data["user"]["target"], targets, found, needs, users)
+            if not is_bare(case._data) and not GRADED_BY_MORE.isdisjoint(case._data):
                 _note_grading(suite, case, targets, graders, known, found)
         bare.note_left_out(options, config, found)
     except ConfigError as error:
@@ -114,7 +114,7 @@ class _BareCases:
         more = self._more
         for pair in cases:
             suite, case = pair
-            if is_bare(case.data):
+            if is_bare(case._data):
                 if suite in more:
                     more[suite] += 1
                     continue
@@ -138,7 +138,7 @@ def _deal(choice: Chooser, cases: Iterable[tuple[str, Case]], shard: Shard) -> C
         numbers.append(number)
         # The file of a suite has a hash; tables and texts that make its cases have none, and
         # neither have the files that it attaches.
-        total += number_of(str(number), repr(case.data)) if "vars" in case.data else number
+        total += number_of(str(number), repr(case._data)) if "vars" in case._data else number
         found = find_attachments(suite, case.written_messages) if case.has_parts else {}
         if isinstance(found, dict):
             total += sum(number_of(name, digest(path)) for name, path in found.items())
@@ -195,7 +195,7 @@ def _note_grading(
 ) -> None:
     """What it takes to grade a case and its turns."""
     for part in case.graded_parts:
-        if (part.needs_judge or "graders" in part.data) and not graders.only_given:
+        if (part.needs_judge or "graders" in part._data) and not graders.only_given:
             judges = _note_graders(part, known, found.needs[suite])
             found.judged.update((judge, target) for judge in judges for target in targets)
         graders.want(suite, part)
@@ -245,7 +245,7 @@ def _note_graders(case: Case, known: Known, needs: SuiteNeeds) -> set[str | None
     nobody else judges its criteria. Those of a case that is skipped are made, and ask nobody."""
     judges = 0
     asked: set[str | None] = set()
-    for declared, spec in _graders_in(case.data.get("graders", ()), known):
+    for declared, spec in _graders_in(case._data.get("graders", ()), known):
         code = spec.get(declared.in_name or "")
         if declared.kind.name == "python" and type(code) is str:
             needs.code.add(code)

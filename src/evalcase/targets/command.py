@@ -57,7 +57,7 @@ class CommandTarget(Target):
             stateless = "session" not in options.template.used
         self.traits = Traits(
             min(bounds, default=None), caching="keyed", stateless=stateless,
-            holds_sessions=is_worker and not stateless,
+            holds_sessions=is_worker and not stateless, only_reads=True,
         )  # fmt: skip
         self._traces = BegunTraces()
         if options.trace:

@@ -27,7 +27,7 @@ class EchoTarget(Target):
 
     def __init__(self, options: EchoOptions, surroundings: Surroundings) -> None:
         del surroundings
-        self.traits = Traits(options.concurrency, caching="useless")
+        self.traits = Traits(options.concurrency, caching="useless", only_reads=True)
 
     async def answer(self, question: Question) -> Answer:
         content = last_user_content(question)

@@ -100,6 +100,7 @@ class HttpTarget(Target):
         self.traits = Traits(
             options.concurrency, self._endpoint.key_names, stateless, caching="keyed",
             quota=self._quota, seen=self._traces.seen_of if options.trace else None,
+            only_reads=True,
         )  # fmt: skip
         self._warned = False
         self._client: HttpClient | None = None

@@ -49,7 +49,7 @@ class OtlpTarget(Target):
     )  # fmt: skip
 
     def __init__(self, options: OtlpOptions, surroundings: Surroundings) -> None:
-        self.traits = Traits(options.concurrency, caching="useless")
+        self.traits = Traits(options.concurrency, caching="useless", only_reads=True)
         self._options = options
         self._surroundings = surroundings
         self._store: TraceStore | None = None

@@ -57,6 +57,7 @@ from evalcase.targets.code.lifetime import (
 )
 from evalcase.targets.code.parameters import BoundFunction, bind_function, bind_target
 from evalcase.targets.code.sessions import Sessions, asks_for_session
+from evalcase.targets.code.useless import hint_at_answering
 from evalcase.targets.reading.answers import read_answer
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class PythonTarget(Target):
     )
 
     def __init__(self, options: PythonOptions, surroundings: Surroundings) -> None:
-        self.traits = Traits(options.concurrency, caching="keyed")
+        self.traits = Traits(options.concurrency, caching="keyed", only_reads=True)
         self.name = options.function
         self._options = options
         self._surroundings = surroundings
@@ -123,7 +124,7 @@ class PythonTarget(Target):
         target._found = function
         if not _is_at(function, name):
             # Another function of the same name may be another function: nothing tells them apart.
-            target.traits = Traits(caching="useless")
+            target.traits = Traits(caching="useless", only_reads=True)
         return target
 
     async def open(self) -> None:
@@ -187,7 +188,7 @@ class PythonTarget(Target):
     def _describe_useless(self, found: object) -> str:
         what = f"{type(found).__name__}, which can't be called and has no method `answer`"
         if not isroutine(self._named) or self._named is found:
-            return f"is {what}"
+            return f"is {what}: {hint_at_answering(found)}"
         if self._options.arguments is not None:
             return f"was called with its `arguments` to make the agent, and returned {what}"
         why = "has no parameter for a question, so it was called to make the agent, and returned"

@@ -61,7 +61,7 @@ class ReplayTarget(Target):
     )  # fmt: skip
 
     def __init__(self, options: ReplayOptions, surroundings: Surroundings) -> None:
-        self.traits = Traits(options.concurrency, caching="useless")
+        self.traits = Traits(options.concurrency, caching="useless", only_reads=True)
         self._options = options
         self._surroundings = surroundings
         self._file: BinaryIO | None = None

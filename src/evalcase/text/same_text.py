@@ -13,7 +13,7 @@ SAME_TEXT = Score(1.0, "the text is equal")
 
 def is_same_text(case: Case, answer: Answer) -> bool:
     """Whether one text is expected, and just that came: all that can be seen at a glance."""
-    expected, said = case.data.get("expected_output", ()), answer.messages
+    expected, said = case._data.get("expected_output", ()), answer.messages
     if len(expected) != 1 or len(said) != 1 or answer.truncated:
         return False
     left, right = expected[0], said[0]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evalcase.model.answer import Answer
-from evalcase.model.case import Case
+from evalcase.model.case import Case, canonical_case
 from evalcase.model.grade import Grade
 from evalcase.model.outcome import Folding, Outcome
 from evalcase.model.result import Result, Verdict
@@ -59,7 +59,7 @@ class FakeKept:
 
     def find_case(self, suite: str, case: str) -> Case | None:
         del suite
-        return Case(
+        return canonical_case(
             {"id": case, "input": [{"role": "user", "content": f"{case}?"}], **self._fields}
         )
 

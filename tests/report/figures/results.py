@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from evalcase.model.answer import Answer, Usage
-from evalcase.model.case import Case
+from evalcase.model.case import canonical_case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result, Verdict
@@ -69,6 +69,10 @@ def figures(
     ledger = Ledger(Clustering(cluster) if cluster is not None else None)
     for result in results:
         data = (cases or {}).get(result.key.case)
-        case = Case({"id": result.key.case, "input": [], **data}) if data is not None else None
+        case = (
+            canonical_case({"id": result.key.case, "input": [], **data})
+            if data is not None
+            else None
+        )
         ledger.add(result, case)
     return sum_up(ledger, **changes)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from evalcase.model.answer import Answer, Usage
-from evalcase.model.case import Case
+from evalcase.model.case import Case, canonical_case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
@@ -102,7 +102,7 @@ def find_case(suite: str, id: str) -> Case | None:
     data: dict[str, Any] = {"id": id, "input": asked}
     if id in EXPECTED:
         data["expected_output"] = EXPECTED[id]
-    return Case(data)
+    return canonical_case(data)
 
 
 TRACEBACK = [

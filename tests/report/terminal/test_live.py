@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from evalcase.model.case import Case
+from evalcase.model.case import canonical_case
 from evalcase.model.failure import Failure
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
@@ -231,7 +231,7 @@ def test_colours_are_kept_and_what_else_steers_is_spelt(line: str, shown: str) -
 def test_a_trial_costs_next_to_nothing() -> None:
     terminal = Terminal()
     passed = result(0)
-    trial = Trial(passed.key.suite, Case({"id": passed.key.case, "input": []}), "agent")
+    trial = Trial(passed.key.suite, canonical_case({"id": passed.key.case, "input": []}), "agent")
 
     def show() -> None:
         for _ in range(100):

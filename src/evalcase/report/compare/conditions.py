@@ -69,7 +69,7 @@ class Conditions:
         if base is None or head is None:
             return
         parts = _PARTS if whole else {"expected_output": _PARTS["expected_output"]}
-        changed = [words for name, words in parts.items() if _differs(base.data, head.data, name)]
+        changed = [words for name, words in parts.items() if _differs(base._data, head._data, name)]
         self._kinds.update(changed or [_CODE if whole else _UNKNOWN])
 
     def say(self) -> Iterator[str]:

@@ -23,7 +23,7 @@ class Clustering:
 
     def find(self, result: Result, case: Case | None) -> str:
         try:
-            value = self._path.find(case.data if case is not None else {})
+            value = self._path.find(case._data if case is not None else {})
         except MissingError:
             value = None
         if value is None:

@@ -89,7 +89,7 @@ class Ledger:
             cell = self.places[suite, target, cluster] = FigureCell(cluster)
         cell.add_once(verdict, score)
         self._note(result.key)
-        if case is not None and ("tags" in case.data or "vars" in case.data):
+        if case is not None and ("tags" in case._data or "vars" in case._data):
             for cell in self._grouped(case, result.key, cluster):
                 cell.add_once(verdict, score)
         if result.grades:
@@ -152,7 +152,7 @@ class Ledger:
 
     def _grouped(self, case: Case | None, key: TrialKey, cluster: ClusterName) -> list[FigureCell]:
         """Where a case is counted by its tags, and by its variables."""
-        tags = case.data.get("tags", ()) if case is not None else ()
+        tags = case._data.get("tags", ()) if case is not None else ()
         tagged = [_find(self.tags, (tag, cluster)) for tag in dict.fromkeys(tags)]
         return tagged + self.variables.find(case, key, cluster)
 

@@ -33,7 +33,7 @@ def trial_row(
     """The cells of a trial; None for what there is not. `mixed` are the targets that were changed
     while the run went on."""
     answer, usage = result.answer, result.answer.usage if result.answer is not None else None
-    data = case.data if case is not None else {}
+    data = case._data if case is not None else {}
     tags, metadata = data.get("tags"), data.get("metadata")
     row: dict[str, RowCell] = {
         "suite": result.key.suite, "case": result.key.case, "target": result.key.target,
@@ -71,7 +71,7 @@ def _asked(case: Case, result: Result) -> str | None:
     turn = broken_turn(result)
     written = case.written_messages
     if turn is not None and turn <= len(case.turns):
-        written = case.turns[turn - 1].data["input"]
+        written = case.turns[turn - 1]._data["input"]
     return _said(map(Message.copy_of, written), "user")
 
 

@@ -34,7 +34,7 @@ def trial_object(
     origin: Origin, result: Result, case: Case | None, outcome: Outcome
 ) -> dict[str, Any]:
     """The object. What a record of a stranger's hasn't got is null."""
-    data = case.data if case is not None else {}
+    data = case._data if case is not None else {}
     answer, failure = result.answer, result.failure
     return {
         "suite": result.key.suite,

@@ -35,21 +35,21 @@ def tell_case(row: CaseRow) -> Told:
 
 
 def _expects_data(case: Case) -> bool:
-    expected = case.data.get("expected_output") or [{}]
+    expected = case._data.get("expected_output") or [{}]
     content = expected[-1].get("content")
     return content is not None and text_of(content) is None
 
 
 def _tell_known(case: Case) -> Told:
     told: Told = {
-        "input": tell_messages(case.data.get("input", ())),
+        "input": tell_messages(case._data.get("input", ())),
         "facts": [[label, text] for label, text in case_facts(case, _OTHERS, indent=2)],
     }
     if case.user is not None:
         told["user"] = [[label, text] for label, text in user_facts(case.user)]
     if case.turns:
         told["script"] = [_tell_turn(turn) for turn in case.turns]
-    expected = case.data.get("expected_output")
+    expected = case._data.get("expected_output")
     if expected:
         told["expected"] = tell_messages(expected)
         reference = _reference(expected)
@@ -61,7 +61,7 @@ def _tell_known(case: Case) -> Told:
 def _tell_turn(turn: Case) -> Told:
     """What is expected of the answer to a turn."""
     told: Told = {"facts": [[label, text] for label, text in case_facts(turn, (), indent=2)]}
-    expected = turn.data.get("expected_output")
+    expected = turn._data.get("expected_output")
     return {**told, "expected": tell_messages(expected)} if expected else told
 
 

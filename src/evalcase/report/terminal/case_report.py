@@ -54,16 +54,16 @@ def case_lines(suite: str, id: str, case: Case | None, width: int, style: Style)
 def asked_lines(case: Case, reference: str, width: int, style: Style) -> Iterator[str]:
     """What a case asks, in turn, and what it expects of each answer under the name of a
     reference."""
-    if case.data.get("input"):
-        yield from message_lines("input", case.data["input"], width, style)
+    if case._data.get("input"):
+        yield from message_lines("input", case._data["input"], width, style)
     if case.expects_output:
-        yield from message_lines(reference, case.data["expected_output"], width, style)
+        yield from message_lines(reference, case._data["expected_output"], width, style)
     if case.user is not None:
         yield from _user_lines(case.user, width, style)
     for number, turn in enumerate(case.turns, 1):
-        yield from message_lines(f"turn {number}", turn.data["input"], width, style)
+        yield from message_lines(f"turn {number}", turn._data["input"], width, style)
         if turn.expects_output:
-            expected = turn.data["expected_output"]
+            expected = turn._data["expected_output"]
             yield from _indented(message_lines(reference, expected, width - _INDENT, style))
         for label, value in case_facts(turn, ()):
             yield from _indented(label_text(label, value, width - _INDENT, style))

@@ -86,7 +86,7 @@ def asked_in(case: Case, turn: int | None = None) -> AskedText:
         return AskedText("goal", cut_long(case.user.goal))
     turns = case.turns
     said = turns[turn - 1] if turn is not None and turn <= len(turns) else None
-    messages = case.written_messages if said is None else said.data["input"]
+    messages = case.written_messages if said is None else said._data["input"]
     text = _said_last(messages)
     if text is not None:
         return AskedText("input", text)

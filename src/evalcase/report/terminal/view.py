@@ -57,7 +57,7 @@ class RunView:
 
     def started(self, trial: Trial) -> None:
         self.progress.start()
-        if "tags" in trial.case.data:
+        if "tags" in trial.case._data:
             self._tagged[trial.key] = trial.case
 
     def finished(self, result: Result) -> None:

@@ -42,7 +42,7 @@ class ChatTarget(Target):
         self._batches = self._make_batches() if options.batch else None
         self.traits = Traits(
             options.concurrency, self._endpoint.key_names, caching="keyed",
-            quota=self._client.quota, batching=self._batches,
+            quota=self._client.quota, batching=self._batches, only_reads=True,
         )  # fmt: skip
 
     async def open(self) -> None:

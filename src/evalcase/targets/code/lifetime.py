@@ -48,7 +48,8 @@ def check_arguments(found: Callable[..., Any], arguments: Mapping[str, Any], nam
     try:
         signature.bind(**arguments)
     except TypeError as error:
-        hint = "`arguments` of [targets.NAME] in evalcase.toml are its keyword arguments"
+        hint = "`arguments` of [targets.NAME] in evalcase.toml are its keyword arguments, and a "
+        hint += "program can give one that is made already"
         raise ConfigError(f"python target `{name}`: it can't be made: {error}; {hint}") from None
 
 

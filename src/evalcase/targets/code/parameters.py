@@ -20,9 +20,9 @@ from typing import Any, Literal
 
 from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON, copy_value
-from evalcase.model.message import Message, text_of
+from evalcase.model.message import text_of
+from evalcase.model.own_copies import copy_messages, copy_question
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.targets.asking.shown import last_user_content
 from evalcase.targets.code.annotations import ClassName, names_class, names_several
@@ -119,7 +119,7 @@ def _odd_one(function: Callable[..., Any], name: str) -> str:
 
 def bind_target(answer: Callable[..., Any]) -> BoundFunction:
     """The same for the method of a target, which is always given the question."""
-    return BoundFunction(answer, is_async(answer), (Slot("question", _copy_question, None),))
+    return BoundFunction(answer, is_async(answer), (Slot("question", copy_question, None),))
 
 
 def is_async(function: Callable[..., Any]) -> bool:
@@ -191,26 +191,13 @@ def _copy_content(question: Question) -> JSON:
     return text if text is not None else copy_value(content)
 
 
-def _copy_messages(question: Question) -> list[Message]:
-    return [Message.copy_of(message) for message in question.messages]
-
-
-def _copy_question(question: Question) -> Question:
-    return replace(
-        question,
-        messages=tuple(_copy_messages(question)),
-        metadata=copy_value(question.metadata),
-        files=dict(question.files),
-    )
-
-
 _GIVES: dict[Role, Callable[[Question], Any]] = {
     "content": _copy_content,
-    "messages": _copy_messages,
+    "messages": lambda question: list(copy_messages(question.messages)),
     "files": lambda question: list(question.files.values()),
     "metadata": lambda question: copy_value(question.metadata),
     "attempt": lambda question: question.attempt,
     "session": lambda question: question.session,
     "turn": lambda question: question.turn,
-    "question": _copy_question,
+    "question": copy_question,
 }

@@ -14,7 +14,7 @@ from typing import Any
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON, describe_kind
-from evalcase.model.message import ROLES, Message, is_message, names_tool
+from evalcase.model.message import ROLES, Message, is_message, names_tool, take_message
 from evalcase.text.plain_json import has_lone_surrogates
 
 RAW = "content_base64"
@@ -29,7 +29,7 @@ def read_messages(items: list[JSON]) -> tuple[Message, ...]:
 def text_message(text: str) -> Message:
     """An assistant message with a text of any characters."""
     if text.isascii():
-        return Message({"role": "assistant", "content": text})
+        return take_message({"role": "assistant", "content": text})
     return Message(_valid({"role": "assistant", "content": text}))
 
 
@@ -55,7 +55,7 @@ def _message(item: JSON, number: int) -> Message:
         raise _bad(f"{where} has a call in `tool_calls` that doesn't name its tool", item)
     message = _valid(item)
     _check_unicode(message, where)
-    return Message(message)
+    return take_message(message)
 
 
 def is_tool_calls(calls: JSON) -> bool:

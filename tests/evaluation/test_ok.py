@@ -1,0 +1,122 @@
+"""`Evaluated.ok` says what the command says of the same run by its exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+import evalcase
+from evalcase.evaluation.evaluated import Evaluated, hold_to_gates
+from evalcase.model.decision import Decision
+from evalcase.model.totals import Counts, Totals
+from evalcase.project.options import RunOptions
+from evalcase.record.about import RunAbout
+from evalcase.record.ending import Status
+from evalcase.record.folder import Run
+from evalcase.run.selection import Selection, Shard
+from tests.evaluation.ok_agent import CALLS
+from tests.run.project import Project
+
+AGENT = "python:tests.evaluation.ok_agent:answer"
+CASES: dict[str, dict[str, Any]] = {
+    "passed": {"input": "hi", "expected_output": "ok"},
+    "failed": {"input": "say no", "expected_output": "ok"},
+    "errored": {"input": "raise no", "expected_output": "ok"},
+    "ungraded": {"input": "hi"},
+    "skipped": {"input": "hi", "expected_output": "ok", "skip": True},
+    "passed in part": {
+        "input": "once", "expected_output": "ok", "repeat": {"times": 2, "pass_rate": 0.5},
+    },
+    "paid": {"input": "cost 1", "expected_output": "ok"},
+}  # fmt: skip
+SUITES = [
+    ["passed"], ["failed"], ["errored"], ["ungraded"], ["skipped"], ["passed in part"],
+    ["passed", "skipped"], ["passed", "failed"], ["passed", "errored"], ["passed", "ungraded"],
+    ["failed", "errored"], ["paid", "passed"], ["failed", "passed", "passed", "errored"],
+]  # fmt: skip
+OPTIONS: list[dict[str, Any]] = [
+    {}, {"fail_under": 0.5}, {"fail_under": 1.0}, {"max_errors": 1}, {"fail_fast": True},
+    {"max_errors": 1, "fail_under": 0.5}, {"max_cost_usd": 0.5}, {"shard": (2, 2)},
+    {"stop": "certain", "fail_under": 0.5},
+]  # fmt: skip
+
+
+def flags(options: dict[str, Any]) -> Iterator[str]:
+    yield from ("--concurrency", "1")
+    for name, value in options.items():
+        yield f"--{name.removesuffix('_usd').replace('_', '-')}"
+        if name == "shard":
+            yield "/".join(map(str, value))
+        elif value is not True:
+            yield str(value)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=repr)
+def test_ok_is_exit_code_0_of_the_command(
+    project: Project, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    monkeypatch.chdir(project.path)
+    codes = set()
+    for names in SUITES:
+        cases = [{"id": f"c{at}", **CASES[name]} for at, name in enumerate(names)]
+        path = project.suite(*cases)
+        CALLS.clear()
+        told = project.run("run", path.name, "--target", AGENT, *flags(options))
+        CALLS.clear()
+        done = evalcase.evaluate(
+            path.name, AGENT, concurrency=1, root=project.path, on_warning=lambda _: None, **options
+        )  # fmt: skip
+        assert (done.exit_code, done.ok) == (told.code, told.code == 0), (names, told)
+        codes.add(told.code)
+    assert len(codes) > 1
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+MET = Decision("certain", "met", 0, 1, 2, 0.5, 1.0, 0.5)
+MISSED = Decision("certain", "missed", 0, 1, 2, 0.0, 0.4, 0.5)
+
+
+def test_nothing_that_is_not_well_is_ok() -> None:
+    """All combinations of how a run may have ended, and what may have come of it."""
+    run = Run("r", "r", "", RunAbout({}))
+    for status, verdicts, unfinished, decision, rate, most in product(
+        get_args(Status),
+        product((0, 1), repeat=5),
+        (0, 1),
+        (None, MET, MISSED),
+        (None, 0.5),
+        (0, 2),
+    ):
+        passed, failed, errored, ungraded, skipped = verdicts
+        counts = Counts(sum(verdicts), *verdicts)
+        done = hold_to_gates(
+            Evaluated(run, status, Totals(counts, counts, unfinished), decision=decision),
+            RunOptions((), (), Selection(), max_errors=most, fail_under=rate),
+        )
+        ended = status == "completed" and not unfinished
+        few = errored <= most
+        if decision is not None:
+            well = status != "interrupted" and few and decision is MET
+        elif rate is not None:
+            tried = passed + failed + errored + ungraded
+            well = ended and few and tried > 0 and passed / tried >= rate
+        else:
+            well = ended and few and not failed and not ungraded
+        assert done.ok is well, done
+        assert skipped in (0, 1)
+
+
+def test_a_shard_that_got_nothing_need_not_reach_a_rate() -> None:
+    nothing = Evaluated(Run("r", "r", "", RunAbout({})), "completed", Totals())
+    whole = RunOptions((), (), Selection(), fail_under=0.5)
+    shard = RunOptions((), (), Selection(shard=Shard(2, 2)), fail_under=0.5)
+    assert hold_to_gates(nothing, whole).exit_code == 1
+    assert hold_to_gates(nothing, shard).exit_code == 0

@@ -1,0 +1,229 @@
+"""What people write first: it works as they would expect, or they are told what to write."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import evalcase
+from evalcase import Case, ConfigError, Evaluated, Score
+
+CASES = [
+    Case(id="small", input="What is 2+2?", expected_output="4"),
+    Case(id="large", input="What is 20+22?", expected_output="42"),
+]
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evalcase.toml").write_text("")
+
+
+def agent(text: str) -> str:
+    del text
+    return "4"
+
+
+def run(**options: Any) -> Evaluated:
+    return evalcase.evaluate(CASES, agent, **options)
+
+
+class Client:
+    def __init__(self) -> None:
+        create = SimpleNamespace(create=lambda **_: None)
+        self.chat = SimpleNamespace(completions=create)
+        self.messages = create
+
+
+class Messages:
+    def __init__(self) -> None:
+        self.messages = SimpleNamespace(create=lambda **_: None)
+
+
+class Chain:
+    def invoke(self, said: str) -> str:
+        return said
+
+
+class NeedsModel:
+    def __init__(self, model: str) -> None:
+        self.model = model
+
+    def answer(self, text: str) -> str:
+        return self.model + text
+
+
+async def waits(text: str) -> str:
+    return text
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (Client, 'name the model, target="openai:MODEL", or write a function'),
+        (lambda: Client, 'name the model, target="openai:MODEL", or write a function'),
+        (Messages, 'name the model, target="anthropic:MODEL", or write a function'),
+        (Chain, "that calls its `invoke` and returns the text"),
+        (lambda: NeedsModel, "missing a required argument: 'model'.*give one that is made already"),
+        (lambda: waits("x"), r"`waits\(…\)` was called already: give the function itself, `waits`"),
+        (lambda: lambda: "4", "has no parameter for a question"),
+        (lambda: 7, r"not 7: write a function, `def answer\(text\)"),
+        (lambda: {"kind": "echo"}, r"options stand in evalcase.toml, as \[targets.NAME\]"),
+        (lambda: CASES[0], "takes cases first, and the target second"),
+        (lambda: evalcase.loads("- {input: x}"), "takes cases first, and the target second"),
+    ],
+)
+def test_what_is_no_target_says_what_to_write(make: Callable[[], Any], words: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ConfigError, match=words):
+            evalcase.evaluate(CASES, make())
+
+
+def test_classes_are_made_and_methods_can_be_given() -> None:
+    assert evalcase.evaluate(CASES[0], Chain().invoke, graders="json").totals.trials.failed == 1
+
+    class Agent:
+        def answer(self, text: str) -> str:
+            return agent(text)
+
+    assert evalcase.evaluate(CASES[0], Agent).ok
+    assert evalcase.evaluate(CASES[0], Agent()).ok  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        (agent, r"not function: the target comes second, evaluate\(what, target\)"),
+        ({"input": "x"}, r"not a mapping: `Case\(mapping\)` makes a case of one"),
+        ([{"input": "x"}], r"`Case\(mapping\)` makes a case of a mapping"),
+        (7, "not int"),
+    ],
+)
+def test_what_cannot_be_evaluated_says_what_can(what: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        evalcase.evaluate(what, "echo")
+
+
+def test_output_and_expected_can_be_compared() -> None:
+    def same(output: Any, expected: Any) -> bool:
+        return bool(output == expected)
+
+    done = run(graders=[same])
+    assert [each.verdict for each in done.cases] == ["passed", "failed"]
+    data = Case(input={"a": [1]}, expected_output={"a": [1]})
+    assert evalcase.evaluate(data, "echo", graders=same).ok
+    calls = [{"tool": "find"}]
+    said = {"role": "assistant", "content": "ok", "tool_calls": calls}
+    both = Case(input="ok", expected_output=[said, {"role": "user", "content": "no"}])
+    assert evalcase.evaluate(both, "echo", graders=same).ok
+
+    def nothing(expected: Any) -> bool:
+        return expected is None
+
+    assert evalcase.evaluate(Case(input="x"), "echo", graders=nothing).ok
+
+
+class Judge:
+    def __call__(self, output: str) -> bool:
+        return output == "4"
+
+
+@pytest.mark.parametrize(
+    ("grader", "words"),
+    [
+        (len, "`len` has a parameter `obj`: did you mean `output`?"),
+        (lambda outputs: outputs, "did you mean `output`?"),
+        (lambda output, expected_output: output == expected_output, "did you mean `expected`?"),
+        (lambda prediction, output: prediction == output, "did you mean `output`?"),
+        (lambda output, reference: output == reference, "did you mean `expected`?"),
+        (lambda inputs: inputs, "did you mean `input`?"),
+        (lambda zzz: zzz, "`zzz`; a grader can be given answer, text, output"),
+        (Judge, "`Judge` is a class"),
+        (True, "a function is given itself, and not what it returns"),
+        (Score(1.0), "a function is given itself, and not what it returns"),
+        (None, "a grader is a function"),
+    ],
+)
+def test_what_is_no_grader_says_what_to_write(grader: Any, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        run(graders=[grader])
+
+
+def test_a_grader_without_its_argument_shows_one() -> None:
+    with pytest.raises(evalcase.SuiteError, match=r"<graders>.*needs a text(.|\n)*contains: "):
+        run(graders="contains")
+    assert run(graders={"contains": "4"}, cases="small").ok
+    assert run(graders=Judge(), cases="small").ok
+
+
+@pytest.mark.parametrize("shard", ["1/2", (1, 2), [1, 2]])
+def test_a_shard_may_be_written_as_for_the_command(shard: Any) -> None:
+    assert run(shard=shard).totals.cases.total == 1
+
+
+@pytest.mark.parametrize("shard", ["1", "1/2/3", "a/b", 3, (1,), "auto", ("1", 2)])
+def test_what_is_no_shard_shows_the_forms(shard: Any) -> None:
+    with pytest.raises(TypeError, match=r'as \(2, 5\) or "2/5"'):
+        run(shard=shard)
+
+
+def test_a_shard_that_is_no_part_is_told_as_it_was_written() -> None:
+    with pytest.raises(ConfigError, match="such as 2/5, not 3/2"):
+        run(shard="3/2")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("evaluators", "graders"), ("scorers", "graders"), ("metrics", "graders"),
+        ("task", "target"), ("max_concurrency", "concurrency"), ("max_workers", "concurrency"),
+        ("epochs", "repeat"), ("timeout", "timeout_s"), ("case", "cases"), ("tag", "tags"),
+    ],
+)  # fmt: skip
+def test_options_of_other_tools_are_known_by_their_names(name: str, meant: str) -> None:
+    with pytest.raises(TypeError, match=f"no option '{name}': did you mean `{meant}`?"):
+        run(**{name: 1})
+
+
+@pytest.mark.parametrize("name", ["on_result", "on_warning"])
+def test_who_is_told_is_a_function(name: str) -> None:
+    with pytest.raises(TypeError, match=f"`{name}` is a function, not 3"):
+        run(**{name: 3})
+
+
+def test_cases_of_a_run_are_found_by_their_ids() -> None:
+    done = run()
+    assert done["small"] == done.cases["small"] == done.cases[0]
+    assert [each.case for each in done] == ["small", "large"]
+    for find in (done.cases.__getitem__, done.__getitem__):
+        with pytest.raises(KeyError) as caught:
+            find("smal")
+        assert str(caught.value) == "the run has no case 'smal': did you mean `small`?"
+    with pytest.raises(TypeError, match="results are found by a number, not by 'small'; "):
+        done.results["small"]  # type: ignore[call-overload]
+
+
+def test_a_case_at_two_targets_is_two() -> None:
+    done = evalcase.evaluate(CASES[0], ["echo", agent])
+    with pytest.raises(KeyError, match="the run has 2 cases 'small': <cases> at echo, "):
+        done["small"]
+
+
+def test_cases_of_a_suite_are_found_by_id_and_number() -> None:
+    suite = evalcase.loads("- {id: small, input: x}\n- {id: large, input: y}")
+    assert suite[0] == suite["small"]
+    assert suite[-1] == suite["large"]
+    assert suite[:1] == (suite["small"],)
+    for find in (suite.__getitem__, suite.place):
+        with pytest.raises(KeyError) as caught:
+            find("smal")
+        assert str(caught.value) == "the suite has no case 'smal': did you mean `small`?"
+    with pytest.raises(IndexError):
+        suite[2]
