@@ -22,7 +22,7 @@ from evalcase.pipeline import prepare_evaluation
 from evalcase.report.terminal.failures import detail_lines
 from evalcase.report.terminal.said import answer_said
 from evalcase.report.terminal.style import PLAIN
-from evalcase.suites.collection import IN_CODE
+from evalcase.suites.held_suites import IN_CODE
 from evalcase.suites.placed_case import PlacedCase
 from evalcase.system.loop import run_to_end
 from evalcase.targets.reading.answers import read_answer
