@@ -179,7 +179,7 @@ def test_equal_if_of_one_type_and_all_fields_are(make: Make, field: Make) -> Non
     assert cls(1) != cls(2)
     assert cls(1) != other(1)
     assert cls(1) != 1
-    assert repr(cls(1)).endswith("Point(x=1, y=2, seen=[])")
+    assert repr(cls(1, 3, [4])).endswith("Point(x=1, y=3, seen=[4])")
 
 
 @BOTH
@@ -271,3 +271,14 @@ def test_a_field_may_have_any_name() -> None:
 
     assert Odd().tools == {}
     assert Odd("y").missing == "y"
+
+
+def test_what_is_printed_leaves_out_what_nobody_said() -> None:
+    from evalcase import Answer, Score, Usage
+
+    assert repr(Score(0.5, "why")) == "Score(value=0.5, reason='why')"
+    assert repr(Usage(0)) == "Usage(input_tokens=0)"
+    assert repr(Answer.of_text("4")) == (
+        "Answer(messages=(Message({'role': 'assistant', 'content': '4'}),))"
+    )
+    assert eval(repr(Usage(3, 4))) == Usage(3, 4)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import evalcase
-from evalcase.suites.held import HeldSuites, hold_suites
+from evalcase.suites.held_suites import HeldSuites, hold_suites
 from evalcase.testing import ScriptedTarget
 
 

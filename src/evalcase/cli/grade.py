@@ -34,7 +34,7 @@ from evalcase.record.seal import is_own
 from evalcase.run.hashes import hash_question
 from evalcase.run.selection import Selection
 from evalcase.suites.collection import SomeSuites
-from evalcase.suites.held import HeldSuites
+from evalcase.suites.held_suites import HeldSuites
 from evalcase.system.world import this_world
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from evalcase.project.config import Config, read_config, read_config_of
 from evalcase.project.keywords import Keywords, read_keywords
 from evalcase.project.options import runs_folder
 from evalcase.run.selection import FailedOf
-from evalcase.suites.held import hold_suites
+from evalcase.suites.held_suites import hold_suites
 from evalcase.suites.made import read_grader
 from evalcase.system.world import World
 

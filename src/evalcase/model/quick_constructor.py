@@ -48,6 +48,13 @@ class QuickField:
     def is_needed(self) -> bool:
         return self.default is Missing and self.default_factory is Missing
 
+    def differs(self, value: object) -> bool:
+        """Whether a value is another than what it is if nobody says so."""
+        default = self.default
+        if callable(self.default_factory) and self.default_factory is not Missing:
+            default = self.default_factory()
+        return type(value) is not type(default) or value != default
+
 
 def put_off_constructor(made: Any) -> None:  # noqa: ANN401 - a quick dataclass
     """Give a class an `__init__` that is slow to call, until it was called some times."""

@@ -2,7 +2,8 @@
 
 Type checkers take them for those of the standard library, and so does whoever looks at one with
 `dataclasses.fields`, `replace` or `asdict`. Only what this package uses of them is here: slots
-always, equality, a hash if frozen, `__post_init__`, and fields that are inherited.
+always, equality, a hash if frozen, `__post_init__`, and fields that are inherited. Their `repr`
+is shorter: it has no fields that have their defaults.
 """
 
 from __future__ import annotations
@@ -116,8 +117,12 @@ class _LateGetter:
 
 
 def _repr(self: Any) -> str:  # noqa: ANN401 - a quick dataclass
-    inside = ", ".join(f"{name}={getattr(self, name)!r}" for name in getattr(self, OWN))
-    return f"{type(self).__qualname__}({inside})"
+    """What there is to say of it, as it could be written: fields with their defaults are left
+    out, of which some classes have a dozen."""
+    known: Mapping[str, QuickField] = getattr(self, OWN)
+    values = {name: getattr(self, name) for name in known}
+    inside = [f"{name}={values[name]!r}" for name in known if known[name].differs(values[name])]
+    return f"{type(self).__qualname__}({', '.join(inside)})"
 
 
 def _eq(self: Any, other: Any) -> Any:  # noqa: ANN401 - as object has it

@@ -22,7 +22,7 @@ from evalcase.pipeline import prepare_evaluation
 from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.trial_details import detail_lines
-from evalcase.suites.held import IN_CODE
+from evalcase.suites.held_suites import IN_CODE
 from evalcase.suites.placed_case import PlacedCase
 from evalcase.system.loop import run_to_end
 from evalcase.targets.reading.answers import read_answer

@@ -1,4 +1,4 @@
-"""Suites and cases that a program has made, or loaded already: held as they are, and told apart."""
+"""Suites and cases that a program has made, or has loaded already, as the cases of a run."""
 
 from __future__ import annotations
 
@@ -15,9 +15,6 @@ from evalcase.model.suite import Suite
 from evalcase.suites.collection import WantsCase
 from evalcase.system.attachments import find_attachments
 
-IN_CODE = "<cases>"
-"""The path of cases that were made in Python."""
-
 
 class HeldSuites:
     """Suites that a program has made, or has loaded already."""
@@ -25,7 +22,6 @@ class HeldSuites:
     def __init__(self, suites: Iterable[Suite]) -> None:
         self._suites = tuple(suites)
         self.warnings = self.notes = 0
-        self.invalid: list[str] = []
 
     def check(self) -> Iterator[tuple[str, Case]]:
         """Every case; then SuiteError if one names a file that can't be used."""
@@ -52,6 +48,13 @@ class HeldSuites:
 
     def lines(self, wanted: WantsCase) -> None:
         """They are no files, or not read here."""
+
+
+def _hash_cases(suite: Suite) -> str:
+    digest = sha256()
+    for case in suite:
+        digest.update(dumps(case._data, sort_keys=True).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
 def hold_suites(what: object) -> tuple[tuple[str, ...], HeldSuites | None]:
@@ -92,6 +95,10 @@ def _describe_odd(what: object) -> str:
     return f"{name}: the target comes second, evaluate(what, target)" if callable(what) else name
 
 
+IN_CODE = "<cases>"
+"""The path of cases that were made in Python."""
+
+
 def _check_ids(suites: Iterable[Suite]) -> None:
     """Results are told apart by the path of their suite and the id of their case."""
     seen: set[tuple[str, str]] = set()
@@ -103,10 +110,3 @@ def _check_ids(suites: Iterable[Suite]) -> None:
                 problem = Problem("duplicate-id", message, suite.path, hint=hint, case=case.id)
                 raise SuiteError([problem])
             seen.add((suite.path, case.id))
-
-
-def _hash_cases(suite: Suite) -> str:
-    digest = sha256()
-    for case in suite:
-        digest.update(dumps(case._data, sort_keys=True).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
