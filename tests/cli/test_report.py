@@ -608,18 +608,18 @@ def test_an_earlier_grading_is_of_the_answers_that_there_were_then(
     assert asked == {"a": "say old", "b": "say ok"}
 
 
-def test_a_grading_that_was_ended_before_its_first_row_leaves_its_number_taken(
+def test_a_grading_that_was_ended_before_its_first_row_goes_on_under_its_number(
     project: Project,
 ) -> None:
     project.suite(case("a"))
     project.run("run", "--quiet")
-    for expected, number in (("x", 2), ("y", 3)):
+    for expected in ("x", "y"):
         project.suite({**case("a"), "expected_output": expected})
         project.run("resume", "latest", "--quiet")
         journal = project.runs()[0] / "journal.jsonl"
         lines = journal.read_bytes().splitlines(keepends=True)
         begun = [at for at, line in enumerate(lines) if b'"type":"grading"' in line]
-        assert b'"number":%d,' % number in lines[begun[-1]]
+        assert b'"number":2,' in lines[begun[-1]]
         journal.write_bytes(b"".join(lines[: begun[-1] + 1]))
 
 

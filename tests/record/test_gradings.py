@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from evalcase.errors import RecordError
-from evalcase.record.gradings import GradedBy, GradingBegun, graded_suites, read_grading
+from evalcase.record.ending import End, end_row
+from evalcase.record.gradings import (
+    GradedBy,
+    GradingBegun,
+    graded_suites,
+    read_gradings,
+)
 from evalcase.record.index import read_index
 from evalcase.text.journal_row import encode_row
 
@@ -20,10 +26,12 @@ def journal(tmp_path: Path, *rows: dict[str, Any]) -> str:
 def test_a_grading_is_told_as_it_was_begun(tmp_path: Path) -> None:
     resumed = GradingBegun(2, "2026-03-01", "resume", {"s.eval.yaml": "abc"})
     named = GradingBegun(3, "2026-03-02", "grade", graders=("contains: Lima",), recorded=True)
-    path = journal(tmp_path, resumed.row(), named.row())
-    assert read_grading(path, 1) == GradedBy(1, 3)
-    assert read_grading(path, 2) == GradedBy(2, 3, resumed=True)
-    assert read_grading(path, None) == GradedBy(3, 3, ("contains: Lima",), recorded=True)
+    ends = [end_row(End("completed", graded=number)) for number in (2, 3)]
+    path = journal(tmp_path, resumed.row(), ends[0], named.row(), ends[1])
+    assert read_index(path, 1).graded_by() == GradedBy(1, 3)
+    assert read_index(path, 2).graded_by() == GradedBy(2, 3, resumed=True)
+    newest = GradedBy(3, 3, ("contains: Lima",), recorded=True)
+    assert read_index(path).graded_by() == newest
     assert graded_suites(path, frozenset({"s.eval.yaml"})) == {"s.eval.yaml": "abc"}
     assert graded_suites(path, frozenset({"other"})) is None
 
@@ -48,7 +56,7 @@ def test_what_is_no_grading_is_damage_for_every_reader(
     tmp_path: Path, wrong: dict[str, Any], why: str
 ) -> None:
     path = journal(tmp_path, {"type": "grading", **wrong})
-    for read in (read_index, lambda path: read_grading(path, None)):
+    for read in (read_index, read_gradings):
         with pytest.raises(RecordError) as caught:
             read(path)
         assert str(caught.value).startswith(f"{path}:1: the record is damaged: this line is no ")

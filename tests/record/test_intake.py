@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalcase.errors import RecordError
 from evalcase.model.answer import Answer
 from evalcase.model.codec import encode_object
 from evalcase.model.failure import Failure
@@ -23,7 +24,7 @@ from evalcase.record.index import Index
 from evalcase.record.lines import JournalLines
 from evalcase.record.outline import VERDICTS, talk_row
 from evalcase.system.table import mark_of
-from evalcase.text.journal_row import encode_row
+from evalcase.text.journal_row import TAIL, encode_members, encode_row
 from tests.record.samples import result, row
 from tests.record.test_outline import QUICK, USUAL, WHOLE
 
@@ -153,3 +154,33 @@ def test_most_trials_stand(tmp_path: Path) -> None:
     assert not index.stands(names[1], asked[0], "g")
     assert not index.stands(names[3], asked[3], "")
     assert not index.stands(("another", "case", "at"), asked[0], "h")
+
+
+@given(changes=CHANGES, data=st.data())
+def test_a_row_says_the_same_in_any_order_of_its_keys_or_is_refused(
+    changes: dict[str, Any], data: st.DataObject
+) -> None:
+    said = row_of(changes)
+    names = data.draw(st.permutations(list(said)))
+    if data.draw(st.booleans()):  # as most would be forged: how it begins is left alone
+        begun = ["type", *TrialKey._fields, "question_hash", "verdict"]
+        names = begun + [name for name in names if name not in begun]
+    moved = {name: said[name] for name in names}
+    try:
+        seen = told(Index, encode_row(moved), [moved])
+    except RecordError as error:
+        assert "does not begin with its type" in str(error)  # noqa: PT017 - one of two
+        assert names[0] != "type"
+        return
+    assert seen == told(Index, encode_row(said), [said])
+
+
+@pytest.mark.parametrize("key", ["verdict", "repeats", "suite", "type"])
+def test_a_key_that_is_there_twice_is_refused(tmp_path: Path, key: str) -> None:
+    said = row_of({"repeats": 3})
+    again = encode_row({"type": said[key]})[:-TAIL].replace(b"type", key.encode())[1:]
+    body = encode_row(said)[:-TAIL].replace(b',"started_at"', b"," + again + b',"started_at"')
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(encode_members(body.decode()))
+    with pytest.raises(RecordError, match="is no row of a journal"):
+        Index().read(JournalLines(str(path)))

@@ -41,7 +41,7 @@ QUICK: dict[str, Result] = {
     "other letters": replace(USUAL, key=TrialKey("süß.yaml", "日本", "x", 1)),
     "no answer": replace(USUAL, answer=None, grades=(), failure=Failure("timeout", "late")),
     "lines and quotes": replace(USUAL, answer=Answer.of_text('a\n"b"\\ ,"grading_hash":"x"')),
-    "data": replace(USUAL, answer=answer(grading_hash="x", number=3)),
+    "data": replace(USUAL, answer=answer(x="y", n=3)),
     "usage": replace(USUAL, answer=replace(Answer.of_text("3"), usage=Usage(1, 2))),
     **{verdict: replace(USUAL, verdict=verdict) for verdict in VERDICTS},
 }
@@ -54,7 +54,9 @@ WHOLE: dict[str, Result] = {
     "a later grading": replace(USUAL, grading=2),
     "quotes in names": replace(USUAL, key=TrialKey('a"b', "c\\", "\x1f", 1)),
     "another verdict in data": replace(USUAL, answer=answer(verdict="failed")),
+    "another hash in data": replace(USUAL, answer=answer(grading_hash="x", number=3)),
     "control characters": replace(USUAL, answer=Answer.of_text("\x00")),
+    "control characters in data": replace(USUAL, answer=answer(x="\x00")),
 }
 
 

@@ -75,6 +75,7 @@ def command(
 
             environment = this_world().environment
             return Labelling(kept, judge, criterion, path, by or _user(environment), again).ask()
+        kept.refuse_broken()
         labels = [each for each in _read(path, again) if by in (None, each.by)]
         return _calibrate(kept.run.id, judge, labels, criterion, min_kappa, as_json=as_json)
 

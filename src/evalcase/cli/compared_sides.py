@@ -146,7 +146,8 @@ def _why_missing(kept: KeptRun) -> str:
     if evaluated.complete:
         return ""
     without = evaluated.not_run + evaluated.totals.unfinished
-    why = f"{evaluated.status}: {evaluated.notice}" if evaluated.notice else evaluated.status
+    said = "; ".join(filter(None, (evaluated.notice, evaluated.graded_so_far)))
+    why = f"{evaluated.status}: {said}" if said else evaluated.status
     if not without:
         return why
     has = "case has" if without == 1 else "cases have"

@@ -148,10 +148,16 @@ def why_incomplete(evaluated: Evaluated) -> str:
     """Why a run has not all of its results, in words; empty where it has."""
     if evaluated.complete:
         return ""
+    graded = evaluated.graded_so_far
     if evaluated.notice or evaluated.status not in ("interrupted", "incomplete"):
-        return evaluated.notice or evaluated.status
+        return "; ".join(filter(None, (evaluated.notice or evaluated.status, graded)))
     word = "interrupted" if evaluated.status == "interrupted" else "killed, or still running"
-    return f"{word}, with {say_trials(evaluated)} finished and kept"
+    return f"{word}, with {graded or f'{say_trials(evaluated)} finished and kept'}"
+
+
+def say_progress(evaluated: Evaluated) -> str:
+    """How far a run that is not complete got, or its newest grading."""
+    return evaluated.graded_so_far or say_trials(evaluated)
 
 
 def say_trials(evaluated: Evaluated) -> str:
@@ -191,7 +197,10 @@ def _at_grading(evaluated: Evaluated, name: str) -> str:
 
 
 def _suggest_resuming(evaluated: Evaluated, name: str) -> str:
-    """How to go on with a run that can be gone on with."""
+    """How to go on with a run that can be gone on with; an earlier grading can not."""
+    by = evaluated.graded_by
+    if by is not None and not (by.complete or by.is_newest):
+        return ""
     if evaluated.totals.trials.errored and (evaluated.complete or evaluated.failed_fast):
         return f"evalcase resume {name} --retry-errored"
     if evaluated.cap_usd is not None:

@@ -11,7 +11,7 @@ from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.requested import report_option
 from evalcase.cli.resume import go_back, read_request
 from evalcase.cli.running import Manner, ask_for, carry_out_run, plan_shown, take_process
-from evalcase.cli.trust import refuse_graders, refuse_stranger, trust_option
+from evalcase.cli.trust import refuse_graders, refuse_stranger, specs_of, trust_option
 from evalcase.errors import ConfigError, RecordError, SuiteError
 from evalcase.evaluation.grading import By, Nobody, cases_by_id, cases_by_name, require_cases
 from evalcase.evaluation.plan import Given, Plan
@@ -27,6 +27,8 @@ from evalcase.plugins.grader_making import defaults_of, make_grader
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.find import find_run
+from evalcase.record.folder import Run
+from evalcase.record.gradings import GradingBegun
 from evalcase.record.kept import KeptRun
 from evalcase.record.seal import is_own
 from evalcase.run.hashes import hash_question
@@ -35,6 +37,7 @@ from evalcase.suites.collection import HeldSuites, SomeSuites
 from evalcase.system.world import this_world
 
 if TYPE_CHECKING:
+    from evalcase.cli.resume import ResumeFlags
     from evalcase.report.terminal.view import RunView
 
     class GradeFlags(run_flags.SharedFlags):
@@ -97,14 +100,37 @@ def command(**flags: Unpack[GradeFlags]) -> int:
         if not basis.graders and not basis.suites:
             return refuse_stranger(run, options, state)
         basis = basis.of_stranger()
-    basis = basis.overridden_by(flags)
-    with KeptRun(run, grading) as kept:
-        held = _recorded_suites(kept) if basis.recorded else None
-        if held is not None and not basis.graders and not flags["trust"]:
-            code = refuse_graders(run, (case for _, case in held), config)
-            if code is not None:
-                return code
-        return _grade(kept, held, basis, config, folder, manner)
+    with _open_kept(run, grading) as kept:
+        return _grade(kept, basis.overridden_by(flags), config, folder, manner, flags["trust"])
+
+
+def finish_grading(
+    run: Run, broken: GradingBegun, flags: ResumeFlags, config: Config, folder: str, manner: Manner
+) -> int:
+    """Go on with a grading that was broken off, by what it was begun by. The journal says that, and
+    has no seal: graders that it names are held to what those of recorded cases are."""
+    if broken.others:
+        raise ConfigError(
+            f"grading {broken.number} of run {run.id} was broken off, and was by other suites: the "
+            "same `evalcase grade` with --suite finishes it, and without it grades all anew"
+        )
+    basis = _Basis(read_request(run), (), broken.graders, recorded=broken.recorded)
+    if not flags["trust"]:
+        code = refuse_graders(run, _read_graders(broken.graders), config)
+        if code is not None:
+            return code
+    with KeptRun(run, broken.cases_of) as kept:
+        return _grade(kept, basis.overridden_by(flags), config, folder, manner, flags["trust"])
+
+
+def _open_kept(run: Run, grading: int | None) -> KeptRun:
+    """A run at a grading that was brought to its end, the newest unless one is named: the cases of
+    one that was broken off are those of two."""
+    kept = KeptRun(run, grading)
+    if grading is None:
+        return kept.before_broken()
+    kept.refuse_broken()
+    return kept
 
 
 class _Basis(NamedTuple):
@@ -124,7 +150,7 @@ class _Basis(NamedTuple):
         and what they would let pass doesn't count."""
         return self._replace(options=RunOptions(), recorded=not self.suites)
 
-    def overridden_by(self, flags: GradeFlags) -> _Basis:
+    def overridden_by(self, flags: GradeFlags | ResumeFlags) -> _Basis:
         """With what is asked for now."""
         options = self.options.overridden_by(
             max_errors=flags["max_errors"], fail_under=flags["fail_under"]
@@ -143,10 +169,14 @@ class _Basis(NamedTuple):
 
 
 def _grade(
-    kept: KeptRun, held: SomeSuites | None, basis: _Basis, config: Config, folder: str,
-    manner: Manner,
-) -> int:  # fmt: skip
-    """Grade all answers that are kept once more; `held` are the suites that the record holds."""
+    kept: KeptRun, basis: _Basis, config: Config, folder: str, manner: Manner, trust: bool
+) -> int:
+    """Grade all answers that are kept once more."""
+    held = _recorded_suites(kept) if basis.recorded else None
+    if held is not None and not basis.graders and not trust:
+        code = refuse_graders(kept.run, specs_of(case for _, case in held), config)
+        if code is not None:
+            return code
     if basis.is_as_now:
         go_back(kept.run, config)
         _require_paths(basis.options.paths)
@@ -236,11 +266,12 @@ def _check_graders(case: Case, kept: KeptRun) -> None:
 
 def _graded_by(plan: Plan, kept: KeptRun, basis: _Basis) -> By:
     if basis.recorded:
-        return By(kept.find_case, basis.graders, recorded=True)
+        cases_of = kept.grading or kept.gradings
+        return By(kept.find_case, basis.graders, recorded=True, cases_of=cases_of)
     hashes = plan.suites.hashes()
     if basis.suites:
         by_ids = cases_by_id(plan.suites)
-        by = By(lambda _, id: by_ids.get(id), basis.graders, suites=hashes)
+        by = By(lambda _, id: by_ids.get(id), basis.graders, suites=hashes, others=True)
     else:
         by_names = cases_by_name(plan.suites)
         by = By(lambda suite, id: by_names.get((suite, id)), basis.graders, suites=hashes)

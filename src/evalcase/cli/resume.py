@@ -70,7 +70,8 @@ def command(**flags: Unpack[ResumeFlags]) -> int:
     if there is none, `latest`.
 
     A case whose input was edited in between is asked again. Where only what it is graded by was
-    edited, its answer is graded again, and no target is asked.
+    edited, its answer is graded again, and no target is asked. A grading that was broken off is
+    brought to its end first.
 
     The exit code is that of the run as it then stands, as `run` has it. If RUN is left out, it is
     never better than that of the newest run.
@@ -105,6 +106,11 @@ def _choose(flags: ResumeFlags, folder: str) -> Run | None:
 
 
 def _go_on(run: Run, flags: ResumeFlags, config: Config, folder: str, manner: Manner) -> int:
+    broken = KeptRun(run).find_broken()
+    if broken is not None and broken.origin == "grade":
+        from evalcase.cli.grade import finish_grading  # few are broken off
+
+        return finish_grading(run, broken, flags, config, folder, manner)
     options = _read_options(run, flags)
     go_back(run, config)
     # Its targets are those it began with, whatever the configuration says by now.

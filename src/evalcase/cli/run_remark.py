@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from evalcase.cli.conclusion import say_mixed, say_trials, suggest_next
+from evalcase.cli.conclusion import say_mixed, say_progress, suggest_next
 from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.record.folder import origin_of
@@ -15,7 +15,7 @@ class Remark(NamedTuple):
     """In parts: what holds of a run that goes on, too, and what is only true when nobody does."""
 
     of_results: str
-    trials: str
+    progress: str
     """`3 of 5 trials`; empty where all are there."""
     of_end: str
     """That it is not complete, and what to do."""
@@ -29,7 +29,7 @@ class Remark(NamedTuple):
 
     @property
     def while_running(self) -> str:
-        return "; ".join(filter(None, (self.of_results, f"running, {self.trials}")))
+        return "; ".join(filter(None, (self.of_results, f"running, {self.progress}")))
 
 
 def remark_on(kept: KeptRun, *, own: bool) -> Remark:
@@ -44,13 +44,13 @@ def remark_on(kept: KeptRun, *, own: bool) -> Remark:
     is_apart = bool(origin or kept.mixed or (kept.graded_by and kept.graded_by.graders))
     if kept.end.status == "completed":
         return Remark("; ".join(said), "", "", is_apart)
-    trials = say_trials(read_evaluated(kept))
-    return Remark("; ".join(said), trials, _say_end(kept, trials, own=own), True)
+    progress = say_progress(read_evaluated(kept))
+    return Remark("; ".join(said), progress, _say_end(kept, progress, own=own), True)
 
 
-def _say_end(kept: KeptRun, trials: str, *, own: bool) -> str:
+def _say_end(kept: KeptRun, progress: str, *, own: bool) -> str:
     hint = suggest_next(read_evaluated(kept), os.path.basename(kept.run.path), is_own=own)
     where = "" if own else ", not made by you here"
     decision = kept.end.decision
-    word = f"incomplete, {trials}" if decision is None else str(decision)
+    word = f"incomplete, {progress}" if decision is None else str(decision)
     return f"{word}{where}{': ' if hint else ''}{hint}"

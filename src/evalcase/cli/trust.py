@@ -42,24 +42,26 @@ def refuse_stranger(run: Run, request: RunOptions, state: str | None) -> int:
     return 2
 
 
-def refuse_graders(run: Run, cases: Iterable[Case], config: Config) -> int | None:
-    """Say which graders of recorded cases would run code, or ask whom the configuration doesn't
-    name, each on its line; None if none would.
+def specs_of(cases: Iterable[Case]) -> Iterator[Mapping[str, JSON]]:
+    """The graders of cases."""
+    for case in cases:
+        for part in case.graded_parts:
+            yield from part.data.get("graders", ())
+
+
+def refuse_graders(run: Run, graders: Iterable[Mapping[str, JSON]], config: Config) -> int | None:
+    """Say which graders of a journal would run code, or ask whom the configuration doesn't name,
+    each on its line; None if none would.
 
     A seal is of what was asked for, and not of what came: anybody can add a case to a journal.
     """
-    specs = {
-        _to_json(spec): spec
-        for case in cases
-        for part in case.graded_parts
-        for spec in part.data.get("graders", ())
-    }
+    specs = {_to_json(spec): spec for spec in graders}
     found = [text for text, spec in specs.items() if _goes_beyond(spec, config)]
     if not found:
         return None
     sys.stderr.write(
-        f"evalcase: cases in {make_visible(run.path)} name graders that would run code, or ask "
-        "whom the configuration does not name:\n"
+        f"evalcase: {make_visible(run.path)} names graders that would run code, or ask whom the "
+        "configuration does not name:\n"
     )
     _list_named("grader", found)
     sys.stderr.write("nothing of that was done; if you trust the record, say --trust\n")

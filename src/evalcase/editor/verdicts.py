@@ -61,6 +61,8 @@ class Verdicts:
         for each in found:
             score = "" if each.score is None else f", score {each.score:.2f}"
             yield f"- {make_visible(each.target)}: {_word(each)}{score}"
+        if (by := self._kept.graded_by) is not None and not by.complete:
+            yield f"\nThe newest grading was broken off: {by.so_far}."
         if changed:
             yield "\nThe case is not what it was then: `evalcase run` asks and grades it anew."
         id = found[0].case

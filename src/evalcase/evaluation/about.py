@@ -93,6 +93,16 @@ def say_nothing_left(run: str, changed: Collection[str]) -> str:
     return f"{said}. Its answers are of {names} before the change; `evalcase run` asks anew"
 
 
+def say_gone(trials: int) -> str:
+    """That results are of trials which the suites no longer have."""
+    are = "1 trial is" if trials == 1 else f"{trials:,} trials are"
+    return f"{are} no longer part of the suites"
+
+
+def say_without_result(missing: int, planned: int) -> str:
+    return f"{missing:,} of {planned:,} trials {'has' if missing == 1 else 'have'} no result"
+
+
 def _read_version(versions: object, name: str) -> TargetVersion | None:
     """The version of a target that a run began with, as far as its record says."""
     try:

@@ -37,6 +37,7 @@ def find_base(name: str, runs_dir: str, root: str, targets: Sequence[str]) -> Ba
     Raise ConfigError if there is no such run, or if it has none of the targets.
     """
     with KeptRun(*find_run(name, runs_dir)) as kept:
+        kept.refuse_broken()
         paired = pair_targets(kept.targets, targets)
         id = os.path.basename(os.path.realpath(kept.run.path))
         missing = [f"`{name}`" for name in targets if name not in paired]

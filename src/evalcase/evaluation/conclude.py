@@ -61,6 +61,6 @@ def _count_kept(run: Run) -> Totals:
 
 
 def _graded_by(run: Run) -> GradedBy | None:
-    from evalcase.record.gradings import read_grading
+    from evalcase.record.kept import KeptRun
 
-    return read_grading(run.journal, None)
+    return KeptRun(run).graded_by

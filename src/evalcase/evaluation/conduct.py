@@ -156,8 +156,9 @@ class Evaluation:
             work, engine = self._set_up(run, targets, journal, index, again)
             end = self._end(*await work.go(engine))
             end = replace(
-                end, errored=work.count_errored(), lost=work.lost, was_decided=work.was_decided
-            )
+                end, errored=work.count_errored(), lost=work.lost, was_decided=work.was_decided,
+                graded=work.graded,
+            )  # fmt: skip
             if end.status == "completed":
                 end = replace(end, trials=work.count_trials())
             end = work.count_planned(end)

@@ -73,7 +73,8 @@ class Evaluated:
     def __str__(self) -> str:
         """How it ended, what came of it and where its record is, in a line."""
         left = f"{self.not_run:,} not run" if self.not_run else ""
-        said = [self.totals.describe(), left, self.notice or "", f"record {self.path}"]
+        why = [self.notice or "", self.graded_so_far]
+        said = [self.totals.describe(), left, *why, f"record {self.path}"]
         return f"{self.status}: {'; '.join(filter(None, said))}"
 
     def __repr__(self) -> str:
@@ -82,6 +83,11 @@ class Evaluated:
     @property
     def complete(self) -> bool:
         return self.status == "completed"
+
+    @property
+    def graded_so_far(self) -> str:
+        """How far a grading got that was broken off; empty where it was not."""
+        return "" if self.graded_by is None else self.graded_by.so_far
 
     @property
     def is_biased(self) -> bool:

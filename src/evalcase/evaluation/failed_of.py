@@ -20,6 +20,7 @@ def find_failed(name: str, runs_dir: str, root: str) -> FailedOf:
     if there is no such run, or if all of its cases passed.
     """
     with KeptRun(*find_run(name, runs_dir)) as kept:
+        kept.refuse_broken()
         places = Places(root, os.path.join(root, folder_of_run(kept.run)))
         failed = {
             (places.find(each.suite), each.case): True

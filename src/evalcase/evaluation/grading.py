@@ -30,6 +30,7 @@ from evalcase.record.reader import read_results_of
 from evalcase.record.session import Session
 from evalcase.run.schedule import Engine
 from evalcase.suites.collection import SomeSuites
+from evalcase.system.table import mark_of
 
 FindNewCase = Callable[[str, str], Case | None]
 """The case of a suite and an id, by which its answers are graded; None where it is gone."""
@@ -46,6 +47,28 @@ class By(NamedTuple):
     """Whether the cases are those of the record."""
     suites: dict[str, str] | None = None
     """The hashes of the files that they come from, where they come from files."""
+    cases_of: int | None = None
+    """Of which grading the cases of the record are."""
+    others: bool = False
+    """Whether the suites are others than those of the run."""
+
+    def begin(self, number: int, at: str) -> GradingBegun:
+        """That answers are graded by this from now on."""
+        return GradingBegun(
+            number, at, "grade", self.suites, self.graders, self.recorded, self.cases_of,
+            self.others,
+        )  # fmt: skip
+
+    def goes_on(self, broken: GradingBegun | None) -> bool:
+        """Whether a grading that was broken off was by the same."""
+        is_command = broken is not None and broken.origin == "grade"
+        return broken is not None and is_command and _basis(broken) == _basis(self)
+
+
+def _basis(by: By | GradingBegun) -> tuple[object, ...]:
+    """What was typed. What became of the suites since is seen answer by answer, by hashes."""
+    named = frozenset(by.suites or ()) if by.others else None
+    return by.graders, by.recorded, by.cases_of, named
 
 
 class Grading:
@@ -63,24 +86,36 @@ class Grading:
         self._trials = trials
         self._session = session
         self._by = by
-        self.grading = index.gradings + 1
+        self._goes_on = by.goes_on(index.find_broken(index.gradings))
+        self.grading = index.gradings + (not self._goes_on)
         """Which of its gradings the run stands at."""
+        self.graded: int | None = None
+        """The grading that is brought to its end, once it is."""
+        self._without_case = 0
         self._under_way: dict[TrialKey, Result] = {}
 
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
         """Grade them all. The run itself is as complete as it was."""
-        before = KeptRun(self._run).end
+        before = KeptRun(self._run).before_broken().end
         is_decided = before.decision is not None
         self.was_decided = is_decided or before.was_decided or before.failed_fast
-        by, now = self._by, self._plan.world.stamp()
-        begun = GradingBegun(self.grading, now, "grade", by.suites, by.graders, by.recorded)
-        self._session.note(begun.row())
+        if self._goes_on:
+            before_it = self._index.graded_by()
+            self._plan.tell(
+                f"grading {self.grading} was broken off, and goes on: {before_it.graded:,} of "
+                f"{before_it.answers:,} answers are graded"
+            )
+        self._session.note(self._by.begin(self.grading, self._plan.world.stamp()).row())
         left = {name: self._answers(name) for name in self._plan.trials}
         await engine.run(left, self._grade, self._session.keep_grading)
         if engine.interrupted:
             return "interrupted", None
         if engine.stop_reason is not None:
             return "stopped", engine.stop_reason
+        if self._without_case:
+            what = "1 answer" if self._without_case == 1 else f"{self._without_case:,} answers"
+            return "stopped", f"{what} can't be graded: the record hasn't got the case"
+        self.graded = self.grading
         if is_decided:
             return before.status, "it was ended by a decision on an earlier grading"
         return before.status, before.notice
@@ -110,9 +145,17 @@ class Grading:
             if asked != target or result.answer is None:
                 continue
             case = self._by.find(suite, id)
-            if case is not None:
+            if case is None:
+                self._without_case += 1
+            elif not (self._goes_on and self._is_graded(result.key, case)):
                 self._under_way[result.key] = result
                 yield Trial(suite, case, target, repeat, result.repeats, number)
+
+    def _is_graded(self, key: TrialKey, case: Case) -> bool:
+        """Whether this grading has graded an answer before it was broken off, by the same."""
+        known = self._index.find(key)
+        by = mark_of(self._trials.hash_grading(case))
+        return known is not None and (known.graded_in, known.grading) == (self.grading, by)
 
     async def _grade(self, trial: Trial) -> Result:
         known = self._under_way.pop(trial.key)

@@ -14,6 +14,7 @@ from shutil import rmtree
 from typing import Any
 
 from evalcase.errors import ConfigError, RecordError
+from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.model.codec import encode_object
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.result import Result
@@ -58,8 +59,9 @@ class ShardRun:
     @property
     def why_incomplete(self) -> str:
         """Why it lacks results; empty where it has all."""
-        end = self.kept.end
-        return "" if end.status == "completed" else end.notice or end.status
+        done = read_evaluated(self.kept)
+        said = (done.notice or done.status, done.graded_so_far)
+        return "" if done.complete else "; ".join(filter(None, said))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.evaluation.about import say_nothing_left
+from evalcase.evaluation.about import say_gone, say_nothing_left, say_without_result
 from evalcase.evaluation.plan import Plan, trials_of, warn_once
 from evalcase.evaluation.trials import Trials, UnaskedTurnsError
 from evalcase.model.codec import encode_object
@@ -54,6 +54,11 @@ class Work:
         """Of the trials under way: whose answers are graded again."""
         self.grading = index.gradings
         """Which of its gradings the run stands at."""
+        broken = index.find_broken(index.gradings)
+        self._goes_on_grading = broken is not None and broken.origin == "resume"
+        self._grades_anew = False
+        self.graded: int | None = None
+        """The later grading that is brought to its end, once it is."""
         self._tell_once = warn_once(plan.tell)
         # What was there before may be told anew: then only the journal can count.
         self._goes_on = session.replaced = len(index) > 0
@@ -77,14 +82,16 @@ class Work:
         if missing > 0 and engine.interrupted:
             return "interrupted", None
         if missing > 0:
-            return "stopped", engine.stop_reason or _without_result(missing, self._plan.planned)
+            return "stopped", engine.stop_reason or say_without_result(missing, self._plan.planned)
         try:
             self._plan.suites.verify()
         except ConfigError as error:
             return "stopped", str(error)
+        if self._grades_anew or self._goes_on_grading:
+            self.graded = self.grading
         # All that is planned now is there. The suites may have had more when the run was begun.
         if gone := len(self._index) - self._standing - self._known:
-            self._plan.warn(f"{_trials(gone)} no longer part of the suites; they still count")
+            self._plan.warn(f"{say_gone(gone)}; they still count")
         planned = planned_cases(self._run) or 0
         new = self._plan.cases - self._standing - self._known_cases
         self.lost = max(0, planned - self._index.count_cases() - new)
@@ -285,15 +292,8 @@ class Work:
         """Tell why results that are there become others, and note once that they do, and by what.
         What they were before stays beside it."""
         self._tell_once(why)
-        if self.grading == self._index.gradings:
-            self.grading += 1
+        if not self._grades_anew:
+            self._grades_anew = True
+            self.grading += not self._goes_on_grading
             now, hashes = self._plan.world.stamp(), self._plan.suites.hashes()
             self._session.note(GradingBegun(self.grading, now, "resume", hashes).row())
-
-
-def _trials(count: int) -> str:
-    return "1 trial is" if count == 1 else f"{count:,} trials are"
-
-
-def _without_result(missing: int, planned: int) -> str:
-    return f"{missing:,} of {planned:,} trials {'has' if missing == 1 else 'have'} no result"

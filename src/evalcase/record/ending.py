@@ -8,7 +8,8 @@ from typing import Any, Literal
 from evalcase.errors import RecordError
 from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.decision import Decision
-from evalcase.model.quick_dataclass import dataclass, replace
+from evalcase.model.field_marks import COUNT, NOT_NEGATIVE
+from evalcase.model.quick_dataclass import dataclass, field, replace
 from evalcase.system.packed import open_stored
 from evalcase.text.journal_row import decode_row, fault_in
 
@@ -29,25 +30,28 @@ class End:
     """Why it ended early, in words."""
     failed_fast: bool = False
     """Whether it ended early because it was told to, at the first case that did not pass."""
-    cap_usd: float | None = None
+    cap_usd: float | None = field(default=None, metadata=NOT_NEGATIVE)
     """The spending cap, where that is what ended it."""
-    duration_s: float | None = None
+    duration_s: float | None = field(default=None, metadata=NOT_NEGATIVE)
     """How long all of it took, pauses left out; None where a part of it was killed."""
-    lost: int = 0
+    lost: int = field(default=0, metadata=NOT_NEGATIVE)
     """How many cases can't be run any more, because the suites no longer have them."""
     decision: Decision | None = None
     """What was decided, where that is what ended it."""
     was_decided: bool = False
     """Whether a decision or a failure on an earlier grading ended it: what was run was not left to
     chance then, and no interval of this grading holds."""
-    errored: int | None = None
+    errored: int | None = field(default=None, metadata=NOT_NEGATIVE)
     """How many trials had errored by then; None where only the other rows can say."""
-    trials: int | None = None
+    trials: int | None = field(default=None, metadata=NOT_NEGATIVE)
     """How many trials had a result, where it was completed."""
-    finished: int | None = None
+    finished: int | None = field(default=None, metadata=NOT_NEGATIVE)
     """Where a run that went on was interrupted: how many of the trials that were planned then had a
     result, and how many those are. Others may be no longer part of the suites."""
-    planned: int | None = None
+    planned: int | None = field(default=None, metadata=NOT_NEGATIVE)
+    graded: int | None = field(default=None, metadata=COUNT)
+    """The later grading that was brought to its end, where one was: without it, one that was begun
+    is broken off."""
 
 
 def end_row(end: End) -> dict[str, Any]:
@@ -56,8 +60,9 @@ def end_row(end: End) -> dict[str, Any]:
 
 
 def check_end(end: End, planned: int | None, trials: int) -> End:
-    """The same, unless it says `completed` and there are fewer trials than there were to be: rows
-    that were lost leave no trace but that."""
+    """The same, unless it says `completed` and there are fewer trials than it says, or else than
+    were planned: rows that were lost leave no trace but that."""
+    planned = planned if end.trials is None else end.trials
     if end.status != "completed" or planned is None or trials >= planned:
         return end
     lacks = f"the record lacks {planned - trials:,} of {planned:,} results"
@@ -79,12 +84,18 @@ def read_end(journal: str) -> End:
         return incomplete
     try:
         row = decode_row(line)
-        end = decode_object(End, row) if row.pop("type", None) == "end" else incomplete
+        return decode_end(row) if row.get("type") == "end" else incomplete
     except ValueError:
         return incomplete
+
+
+def decode_end(row: dict[str, Any]) -> End:
+    """What a row says; ValueError if it is none of an end."""
+    end = decode_object(End, {name: row[name] for name in row if name != "type"})
     decision = end.decision
     # What nobody could have decided ends nothing: the record may come from anyone.
-    return end if decision is None or 0 <= decision.low <= decision.high <= 1 else incomplete
+    is_fit = decision is None or 0 <= decision.low <= decision.high <= 1
+    return end if is_fit else End("incomplete")
 
 
 def read_time_taken(journal: str) -> float | None:

@@ -22,3 +22,5 @@ class FinishedTrial(NamedTuple):
     repeats: int
     """How many trials there were to be of its case when it was last graded."""
     pass_rate: float
+    graded_in: int = 1
+    """Which grading its last one is."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Literal
 
 from evalcase.model.codec import decode_object, encode_after
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.record.lines import JournalLines, damaged_error
+from evalcase.record.lines import JournalLines, damaged_error, open_lines
 from evalcase.text.journal_row import decode_row
 
 _BEGIN = b'{"type":"grading",'
+_NAMED = b'"grading"'
+_BLOCK = 1 << 20
 _MOST = 1 << 31
 
 
@@ -25,6 +28,24 @@ class GradedBy(NamedTuple):
     recorded: bool = False
     """Whether the cases were those of the record, and not of the suites as they were then."""
     resumed: bool = False
+    complete: bool = True
+    """Whether it was brought to its end; else it was broken off, or goes on."""
+    graded: int = 0
+    """How many answers it has graded: of one that was broken off, the others stand as they were
+    graded before."""
+    answers: int = 0
+
+    @property
+    def is_newest(self) -> bool:
+        return self.number == self.of
+
+    @property
+    def so_far(self) -> str:
+        """How far it got, if it was broken off; else empty."""
+        if self.complete:
+            return ""
+        got = f"{self.graded:,} of {self.answers:,} answers graded by grading {self.number}"
+        return f"{got}, the others as before it"
 
     def __str__(self) -> str:
         return f"{self.number} of {self.of}, {self._origin()}"
@@ -52,6 +73,10 @@ class GradingBegun:
     """The hashes of the files that said what is graded by."""
     graders: tuple[str, ...] = ()
     recorded: bool = False
+    cases_of: int | None = None
+    """Of which grading the cases in the record are that it is by; None where it is by others."""
+    others: bool = False
+    """Whether the suites are others than those of the run."""
 
     def row(self) -> dict[str, Any]:
         return encode_after({"type": "grading"}, self)
@@ -83,16 +108,17 @@ def read_gradings(path: str) -> list[GradingBegun]:
     return [each for each in found if each is not None]
 
 
-def read_grading(path: str, number: int | None) -> GradedBy | None:
-    """One of several gradings, the newest unless another is asked for, as the journal tells of it;
-    None where there is one only."""
-    gradings = {each.number: each for each in read_gradings(path)}
-    of = max([1, *gradings])
-    if of == 1:
-        return None
-    number = number or of
-    found = gradings.get(number, GradingBegun(number))
-    return GradedBy(number, of, found.graders, found.recorded, found.origin == "resume")
+def may_have_gradings(path: str) -> bool:
+    """Whether a journal may have more gradings than one: a look at its bytes, which is soon had."""
+    if not os.path.exists(path):
+        return False
+    with open_lines(path) as file:
+        last = b""
+        while block := file.read(_BLOCK):
+            if _NAMED in last + block:
+                return True
+            last = block[-len(_NAMED) :]
+    return False
 
 
 def graded_suites(path: str, suites: frozenset[str]) -> dict[str, str] | None:

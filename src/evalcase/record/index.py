@@ -12,6 +12,7 @@ from evalcase.model.result import Verdict
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
 from evalcase.record.finished import FinishedTrial
+from evalcase.record.gradings import GradedBy, GradingBegun
 from evalcase.record.intake import NUMBERS, Intake, mark_trial
 from evalcase.record.lines import JournalLines
 from evalcase.record.outline import VERDICTS
@@ -24,7 +25,7 @@ target it is a trial of, who was asked, whether it has an answer, and the place 
 all. In a row of the table, its mark comes first."""
 
 
-_Regrading = tuple[int, int, int, float, float, int]
+_Regrading = tuple[int, int, int, float, float, int, int]
 
 
 class Index(Intake):
@@ -45,12 +46,12 @@ class Index(Intake):
         if found is None:
             return None
         question, grading, at, verdict, _, repeats, rate = found[:7]
-        said_at = at
+        said_at, graded_in = at, 1
         if self._is_regraded and (again := self._last_grading(mark, at)) is not None:
-            grading, said_at, verdict, rate, _, repeats = again
+            grading, said_at, verdict, rate, _, repeats, graded_in = again
         answered = found[_ANSWERED] > 0
         return FinishedTrial(
-            VERDICTS[verdict], question, grading, at, said_at, answered, repeats, rate
+            VERDICTS[verdict], question, grading, at, said_at, answered, repeats, rate, graded_in
         )
 
     def is_broken_off(self, key: TrialKey) -> bool:
@@ -92,6 +93,33 @@ class Index(Intake):
 
     def __len__(self) -> int:
         return len(self._results)
+
+    @property
+    def grading(self) -> int:
+        """Which grading is looked at."""
+        return self.gradings if self._upto is None else self._upto
+
+    def is_whole(self, number: int) -> bool:
+        """Whether a grading was brought to its end. The first is as complete as its run."""
+        return number == 1 or number in self._whole
+
+    def find_broken(self, number: int) -> GradingBegun | None:
+        """A grading, if it was broken off."""
+        return None if self.is_whole(number) else self.begun.get(number, GradingBegun(number))
+
+    def graded_by(self) -> GradedBy:
+        """Where the grading comes from that is looked at, and how far it got."""
+        number, answers, graded = self.grading, 0, 0
+        for mark, _, _, at, *rest in self._results:
+            if rest[_ANSWERED - _VERDICT]:
+                answers += 1
+                again = self._last_grading(mark, at)
+                graded += number == (1 if again is None else again[-1])
+        begun = self.begun.get(number, GradingBegun(number))
+        return GradedBy(
+            number, self.gradings, begun.graders, begun.recorded, begun.origin == "resume",
+            self.is_whole(number), graded, answers,
+        )  # fmt: skip
 
     def places(self) -> Iterator[tuple[int, int]]:
         """Where the answer and the grading of every trial are: in the order of the cases, and of a
@@ -141,8 +169,8 @@ class Index(Intake):
 
     def _counted(self, row: tuple[Any, ...]) -> Counted:
         mark, _, _, at, verdict, group, repeats, rate, cost, paid, _, answered = row[:12]
-        own = (0, at, verdict, rate, paid, repeats)
-        _, said_at, verdict, rate, paid, repeats = self._last_grading(mark, at) or own
+        own = (0, at, verdict, rate, paid, repeats, 1)
+        _, said_at, verdict, rate, paid, repeats, _ = self._last_grading(mark, at) or own
         return Counted(
             group, VERDICTS[verdict], repeats, rate, cost, paid, answered, said_at,
             self._users.cost_of(mark),

@@ -15,7 +15,9 @@ from evalcase.model.batching import SentBatch
 from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey
 from evalcase.record.askers import Askers
+from evalcase.record.ending import End
 from evalcase.record.glance import Glance, glance_at
+from evalcase.record.gradings import GradingBegun
 from evalcase.record.lines import JournalLines
 from evalcase.record.outline import (
     REGRADED,
@@ -45,8 +47,12 @@ class Intake:
         """With `upto`, later gradings are left out; `in_order`, the order of cases is known."""
         self.gradings = 1
         """How many gradings there are."""
-        self.ended: int | None = None
-        """How many trials had a result when the run was last completed, if the journal says so."""
+        self.begun: dict[int, GradingBegun] = {}
+        """What later gradings were begun by, by their numbers."""
+        self.ends: dict[int, End] = {}
+        """How the last part of the run that stood at a grading ended."""
+        self._whole: set[int] = set()
+        """The later gradings that were brought to their end."""
         self._upto = upto
         self._is_past = False
         self._replaced: list[tuple[int, tuple[Any, ...], Played | None]] = []
@@ -59,8 +65,8 @@ class Intake:
         self._results = Table("QQQBQIdddHb" + "I" * in_order)
         self._pack = self._results.pack
         self._in_order = in_order
-        # grading, place, verdict, pass rate, cost of grading, repeats
-        self._regraded = Table("QQBddI")
+        # grading, place, verdict, pass rate, cost of grading, repeats, which grading it is
+        self._regraded = Table("QQBddII")
         self._spent = array("d")
         self._lost = array("d")
         """What was spent on trials, and bought no answer that counts."""
@@ -85,7 +91,9 @@ class Intake:
         if outline.type == REGRADED:
             if self._upto is None or outline.grading <= self._upto:
                 self._is_regraded = True
-                self._regraded.add(mark, grading, at, verdict, rate, paid, outline.repeats)
+                self._regraded.add(
+                    mark, grading, at, verdict, rate, paid, outline.repeats, outline.grading
+                )
             return
         if self._talking:
             self._talking.discard(mark)
@@ -158,16 +166,22 @@ class Intake:
 
     def _take_in(self, counting: Counting | None, at: int) -> None:
         if isinstance(counting, Begun):
-            self.gradings = max(self.gradings, counting.grading)
-            if self._upto is not None and counting.grading > self._upto and not self._is_past:
-                self._is_past = True
-                self._take_back()
+            self._begin(counting.grading)
         elif counting is None or self._is_past:
             return  # what was answered or graded later is not what was there then
         elif isinstance(counting, Outline):
             self.add(counting, at)
         else:
             self._note(counting)
+
+    def _begin(self, begun: GradingBegun) -> None:
+        self.gradings = max(self.gradings, begun.number)
+        self.begun[begun.number] = begun
+        if self._upto is not None and begun.number > self._upto and not self._is_past:
+            self._is_past = True
+            self._take_back()
+        if not self._is_past:
+            self._whole.discard(begun.number)
 
     def _note(self, outline: Changed | Ended | Lost | Talking | SentBatch) -> None:
         if isinstance(outline, Lost):
@@ -178,7 +192,9 @@ class Intake:
             self.batches[outline.tag] = outline
         elif isinstance(outline, Ended):
             self._replaced.clear()
-            self.ended = outline.trials
+            self.ends[self.gradings] = outline.end
+            if outline.end.graded is not None:
+                self._whole.add(outline.end.graded)
         else:
             self.askers.change(outline.target, outline.version)
 

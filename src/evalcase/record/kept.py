@@ -17,7 +17,7 @@ from evalcase.model.trial import TrialKey
 from evalcase.record.cases import CaseShelf, shelve_cases
 from evalcase.record.ending import End, check_end, read_end
 from evalcase.record.folder import Run, planned_trials
-from evalcase.record.gradings import GradedBy, read_grading
+from evalcase.record.gradings import GradedBy, GradingBegun, may_have_gradings
 from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
 from evalcase.record.outcomes import Outcomes, fold_outcomes
@@ -33,12 +33,17 @@ class KeptRun:
 
     @cached_property
     def end(self) -> End:
-        """How it ended. That it was completed is not believed, but counted."""
-        end = read_end(self.run.journal)
-        if end.status != "completed":
-            return end
+        """How it ended, or stood at an earlier grading. That it was completed is not believed, but
+        counted; and at a grading that was broken off nothing is complete."""
         index = self._index
-        return check_end(end, self.planned if index.ended is None else index.ended, len(index))
+        if index.grading < index.gradings:
+            end = index.ends.get(index.grading, End("incomplete"))
+        else:
+            end = read_end(self.run.journal)
+        if end.status == "completed" and not index.is_whole(index.grading):
+            broken = f"grading {index.grading} was broken off"
+            return replace(end, status="incomplete", notice=broken)
+        return check_end(end, self.planned, len(index))
 
     @property
     def gradings(self) -> int:
@@ -48,7 +53,32 @@ class KeptRun:
     @cached_property
     def graded_by(self) -> GradedBy | None:
         """Where the grading comes from that is looked at; None where there is only one."""
-        return read_grading(self.run.journal, self.grading) if self.gradings > 1 else None
+        return self._index.graded_by() if self.gradings > 1 else None
+
+    def before_broken(self) -> KeptRun:
+        """The same run, as it stood before gradings by `grade` that were broken off: those ask no
+        target, and say nothing of how complete its answers are."""
+        number = self.gradings
+        while (broken := self._index.find_broken(number)) and broken.origin == "grade":
+            number -= 1
+        return KeptRun(self.run, number) if number < self.gradings else self
+
+    def find_broken(self) -> GradingBegun | None:
+        """The newest grading, if it was broken off."""
+        if not may_have_gradings(self.run.journal):
+            return None  # most runs have none, and who goes on with them reads the journal himself
+        return self._index.find_broken(self.gradings)
+
+    def refuse_broken(self) -> None:
+        """Raise ConfigError at a grading that was broken off: its verdicts are those of two, and
+        nothing can rest on them."""
+        by = self.graded_by
+        if by is not None and not by.complete:
+            finish = f"`evalcase resume {self.run.id}` finishes it"
+            hint = finish if by.is_newest else "name another"
+            raise ConfigError(
+                f"grading {by.number} of run {self.run.id} was broken off ({by.so_far}): {hint}"
+            )
 
     def count_answers(self) -> dict[str, int]:
         """How many answers there are of each target that was asked."""

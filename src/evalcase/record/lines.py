@@ -14,9 +14,14 @@ from evalcase.errors import RecordError
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.packed import ENDING, open_stored, packing_of
 from evalcase.text.journal_row import MAX_LINE, TAIL, decode_row, fault_in
+from evalcase.text.late_pattern import late_pattern
 
 _BODY, _TAIL, _HALF = slice(-TAIL), slice(-TAIL, None), slice(8)
 """Made once: there are two lines for each of a million cases."""
+_TYPED = late_pattern(rb'\{"type":"[^"\\]+"(?:,|\Z)')
+"""How every row begins, so that readers can tell by its first bytes what it is: in one that begins
+otherwise, each would overlook something else."""
+_USUAL = frozenset({b'{"type":"case"', b'{"type":"result"', b'{"type":"regraded"'})
 
 
 class Torn(NamedTuple):
@@ -56,6 +61,8 @@ class JournalLines:
                     self._stop_at(line, is_packed=packing_of(file) is not None)
                     return
                 self.count += 1
+                if body[: body.find(b",")] not in _USUAL and _TYPED.match(body) is None:
+                    raise damaged_error(self.path, self.count, "does not begin with its type")
                 self.size += len(line)
                 self.last = line
                 yield body

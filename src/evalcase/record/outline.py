@@ -12,7 +12,8 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey
-from evalcase.record.gradings import decode_grading
+from evalcase.record.ending import End, decode_end
+from evalcase.record.gradings import GradingBegun, decode_grading
 from evalcase.record.lines import JournalLines, damaged_error
 from evalcase.text.journal_row import decode_body
 
@@ -56,15 +57,13 @@ class Changed(NamedTuple):
 class Begun(NamedTuple):
     """That answers are graded again from here on."""
 
-    grading: int
-    """Which grading of them it is."""
+    grading: GradingBegun
 
 
 class Ended(NamedTuple):
     """That a part of the run is over: what follows was added by a later one."""
 
-    trials: int | None
-    """How many trials had a result, where it says so."""
+    end: End
 
 
 class Lost(NamedTuple):
@@ -232,6 +231,6 @@ _READERS: dict[object, Callable[[dict[str, Any]], Counting]] = {
     LOST: _lost,
     TALK: lambda row: Talking(_key(row)),
     BATCH: _batch,
-    GRADING: lambda row: Begun(decode_grading(row).number),
-    END: lambda row: Ended(_count(row, "trials", 0) if row.get("trials") is not None else None),
+    GRADING: lambda row: Begun(decode_grading(row)),
+    END: lambda row: Ended(decode_end(row)),
 }

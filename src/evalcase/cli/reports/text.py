@@ -9,6 +9,7 @@ from evalcase.cli.reports.by_parts import require_variables
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import defuse_lines
+from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.report.figures.decided import settle_figures
 from evalcase.report.terminal.case_report import case_lines, trial_lines
 from evalcase.report.terminal.failures import UNFINISHED
@@ -57,6 +58,8 @@ def _cases(reported: Reported) -> Iterator[str]:
         is_first = before is None or before[:3] != result.key[:3]
         yield from trial_lines(result, kept.outcome(result), width, style, is_first=is_first)
         before = result.key
+    if before is not None and (graded := read_evaluated(kept).graded_so_far):
+        yield from ("", f"not complete: {graded}")
     if before is None:
         wanted = reported.wanted
         yield f"case {make_visible(wanted.case or '')} is not {' or '.join(wanted.verdicts)}"

@@ -1,0 +1,231 @@
+"""A grading that was broken off: it is told as that wherever it is shown, decides nothing, and is
+finished without anything being graded twice."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.record.lines import read_rows
+from evalcase.text.journal_row import encode_row
+from tests.run.project import KEYS, Project, case
+
+GRADERS = """
+def strict(text, case):
+    note("graded", case.id)
+    if str(len((HERE / "graded").read_text().split())) == os.environ.get("KILL_AT"):
+        os.kill(os.getpid(), int(os.environ["SIGNAL"]))
+    return False
+"""
+CASES = [case(f"c{number}", "say ok", expected_output="ok") for number in range(6)]
+SO_FAR = "2 of 6 answers graded by grading 2, the others as before it"
+STRICT = "python: agent:strict"
+
+
+@pytest.fixture
+def run(project: Project) -> Project:
+    """A run of six cases that passed, one after the other."""
+    project.add_to_agent(GRADERS)
+    project.suite(*CASES)
+    assert project.run("run", "--concurrency", "1").code == 0
+    return project
+
+
+def journal(project: Project) -> Path:
+    (found,) = project.path.glob(".evalcase/runs/*/journal.jsonl")
+    return found
+
+
+def rows(project: Project, kind: str) -> list[dict[str, Any]]:
+    return [row for _, row in read_rows(str(journal(project))) if row["type"] == kind]
+
+
+def kill(project: Project, *words: str) -> None:
+    """Have a command killed in its third grading."""
+    env = {"KILL_AT": "3", "SIGNAL": str(int(signal.SIGKILL))}
+    assert project.run_process(*words, env=env).code == -signal.SIGKILL
+
+
+def break_off(project: Project, *words: str, after: int = 2) -> None:
+    """What a kill leaves of a grading after so many answers."""
+    project.run(*words)
+    left, graded = b"", 0
+    for line in journal(project).read_bytes().splitlines(keepends=True):
+        graded += line.startswith(b'{"type":"regraded"')
+        if graded > after:
+            break
+        left += line
+    journal(project).write_bytes(left)
+
+
+def told(project: Project, name: str) -> dict[str, Any]:
+    """What is said of a run for programs: the same by both commands."""
+    (listed,) = json.loads(project.run("list", name, "--json").out)
+    reported = json.loads(project.run("report", name, "--format", "json").out)
+    same = KEYS - {"figures"}
+    assert {key: listed[key] for key in same} == {key: reported[key] for key in same}
+    return {key: listed[key] for key in same}
+
+
+def test_after_a_kill_it_is_no_verdict_of_the_run(run: Project) -> None:
+    kill(run, "grade", "latest", "--grader", STRICT)
+    seen = told(run, "latest")
+    assert (seen["status"], seen["passed"], seen["failed"]) == ("incomplete", 4, 2)
+    by = seen["grading"]
+    assert (by["number"], by["complete"], by["graded"], by["answers"]) == (2, False, 2, 6)
+    report = run.run("report", "latest").out
+    assert f"stopped killed, or still running, with {SO_FAR}" in " ".join(report.split())
+    assert "next     evalcase resume" in report
+    assert f"incomplete, {SO_FAR}: evalcase resume" in run.run("list").out
+    assert f"not complete: {SO_FAR}" in run.run("report", "latest", "--case", "c5").out
+    assert told(run, "latest@1")["status"] == "completed"
+
+
+@pytest.mark.parametrize("form", ["markdown", "junit", "github"])
+def test_every_report_says_so(run: Project, form: str) -> None:
+    break_off(run, "grade", "latest", "--grader", "contains: x")
+    assert SO_FAR in run.run("report", "latest", "--format", form).out
+
+
+def test_once_others_followed_it_is_still_told_as_what_it_is(run: Project) -> None:
+    break_off(run, "grade", "latest", "--grader", "contains: x")
+    assert run.run("grade", "latest", "--grader", "contains: o").code == 0
+    assert told(run, "latest")["status"] == "completed"
+    assert told(run, "latest@2")["status"] == "incomplete"
+    report = run.run("report", "latest@2").out
+    assert "with 2 of 6 answers graded by grading 2" in report
+    assert "evalcase resume" not in report
+    assert '"run_status": "incomplete"' in run.run("report", "latest@2", "--format", "jsonl").out
+
+
+@pytest.mark.parametrize("sides", [("latest@1", "latest@2"), ("latest@2", "latest@3")])
+def test_no_gate_is_met_by_it(run: Project, sides: tuple[str, str]) -> None:
+    break_off(run, "grade", "latest", "--grader", "contains: x", after=0)
+    run.run("grade", "latest", "--grader", "contains: o")
+    done = run.run("compare", *sides, "--fail-on", "broken")
+    assert done.code == 3
+    assert "0 of 6 answers graded by grading 2" in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "--failed-of", "latest"),
+        ("run", "--stop", "likely", "--against", "latest"),
+        ("grade", "latest@2", "--recorded"),
+    ],
+)
+def test_nothing_rests_on_it(run: Project, words: tuple[str, ...]) -> None:
+    break_off(run, "grade", "latest", "--grader", "contains: x")
+    done = run.run(*words)
+    assert (done.code, done.out) == (2, "")
+    assert f"was broken off ({SO_FAR})" in done.err
+
+
+def test_resume_finishes_it_and_grades_nothing_twice(run: Project) -> None:
+    asked = run.calls()
+    kill(run, "grade", "latest", "--grader", STRICT)
+    assert run.run("resume").code == 2  # the journal has no seal, and names code
+    done = run.run("resume", "latest", "--trust")
+    assert (done.code, run.calls()) == (1, asked)
+    assert "grading 2 was broken off, and goes on: 2 of 6 answers are graded" in done.err
+    # The third was under way when it was killed.
+    assert run.calls("graded") == ["c0", "c1", "c2", "c2", "c3", "c4", "c5"]
+    seen = told(run, "latest")
+    assert (seen["status"], seen["failed"], seen["grading"]["graded"]) == ("completed", 6, 6)
+    assert seen["grading"]["of"] == 2
+    assert {row["grading"] for row in rows(run, "regraded")} == {2}
+
+
+def test_the_same_command_finishes_it_too(run: Project) -> None:
+    break_off(run, "grade", "latest", "--grader", "contains: o")
+    done = run.run("grade", "latest", "--grader", "contains: o")
+    assert (done.code, len(rows(run, "regraded"))) == (0, 6)
+    assert told(run, "latest")["grading"]["of"] == 2
+
+
+def test_another_command_begins_another(run: Project) -> None:
+    break_off(run, "grade", "latest", "--grader", "contains: o")
+    assert run.run("grade", "latest").code == 0
+    assert (told(run, "latest")["grading"]["graded"], len(rows(run, "regraded"))) == (6, 8)
+    assert told(run, "latest")["status"] == "completed"
+
+
+def test_what_its_suite_became_since_is_seen_answer_by_answer(run: Project) -> None:
+    break_off(run, "grade", "latest")
+    run.suite({**CASES[0], "expected_output": "no"}, *CASES[1:])
+    done = run.run("resume", "latest")
+    assert (done.code, told(run, "latest")["failed"]) == (1, 1)
+    again = [row["case"] for row in rows(run, "regraded")]
+    assert again == ["c0", "c1", "c0", "c2", "c3", "c4", "c5"]
+
+
+def test_by_cases_of_the_record(run: Project) -> None:
+    run.suite(*[{**each, "expected_output": "no"} for each in CASES])
+    assert run.run("grade", "latest").code == 1
+    break_off_recorded = ("grade", "latest@1", "--recorded")
+    run.run(*break_off_recorded)
+    lines = journal(run).read_bytes().splitlines(keepends=True)
+    journal(run).write_bytes(b"".join(lines[:-2]))
+    assert told(run, "latest")["grading"]["graded"] == 5
+    assert run.run("resume", "latest").code == 0
+    assert (told(run, "latest")["passed"], told(run, "latest")["grading"]["of"]) == (6, 3)
+
+
+def test_by_other_suites_resume_says_what_finishes_it(run: Project) -> None:
+    (run.path / "b").mkdir()
+    text = (run.path / "s.eval.yaml").read_text()
+    (run.path / "b" / "other.eval.yaml").write_text(text)
+    words = ("grade", "latest", "--suite", "b/other.eval.yaml")
+    break_off(run, *words)
+    done = run.run("resume", "latest")
+    assert done.code == 2
+    assert "the same `evalcase grade` with --suite finishes it" in done.err
+    assert (run.run(*words).code, len(rows(run, "regraded"))) == (0, 6)
+
+
+def test_a_resume_that_grades_again_and_is_broken_off(run: Project) -> None:
+    asked = run.calls()
+    run.suite(*[{**each, "expected_output": "no"} for each in CASES[:4]], *CASES[4:])
+    break_off(run, "resume", "latest")
+    seen = told(run, "latest")
+    assert (seen["status"], seen["grading"]["graded"]) == ("incomplete", 2)
+    done = run.run("resume", "latest")
+    assert (done.code, run.calls()) == (1, asked)
+    again = [(row["case"], row["grading"]) for row in rows(run, "regraded")]
+    assert again == [("c0", 2), ("c1", 2), ("c2", 2), ("c3", 2)]
+    assert (told(run, "latest")["status"], told(run, "latest")["grading"]["of"]) == ("completed", 2)
+
+
+def test_ctrl_c_breaks_it_off_too(run: Project) -> None:
+    env = {"KILL_AT": "3", "SIGNAL": str(int(signal.SIGINT))}
+    done = run.run_process("grade", "latest", "--grader", STRICT, env=env)
+    assert done.code == 130
+    assert "with 3 of 6 answers graded by grading 2" in " ".join(done.out.split())
+    assert told(run, "latest")["status"] == "interrupted"
+    assert run.run("grade", "latest", "--grader", STRICT).code == 1
+    assert sorted(run.calls("graded")) == [f"c{number}" for number in range(6)]
+
+
+def test_an_end_that_says_completed_is_not_believed_of_it(run: Project) -> None:
+    break_off(run, "grade", "latest", "--grader", "contains: x")
+    with journal(run).open("ab") as file:
+        file.write(encode_row({"type": "end", "status": "completed", "trials": 6}))
+    seen = told(run, "latest")
+    assert (seen["status"], seen["grading"]["complete"]) == ("incomplete", False)
+    assert "grading 2 was broken off" in run.run("report", "latest").out
+
+
+def test_a_run_that_goes_on_leaves_a_whole_grading_whole(run: Project) -> None:
+    assert run.run("grade", "latest").code == 0
+    run.suite(*CASES, case("new", "say ok", expected_output="ok"))
+    run.run("resume", "latest")
+    lines = journal(run).read_bytes().splitlines(keepends=True)
+    journal(run).write_bytes(b"".join(lines[:-1]))
+    seen = told(run, "latest")
+    assert (seen["status"], seen["grading"]["complete"]) == ("incomplete", True)
+    assert "trials" in run.run("report", "latest").out
