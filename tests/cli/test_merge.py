@@ -240,6 +240,37 @@ def test_a_partial_merge_is_not_complete_and_resume_does_the_rest(suite: Project
     assert len(suite.verdicts(merged_run(suite))) == COUNT
 
 
+@pytest.mark.parametrize(
+    "options", [["--sample", "6"], ["--limit", "6"], ["--case", "c*"], ["--tag", "t"]]
+)
+def test_what_is_chosen_of_the_cases_is_chosen_of_all_shards_together(
+    project: Project, options: list[str]
+) -> None:
+    project.suite(*cases(18), case("tagged", tags=["t"]), case("also", tags=["t"]))
+    whole = project.run("run", "--json", "--runs-dir", "whole", *options).json
+    planned = sorted(project.verdicts(Path(str(whole["path"]))))
+    runs = run_shards(project, 3, *options)
+    shutil.rmtree(runs[1])
+    assert merge(project, "shards", "--partial").code == 3
+    done = project.run("resume", "latest")
+    assert (done.code, "no longer part" in done.err) == (0, False)
+    assert sorted(project.verdicts(merged_run(project))) == planned
+    project.forget_calls()
+    assert project.run("resume", "latest").code == 0
+    assert project.calls() == []
+
+
+def test_cases_that_failed_before_are_dealt_to_shards(project: Project) -> None:
+    project.suite(*cases(3), *(case(f"bad{number}", "say no") for number in range(6)))
+    project.run("run", "--quiet", "--runs-dir", "shards/before")
+    (before,) = (project.path / "shards" / "before").iterdir()
+    runs = run_shards(project, 3, "--failed-of", str(before))
+    shutil.rmtree(runs[0])
+    merge(project, *map(str, runs[1:]), "--partial")
+    assert project.run("resume", "latest").code == 1
+    assert len(project.verdicts(merged_run(project))) == 6
+
+
 def test_an_incomplete_shard_is_named_and_can_be_merged_in_part(suite: Project) -> None:
     runs = run_shards(suite)
     journal = runs[0] / "journal.jsonl"
