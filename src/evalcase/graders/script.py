@@ -19,8 +19,7 @@ from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything, Choice, ListOf, MapOf, Number, OptionFault, Text
 from evalcase.model.target import Surroundings
-from evalcase.system.digests import digest_file
-from evalcase.system.project_root import leads_inside
+from evalcase.system.programs import program_sources
 from evalcase.text.strict_json import BadJsonError, parse_json
 
 if TYPE_CHECKING:
@@ -79,12 +78,10 @@ class ScriptGrader(Grader):
             raise ConfigError(f"grader `script`: there is no program `{name}` to run")
 
     def fingerprint(self) -> str:
-        """Of the files of the project that it names."""
-        root = self._place().root
-        named = [each for each in self.value if each and leads_inside(each, root)]
-        paths = [os.path.join(root, each) for each in named]
-        prints = [digest_file(path) for path in paths if os.path.isfile(path)]
-        return sha256("\n".join(prints).encode()).hexdigest() if prints else ""
+        """Of the files of the project that it names, and of what those in Python import."""
+        root, variables = self._place().root, self._place().environment
+        sources = program_sources(self.value, root, root, variables.get("PYTHONPATH", ""))
+        return sha256(repr(sources).encode()).hexdigest() if sources else ""
 
     async def grade(self, context: Context) -> Score:
         if not self.has_adopted:

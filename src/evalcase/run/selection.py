@@ -112,7 +112,7 @@ class Chooser:
 
     def choose_for_all(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         """Those of all shards together, which are dealt from these."""
-        chosen = (pair for pair in cases if self._wants(*pair))
+        chosen: Iterator[SuiteCase] = (pair for pair in cases if self._wants(*pair))
         if self.selection.sample is not None:
             chosen = self._sample(chosen, self.selection.sample)
         return islice(chosen, self.selection.limit)

@@ -10,6 +10,7 @@ from functools import lru_cache
 from warnings import catch_warnings, simplefilter
 
 from evalcase.model.nearest import did_you_mean
+from evalcase.system.file_modules import file_of_module
 from evalcase.system.files import read_file
 
 _LARGEST = 4_000_000
@@ -26,7 +27,7 @@ def find_undefined(reference: str, root: str) -> tuple[str, str | None] | None:
     first = name.partition(".")[0]
     if not first.isidentifier():
         return None
-    path = _file_of(module, root)
+    path = file_of_module(module, root)
     for each in (*_packages_of(module, root), *([path] if path is not None else [])):
         broken = _object_to_syntax(each, root)
         if broken is not None:
@@ -45,7 +46,7 @@ def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
     """The file, line and column, counted from 1 and 0, where `module:name` or `./file.py:name` is
     defined in the project; None if its text doesn't say."""
     module, _, name = reference.partition(":")
-    path = _file_of(module, root)
+    path = file_of_module(module, root)
     if path is None:
         return None
     try:
@@ -87,14 +88,6 @@ def _object_to_syntax(path: str, root: str) -> tuple[str, str | None] | None:
     except (OSError, ValueError, RecursionError, MemoryError):
         return None  # whoever runs it is told
     return None
-
-
-def _file_of(module: str, root: str) -> str | None:
-    if module.startswith("./"):
-        return os.path.join(root, module[2:])
-    place = os.path.join(root, *module.split("."))
-    candidates = (os.path.join(place, "__init__.py"), f"{place}.py")
-    return next((path for path in candidates if os.path.isfile(path)), None)
 
 
 def _names_in(path: str, root: str) -> dict[str, bool] | None:

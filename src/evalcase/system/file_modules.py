@@ -1,4 +1,5 @@
-"""`./file.py` of a project to its module, which is imported once under that very name."""
+"""`./file.py` of a project to its module, which is imported once under that very name; and a module
+to its file."""
 
 from __future__ import annotations
 
@@ -8,10 +9,31 @@ from types import ModuleType
 
 from evalcase.model.nearest import find_nearest
 from evalcase.system.files import open_file
+from evalcase.system.sources import find_search_path
 
 
 def names_file(module_name: str) -> bool:
     return module_name.startswith("./")
+
+
+def find_module_file(module: str, root: str) -> str | None:
+    """The file that a module is from, imported or not; None if it is from none, as in a notebook,
+    or where it is not imported, if no folder of the project has it."""
+    loaded = sys.modules.get(module)
+    if loaded is not None:
+        return getattr(loaded, "__file__", None)
+    folders = [root, *find_search_path(os.path.realpath(root))]
+    found = (file_of_module(module, folder) for folder in folders)
+    return next((path for path in found if path is not None), None)
+
+
+def file_of_module(module: str, root: str) -> str | None:
+    """The file of a project that a module is, found without importing it; None if it is none."""
+    if names_file(module):
+        return os.path.join(root, module[2:])
+    place = os.path.join(root, *module.split("."))
+    candidates = (os.path.join(place, "__init__.py"), f"{place}.py")
+    return next((path for path in candidates if os.path.isfile(path)), None)
 
 
 def object_to_file(name: str, root: str) -> str | None:
