@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Mapping
-from hashlib import sha256
 from typing import Any
 
 from evalcase import __version__
 from evalcase.evaluation.plan import Plan
 from evalcase.model.codec import decode_object, encode_object
-from evalcase.model.target import Target, TargetVersion
+from evalcase.model.target import TargetVersion
 from evalcase.plugins.target_names import split_name
+from evalcase.plugins.target_versions import version_of
 from evalcase.record.folder import Run
 
 _PRICED = frozenset({"openai", "anthropic"})
 """The kinds of targets whose answers have a price."""
-_NO_MATTER = frozenset({"concurrency", "price", "rpm", "tpm"})
-"""Options that decide no answer."""
 
 
 def describe_plan(plan: Plan) -> dict[str, Any]:
@@ -61,7 +59,7 @@ def _prices_version(plan: Plan) -> str | None:
 def find_versions(plan: Plan) -> dict[str, TargetVersion]:
     """What each target is just now, by its name. They have to be open."""
     return {
-        name: TargetVersion(_hash_options(plan.config.targets.get(name)), _hash_sources(target))
+        name: version_of(target, plan.config.targets.get(name))
         for name, target in sorted({**plan.targets, **plan.users}.items())
     }
 
@@ -109,19 +107,3 @@ def _read_version(versions: object, name: str) -> TargetVersion | None:
         return decode_object(TargetVersion, versions[name]) if isinstance(versions, dict) else None
     except (KeyError, TypeError, ValueError):
         return None
-
-
-def _hash_options(options: Mapping[str, Any] | None) -> str:
-    """What the configuration says of a target, as a hash: it may say what is secret."""
-    told = {key: value for key, value in (options or {}).items() if key not in _NO_MATTER}
-    return _hash(repr(sorted(told.items())))
-
-
-def _hash_sources(target: Target) -> str:
-    # One that a program brings along may have less than it should.
-    files = target.sources() if Target in type(target).__mro__ else {}
-    return _hash(repr(sorted(files.items()))) if files else ""
-
-
-def _hash(text: str) -> str:
-    return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from typing import TYPE_CHECKING, ClassVar
 
 from evalcase.errors import ConfigError, GraderError
@@ -77,11 +76,11 @@ class ScriptGrader(Grader):
         if which(path, path=surroundings.environment.get("PATH")) is None:
             raise ConfigError(f"grader `script`: there is no program `{name}` to run")
 
-    def fingerprint(self) -> str:
-        """Of the files of the project that it names, and of what those in Python import."""
-        root, variables = self._place().root, self._place().environment
-        sources = program_sources(self.value, root, root, variables.get("PYTHONPATH", ""))
-        return sha256(repr(sources).encode()).hexdigest() if sources else ""
+    def sources(self) -> dict[str, str]:
+        """The files of the project that it names, and what those in Python import."""
+        place = self._place()
+        path = place.environment.get("PYTHONPATH", "")
+        return program_sources(self.value, place.root, place.root, path)
 
     async def grade(self, context: Context) -> Score:
         if not self.has_adopted:

@@ -8,8 +8,10 @@ import sys
 from types import ModuleType
 
 from evalcase.model.nearest import find_nearest
+from evalcase.system.digests import digest_file
 from evalcase.system.files import open_file
-from evalcase.system.sources import find_search_path
+from evalcase.system.project_root import project_root
+from evalcase.system.sources import find_search_path, trace_sources
 
 
 def names_file(module_name: str) -> bool:
@@ -25,6 +27,16 @@ def find_module_file(module: str, root: str) -> str | None:
     folders = [root, *find_search_path(os.path.realpath(root))]
     found = (file_of_module(module, folder) for folder in folders)
     return next((path for path in found if path is not None), None)
+
+
+def sources_of_module(module: str) -> dict[str, str]:
+    """The file that an imported module is from, and those of its project that it imports, with the
+    hash of each. A notebook and a module written in C are from none."""
+    path: str | None = getattr(sys.modules.get(module), "__file__", None)
+    if path is None:
+        return {}
+    # What is installed is no part of a project, and stands for itself.
+    return trace_sources([path], project_root(os.path.dirname(path))) or {module: digest_file(path)}
 
 
 def file_of_module(module: str, root: str) -> str | None:
