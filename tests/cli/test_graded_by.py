@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,7 @@ def graded(project: Project) -> Project:
     ],
 )  # fmt: skip
 def test_an_edit_of_what_a_judge_or_a_script_imports_is_an_edit_of_the_grading(
-    graded: Project, judge: str, fields: dict[str, object]
+    graded: Project, judge: str, fields: dict[str, Any]
 ) -> None:
     configure(graded, judge)
     graded.suite(case("a", **fields))

@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Mapping
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from evalcase import __version__
 from evalcase.evaluation.plan import Plan
 from evalcase.model.codec import decode_object, encode_object
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import TargetVersion
 from evalcase.plugins.target_names import split_name
 from evalcase.plugins.target_versions import version_of
+from evalcase.record.basis import Basis, decode_basis
 from evalcase.record.folder import Run
+
+if TYPE_CHECKING:
+    from evalcase.evaluation.grading import By
 
 _PRICED = frozenset({"openai", "anthropic"})
 """The kinds of targets whose answers have a price."""
@@ -21,12 +27,12 @@ _PRICED = frozenset({"openai", "anthropic"})
 
 def describe_plan(plan: Plan) -> dict[str, Any]:
     """All of it. What is in there is a name, a path, a number or a hash, and none is a secret."""
-    about = {
+    return {
         "evalcase": __version__,
         "python": sys.version.split(maxsplit=1)[0],
         "prices": _prices_version(plan),
         "options": plan.options.to_dict(),
-        "suites": plan.suites.hashes(),
+        **encode_object(describe_basis(plan)),
         "targets": list(plan.trials),
         "target_versions": {
             name: encode_object(each) for name, each in find_versions(plan).items()
@@ -37,9 +43,27 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "failed_of": failed_of.run if (failed_of := plan.options.selection.failed_of) else None,
         "cwd": os.path.relpath(plan.world.cwd, plan.config.root),
     }
-    if plan.choice.dealt is not None:
-        about["dealt"] = plan.choice.dealt
-    return about
+
+
+def describe_basis(plan: Plan) -> Basis:
+    """What verdicts rest on beside the answers, as it is now."""
+    return Basis(plan.suites.hashes(), plan.choice.dealt, plan.graders.rests_on() or None)
+
+
+def find_new_basis(plan: Plan, run: Run, last: Basis | None, by: By | None) -> list[dict[str, Any]]:
+    """The row that says what all verdicts of a run rest on by now, since they were graded by it or
+    would be graded the same; none if that is what they rested on before: `last`, or what the run
+    began with."""
+    now = describe_basis(plan)
+    if by is not None and by.recorded:
+        from evalcase.record.kept import KeptRun
+
+        # The cases are no others than they were.
+        cases = KeptRun(run, by.cases_of).basis
+        now = replace(now, suites=cases.suites, dealt=cases.dealt)
+    with suppress(ValueError):  # a record may come from anyone
+        last = last or decode_basis(run.about)
+    return [now.row()] if now != last else []
 
 
 def _prices_version(plan: Plan) -> str | None:

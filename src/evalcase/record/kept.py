@@ -6,14 +6,17 @@ import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from math import fsum
+from typing import Any
 
-from evalcase.errors import ConfigError
+from evalcase.errors import ConfigError, RecordError
 from evalcase.model.case import Case
+from evalcase.model.codec import encode_object
 from evalcase.model.outcome import CaseVerdict, Outcome
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
+from evalcase.record.basis import Basis, decode_basis
 from evalcase.record.cases import CaseShelf, shelve_cases
 from evalcase.record.ending import End, check_end, read_end
 from evalcase.record.folder import Run, planned_trials
@@ -52,8 +55,23 @@ class KeptRun:
 
     @cached_property
     def graded_by(self) -> GradedBy | None:
-        """Where the grading comes from that is looked at; None where there is only one."""
-        return self._index.graded_by() if self.gradings > 1 else None
+        """Where the grading comes from that is looked at; None where there is only one, and the
+        suites say it."""
+        has_several = self.gradings > 1 or bool(self._index.begun)
+        return self._index.graded_by() if has_several else None
+
+    @property
+    def versions(self) -> dict[str, Any]:
+        """What targets were changed to while it went on, where they were, as `run.json` has it."""
+        return {name: encode_object(each) for name, each in self._index.versions.items()}
+
+    @cached_property
+    def basis(self) -> Basis:
+        """What its verdicts rest on beside the answers. Raise RecordError if nothing says so."""
+        try:
+            return self._index.basis or decode_basis(self.run.about)
+        except ValueError:
+            raise RecordError(f"{self.run.path}: run.json does not say what was run") from None
 
     def before_broken(self) -> KeptRun:
         """The same run, as it stood before gradings by `grade` that were broken off: those ask no
