@@ -149,7 +149,7 @@ def test_nothing_left_to_run(tmp_path: Path) -> None:
         RunOptions(),
         RunOptions(
             ("a", "b"), ("t",),
-            Selection(("g*",), (("s", "c"),), ("tag",), Shard(2, 5), 10, 3, 7),
+            Selection(("g*",), (("s", "c"),), ("tag",), 10, 3, 7, Shard(2, 5)),
             3, 4, 5.5, 0, True, 1.25, True, True,
         ),
     ],

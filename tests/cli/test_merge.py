@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalcase.record.folder import RUN_ID
-from tests.run.project import Done, Project, case, cases, ids
+from tests.run.project import CONFIG, Done, Project, case, cases, ids
 
 COUNT = 12
 
@@ -240,6 +240,37 @@ def test_a_partial_merge_is_not_complete_and_resume_does_the_rest(suite: Project
     assert len(suite.verdicts(merged_run(suite))) == COUNT
 
 
+@pytest.mark.parametrize(
+    "options", [["--sample", "6"], ["--limit", "6"], ["--case", "c*"], ["--tag", "t"]]
+)
+def test_what_is_chosen_of_the_cases_is_chosen_of_all_shards_together(
+    project: Project, options: list[str]
+) -> None:
+    project.suite(*cases(18), case("tagged", tags=["t"]), case("also", tags=["t"]))
+    whole = project.run("run", "--json", "--runs-dir", "whole", *options).json
+    planned = sorted(project.verdicts(Path(str(whole["path"]))))
+    runs = run_shards(project, 3, *options)
+    shutil.rmtree(runs[1])
+    assert merge(project, "shards", "--partial").code == 3
+    done = project.run("resume", "latest")
+    assert (done.code, "no longer part" in done.err) == (0, False)
+    assert sorted(project.verdicts(merged_run(project))) == planned
+    project.forget_calls()
+    assert project.run("resume", "latest").code == 0
+    assert project.calls() == []
+
+
+def test_cases_that_failed_before_are_dealt_to_shards(project: Project) -> None:
+    project.suite(*cases(3), *(case(f"bad{number}", "say no") for number in range(6)))
+    project.run("run", "--quiet", "--runs-dir", "shards/before")
+    (before,) = (project.path / "shards" / "before").iterdir()
+    runs = run_shards(project, 3, "--failed-of", str(before))
+    shutil.rmtree(runs[0])
+    merge(project, *map(str, runs[1:]), "--partial")
+    assert project.run("resume", "latest").code == 1
+    assert len(project.verdicts(merged_run(project))) == 6
+
+
 def test_an_incomplete_shard_is_named_and_can_be_merged_in_part(suite: Project) -> None:
     runs = run_shards(suite)
     journal = runs[0] / "journal.jsonl"
@@ -282,11 +313,131 @@ def test_repeats_and_several_targets_are_merged(suite: Project) -> None:
     assert merged["total"] == 2 * COUNT
 
 
-def test_newest_gradings_are_what_is_merged(suite: Project) -> None:
+# What they were graded by.
+
+
+LENGTH = "length: {max: 9}"
+
+
+def grade(project: Project, run: Path, *options: str) -> Done:
+    return project.run("grade", str(run), "--runs-dir", "shards", *options)
+
+
+def resume(project: Project, run: Path) -> Done:
+    return project.run("resume", str(run), "--runs-dir", "shards")
+
+
+def test_newest_gradings_are_what_is_merged_and_it_says_where_they_come_from(
+    suite: Project,
+) -> None:
     runs = run_shards(suite, 2)
     for run in runs:
-        suite.run("grade", str(run), "--grader", "length: {max: 9}", "--runs-dir", "shards")
-    assert merge(suite, "shards").code == 0
+        grade(suite, run, "--grader", LENGTH)
+    done = merge(suite, "shards")
+    assert done.code == 0
+    assert f"grading  1 of 1, by --grader {LENGTH}" in done.out
+    merged = json.loads(suite.run("report", "--format", "json").out)
+    assert merged["grading"]["graders"] == [LENGTH]
+    about = json.loads((merged_run(suite) / "run.json").read_text())["about"]
+    assert about["merged"] == [f"{run.name}@2" for run in runs]
+    # What the suites say then is another grading beside it.
+    assert suite.run("resume", "latest").code == 1
+    assert f"1 of 2, by --grader {LENGTH}" in suite.run("report", "latest@1").out
+
+
+def test_shards_that_were_graded_by_different_graders_are_refused(suite: Project) -> None:
+    first, second = run_shards(suite, 2)
+    grade(suite, first, "--grader", LENGTH)
+    told = f"differ in what they were graded by: --grader {LENGTH} and the suites; grade all"
+    refuse(suite, 2, told)
+    grade(suite, second, "--grader", "length: {max: 1}")
+    refuse(suite, 2, "differ in what they were graded by")
+    assert merge(suite, f"shards/{first.name}@1", f"shards/{second.name}@1").code == 1
+    about = json.loads((merged_run(suite) / "run.json").read_text())["about"]
+    assert about["merged"] == [f"{first.name}@1", f"{second.name}@1"]
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        {"expected_output": "no"}, {"repeat": {"times": 1, "pass_rate": 0.5}},
+        {"input": "say no", "expected_output": "no"},
+    ],
+)  # fmt: skip
+def test_shards_of_which_one_was_resumed_by_an_edited_suite_are_refused(
+    project: Project, edited: dict[str, object]
+) -> None:
+    project.suite(*cases(8))
+    first, second = run_shards(project, 2)
+    project.suite(*({**each, **edited} for each in cases(8)))
+    code = resume(project, second).code
+    refuse(project, 2, "differ in suites: s.eval.yaml was changed in between; `evalcase resume`")
+    assert resume(project, first).code == code
+    assert merge(project, "shards").code == code
+    about = json.loads((merged_run(project) / "run.json").read_text())["about"]
+    project.forget_calls()
+    assert project.run("resume", "latest").code == code
+    assert project.calls() == []
+    again = project.run("run", "--json").json["path"]
+    assert about["suites"] == json.loads(Path(again, "run.json").read_text())["about"]["suites"]
+
+
+def test_an_edit_that_decides_nothing_is_brought_up_to_date_too(project: Project) -> None:
+    project.suite(*cases(4))
+    first = run_shard(project, 1, 2)
+    project.suite(*cases(4), description="A word more.")
+    run_shard(project, 2, 2)
+    refuse(project, 2, "differ in suites")
+    assert "nothing is left to do" in resume(project, first).err
+    assert merge(project, "shards").code == 0
+
+
+def test_graders_whose_code_was_edited_in_between_are_refused(project: Project) -> None:
+    checks = project.path / "checks.py"
+    checks.write_text("def good(text):\n    return True\n")
+    project.suite(*cases(6), graders=["python:checks:good"])
+    first = run_shard(project, 1, 2)
+    checks.write_text("def good(text):\n    return text == 'ok'\n")
+    run_shard(project, 2, 2)
+    refuse(project, 2, "differ in checks.py, which graders rest on: it was changed in between")
+    resume(project, first)
+    assert merge(project, "shards").code == 0
+
+
+def test_a_judge_that_was_edited_in_between_is_refused(project: Project) -> None:
+    judge = CONFIG + '[targets.j]\nkind = "python"\nfunction = "agent:other"\n'
+    project.configure(f'{judge}[judge]\ntarget = "j"\n')
+    project.suite(*({**each, "criteria": "Is kind."} for each in cases(6)))
+    run_shard(project, 1, 2)
+    project.configure(f'{judge}stateless = true\n[judge]\ntarget = "j"\n')
+    run_shard(project, 2, 2)
+    refuse(project, 2, "differ in target `j`, which graders rest on")
+
+
+def test_what_only_the_later_shards_have_is_compared_too(project: Project) -> None:
+    checks = project.path / "checks.py"
+    checks.write_text("def good(text):\n    return True\n")
+    project.suite(*cases(9))
+    runs = run_shards(project, 3)
+    graded = {id for run in runs[1:] for id in project.verdicts(run)}
+    for run in runs:
+        shutil.rmtree(run)
+    by = {"graders": ["python:checks:good"]}
+    project.suite(*({**each, **(by if each["id"] in graded else {})} for each in cases(9)))
+    for number in (1, 2, 3):
+        checks.write_text(f"def good(text):\n    return {number} > 0\n")
+        run_shard(project, number, 3)
+    refuse(project, 2, "differ in checks.py, which graders rest on")
+
+
+def test_cases_of_the_record_are_those_that_the_suites_had(suite: Project) -> None:
+    first, second = run_shards(suite, 2)
+    suite.suite(*cases(COUNT))
+    grade(suite, first, "--recorded")
+    assert merge(suite, "shards").code == 1
+    grade(suite, second, "--recorded", "--grader", LENGTH)
+    refuse_again = merge(suite, "shards")
+    assert (refuse_again.code, "what they were graded by" in refuse_again.err) == (2, True)
 
 
 def test_a_shard_whose_grading_was_broken_off_is_not_complete(suite: Project) -> None:

@@ -96,6 +96,13 @@ def test_an_empty_shard_is_a_complete_run(project: Project) -> None:
     assert project.run("resume", "--quiet").code == 0
 
 
+def test_a_limit_and_a_shard_leave_no_case_unchecked(project: Project) -> None:
+    project.suite(*cases(9), {"id": "odd", "inptu": "say ok"})
+    done = project.run("run", "--shard", "1/2", "--limit", "2")
+    assert (done.code, project.calls()) == (2, [])
+    assert "inptu" in done.err
+
+
 def test_shards_of_a_file_that_is_read_as_a_stream(project: Project) -> None:
     blank = "x" * 20_000
     lines = [json.dumps(case(f"c{number}", metadata={"x": blank})) for number in range(220)]

@@ -89,6 +89,14 @@ def test_fault_32_programs_and_what_they_import_count(project: Project) -> None:
     assert (done.code, done.json["mixed"]) == (0, ["command:python3 program.py"])
 
 
+def test_fault_32_the_main_module_of_a_package_counts(project: Project) -> None:
+    (project.path / "pkg").mkdir()
+    (project.path / "pkg" / "__main__.py").write_text("print('ok')\n")
+    begun(project, "--target", "command:python3 -m pkg")
+    (project.path / "pkg" / "__main__.py").write_text("print('o' + 'k')\n")
+    assert project.run("resume", "--json").json["mixed"] == ["command:python3 -m pkg"]
+
+
 def test_fault_32_a_run_is_not_mixed_if_no_old_answer_is_left(project: Project) -> None:
     project.suite(case("a", "raise x"), case("b", "raise x"))
     project.run("run", "--quiet")

@@ -64,7 +64,7 @@ def test_an_edit_of_the_file_is_an_edit_of_the_grading(tmp_path: Path) -> None:
         write(tmp_path / "a.json", schema)
         named = make_grader({"type": "json_schema", "file": "a.json"})
         named.grader.load(surroundings(tmp_path))
-        prints.append(named.grader.fingerprint())
+        prints.append(named.grader.sources())
     assert prints[0] != prints[1]
 
 

@@ -215,7 +215,7 @@ def test_a_function_of_a_notebook_or_of_no_module_has_no_file(
 
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     fine.__module__ = module
-    assert FunctionGrader(fine).fingerprint() == ""
+    assert FunctionGrader(fine).sources() == {}
 
 
 async def _many(name: str, count: int) -> list[Grade]:

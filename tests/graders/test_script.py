@@ -266,7 +266,7 @@ def test_an_edit_of_the_script_is_an_edit_of_the_grading(tmp_path: Path) -> None
     for body in ("print(1)", "print(2)"):
         named = make_grader(script(tmp_path, body))
         named.grader.load(Surroundings(str(tmp_path), dict(os.environ), print, time))
-        prints.append(named.grader.fingerprint())
+        prints.append(named.grader.sources())
     assert prints[0] != prints[1]
 
 

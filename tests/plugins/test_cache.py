@@ -242,6 +242,32 @@ def test_a_program_is_asked_again_when_it_or_the_case_changes(project: Project, 
     assert len(project.calls()) == 3
 
 
+@pytest.mark.parametrize(
+    ("target", "edited"),
+    [
+        ("command:python3 prog.py", "helper.py"), ("command:python3 -m prog", "helper.py"),
+        ("command:python3 -m pkg", "pkg/__main__.py"), ("command:python3 -m pkg", "helper.py"),
+        ("python:late:answer", "helper.py"),
+    ],
+)  # fmt: skip
+def test_what_a_target_imports_is_part_of_it(project: Project, target: str, edited: str) -> None:
+    program = "import helper\nprint(helper.SAID)\n"
+    (project.path / "pkg").mkdir()
+    for name in ("prog.py", "pkg/__main__.py"):
+        (project.path / name).write_text(program)
+    late = "def answer(text):\n    from importlib import import_module, invalidate_caches\n"
+    late += "    invalidate_caches()\n    import helper\n    return helper.SAID\n"
+    (project.path / "late.py").write_text(late)
+    (project.path / "helper.py").write_text("SAID = 'ok'\n")
+    project.suite(case("a"))
+    arguments = ("run", "--cache", "--json", "--target", target)
+    for cached in (0, 1):
+        done = project.run_process(*arguments)
+        assert (done.counts(), done.json["cached"]) == ({"passed": 1}, cached)
+    (project.path / edited).write_text("SAID = 'wrong'\nprint(SAID)\n")
+    assert project.run_process(*arguments).counts() == {"failed": 1}
+
+
 def test_a_file_of_the_case_that_changes_is_another_question(project: Project) -> None:
     project.add_to_agent("def blind(messages):\n    note('calls', 'x')\n    return 'ok'\n")
     (project.path / "notes.txt").write_text("one")

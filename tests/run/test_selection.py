@@ -33,7 +33,7 @@ def make(selection: Selection) -> Chooser:
 def select(selection: Selection, pairs: list[Pair]) -> list[str]:
     choice = make(selection)
     if selection.shard is not None:
-        numbers = array("Q", [choice.number(*each) for each in choice.filter(pairs)])
+        numbers = array("Q", [choice.number(*each) for each in choice.choose_for_all(pairs)])
         choice = replace(choice, part=deal_cases(numbers, selection.shard))
     return [case.id for _, case in choice.choose(pairs)]
 
@@ -76,6 +76,14 @@ def test_a_new_case_moves_one_case_at_most_from_a_shard_to_the_next() -> None:
     more = [pair("new"), *MANY]
     after = [select(Selection(shard=Shard(number, 5)), more) for number in range(1, 6)]
     assert all(len(set(old) - set(new)) <= 1 for old, new in zip(before, after, strict=True))
+
+
+@pytest.mark.parametrize(
+    "whole", [Selection(sample=9), Selection(limit=9), Selection(sample=30, limit=10, seed=3)]
+)
+def test_shards_together_are_what_there_is_without_them(whole: Selection) -> None:
+    shards = [select(replace(whole, shard=Shard(number, 3)), MANY) for number in (1, 2, 3)]
+    assert sorted(chain(*shards)) == sorted(select(whole, MANY))
 
 
 def test_shards_are_dealt_from_what_filters_leave() -> None:

@@ -84,3 +84,18 @@ def test_what_is_not_there_or_no_text(tmp_path: Path) -> None:
     assert traced(tmp_path) == []
     (tmp_path / "agent.py").write_bytes(b"\xff\xfe import a \x00\n")
     assert traced(tmp_path) == ["agent.py"]
+
+
+def test_a_name_that_is_written_out_in_a_call_is_an_import(tmp_path: Path) -> None:
+    calls = "import_module(\n 'a.b')\n__import__(\"c\")\nimport_module('.d', 'x')\nimport_module(e)"
+    write(tmp_path, agent=calls, a__b="", c="", d="", e="")
+    assert traced(tmp_path) == ["a/b.py", "agent.py", "c.py", "d.py"]
+
+
+def test_modules_are_looked_for_where_this_process_finds_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, agents__bot="import lib", src__lib="")
+    assert traced(tmp_path, "agents/bot.py") == ["agents/bot.py"]
+    monkeypatch.syspath_prepend(tmp_path / "src")
+    assert traced(tmp_path, "agents/bot.py") == ["agents/bot.py", "src/lib.py"]

@@ -17,7 +17,8 @@ from evalcase.cli.streams import take_streams
 from evalcase.cli.terminal import write_prose
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.evaluated import hold_to_gates, read_evaluated
-from evalcase.evaluation.merging import Parts, find_other_versions, merge_parts, read_shards
+from evalcase.evaluation.merging import merge_parts
+from evalcase.evaluation.shards import Parts, find_other_versions, read_shards
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.find import FoundRun, find_run, list_runs

@@ -5,29 +5,33 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Mapping
-from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalcase import __version__
 from evalcase.evaluation.plan import Plan
-from evalcase.model.target import Target, TargetVersion
+from evalcase.model.quick_dataclass import replace
+from evalcase.model.target import TargetVersion
 from evalcase.plugins.target_names import split_name
+from evalcase.plugins.target_versions import version_of
 from evalcase.record.about import RunAbout
+from evalcase.record.basis import Basis, basis_of_run
 from evalcase.record.folder import Run
+
+if TYPE_CHECKING:
+    from evalcase.evaluation.grading import By
 
 _PRICED = frozenset({"openai", "anthropic"})
 """The kinds of targets whose answers have a price."""
-_NO_MATTER = frozenset({"concurrency", "price", "rpm", "tpm"})
-"""Options that decide no answer."""
 
 
 def describe_plan(plan: Plan) -> RunAbout:
+    basis = describe_basis(plan)
     return RunAbout(
         options=plan.options.to_dict(),
         evalcase=__version__,
         python=sys.version.split(maxsplit=1)[0],
         prices=_prices_version(plan),
-        suites=plan.suites.hashes(),
+        suites=basis.suites,
         targets=tuple(plan.trials),
         target_versions=find_versions(plan),
         default_target=plan.config.target,
@@ -35,8 +39,28 @@ def describe_plan(plan: Plan) -> RunAbout:
         cases=plan.cases,
         failed_of=failed_of.run if (failed_of := plan.options.selection.failed_of) else None,
         cwd=os.path.relpath(plan.world.cwd, plan.config.root),
-        dealt=plan.choice.dealt,
+        dealt=basis.dealt,
+        rests_on=basis.rests_on,
     )
+
+
+def describe_basis(plan: Plan) -> Basis:
+    """What verdicts rest on beside the answers, as it is now."""
+    return Basis(plan.suites.hashes(), plan.choice.dealt, plan.graders.rests_on() or None)
+
+
+def find_new_basis(plan: Plan, run: Run, last: Basis | None, by: By | None) -> list[dict[str, Any]]:
+    """The row that says what all verdicts of a run rest on by now, since they were graded by it or
+    would be graded the same; none if that is what they rested on before: `last`, or what the run
+    began with."""
+    now = describe_basis(plan)
+    if by is not None and by.recorded:
+        from evalcase.record.kept import KeptRun
+
+        # The cases are no others than they were.
+        cases = KeptRun(run, by.cases_of).basis
+        now = replace(now, suites=cases.suites, dealt=cases.dealt)
+    return [now.row()] if now != (last or basis_of_run(run.about)) else []
 
 
 def _prices_version(plan: Plan) -> str | None:
@@ -56,7 +80,7 @@ def _prices_version(plan: Plan) -> str | None:
 def find_versions(plan: Plan) -> dict[str, TargetVersion]:
     """What each target is just now, by its name. They have to be open."""
     return {
-        name: TargetVersion(_hash_options(plan.config.targets.get(name)), _hash_sources(target))
+        name: version_of(target, plan.config.targets.get(name))
         for name, target in sorted({**plan.targets, **plan.users}.items())
     }
 
@@ -96,19 +120,3 @@ def say_gone(trials: int) -> str:
 
 def say_without_result(missing: int, planned: int) -> str:
     return f"{missing:,} of {planned:,} trials {'has' if missing == 1 else 'have'} no result"
-
-
-def _hash_options(options: Mapping[str, Any] | None) -> str:
-    """What the configuration says of a target, as a hash: it may say what is secret."""
-    told = {key: value for key, value in (options or {}).items() if key not in _NO_MATTER}
-    return _hash(repr(sorted(told.items())))
-
-
-def _hash_sources(target: Target) -> str:
-    # One that a program brings along may have less than it should.
-    files = target.sources() if Target in type(target).__mro__ else {}
-    return _hash(repr(sorted(files.items()))) if files else ""
-
-
-def _hash(text: str) -> str:
-    return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]

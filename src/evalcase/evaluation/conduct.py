@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalcase.errors import RecordError
-from evalcase.evaluation.about import describe_plan, find_changes
+from evalcase.evaluation.about import describe_plan, find_changes, find_new_basis
 from evalcase.evaluation.conclude import conclude_run
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.evaluation.plan import Plan
@@ -165,7 +165,8 @@ class Evaluation:
             if before_s is not None:
                 end = replace(end, duration_s=round(before_s + loop.time() - begun, 3))
             with suppress(RecordError):  # it is raised once more when the journal is closed
-                journal.append(end_row(end), lambda: None)
+                for row in (*self._new_basis(run, index, end), end_row(end)):
+                    journal.append(row, lambda: None)
         finally:
             try:
                 journal.close()
@@ -179,6 +180,12 @@ class Evaluation:
             end = End("failed", str(failed[0]), duration_s=end.duration_s)
         is_new, is_failed = self._is_new, bool(failed)
         return conclude_run(self.plan, run, end, work, is_new=is_new, is_failed=is_failed)
+
+    def _new_basis(self, run: Run, index: Index, end: End) -> list[dict[str, Any]]:
+        is_whole = end.status == "completed" or end.graded is not None
+        if self._is_new or not is_whole:
+            return []
+        return find_new_basis(self.plan, run, index.basis, self._by)
 
     def _end(self, status: Status, notice: str | None) -> End:
         """How it ended, in so far as the engine and the budget know."""

@@ -7,7 +7,6 @@ the whole is broken, too: a crash is never hidden behind others that pass.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from typing import ClassVar
 
 from evalcase.errors import GraderError
@@ -37,10 +36,6 @@ class _Combined(Grader):
     async def close(self) -> None:
         for each in self.inner():
             await each.grader.close()
-
-    def fingerprint(self) -> str:
-        prints = [each.grader.fingerprint() for each in self.inner()]
-        return sha256("\n".join(prints).encode()).hexdigest() if any(prints) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,8 +97,8 @@ class JsonSchemaGrader(Grader):
             self.path = os.path.join(surroundings.root, self.file)
             self.read = _read_schema(self.file, self.path, surroundings.root)
 
-    def fingerprint(self) -> str:
-        return digest_file(self.path) if self.path else ""
+    def sources(self) -> dict[str, str]:
+        return {self.file: digest_file(self.path)} if self.file and self.path else {}
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         schema = self.value if self.file is None else self.read

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import lru_cache
-from hashlib import sha256
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature, unwrap
 from types import MappingProxyType
 from typing import ClassVar
@@ -26,10 +23,8 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Anything, MapOf, OptionFault
 from evalcase.model.shape_names import Reference
 from evalcase.model.target import Surroundings
-from evalcase.system.digests import digest_file
+from evalcase.system.file_modules import sources_of_module
 from evalcase.system.imports import import_object
-from evalcase.system.project_root import project_root
-from evalcase.system.sources import trace_sources
 from evalcase.system.threads import Threads
 
 GIVEN: dict[str, Callable[[Context], object]] = {
@@ -96,8 +91,8 @@ class FunctionGrader(Grader):
     def compares_expected(self) -> bool:
         return _manner(self._function).takes_expected
 
-    def fingerprint(self) -> str:
-        return _fingerprint(_module_of(self._function))
+    def sources(self) -> dict[str, str]:
+        return sources_of_module(_module_of(self._function))
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         return _call(self._function, context)
@@ -142,10 +137,10 @@ class PythonGrader(Grader):
     def compares_expected(self) -> bool:
         return self.takes_expected
 
-    def fingerprint(self) -> str:
+    def sources(self) -> dict[str, str]:
         # Where a function is from is another file than the one that is named, if it is re-exported.
-        modules = self.value.partition(":")[0], _module_of(self._find())
-        return "".join([_fingerprint(module) for module in dict.fromkeys(modules)])
+        named, own = self.value.partition(":")[0], _module_of(self._find())
+        return {**sources_of_module(named), **sources_of_module(own)}
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         return _call(self._find(), context, self.arguments)
@@ -180,17 +175,6 @@ def _module_of(function: Callable[..., object]) -> str:
     """The module that a function, or the class of an object that can be called, is from."""
     found = unwrap(function)
     return found.__module__ if isinstance(found.__module__, str) else type(found).__module__
-
-
-def _fingerprint(module: str) -> str:
-    """A hash of the file that a module is from, and of those of its project that it imports: where
-    one changes, a grade may change. A notebook and a module written in C are from none."""
-    path: str | None = getattr(sys.modules.get(module), "__file__", None)
-    if path is None:
-        return ""
-    sources = trace_sources([path], project_root(os.path.dirname(path)))
-    # What is installed is no part of a project, and stands for itself.
-    return sha256(repr(sources).encode()).hexdigest() if sources else digest_file(path)
 
 
 _THREADS = Threads("evalcase-grader")

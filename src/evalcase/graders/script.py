@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from typing import TYPE_CHECKING, ClassVar
 
 from evalcase.errors import ConfigError, GraderError
@@ -20,9 +19,8 @@ from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything, Choice, ListOf, MapOf, Number, OptionFault, Text
 from evalcase.model.target import Surroundings
-from evalcase.system.digests import digest_file
+from evalcase.system.program_sources import program_sources
 from evalcase.system.programs import find_program
-from evalcase.system.project_root import leads_inside
 from evalcase.text.strict_json import BadJsonError, parse_json
 
 if TYPE_CHECKING:
@@ -88,13 +86,11 @@ class ScriptGrader(Grader):
         if find_program(name, surroundings.root, surroundings.environment) is None:
             raise ConfigError(f"grader `script`: there is no program `{name}` to run")
 
-    def fingerprint(self) -> str:
-        """Of the files of the project that it names."""
-        root = self._place().root
-        named = [each for each in self.value if each and leads_inside(each, root)]
-        paths = [os.path.join(root, each) for each in named]
-        prints = [digest_file(path) for path in paths if os.path.isfile(path)]
-        return sha256("\n".join(prints).encode()).hexdigest() if prints else ""
+    def sources(self) -> dict[str, str]:
+        """The files of the project that it names, and what those in Python import."""
+        place = self._place()
+        path = place.environment.get("PYTHONPATH", "")
+        return program_sources(self.value, place.root, place.root, path)
 
     async def grade(self, context: Context) -> Score:
         if not self.has_adopted:

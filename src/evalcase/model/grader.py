@@ -191,9 +191,14 @@ class Grader(Protocol):
         ...
 
     def fingerprint(self) -> str:
-        """What else than its options decides a score, such as the code of a function, as a hash:
-        where it changes, answers are graded again."""
+        """What else than its options and its `sources` decides a score, as a text: where it
+        changes, answers are graded again."""
         return ""
+
+    def sources(self) -> Mapping[str, str]:
+        """The files that its scores rest on, with the hash of each, such as the code of a function:
+        where one changes, answers are graded again. The module of its own class is known."""
+        return {}
 
     def inner(self) -> tuple[NamedGrader, ...]:
         """The graders that it is made of."""

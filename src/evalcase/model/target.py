@@ -157,8 +157,8 @@ class Target(Protocol):
         return None
 
     def sources(self) -> Mapping[str, str]:
-        """The files of the project that its answers rest on, with the hash of each; asked for once
-        it is open. A model behind an address is in no file."""
+        """The files of the project that its answers rest on, with the hash of each; asked for
+        whether or not it is open. A model behind an address is in no file."""
         return {}
 
 

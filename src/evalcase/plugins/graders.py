@@ -17,11 +17,11 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings
 from evalcase.plugins.registry import find_class, is_built_in
 from evalcase.project.config import Config
-from evalcase.text.plain_json import copy_json
 from evalcase.text.quick_json import compact_encoder
 
 if TYPE_CHECKING:
     # Where cases are compared with what they expect, and no more, no grader has to be made.
+    from evalcase.plugins.grader_basis import AskedTargets
     from evalcase.plugins.grader_loading import CaseFault
     from evalcase.plugins.grader_making import Defaults
 
@@ -58,6 +58,7 @@ class Graders:
             for half in BOTH
         }
         self._wanted: dict[str, tuple[str, str]] = {}
+        self._needs_judge = False
         self.only_expected = (whole,)
         """The built-in comparison alone, which most cases have. It asks nobody."""
         self.same_text = SameText(whole)
@@ -72,6 +73,7 @@ class Graders:
     def want(self, suite: str, case: Case) -> None:
         """Note what a case will ask for. Nothing is made, or imported, before `make_ready`."""
         specs = case._data.get("graders")
+        self._needs_judge = self._needs_judge or (case.needs_judge and not self.only_given)
         # What is wrong with options was found when the suite was read: only what has to be loaded
         # can still turn out to be of no use.
         if specs and not self.only_given and not all(map(_is_light, specs)):
@@ -200,12 +202,27 @@ class Graders:
 
     def _print_with_targets(self, named: NamedGrader) -> str:
         """Another judge may come to another verdict: who is asked is a part of it."""
-        tables = self._config.targets if self._config is not None else {}
-        asked = [tables.get(name, name) for name in named.grader.asks()]
-        print = named.grader.fingerprint()
-        if self.only_given:
-            return f"{named!r} {print}"  # no case says what they are
-        return f"{print} {_to_json(copy_json(asked))}" if asked else print
+        from evalcase.plugins.grader_basis import print_of
+
+        print = print_of(named, self._asked.find)
+        return f"{named!r} {print}" if self.only_given else print  # no case says what they are
+
+    def rests_on(self) -> dict[str, str]:
+        """What the verdicts of a run rest on beside its cases and answers, by names for people,
+        with the hash of each: files that graders are made of, and targets that they ask."""
+        made = [named for made in self._made.values() for named in made]
+        judge = [self._case_judge] if self._needs_judge and self._judges else []
+        if not (self.given or made or judge):
+            return {}
+        from evalcase.plugins.grader_basis import basis_of
+
+        return basis_of((*self.given, *made, *judge), self._asked.find)
+
+    @cached_property
+    def _asked(self) -> AskedTargets:
+        from evalcase.plugins.grader_basis import AskedTargets
+
+        return AskedTargets(self._config, self._surroundings, no_exec=self._no_exec)
 
     def _make(self, specs: Iterable[Mapping[str, JSON]]) -> tuple[NamedGrader, ...]:
         """Make them, and have them ready."""
@@ -239,6 +256,7 @@ def is_light_class(made_by: type[Grader]) -> bool:
         and not (kind.runs_code or kind.judges or kind.combines)
         and made_by.load is Grader.load
         and made_by.fingerprint is Grader.fingerprint
+        and made_by.sources is Grader.sources
         and made_by.asks is Grader.asks
         and made_by.inner is Grader.inner
     )

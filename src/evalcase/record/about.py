@@ -37,6 +37,9 @@ class RunAbout:
     """Where it was begun, as seen from the project's folder: its suites were named there."""
     dealt: str | None = None
     """Which cases there were to deal to shards."""
+    rests_on: dict[str, str] | None = None
+    """What graders are made of, and whom they ask, with the hash of each; None where they rest on
+    nothing."""
     merged: tuple[str, ...] = ()
     """The shards that it was put together of."""
 

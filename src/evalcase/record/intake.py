@@ -15,6 +15,7 @@ from evalcase.model.batching import SentBatch
 from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey
 from evalcase.record.askers import Askers
+from evalcase.record.basis import Basis
 from evalcase.record.ending import End
 from evalcase.record.glance import Glance, glance_at
 from evalcase.record.gradings import GradingBegun
@@ -54,6 +55,8 @@ class Intake:
         """How the last part of the run that stood at a grading ended."""
         self._whole: set[int] = set()
         """The later gradings that were brought to their end."""
+        self.basis: Basis | None = None
+        """What verdicts rest on, where it is something else than at the beginning of the run."""
         self._upto = upto
         self._is_past = False
         self._replaced: list[tuple[int, tuple[Any, ...], Played | None]] = []
@@ -188,13 +191,15 @@ class Intake:
         if not self._is_past:
             self._whole.discard(begun.number)
 
-    def _note(self, outline: Changed | Ended | Lost | Talking | SentBatch) -> None:
+    def _note(self, outline: Changed | Ended | Lost | Talking | SentBatch | Basis) -> None:
         if isinstance(outline, Lost):
             self._lost.append(outline.cost_usd)
         elif isinstance(outline, Talking):
             self._talking.add(mark_trial(outline.key))
         elif isinstance(outline, SentBatch):
             self.batches[outline.tag] = outline
+        elif isinstance(outline, Basis):
+            self.basis = outline
         elif isinstance(outline, Ended):
             self._replaced.clear()
             self.ends[self.gradings] = outline.end

@@ -12,8 +12,10 @@ from evalcase.model.case import Case
 from evalcase.model.outcome import CaseVerdict, Outcome
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
+from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
+from evalcase.record.basis import Basis, basis_of_run
 from evalcase.record.cases import CaseShelf, shelve_cases
 from evalcase.record.ending import End, check_end, read_end
 from evalcase.record.folder import Run
@@ -52,8 +54,20 @@ class KeptRun:
 
     @cached_property
     def graded_by(self) -> GradedBy | None:
-        """Where the grading comes from that is looked at; None where there is only one."""
-        return self._index.graded_by() if self.gradings > 1 else None
+        """Where the grading comes from that is looked at; None where there is only one, and the
+        suites say it."""
+        has_several = self.gradings > 1 or bool(self._index.begun)
+        return self._index.graded_by() if has_several else None
+
+    @property
+    def versions(self) -> dict[str, TargetVersion]:
+        """What targets were changed to while it went on, where they were."""
+        return dict(self._index.versions)
+
+    @cached_property
+    def basis(self) -> Basis:
+        """What its verdicts rest on beside the answers."""
+        return self._index.basis or basis_of_run(self.run.about)
 
     def before_broken(self) -> KeptRun:
         """The same run, as it stood before gradings by `grade` that were broken off: those ask no

@@ -12,6 +12,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey
+from evalcase.record.basis import Basis, decode_basis
 from evalcase.record.ending import End, decode_end
 from evalcase.record.gradings import GradingBegun, decode_grading
 from evalcase.record.lines import JournalLines, damaged_error
@@ -19,7 +20,7 @@ from evalcase.text.journal_row import decode_body
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 RESULT, REGRADED, CHANGED, GRADING, END = "result", "regraded", "target", "grading", "end"
-LOST, TALK, BATCH = "lost", "talk", "batch"
+LOST, TALK, BATCH, BASIS = "lost", "talk", "batch", "basis"
 SKIPPED = b'{"type":"case",'
 """How rows begin that are the most of a journal, and that count nothing."""
 _MOST_USD = 1e15
@@ -78,7 +79,7 @@ class Talking(NamedTuple):
     key: TrialKey
 
 
-Counting = Outline | Changed | Begun | Ended | Lost | Talking | SentBatch
+Counting = Outline | Changed | Begun | Ended | Lost | Talking | SentBatch | Basis
 """What a row says that counts."""
 
 
@@ -231,6 +232,7 @@ _READERS: dict[object, Callable[[dict[str, Any]], Counting]] = {
     LOST: _lost,
     TALK: lambda row: Talking(_key(row)),
     BATCH: _batch,
+    BASIS: decode_basis,
     GRADING: lambda row: Begun(decode_grading(row)),
     END: lambda row: Ended(decode_end(row)),
 }

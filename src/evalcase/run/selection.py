@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from heapq import nsmallest
+from itertools import islice
 
 from evalcase.model.case import Case
 from evalcase.model.name_pattern import fits_pattern
@@ -53,7 +54,6 @@ class Selection:
     pairs: tuple[tuple[str, str], ...] = ()
     """Cases by suite and id, beside those that a glob finds."""
     tags: tuple[str, ...] = ()
-    shard: Shard | None = None
     sample: int | None = option(
         Number(1, whole=True), "So many cases, drawn by the seed.", default=None
     )
@@ -61,6 +61,8 @@ class Selection:
     limit: int | None = option(
         Number(1, whole=True), "At most so many cases, from the beginning.", default=None
     )
+    shard: Shard | None = None
+    """It comes last: what shards are dealt from is what a run without shards would run."""
     failed_of: FailedOf | None = None
     at: tuple[tuple[str, str, str], ...] = ()
     """Cases by suite, id and target, beside those: they are asked of these targets only."""
@@ -103,24 +105,20 @@ class Chooser:
 
     def choose(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         """The chosen ones, as a stream where that is possible."""
-        selection = self.selection
-        if selection == _ALL:
-            yield from cases
-            return
-        chosen = self.filter(cases)
-        if self.part is not None:
-            low, end = self.part
-            chosen = (pair for pair in chosen if low <= self.number(*pair) < end)
-        if selection.sample is not None:
-            chosen = self._sample(chosen, selection.sample)
-        for count, pair in enumerate(chosen):
-            if selection.limit is not None and count >= selection.limit:
-                return
-            yield pair
+        if self.selection == _ALL:
+            return iter(cases)
+        chosen = self.choose_for_all(cases)
+        if self.part is None:
+            return chosen
+        low, end = self.part
+        return (pair for pair in chosen if low <= self.number(*pair) < end)
 
-    def filter(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
-        """Those that have the names and tags that are asked for: shards are dealt from these."""
-        return (pair for pair in cases if self._wants(*pair))
+    def choose_for_all(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
+        """Those of all shards together, which are dealt from these."""
+        chosen: Iterator[SuiteCase] = (pair for pair in cases if self._wants(*pair))
+        if self.selection.sample is not None:
+            chosen = self._sample(chosen, self.selection.sample)
+        return islice(chosen, self.selection.limit)
 
     def number(self, suite: str, case: Case) -> int:
         """What decides to which shard a case is dealt."""

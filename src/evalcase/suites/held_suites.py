@@ -22,6 +22,7 @@ class HeldSuites:
     def __init__(self, suites: Iterable[Suite]) -> None:
         self._suites = tuple(suites)
         self.warnings = self.notes = 0
+        self.invalid: list[str] = []
 
     def check(self) -> Iterator[tuple[str, Case]]:
         """Every case; then SuiteError if one names a file that can't be used."""

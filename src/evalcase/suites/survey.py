@@ -73,6 +73,7 @@ def survey_cases(
     try:
         if options.selection.shard is not None:
             found = found._replace(choice=_deal(choice, checked, options.selection.shard))
+            deque(checked, maxlen=0)  # a limit may have left some unread
             checked = iter(suites)
         named = tuple(dict.fromkeys(options.targets))
         bare, chosen = _BareCases(), found.choice.choose(checked)
@@ -133,7 +134,7 @@ def _deal(choice: Chooser, cases: Iterable[tuple[str, Case]], shard: Shard) -> C
     """The choice with its part of all cases. What is held of each is a number."""
     numbers, total = array("Q"), 0
     digest = cache(digest_file)
-    for suite, case in choice.filter(cases):
+    for suite, case in choice.choose_for_all(cases):
         number = choice.number(suite, case)
         numbers.append(number)
         # The file of a suite has a hash; tables and texts that make its cases have none, and

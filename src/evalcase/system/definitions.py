@@ -11,6 +11,7 @@ from warnings import catch_warnings, simplefilter
 
 from evalcase.model.nearest import did_you_mean
 from evalcase.system.bound_names import bound_by, names_of_class, names_of_module
+from evalcase.system.file_modules import file_of_module
 from evalcase.system.files import read_file
 
 _LARGEST = 4_000_000
@@ -28,7 +29,7 @@ def find_undefined(reference: str, root: str) -> tuple[str, str | None] | None:
     broken = find_broken(reference, root)
     if broken is not None:
         return broken
-    path = _file_of(module, root)
+    path = file_of_module(module, root)
     names = None if path is None else _names_in(path, root)
     if path is None or names is None:
         return None
@@ -52,7 +53,7 @@ def _tell_undefined(where: str, name: str, names: Mapping[str, bool]) -> tuple[s
 def find_broken(reference: str, root: str) -> tuple[str, str | None] | None:
     """The same where the file, or a package that it is in, is no Python."""
     module = reference.partition(":")[0]
-    path = _file_of(module, root)
+    path = file_of_module(module, root)
     files = (*_packages_of(module, root), *([path] if path is not None else []))
     told = (_object_to_syntax(each, root) for each in files)
     return next((each for each in told if each is not None), None)
@@ -62,7 +63,7 @@ def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
     """The file, line and column, counted from 1 and 0, where `module:name` or `./file.py:name` is
     defined in the project; None if its text doesn't say."""
     module, _, name = reference.partition(":")
-    path = _file_of(module, root)
+    path = file_of_module(module, root)
     if path is None:
         return None
     try:
@@ -96,14 +97,6 @@ def _object_to_syntax(path: str, root: str) -> tuple[str, str | None] | None:
     except (OSError, ValueError, RecursionError, MemoryError):
         return None  # whoever runs it is told
     return None
-
-
-def _file_of(module: str, root: str) -> str | None:
-    if module.startswith("./"):
-        return os.path.join(root, module[2:])
-    place = os.path.join(root, *module.split("."))
-    candidates = (os.path.join(place, "__init__.py"), f"{place}.py")
-    return next((path for path in candidates if os.path.isfile(path)), None)
 
 
 def _names_in(path: str, root: str) -> dict[str, bool] | None:

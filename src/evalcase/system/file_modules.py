@@ -1,4 +1,5 @@
-"""`./file.py` of a project to its module, which is imported once under that very name."""
+"""`./file.py` of a project to its module, which is imported once under that very name; and a module
+to its file."""
 
 from __future__ import annotations
 
@@ -7,11 +8,44 @@ import sys
 from types import ModuleType
 
 from evalcase.model.nearest import find_nearest
+from evalcase.system.digests import digest_file
 from evalcase.system.files import open_file
+from evalcase.system.project_root import project_root
+from evalcase.system.sources import find_search_path, trace_sources
 
 
 def names_file(module_name: str) -> bool:
     return module_name.startswith("./")
+
+
+def find_module_file(module: str, root: str) -> str | None:
+    """The file that a module is from, imported or not; None if it is from none, as in a notebook,
+    or where it is not imported, if no folder of the project has it."""
+    loaded = sys.modules.get(module)
+    if loaded is not None:
+        return getattr(loaded, "__file__", None)
+    folders = [root, *find_search_path(os.path.realpath(root))]
+    found = (file_of_module(module, folder) for folder in folders)
+    return next((path for path in found if path is not None), None)
+
+
+def sources_of_module(module: str) -> dict[str, str]:
+    """The file that an imported module is from, and those of its project that it imports, with the
+    hash of each. A notebook and a module written in C are from none."""
+    path: str | None = getattr(sys.modules.get(module), "__file__", None)
+    if path is None:
+        return {}
+    # What is installed is no part of a project, and stands for itself.
+    return trace_sources([path], project_root(os.path.dirname(path))) or {module: digest_file(path)}
+
+
+def file_of_module(module: str, root: str) -> str | None:
+    """The file of a project that a module is, found without importing it; None if it is none."""
+    if names_file(module):
+        return os.path.join(root, module[2:])
+    place = os.path.join(root, *module.split("."))
+    candidates = (os.path.join(place, "__init__.py"), f"{place}.py")
+    return next((path for path in candidates if os.path.isfile(path)), None)
 
 
 def object_to_file(name: str, root: str) -> str | None:

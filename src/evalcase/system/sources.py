@@ -1,13 +1,15 @@
 """The files that a Python program is made of, as far as its own text says, without running it.
 
-What it imports is found by looking for the statements, also those within functions. Modules that
-are imported by a name which is only made at run time are not found.
+What it imports is found by looking for the statements, also those within functions, and for
+`import_module("name")`. Modules that are imported by a name which is only made at run time are not
+found.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 
@@ -25,6 +27,7 @@ _IMPORT = late_pattern(
     rb"|import[ \t]+(?P<modules>[^\n#;]+))",
     re.MULTILINE,
 )
+_CALL = late_pattern(rb"""\b(?:import_module|__import__)\([ \t\n]*["'](\.*[\w.]+)["']""")
 _COMMENT = late_pattern(rb"#[^\n]*")
 _NAME = late_pattern(rb"(?:^|,)[\s(]*([.\w]+|\*)")
 _LINE_END = late_pattern(rb"\r\n?")
@@ -32,34 +35,51 @@ _JOINED = late_pattern(rb"\\\n|\f")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def trace_sources(paths: Iterable[str], root: str) -> dict[str, str]:
-    """Python files and all of the project that they import, in turn; with a hash of each."""
+def trace_sources(
+    paths: Iterable[str], root: str, search: Iterable[str] | None = None
+) -> dict[str, str]:
+    """Python files and all of the project that they import, in turn; with a hash of each.
+
+    `search` are folders in which modules are looked for, too: those of this process, unless others
+    are given.
+    """
     root = os.path.realpath(root)
+    search = find_search_path(root) if search is None else list(search)
     waiting = [os.path.realpath(path) for path in paths]
     found: dict[str, str] = {}
     modules = _Modules()
     while waiting and len(found) < _MOST_FILES:
         path = waiting.pop()
         name = os.path.relpath(path, root)
-        if name in found or not is_inside(path, root) or "site-packages" in path:
+        if name in found or not is_inside(path, root) or not _is_own(path):
             continue
         try:
             text = read_file(path, _LARGEST)
         except OSError:
             continue
         found[name] = sha256(text).hexdigest()
-        waiting += _imported(text, path, root, modules)
+        waiting += _imported(text, path, [root, *search], modules)
     return dict(sorted(found.items()))
 
 
-def _imported(text: bytes, path: str, root: str, modules: _Modules) -> Iterator[str]:
+def find_search_path(root: str) -> list[str]:
+    """The folders of a project that this process imports modules from."""
+    folders = [os.path.realpath(each) for each in sys.path if each]
+    return [each for each in folders if is_inside(each, root) and _is_own(each)]
+
+
+def _is_own(path: str) -> bool:
+    return "site-packages" not in path
+
+
+def _imported(text: bytes, path: str, search: Iterable[str], modules: _Modules) -> Iterator[str]:
     """The files that come with a file: its packages, and what its imports may mean."""
     folder = os.path.dirname(path)
     packages = list(_packages_of(folder))
     yield from (os.path.join(package, _PACKAGE) for package in packages)
     # A program finds what lies beside it, a module what lies beside its outermost package.
     above = os.path.dirname(packages[-1]) if packages else folder
-    bases = list(dict.fromkeys([folder, above, root]))
+    bases = list(dict.fromkeys([folder, above, *search]))
     lines = _LINE_END.sub(b"\n", text.removeprefix(_BYTE_ORDER_MARK))
     for found in _IMPORT.finditer(_JOINED.sub(b" ", lines)):
         module, names = found["module"], found["names"]
@@ -68,11 +88,20 @@ def _imported(text: bytes, path: str, root: str, modules: _Modules) -> Iterator[
                 yield from modules.find(name.decode(errors="replace"), bases)
             continue
         module = module.translate(None, b" \t")
-        within = module.lstrip(b".")
-        dots = len(module) - len(within)
         for name in _NAME.findall(_COMMENT.sub(b"", names)):
-            inner = b".".join(filter(None, [within, name])).decode(errors="replace")
-            yield from modules.find(inner, [_up(folder, dots - 1)] if dots else bases)
+            yield from _named(module, name, folder, bases, modules)
+    for name in _CALL.findall(lines):
+        yield from _named(name, b"", folder, bases, modules)
+
+
+def _named(
+    module: bytes, name: bytes, folder: str, bases: Iterable[str], modules: _Modules
+) -> Iterator[str]:
+    """What a name of a module means in a folder, if it begins with dots, or else anywhere."""
+    within = module.lstrip(b".")
+    dots = len(module) - len(within)
+    inner = b".".join(filter(None, [within, name])).decode(errors="replace")
+    yield from modules.find(inner, [_up(folder, dots - 1)] if dots else bases)
 
 
 class _Modules:

@@ -20,7 +20,8 @@ from evalcase.system.files import read_start
 from evalcase.system.processes import tree
 from evalcase.system.processes.pipes import Output
 from evalcase.system.processes.process import Process
-from evalcase.targets.asking.fingerprint import describe_asked, program_files, program_sources
+from evalcase.system.program_sources import program_sources
+from evalcase.targets.asking.fingerprint import describe_asked
 from evalcase.targets.asking.shown import describe_hidden
 from evalcase.targets.process.input import CommandInput, prepare_input
 from evalcase.targets.process.options import COMMAND_RULES, CommandOptions
@@ -104,8 +105,7 @@ class CommandTarget(Target):
         program = self._program
         assert program is not None, "open() comes first"
         if self._files is None:
-            root = self._surroundings.root
-            self._files = program_files(program.template.texts, program.cwd, root)
+            self._files = self.sources()
         options = asdict(self._options)
         for name in options_of(TargetOptions):
             del options[name]  # they decide how it is asked, and not what it answers
@@ -116,9 +116,9 @@ class CommandTarget(Target):
         return {"options": options, "files": files, "asked": asked}
 
     def sources(self) -> dict[str, str]:
-        program = self._program
-        assert program is not None, "open() comes first"
-        return program_sources(program.template.texts, program.cwd, self._surroundings.root)
+        program = resolve_program(self._options, self._surroundings)
+        path = program.variables().get("PYTHONPATH", "")
+        return program_sources(program.template.texts, program.cwd, self._surroundings.root, path)
 
     async def end_session(self, session: str) -> None:
         if self._workers is not None:

@@ -79,7 +79,8 @@ class OtlpTarget(Target):
         return answer_of(told, trace)
 
     def sources(self) -> dict[str, str]:
-        return {self._options.path: self._digest}
+        path = os.path.join(self._surroundings.root, self._options.path)
+        return {self._options.path: self._digest or digest_file(path)}
 
     async def close(self) -> None:
         if self._store is None:

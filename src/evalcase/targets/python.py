@@ -44,6 +44,7 @@ from evalcase.model.target import (
     is_target,
 )
 from evalcase.system.error_place import place_of
+from evalcase.system.file_modules import find_module_file
 from evalcase.system.imports import import_object, make_importable
 from evalcase.system.sources import trace_sources
 from evalcase.system.threads import PlainCall, Threads
@@ -253,13 +254,13 @@ class PythonTarget(Target):
             self._surroundings.warn(f"`{self.name}` sees {seen} only; {hidden}; {hint}")
 
     def cache_key(self, question: Question) -> JSON | Awaitable[JSON]:
-        """What decides an answer: the function, the project's modules that it brought with it,
-        and what it is asked."""
+        """What decides an answer: the function, the project's modules that it brought with it or
+        may import later, and what it is asked."""
         assert self._bound is not None, "open() comes first"
         if self._keyed_by is not None:
             return self._keyed_by(question)
         if self._sources is None:
-            self._sources = project_sources(self._surroundings.root)
+            self._sources = {**project_sources(self._surroundings.root), **self.sources()}
         return {
             "function": self.name,
             "arguments": self._options.arguments,
@@ -270,9 +271,9 @@ class PythonTarget(Target):
 
     def sources(self) -> dict[str, str]:
         """The module that is named, and all of the project that it imports."""
-        module = sys.modules.get(self.name.partition(":")[0])
-        path: str | None = getattr(module, "__file__", None)  # a notebook has none
-        return trace_sources([path], self._surroundings.root) if path is not None else {}
+        root, module = self._surroundings.root, self.name.partition(":")[0]
+        path = find_module_file(module, root)
+        return trace_sources([path], root) if path is not None else {}
 
     async def close(self) -> None:
         leave, self._leave = self._leave, None

@@ -70,12 +70,16 @@ class ReplayTarget(Target):
     async def open(self) -> None:
         self._open()
 
-    def _open(self) -> None:
+    def _find_file(self) -> tuple[str, bool]:
+        """The file of answers, and whether it is a journal."""
         path = os.path.join(self._surroundings.root, self._options.path)
         if os.path.isdir(path):
             path = os.path.join(path, JOURNAL)
             path = path if os.path.exists(path) else _packed(path)
-        is_journal = os.path.basename(path) in (JOURNAL, JOURNAL + ENDING)
+        return path, os.path.basename(path) in (JOURNAL, JOURNAL + ENDING)
+
+    def _open(self) -> None:
+        path, is_journal = self._find_file()
         self._index = AnswerIndex(path, is_journal=is_journal)
         try:
             # In a stranger's record, a link could lead anywhere.
@@ -99,8 +103,8 @@ class ReplayTarget(Target):
 
     def sources(self) -> dict[str, str]:
         """The file of answers. A record says itself what it is of, and may be packed meanwhile."""
-        path = self._index.path
-        return {} if self._index.is_journal else {self._options.path: digest_file(path)}
+        path, is_journal = self._find_file()
+        return {} if is_journal else {self._options.path: digest_file(path)}
 
     async def close(self) -> None:
         if self._file is not None:

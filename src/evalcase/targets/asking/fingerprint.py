@@ -9,16 +9,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
 from typing import Any
 
 from evalcase.model.question import Question
 from evalcase.system.digests import digest_file
-from evalcase.system.sources import trace_sources
 from evalcase.targets.asking.shown import describe_question
-from evalcase.text.late_pattern import late_pattern
-
-_BETWEEN_WORDS = late_pattern(r"""[\s;|&=,'"()<>]+""")
 
 
 def describe_asked(question: Question, *, whole: bool = False) -> dict[str, Any]:
@@ -42,25 +37,3 @@ def project_sources(root: str) -> dict[str, str]:
         if path.startswith(inside) and "site-packages" not in path:
             sources[path.removeprefix(inside)] = digest_file(path)
     return sources
-
-
-def program_files(texts: Iterable[str], folder: str, root: str) -> dict[str, str]:
-    """What a command line names of the project's files, with the hash of each: as a word, as the
-    value of an option, or as a module after `-m`."""
-    inside = os.path.join(os.path.realpath(root), "")
-    found = {}
-    for text in texts:
-        for word in (text, *_BETWEEN_WORDS.split(text)):
-            for name in (word, f"{word.replace('.', '/')}.py"):
-                path = os.path.realpath(os.path.join(folder, name))
-                if word and path.startswith(inside) and os.path.isfile(path):
-                    found[name] = digest_file(path)
-    return found
-
-
-def program_sources(texts: Iterable[str], folder: str, root: str) -> dict[str, str]:
-    """The same, by their paths in the project; with what those in Python import in turn."""
-    named = [os.path.join(folder, name) for name in program_files(texts, folder, root)]
-    scripts = [path for path in named if path.endswith(".py")]
-    others = {os.path.relpath(path, root): digest_file(path) for path in named}
-    return {**others, **trace_sources(scripts, root)}

@@ -1,0 +1,33 @@
+"""What tells a target apart from what it was before: hashes of its options and of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from evalcase.model.target import Target, TargetVersion
+
+_NO_MATTER = frozenset({"concurrency", "price", "rpm", "tpm"})
+"""Options that decide no answer."""
+
+
+def version_of(target: Target | None, options: Mapping[str, Any] | None) -> TargetVersion:
+    """What a target is just now; `options` are what the configuration says of it."""
+    return TargetVersion(_hash_options(options), _hash_sources(target))
+
+
+def _hash_options(options: Mapping[str, Any] | None) -> str:
+    """As a hash: it may say what is secret."""
+    told = {key: value for key, value in (options or {}).items() if key not in _NO_MATTER}
+    return _hash(repr(sorted(told.items())))
+
+
+def _hash_sources(target: Target | None) -> str:
+    # One that a program brings along may have less than it should.
+    files = target.sources() if target is not None and Target in type(target).__mro__ else {}
+    return _hash(repr(sorted(files.items()))) if files else ""
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]

@@ -1,0 +1,106 @@
+"""What verdicts rest on beside the cases: after an edit of it, `resume` grades again."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.model.grader import NamedGrader
+from evalcase.plugins.graders import Graders
+from tests.run.project import CONFIG, Project, case
+
+JUDGE = """
+import json, sys
+
+def judge(messages):
+    import helper
+    lines = [line.partition(": ") for line in messages[-1]["content"].split("\\n")]
+    keys = [key for key, _, text in lines if text == "Is kind."]
+    return json.dumps({key: {"verdict": helper.SAID, "reason": "So."} for key in keys})
+
+if __name__ == "__main__":
+    print(judge([{"content": json.load(sys.stdin)["input"][-1]["content"]}]))
+"""
+CHECK = "import helper, json\nprint(json.dumps({'score': float(helper.SAID == 'met')}))\n"
+PYTHON = 'kind = "python"\nfunction = "judging:judge"\n'
+COMMAND = 'kind = "command"\ncommand = ["python3", "judging.py"]\noutput = "text"\n'
+KIND = {"type": "judge", "value": "Is kind."}
+
+
+def configure(project: Project, judge: str) -> None:
+    project.configure(f'{CONFIG}[targets.j]\n{judge}[judge]\ntarget = "j"\n')
+
+
+@pytest.fixture
+def graded(project: Project) -> Project:
+    (project.path / "judging.py").write_text(JUDGE)
+    (project.path / "check.py").write_text(CHECK)
+    (project.path / "helper.py").write_text("SAID = 'met'\n")
+    configure(project, PYTHON)
+    return project
+
+
+@pytest.mark.parametrize("judge", [PYTHON, COMMAND])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"criteria": "Is kind."}, {"graders": [KIND]}, {"graders": [{"all": [{"any": [KIND]}]}]},
+        {"graders": [{"type": "judge", "value": "Is kind.", "panel": ["j"]}]},
+        {"graders": [{"script": ["python3", "check.py"]}]},
+    ],
+)  # fmt: skip
+def test_an_edit_of_what_a_judge_or_a_script_imports_is_an_edit_of_the_grading(
+    graded: Project, judge: str, fields: dict[str, Any]
+) -> None:
+    configure(graded, judge)
+    graded.suite(case("a", **fields))
+    assert graded.run_process("run", "--json").counts() == {"passed": 1}
+    done = graded.run_process("resume", "latest", "--json")
+    assert (done.code, "is as it was" in done.err) == (0, True)
+    (graded.path / "helper.py").write_text("SAID = 'not_met'\n")
+    graded.forget_calls()
+    done = graded.run_process("resume", "latest", "--json")
+    assert (done.code, done.counts(), graded.calls()) == (1, {"failed": 1}, [])
+    assert "those that are there are graded again" in done.err
+
+
+def test_options_of_a_judge_count_unless_they_only_say_how_it_is_asked(graded: Project) -> None:
+    graded.suite(case("a", criteria="Is kind."))
+    graded.run_process("run", "--quiet")
+    configure(graded, f"{PYTHON}concurrency = 3\nrpm = 500\n")
+    assert "is as it was" in graded.run_process("resume", "latest").err
+    configure(graded, f"{PYTHON}stateless = true\n")
+    assert "graded again" in graded.run_process("resume", "latest").err
+
+
+def test_a_judge_whose_code_is_not_there_is_no_reason_to_stop_before_it_is_asked(
+    graded: Project,
+) -> None:
+    configure(graded, 'kind = "python"\nfunction = "nosuch:judge"\n')
+    graded.suite(case("a", criteria="Is kind."), case("b"))
+    assert graded.run("run", "--json").counts() == {"passed": 1, "errored": 1}
+
+
+def test_the_module_of_a_grader_of_ones_own_is_part_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (
+        "from evalcase import Grader, GraderKind, Score\nimport far\nclass Mine(Grader):\n"
+        "    kind = GraderKind('mine', 'Is mine.')\n"
+        "    def grade(self, context):\n        return Score(far.LEAST)\n"
+    )
+    (tmp_path / "evalcase.toml").touch()
+    (tmp_path / "mine_of_tests.py").write_text(text)
+    (tmp_path / "far.py").write_text("LEAST = 1.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "far", sys)
+    import mine_of_tests  # type: ignore[import-not-found]
+
+    named = NamedGrader("mine", mine_of_tests.Mine())
+    assert set(Graders([named]).rests_on()) == {"far.py", "mine_of_tests.py"}
+    before = Graders([named]).prints_of([named])
+    (tmp_path / "far.py").write_text("LEAST = 0.0\n")
+    assert Graders([named]).prints_of([named]) != before
