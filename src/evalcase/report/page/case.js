@@ -88,8 +88,8 @@ function drawTrial(detail, trial) {
     trial.turns ? [listSides(detail, trial).length > 0 && drawSides(detail, trial), h('h3', 'Conversation'), drawTalk(detail, trial)] : drawSides(detail, trial),
     trial.truncated && h('p.notice', 'The answer was cut, as it was larger than evalcase keeps.'),
     trial.scrubbed && h('p.notice', 'A secret was taken out of the answer; it was graded with it.'),
-    drawLabelling(detail, trial),
     h('div.graded', drawGradings(trial, [detail.reference, textOf(trial)])),
+    drawLabelling(detail, trial),
     trial.turns && drawBaseTalk(detail, trial),
     trial.answer && !trial.turns && listSides(detail, trial).length > 0 && !isPlain(trial) && [h('h3', 'Conversation'), drawMessages(trial.answer, 'Answer')],
     trial.steps && drawSteps(trial));

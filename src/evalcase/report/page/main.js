@@ -34,7 +34,7 @@ function drawRate(run) {
   const told = [low === null ? why || (n === 1 ? 'One case gives no interval' : `No interval: ${run.figures.without_interval || 'it can\'t be estimated'}`) : `95 % interval ${sayPercent(low)} to ${sayPercent(high)}`];
   if (errored && without.rate !== null) told.push(`${sayPercent(without.rate)} of the ${groupDigits(without.n)} that did not error`);
   if (upTo !== null) told.push(`none failed, and the true rate of failures may still be up to ${sayPercent(upTo)}`);
-  return h('div.rate-block', h('p.rate-large', h('strong', sayPercent(share)), ' of ', sayCount(n, 'case'), ' passed'),
+  return h('div.rate-block', h('p.rate-large', h('strong', sayPercent(share)), ' of ', sayCount(n, 'case'), isCompared() ? ' passed in head' : ' passed'),
     line, h('p.fine', told.join('; ')));
 }
 
@@ -88,7 +88,7 @@ function updateCharts() {
 }
 
 function drawChartsPlace() {
-  charts.place = h('details.charts-place', { open: !isNarrow(), ontoggle: updateCharts }, h('summary', 'Charts of what is shown'), h('div.charts'));
+  charts.place = h('details.charts-place', { open: !isNarrow(), ontoggle: updateCharts }, h('summary', isCompared() ? 'Charts of all cases, changed or not' : 'Charts of what is shown'), h('div.charts'));
   return charts.place;
 }
 
