@@ -176,11 +176,12 @@ def _choose_form(asked: str | None, path: str | None) -> str:
 
 def _write_page(compared: Compared, path: str | None, max_size: int) -> None:
     from evalcase.cli.reports.compared_page import write_compared_html
-    from evalcase.cli.reports.forms import refuse_terminal, write_pieces
+    from evalcase.cli.reports.forms import refuse_terminal, tell_written, write_pieces
 
     pieces = write_compared_html(compared, max_size)
     if path is not None:
         write_pieces(pieces, path)
+        tell_written(path)
         return
     refuse_terminal("html", sys.stdout)
     for piece in pieces:
@@ -192,6 +193,7 @@ def _write(form: Form, compared: Compared, path: str | None) -> None:
         for line in defuse_lines(form(compared, columns_of(sys.stdout), style_for(sys.stdout))):
             sys.stdout.write(line + "\n")
         return
-    from evalcase.cli.reports.forms import write_pieces
+    from evalcase.cli.reports.forms import tell_written, write_pieces
 
     write_pieces([line + "\n" for line in form(compared, 80, PLAIN)], path)
+    tell_written(path)

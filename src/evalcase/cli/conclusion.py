@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from evalcase.cli.rate_gate import say_gate
 from evalcase.cli.terminal import seen_from
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.codec import encode_object
@@ -108,7 +109,7 @@ def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> RunEndin
         "" if evaluated.graded_by is None else make_visible(str(evaluated.graded_by)),
         origin_of(evaluated.run) or "",
         evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
-        say_mixed(evaluated.mixed), _say_saved(evaluated),
+        say_mixed(evaluated.mixed), _say_saved(evaluated), say_gate(evaluated),
     )  # fmt: skip
 
 

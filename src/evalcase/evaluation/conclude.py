@@ -29,6 +29,7 @@ def conclude_run(
         mixed=work.mixed(), not_run=count_not_run(run, end.status, totals),
         decision=end.decision, lost=end.lost, was_decided=end.was_decided,
         finished=end.finished, planned=end.planned, fail_under=_find_gate(plan, totals),
+        max_errors=plan.options.max_errors,
         # The record tells it, and need not be gone through again where there is one only.
         graded_by=_graded_by(run) if work.grading > 1 and not is_failed else None,
     )  # fmt: skip

@@ -57,6 +57,8 @@ class Evaluated:
     planned: int | None = None
     fail_under: float | None = None
     """The pass rate that is enough, where one was asked for."""
+    max_errors: int = 0
+    """How many trials may error where one was."""
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """A row for each trial, of plain cells: for pandas, polars, or a loop."""

@@ -72,6 +72,8 @@ class RunEnding:
     """What is mixed in it, that should not be: versions of a target."""
     saved: str = ""
     """What it has spared to end once it was decided."""
+    gate: str = ""
+    """What came of the pass rate that was asked for."""
 
 
 def summary_lines(
@@ -165,6 +167,8 @@ def ending_lines(ending: RunEnding, width: int, style: Style) -> Iterator[str]:
         yield from _to_copy("stopped", ending.notice, "", width, style)
     if ending.saved:
         yield from _fact("saved", [ending.saved], width, style)
+    if ending.gate:
+        yield from _fact("gate", [ending.gate], width, style)
     if ending.next:
         yield from _to_copy("next", ending.next, style.hint, width, style)
 
