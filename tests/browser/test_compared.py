@@ -91,3 +91,17 @@ def test_rates_are_of_all_cases_and_say_that_they_are_of_head(page: Page, projec
     expect(page.get_by_role("region", name="Overview")).to_contain_text("passed in head")
     expect(page.locator(".charts")).to_contain_text("mean 0.60 of 5 cases")
     expect(page.get_by_role("search").get_by_role("status")).to_have_text("5 of 6 cases")
+
+
+def test_cases_that_were_not_selected_are_no_changes(page: Page, project: Project) -> None:
+    project.suite(case("a"), case("b"), case("c"))
+    project.run_process("run")
+    project.suite(case("a", "say no"), case("b"), case("c"))
+    project.run_process("run", "--case", "a")
+    project.run_process("compare", "-o", "page.html")
+    open_file(page, project)
+    assert names(page) == ["a"]
+    chip = page.get_by_role("search").get_by_role("button", name="not selected")
+    expect(chip).to_contain_text("2")
+    said = page.get_by_role("region", name="Comparison")
+    expect(said).to_contain_text("not compared: 2 not selected in head")

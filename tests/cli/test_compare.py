@@ -592,7 +592,9 @@ def test_cases_of_one_id_are_named_with_their_suites(project: Project) -> None:
     for name in ("one", "two"):
         project.suite(case("a"), case(name), name=name)
     project.run("run", "--quiet", "--target", "echo")
-    project.run("run", "--quiet", "--target", "echo", "--case", "one")
+    for name in ("one", "other"):
+        project.suite(case(name), name="one" if name == "one" else "two")
+    project.run("run", "--quiet", "--target", "echo")
     out = project.run("compare").out
     assert "removed  one.eval.yaml: a, two.eval.yaml: a, two\n" in out
     assert "`one.eval.yaml: a`" in project.run("compare", "--format", "markdown").out

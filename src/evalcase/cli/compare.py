@@ -100,11 +100,11 @@ def command(
     """Compare two runs case by case: what was fixed, what broke, and whether it may be chance.
 
     BASE and HEAD are runs as `report` names them, or files that `report --format jsonl` wrote;
-    without any, the previous run and the latest. Cases are paired by suite and id, targets by
-    name, unless each run has only one. One run alone: its first target against the others.
+    without any, the latest and the newest before it that was to have the same cases. Cases are
+    paired by suite and id, targets by name, unless each run has only one. One run alone: its first target against the others.
 
     \b
-    evalcase compare                            previous against latest
+    evalcase compare                            the latest against the one before
     evalcase compare RUN@1 RUN                  two gradings of the same answers
     evalcase compare --targets small large      two targets of the latest run
     evalcase compare --baseline main.jsonl --fail-on broken

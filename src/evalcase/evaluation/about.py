@@ -36,6 +36,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "default_target": plan.config.target,
         "trials": plan.planned,
         "cases": plan.cases,
+        "selected": None if plan.selected is None else list(plan.selected),
         "failed_of": failed_of.run if (failed_of := plan.options.selection.failed_of) else None,
         "cwd": os.path.relpath(plan.world.cwd, plan.config.root),
     }

@@ -35,7 +35,7 @@ _WAITING = ".merging"
 """The folder in which a run is put together: it is listed only when it is whole."""
 _BUFFER = 1 << 20
 _DIFFER = frozenset({"evalcase", "python", "prices", "options", "targets", "trials", "cases",
-                     "target_versions", "dealt"})  # fmt: skip
+                     "target_versions", "dealt", "selected"})  # fmt: skip
 """What may differ between shards, or is looked at by itself."""
 _DEALT = "the cases that were dealt, by their rows or other files"
 _OWN = ("concurrency", "env_file")
@@ -232,9 +232,17 @@ def _about(parts: Parts) -> dict[str, Any]:
         known = [count for count in counts if type(count) is int]
         # How much there is in a shard that is missing nobody knows.
         about[name] = sum(known) if len(known) == parts.of else None
+    about["selected"] = _selected([each.get("selected") for each in abouts])
     about.pop("dealt", None)
     about["merged"] = [part.kept.run.id for part in parts.parts]
     return about
+
+
+def _selected(shards: Sequence[object]) -> list[int] | None:
+    """How many cases were chosen for all shards, and of how many; None where that is all."""
+    known = [each for each in shards if isinstance(each, list) and len(each) == 2]
+    chosen, total = sum(each[0] for each in known), max((each[1] for each in known), default=0)
+    return [chosen, total] if chosen < total else None
 
 
 def _write_journal(parts: Parts, path: str, root: str, disk: Disk) -> None:

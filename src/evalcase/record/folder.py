@@ -179,6 +179,24 @@ def origin_of(run: Run) -> str | None:
     return origin if isinstance(origin, str) else None
 
 
+def selected_of(run: Run) -> tuple[int, int] | None:
+    """How many cases were chosen when a run was begun, and of how many; None if it is of all."""
+    match run.about.get("selected"):
+        case [int(chosen), int(total)]:
+            return chosen, total
+    return None
+
+
+def say_part(run: Run) -> str:
+    """Of which cases a run is, where that is not all of those that its suites have."""
+    if (origin := origin_of(run)) is not None:
+        return f"cases that did not pass in {origin}"
+    if (selected := selected_of(run)) is not None:
+        chosen, total = selected
+        return f"{chosen:,} of {total:,} {'case' if total == 1 else 'cases'} selected"
+    return ""
+
+
 def _count(run: Run, name: str) -> int | None:
     count = run.about.get(name)
     return count if type(count) is int else None

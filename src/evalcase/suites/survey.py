@@ -47,6 +47,10 @@ class Survey(NamedTuple):
     """Who plays the user that talks to whom."""
     errors: tuple[Problem, ...] = ()
     """What is wrong with the suites themselves."""
+    chosen: int = 0
+    """How many cases are run."""
+    total: int = 0
+    """How many there are in the suites; 0 where nothing is chosen among them."""
     fault: ConfigError | None = None
     """What else keeps the run from starting."""
 
@@ -62,8 +66,9 @@ def survey_cases(
 ) -> Survey:
     """Go through every case, and note what it needs. Nothing is made, or imported. `users` are the
     targets that a program gives to play users."""
-    unmatched, known = Unmatched(choice), Installed()
-    checked = unmatched.watch(suites.check())
+    unmatched, known, seen = Unmatched(choice), Installed(), _Seen()
+    checked = unmatched.watch(seen.count(suites.check()) if choice.narrows else suites.check())
+    chosen = 0
     found = Survey({}, {}, {}, choice, set(), set())
     errors: tuple[Problem, ...] = ()
     fault: ConfigError | None = None
@@ -73,6 +78,7 @@ def survey_cases(
             checked = iter(suites)
         named = tuple(dict.fromkeys(options.targets))
         for suite, case in found.choice.choose(checked):
+            chosen += 1
             targets = named or targets_of(case, config, suite)
             if choice.at:
                 unmatched.strike_out_targets(suite, case, targets)
@@ -93,7 +99,18 @@ def survey_cases(
         errors = error.problems
     if not errors:
         fault = _look_at_filters(unmatched, suites, found, fault, warn)
-    return found._replace(errors=errors, fault=fault)
+    return found._replace(errors=errors, fault=fault, chosen=chosen, total=seen.cases)
+
+
+class _Seen:
+    """Counts what goes by."""
+
+    cases = 0
+
+    def count(self, cases: Iterable[tuple[str, Case]]) -> Iterator[tuple[str, Case]]:
+        for each in cases:
+            self.cases += 1
+            yield each
 
 
 def _deal(choice: Chooser, cases: Iterable[tuple[str, Case]], shard: Shard) -> Chooser:

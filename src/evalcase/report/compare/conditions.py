@@ -90,8 +90,12 @@ def _differs(base: Mapping[str, object], head: Mapping[str, object], name: str) 
 def say_sides(base: Side, head: Side) -> Iterator[str]:
     """What is to be said of each run by itself."""
     for word, side in (("base", base), ("head", head)):
+        if side.choice:
+            yield f"{word} is {side.choice}"
         if side.missing:
             yield f"{word} is not complete: {side.missing}"
+        if side.part and not side.origin:
+            yield f"{word} is of a part: {side.part}"
         if side.origin:
             yield (
                 f"{word} has only the cases that did not pass in {side.origin}: some of those "
@@ -117,11 +121,12 @@ def _trials(count: int) -> str:
     return f"{count:,} {'trial' if count == 1 else 'trials'}"
 
 
-def say_suites(tracks: tuple[TrackFigures, ...]) -> Iterator[str]:
-    """How many cases only one of the two has; their names follow the numbers."""
-    kinds: tuple[tuple[ChangeKind, str], ...]
-    kinds = ("added", "only in head"), ("removed", "only in base")
-    for kind, words in kinds:
+def say_suites(tracks: tuple[TrackFigures, ...], base: Side, head: Side) -> Iterator[str]:
+    """How many cases only one of the two has; that the other was not to
+    have them is said already."""
+    kinds: tuple[tuple[ChangeKind, str, Side], ...]
+    kinds = ("added", "only in head", base), ("removed", "only in base", head)
+    for kind, words, other in kinds:
         count = sum(track.counts[kind] for track in tracks)
-        if count:
+        if count and not other.part:
             yield f"{count:,} {'case' if count == 1 else 'cases'} {words}"

@@ -206,7 +206,8 @@ def _say_compared(comparison: Comparison) -> str:
 def _say_removed(comparison: Comparison) -> Iterator[str]:
     count = sum(track.counts["removed"] for track in comparison.tracks)
     if count:
-        yield f"{_cases(count)} in base only"
+        part = comparison.head.part
+        yield f"{_cases(count)} in base only{f': head is of a part, {part}' if part else ''}"
     skipped = sum(track.head_skipped for track in comparison.tracks)
     if skipped:
         yield f"{_cases(skipped)} skipped in head, and not in base"

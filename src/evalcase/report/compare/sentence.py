@@ -3,12 +3,12 @@ only that."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.gated import Gated
 from evalcase.report.compare.power import Power
-from evalcase.report.compare.track import TrackFigures
+from evalcase.report.compare.track import ChangeKind, TrackFigures
 
 NO_CHANGE = "no significant difference"
 
@@ -63,13 +63,13 @@ def _subject(each: Gated, quote: Callable[[str], str]) -> str:
     return f"{name}, by {quote(each.grader)}" if each.grader is not None else name
 
 
-def say_counts(track: TrackFigures) -> str:
-    """How many cases there are of each kind."""
+def say_counts(track: TrackFigures, unselected: Mapping[ChangeKind, str]) -> str:
+    """How many cases there are of each kind, those that were left out by their own name."""
     counts = track.counts
     said = [f"{counts['fixed']:,} fixed", f"{counts['broken']:,} broken"]
     said += [f"{counts['changed']:,} changed", f"{counts['same']:,} the same"]
-    left_out = ("added", "removed", "skipped", "unfinished")
-    more = [f"{counts[kind]:,} {kind}" for kind in left_out if counts[kind]]  # type: ignore[index]
+    left_out: tuple[ChangeKind, ...] = ("added", "removed", "skipped", "unfinished")
+    more = [f"{counts[kind]:,} {unselected.get(kind, kind)}" for kind in left_out if counts[kind]]
     noun = "case" if track.pairs == 1 else "cases"
     beside = f"; not compared: {', '.join(more)}" if more else ""
     return f"{track.pairs:,} {noun} compared: {', '.join(said)}{beside}"

@@ -53,7 +53,7 @@ def _track_lines(track: TrackFigures, compared: Compared) -> Iterator[str]:
     if len(compared.comparison.tracks) > 1 or track.base_target != track.head_target:
         yield f"### {code_span(track.base_target)} → {code_span(track.head_target)}"
         yield ""
-    yield say_counts(track)
+    yield say_counts(track, compared.comparison.unselected)
     yield ""
     yield from _cases(track, compared)
     if track.pairs:
@@ -89,7 +89,7 @@ def _cases(track: TrackFigures, compared: Compared) -> Iterator[str]:
     left = _LONGEST
     for kind in _KINDS:
         pairs, count = track.listed[kind], track.counts[kind]
-        if not pairs:
+        if not pairs or kind in compared.comparison.unselected:
             continue
         yield f"<details><summary>{count:,} {kind}</summary>"
         yield ""

@@ -40,7 +40,7 @@ def _tell_track(track: TrackFigures, compared: Compared) -> Told:
     power = find_power(tested[0].measured, compared.effect, len(compared.gated)) if notes else None
     return {
         "title": f"{track.base_target} → {track.head_target}" if several else "",
-        "counts": say_counts(track),
+        "counts": say_counts(track, compared.comparison.unselected),
         "rows": list(_rows(track, {each.grader: each.measured for each in tested})),
         "notes": [*notes, *_more_notes(track, power)] if notes else [],
     }

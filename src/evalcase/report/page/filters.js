@@ -3,7 +3,7 @@
 
 const shown = { rows: [], searching: false };
 const bar = { search: null, chips: new Map(), selects: {}, clear: null, told: null, hits: null, searched: '' };
-const CHANGES = ['broken', 'fixed', 'changed', 'added', 'removed', 'same', 'skipped', 'unfinished'];
+const CHANGES = ['broken', 'fixed', 'changed', 'added', 'removed', 'same', 'skipped', 'unfinished', 'not selected'];
 const isChange = (kind) => CHANGES.indexOf(kind) < 5;
 
 // A variable with its value, as one word of a filter.

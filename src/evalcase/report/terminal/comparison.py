@@ -67,7 +67,7 @@ def _track_lines(
     if several:
         title = f"{track.base_target} → {track.head_target}"
         yield paint_text(cut_text(make_visible(title), width), style.place)
-    yield from wrap_text(say_counts(track), width)
+    yield from wrap_text(say_counts(track, compared.comparison.unselected), width)
     yield from _case_lines(track, compared, width, style)
     if track.pairs:
         yield from _figure_lines(track, compared, width, style)
@@ -106,6 +106,8 @@ def _case_lines(track: TrackFigures, compared: Compared, width: int, style: Styl
     sides = compared.comparison.base, compared.comparison.head
     rest: list[tuple[ChangeKind, list[str], int]] = []
     for kind in _NAMES:
+        if kind in compared.comparison.unselected:
+            continue  # who left them out knows their names
         pairs, count = track.listed[kind], track.counts[kind]
         limit, told = compared.limit if kind in compared.shown else 0, 0
         for pair, alike in fold_alike(pairs, sides[1], limit):
