@@ -101,7 +101,8 @@ def command(
 
     BASE and HEAD are runs as `report` names them, or files that `report --format jsonl` wrote;
     without any, the latest and the newest before it that was to have the same cases. Cases are
-    paired by suite and id, targets by name, unless each run has only one. One run alone: its first target against the others.
+    paired by suite and id, targets by name, unless each run has only one. One run alone: its first
+    target against the others.
 
     \b
     evalcase compare                            the latest against the one before
