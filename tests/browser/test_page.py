@@ -245,7 +245,9 @@ def test_labels_can_be_made_blind(page: Page, project: Project) -> None:
     assert names(page) == ORDER
 
 
-def test_an_answer_with_calls_stands_above_its_label(page: Page, project: Project) -> None:
+def test_an_answer_with_calls_stands_above_its_grades_and_they_above_its_label(
+    page: Page, project: Project
+) -> None:
     project.add_to_agent(
         "def book(question):\n"
         '    call = {"tool": "book", "input": {"to": "Oslo"}, "output": "done"}\n'
@@ -260,7 +262,7 @@ def test_an_answer_with_calls_stands_above_its_label(page: Page, project: Projec
     trial = panel(page).locator(".trial")
     expect(trial).to_contain_text("It is booked.")
     said = trial.inner_text()
-    at = [said.index(part) for part in ("Answer", "Oslo", "It is booked.", "Your label", "Grades")]
+    at = [said.index(part) for part in ("Answer", "Oslo", "It is booked.", "Grades", "Your label")]
     assert at == sorted(at)
     assert said.count("It is booked.") == 1
 
@@ -439,3 +441,14 @@ def test_an_answer_without_text_says_what_it_has_in_its_place(page: Page, projec
     rows(page).first.click()
     expect(panel(page)).to_contain_text("(no text, but a refusal: I can not help)")
     expect(panel(page)).not_to_contain_text("(empty)")
+
+
+def test_a_phone_shows_why_a_case_failed(page: Page, project: Project) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    run_mixed(project)
+    open_report(page, project)
+    row = rows(page).filter(has_text="beta")
+    expect(row.locator(".why")).to_be_visible()
+    expect(row.locator(".why")).to_contain_text("needle")
+    expect(row.locator(".seconds")).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -108,3 +108,16 @@ def test_a_run_that_goes_on_can_be_watched(page: Page, project: Project) -> None
         expect(page.get_by_text("The run goes on")).to_be_hidden()
         page.goto("about:blank")
     gate.close()
+
+
+def test_a_run_of_some_cases_is_no_step_of_the_trend(page: Page, project: Project) -> None:
+    project.suite(case("a"), case("b", "say no"))
+    project.run_process("run")
+    project.run_process("run", "--case", "a")
+    with view(project) as seen:
+        page.goto(seen.address)
+        expect(page.get_by_role("cell", name="1 of 2 cases selected")).to_be_visible()
+        trend = page.get_by_role("img", name="50.0%, 100.0%, but 1 of 2 cases selected")
+        expect(trend.locator(".point")).to_have_count(1)
+        expect(trend.locator(".apart")).to_have_count(1)
+        page.goto("about:blank")

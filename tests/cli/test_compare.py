@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,23 @@ def test_a_conversation_is_one_case_whose_turns_are_told_apart(project: Project)
     out = project.run("compare").out
     assert "2 cases compared: 0 fixed, 1 broken" in out
     assert 'turn 1: expected "yes", got "no"; turn 3: expected "yes", got "no"' in out
-    changes = [each.split()[-4] for each in out.splitlines() if each.startswith("turn ")]
-    assert changes == ["-100.0", "+0.0", "-100.0"]  # by grader: one row for each turn
+    graders = found["targets"][0]["graders"]
+    changes = {name: each["change"] for name, each in graders.items() if name.startswith("turn ")}
+    assert list(changes.values()) == [-1.0, 0.0, -1.0]  # one for each turn
+    assert "graders without a change, or with fewer than 5 cases" in out
+
+
+def test_parts_that_say_nothing_are_counted_and_not_shown(project: Project) -> None:
+    tags = {name: ["many"] if number < 6 else ["few"] for number, name in enumerate("abcdefgh")}
+    project.suite(*(case(name, tags=tags[name]) for name in tags))
+    run_with(project, **dict.fromkeys(tags, "yes"))
+    run_with(project, **dict.fromkeys(tags, "yes") | {"a": "no", "h": "no"})
+    out = project.run("compare").out
+    assert re.search(r"^many +6 ", out, re.MULTILINE)
+    assert not re.search(r"^few ", out, re.MULTILINE)
+    assert "Not shown: 1 tag without a change, or with fewer than 5 cases" in out
+    assert out.index("broken s.eval.yaml: a") < out.index("pass rate")
+    assert compared(project)["targets"][0]["tags"]["few"]["worse"] == 1
 
 
 def test_nothing_is_wider_than_the_screen(project: Project) -> None:
@@ -218,7 +234,7 @@ def test_several_targets_of_one_run_each_have_their_sentence(project: Project) -
     out = project.run("compare", "latest", "--limit", "0").out
     assert out.startswith(
         "`other` against `agent`: better.\n"
-        "`echo` against `agent`: not distinguishable from no change.\n\n"
+        "`echo` against `agent`: no significant difference.\n\n"
         f"run      {project.runs()[0].name}\n\n"
     )
     assert "adjusted to 2 tests after Holm" in out
@@ -322,8 +338,8 @@ def test_worse_and_significantly_so(project: Project) -> None:
     done = project.run("compare", "--fail-on", "worse", "--fail-on", "significantly-worse")
     assert done.code == 1
     assert "Head is worse than base." in done.out
-    assert "gate     worse: -100.0 points" in done.out
-    assert "gate     significantly-worse: -100.0 points, p = 0.016" in done.out
+    assert "gate     --fail-on worse: FAILED, -100.0 points" in done.out
+    assert "--fail-on significantly-worse: FAILED, -100.0 points, p = 0.016" in done.out
 
 
 def test_all_is_well(project: Project) -> None:
@@ -332,7 +348,7 @@ def test_all_is_well(project: Project) -> None:
     gates = ("broken", "worse", "significantly-worse", "removed")
     done = project.run("compare", *[word for gate in gates for word in ("--fail-on", gate)])
     assert done.code == 0
-    assert done.out.count(": met") == 4
+    assert done.out.count(": passed") == 4
 
 
 def test_what_was_removed_may_be_asked_about(project: Project) -> None:
@@ -487,7 +503,7 @@ def test_a_gate_says_that_head_skipped_a_case_of_base(project: Project) -> None:
     run_with(project, a="yes", b="no", c="no")
     done = project.run("compare", "--fail-on", "broken")
     said = " ".join(done.out.split())
-    assert "broken: met, in the 2 of 3 cases that head has and did not skip" in said
+    assert "passed, no case is broken in the 2 of 3 cases that head has and did not skip" in said
 
 
 def test_a_case_that_head_skips_was_removed(project: Project) -> None:
@@ -497,7 +513,9 @@ def test_a_case_that_head_skips_was_removed(project: Project) -> None:
     run_with(project, a="yes", b="no")
     done = project.run("compare", "--fail-on", "removed")
     assert done.code == 1
-    assert "removed: 1 case is skipped in head, and not in base" in " ".join(done.out.split())
+    assert "removed: FAILED, 1 case is skipped in head, and not in base" in " ".join(
+        done.out.split()
+    )
 
 
 def test_a_conversation_is_one_case_with_all_of_its_turns(project: Project) -> None:
@@ -522,8 +540,9 @@ def test_a_gate_says_of_how_much_of_base_it_is_met(project: Project) -> None:
     run_with(project, a="yes", b="no", c="yes")
     run_with(project, "--failed-of", "latest", a="yes", b="no", c="yes")
     done = project.run("compare", "--fail-on", "broken", "--fail-on", "worse")
-    for gate in ("broken", "worse"):
-        assert f"{gate}: met, in the 1 of 3 cases that head has" in " ".join(done.out.split())
+    said = " ".join(done.out.split())
+    assert "broken: passed, no case is broken in the 1 of 3 cases that head has" in said
+    assert "worse: passed, in the 1 of 3 cases that head has" in said
 
 
 def test_a_gate_is_not_met_by_trials_while_cases_are_lost(project: Project) -> None:
@@ -544,11 +563,11 @@ def test_a_gate_is_not_met_by_trials_while_cases_are_lost(project: Project) -> N
     done = project.run("compare", "--fail-on", "worse", "--fail-on", "worse-than:0.9")
     told = " ".join(done.out.split())
     assert done.code == 1
-    assert f"gate worse: {fell}, though not that of trials: `--measure` says which counts" in told
-    assert f"worse-than:0.9: met, by trials; {fell}: `--measure cases` goes by those" in told
+    assert f"gate --fail-on worse: FAILED, {fell}, though not that of trials" in told
+    assert f"worse-than:0.9: passed, by trials; {fell}: `--measure cases` goes by those" in told
     met = project.run("compare", "--fail-on", "worse", "--measure", "passed")
     assert met.code == 0
-    assert f"gate worse: met, by trials; {fell}" in " ".join(met.out.split())
+    assert f"gate --fail-on worse: passed, by trials; {fell}" in " ".join(met.out.split())
     assert project.run("compare", "--fail-on", "worse", "--measure", "cases").code == 1
 
 
@@ -585,7 +604,9 @@ def test_cases_of_one_id_are_named_with_their_suites(project: Project) -> None:
     for name in ("one", "two"):
         project.suite(case("a"), case(name), name=name)
     project.run("run", "--quiet", "--target", "echo")
-    project.run("run", "--quiet", "--target", "echo", "--case", "one")
+    for name in ("one", "other"):
+        project.suite(case(name), name="one" if name == "one" else "two")
+    project.run("run", "--quiet", "--target", "echo")
     out = project.run("compare").out
     assert "removed  one.eval.yaml: a, two.eval.yaml: a, two\n" in out
     assert "`one.eval.yaml: a`" in project.run("compare", "--format", "markdown").out

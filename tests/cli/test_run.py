@@ -62,6 +62,27 @@ def test_exit_code(project: Project, texts: list[str], options: list[str], code:
     assert project.run("run", "--quiet", *options).code == code
 
 
+@pytest.mark.parametrize(
+    ("texts", "options", "said"),
+    [
+        (["say ok", "say no"], [], "0.5: passed, 1 of 2 cases passed"),
+        (["say ok", "say no", "say no"], [], "0.5: FAILED, 1 of 3 cases passed"),
+        (["say ok", "raise x"], [], "0.5: not decided, 1 trial errored; --max-errors 1 allows"),
+        (["say ok", "raise x"], ["--max-errors", "1"], "0.5: passed, 1 of 2 cases passed"),
+        (["say no", "say ok"], ["--fail-fast", "--concurrency", "1"], None),
+    ],
+)
+def test_what_came_of_a_gate_is_said(
+    project: Project, texts: list[str], options: list[str], said: str | None
+) -> None:
+    project.suite(*(case(f"c{number}", text) for number, text in enumerate(texts)))
+    done = project.run("run", "--quiet", "--fail-under", "0.5", *options)
+    assert ("gate" in done.out) == (said is not None)
+    assert f"gate     --fail-under {said}" in done.out or said is None
+    again = project.run("run", "--quiet")
+    assert "gate" not in again.out
+
+
 def test_an_ungraded_case_is_not_passed(project: Project) -> None:
     project.suite(case("good"), {"id": "unchecked", "input": "say ok"})
     assert project.run("run", "--quiet").code == 1

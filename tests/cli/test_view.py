@@ -62,16 +62,18 @@ def test_the_list_says_what_evalcase_list_says(project: Project) -> None:
     project.suite(case("a"), case("b", "say no"))
     project.run("run", "--quiet")
     project.run("run", "--quiet", "--failed-of", "latest")
+    project.run("run", "--quiet", "--case", "a")
     project.run("run", "--quiet")
     project.run("grade", "latest", "--grader", "length: {max: 1, unit: words}")
     project.run("run", "--quiet", "--fail-fast", "--concurrency", "1", "--target", "other")
     listed = project.run("list").out
     with view(project) as seen:
-        whole, graded, again, first = seen.get("runs").json["runs"]
+        whole, graded, part, again, first = seen.get("runs").json["runs"]
     assert (first["remark"], first["apart"], whole["apart"]) == ("", False, False)
     assert "by --grader length" in graded["remark"]
     assert again["remark"].startswith("cases that did not pass in ")
-    for run in (graded, again):
+    assert part["remark"] == "1 of 2 cases selected"
+    for run in (graded, part, again):
         assert run["apart"]
         assert run["remark"] in listed
 

@@ -282,6 +282,20 @@ def test_the_latest_verdict_stands_beside_a_case(editor: Editor, tmp_path: Path)
     assert [each.label for each in editor.hints(uri)] == ["✓ passed", "✗ failed, changed since"]
 
 
+def test_a_run_of_some_cases_leaves_the_others_their_verdicts(
+    editor: Editor, tmp_path: Path
+) -> None:
+    (tmp_path / "evalcase.toml").write_text('target = "echo"\n')
+    path = tmp_path / "a.eval.yaml"
+    text = "- {id: one, input: x, expected_output: y}\n- {id: two, input: x, expected_output: x}\n"
+    path.write_text(text)
+    assert evalcase("run", "--quiet", cwd=tmp_path).code == 1
+    path.write_text(text.replace("output: y", "output: x"))
+    assert evalcase("run", "--quiet", "--case", "one", cwd=tmp_path).code == 0
+    uri = editor.open(path, path.read_text())
+    assert [each.label for each in editor.hints(uri)] == ["✓ passed", "✓ passed"]
+
+
 def test_changes_on_disk_are_asked_for_and_attended_to(editor: Editor, tmp_path: Path) -> None:
     editor.wait(editor.has_registered.wait())
     assert [each.method for each in editor.registered] == [types.WORKSPACE_DID_CHANGE_WATCHED_FILES]

@@ -22,7 +22,7 @@ KEYS = {
     "run", "path", "status", "total", "passed", "failed", "errored", "ungraded", "skipped",
     "pass_rate", "unfinished", "not_run", "figures", "trials", "cost_usd", "grading_usd",
     "users_usd", "lost_usd", "spent_usd", "cached", "duration_s", "decision", "failed_of",
-    "mixed", "grading",
+    "selected", "mixed", "grading",
 }  # fmt: skip
 
 # What it does is in the text of each case. Every call is noted in a file, one write for each.

@@ -100,11 +100,12 @@ def command(
     """Compare two runs case by case: what was fixed, what broke, and whether it may be chance.
 
     BASE and HEAD are runs as `report` names them, or files that `report --format jsonl` wrote;
-    without any, the previous run and the latest. Cases are paired by suite and id, targets by
-    name, unless each run has only one. One run alone: its first target against the others.
+    without any, the latest and the newest before it that was to have the same cases. Cases are
+    paired by suite and id, targets by name, unless each run has only one. One run alone: its first
+    target against the others.
 
     \b
-    evalcase compare                            previous against latest
+    evalcase compare                            the latest against the one before
     evalcase compare RUN@1 RUN                  two gradings of the same answers
     evalcase compare --targets small large      two targets of the latest run
     evalcase compare --baseline main.jsonl --fail-on broken
@@ -176,11 +177,12 @@ def _choose_form(asked: str | None, path: str | None) -> str:
 
 def _write_page(compared: Compared, path: str | None, max_size: int) -> None:
     from evalcase.cli.reports.compared_page import write_compared_html
-    from evalcase.cli.reports.forms import refuse_terminal, write_pieces
+    from evalcase.cli.reports.forms import refuse_terminal, tell_written, write_pieces
 
     pieces = write_compared_html(compared, max_size)
     if path is not None:
         write_pieces(pieces, path)
+        tell_written(path)
         return
     refuse_terminal("html", sys.stdout)
     for piece in pieces:
@@ -192,6 +194,7 @@ def _write(form: Form, compared: Compared, path: str | None) -> None:
         for line in defuse_lines(form(compared, columns_of(sys.stdout), style_for(sys.stdout))):
             sys.stdout.write(line + "\n")
         return
-    from evalcase.cli.reports.forms import write_pieces
+    from evalcase.cli.reports.forms import tell_written, write_pieces
 
     write_pieces([line + "\n" for line in form(compared, 80, PLAIN)], path)
+    tell_written(path)

@@ -8,11 +8,13 @@ from contextlib import ExitStack
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation.evaluated import read_evaluated
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
+from evalcase.record.comparable import choose_base
 from evalcase.record.find import FoundRun, find_run
-from evalcase.record.folder import folder_of_run
+from evalcase.record.folder import folder_of_run, say_part
 from evalcase.record.kept import KeptRun
 from evalcase.record.trials_file import TrialsFile
 from evalcase.report.compare.comparison import pair_targets, pair_within, require_target
@@ -50,8 +52,22 @@ def open_sides(asked: AskedSides, config: Config, runs_dir: str | None, stack: E
         return _pair(base, open_side(asked.names[0] if asked.names else "latest"), asked.targets)
     if len(asked.names) == 1 or (not asked.names and asked.targets is not None):
         return _pair_alone(open_side(asked.names[0] if asked.names else "latest"), asked.targets)
-    names = asked.names or ("previous", "latest")
-    return _pair(open_side(names[0]), open_side(names[1]), asked.targets)
+    if asked.names:
+        return _pair(open_side(asked.names[0]), open_side(asked.names[1]), asked.targets)
+    head, base = open_side("latest"), _choose_base(folder, open_side)
+    return _pair(base, head, asked.targets)
+
+
+def _choose_base(folder: str, open_side: Callable[[str], Side]) -> Side:
+    """What the latest run is compared with where nobody says it; and why that, if it is not simply
+    the one before."""
+    chosen = choose_base(folder)
+    if chosen is None or not chosen.passed_over:
+        return open_side("previous" if chosen is None else chosen.path)
+    count = chosen.passed_over
+    runs = "1 run of other cases lies" if count == 1 else f"{count:,} runs of other cases lie"
+    why = f"the newest run before head that was to have its cases; {runs} between"
+    return replace(open_side(chosen.path), choice=why)
 
 
 def _pair(base: Side, head: Side, targets: tuple[str, str] | None) -> Sides:
@@ -137,7 +153,7 @@ def _run_side(found: FoundRun, root: str, stack: ExitStack) -> Side:
     label = id if found.grading is None else f"{id}@{found.grading}"
     return Side(
         kept, label, _places(root, folder_of_run(kept.run)), _why_missing(kept), kept.mixed,
-        origin=kept.run.about.failed_of or "",
+        origin=kept.run.about.failed_of or "", part=say_part(kept.run),
     )  # fmt: skip
 
 
@@ -160,6 +176,7 @@ def _open_file(path: str, root: str, stack: ExitStack) -> Side:
     return Side(
         kept, path, _places(root, kept.folder), kept.missing, kept.mixed, whole_cases=False,
         origin=kept.origin or "",
+        part=f"cases that did not pass in {kept.origin}" if kept.origin else "",
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from evalcase.cli.rate_gate import say_gate
 from evalcase.cli.terminal import seen_from
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.codec import encode_object
@@ -15,7 +16,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
-from evalcase.record.folder import RUN_ID, Run, is_run
+from evalcase.record.folder import RUN_ID, Run, is_run, say_part, selected_of
 from evalcase.text.visible import make_visible
 
 if TYPE_CHECKING:
@@ -106,9 +107,9 @@ def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> RunEndin
         why_incomplete(evaluated), next_one,
         f"evalcase report {_at_grading(evaluated, name_run(evaluated.run, place))} -o report.html",
         "" if evaluated.graded_by is None else make_visible(str(evaluated.graded_by)),
-        evaluated.run.about.failed_of or "",
+        say_part(evaluated.run),
         evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
-        say_mixed(evaluated.mixed), _say_saved(evaluated),
+        say_mixed(evaluated.mixed), _say_saved(evaluated), say_gate(evaluated),
     )  # fmt: skip
 
 
@@ -240,9 +241,15 @@ def summary_object(
         "spent_usd": totals.spent_usd, "cached": totals.cached,
         "duration_s": evaluated.duration_s,
         "decision": encode_object(evaluated.decision) if evaluated.decision is not None else None,
-        "failed_of": evaluated.run.about.failed_of, "mixed": list(evaluated.mixed),
+        "failed_of": evaluated.run.about.failed_of, "selected": _selected(evaluated.run),
+        "mixed": list(evaluated.mixed),
         "grading": None if evaluated.graded_by is None else evaluated.graded_by._asdict(),
     }  # fmt: skip
+
+
+def _selected(run: Run) -> dict[str, int] | None:
+    selected = selected_of(run)
+    return None if selected is None else {"cases": selected[0], "of": selected[1]}
 
 
 def _quote(text: str) -> str:

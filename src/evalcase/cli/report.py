@@ -9,7 +9,14 @@ from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.by_parts import check_parts
-from evalcase.cli.reports.forms import FORMS, choose_form, refuse_terminal, write_file, write_form
+from evalcase.cli.reports.forms import (
+    FORMS,
+    choose_form,
+    refuse_terminal,
+    tell_written,
+    write_file,
+    write_form,
+)
 from evalcase.cli.reports.reported import Reported, Wanted
 from evalcase.cli.reports.size import max_size_option
 from evalcase.cli.runs_place import look_for_runs
@@ -102,6 +109,7 @@ def command(
         chosen = choose_form(form, output)
         if output is not None:
             write_file(chosen, reported, output)
+            tell_written(output)
         else:
             _print(chosen, reported)
     return 0

@@ -7,6 +7,7 @@ import os
 from evalcase.cli.conclusion import say_mixed, say_progress, suggest_next
 from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.record.folder import say_part
 from evalcase.record.kept import KeptRun
 
 
@@ -34,13 +35,13 @@ class Remark(NamedTuple):
 def remark_on(kept: KeptRun, *, own: bool) -> Remark:
     """What has to be said of a run. Raise RecordError if it can't be read."""
     said = [] if kept.graded_by is None else [f"grading {kept.graded_by}"]
-    if (origin := kept.run.about.failed_of) is not None:
-        said.append(f"cases that did not pass in {origin}")
+    if part := say_part(kept.run):
+        said.append(part)
     if kept.mixed:
         said.append(f"mixed: {say_mixed(kept.mixed)}")
     if (errored := kept.totals.trials.errored) > kept.totals.cases.errored:
         said.append(f"{errored:,} {'trial' if errored == 1 else 'trials'} errored")
-    is_apart = bool(origin or kept.mixed or (kept.graded_by and kept.graded_by.graders))
+    is_apart = bool(part or kept.mixed or (kept.graded_by and kept.graded_by.graders))
     if kept.end.status == "completed":
         return Remark("; ".join(said), "", "", is_apart)
     progress = say_progress(read_evaluated(kept))

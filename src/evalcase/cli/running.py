@@ -194,7 +194,7 @@ def print_conclusion(
     from evalcase.record.kept import KeptRun
 
     with KeptRun(evaluated.run) as kept:
-        return write_reports(manner.reports, kept, place)
+        return write_reports(manner.reports, kept, place, quiet=manner.quiet)
 
 
 def _print_summary(

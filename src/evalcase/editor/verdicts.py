@@ -4,7 +4,8 @@ beside them; and whether a case is another by now."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from evalcase.errors import EvalcaseError
 from evalcase.model.case import Case
@@ -12,13 +13,15 @@ from evalcase.model.outcome import CaseVerdict
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
-from evalcase.record.folder import RUN_ID, Run, folder_of_run, read_run
+from evalcase.record.ending import read_end
+from evalcase.record.find import newest_runs
+from evalcase.record.folder import Run, folder_of_run, say_part
 from evalcase.record.kept import KeptRun
 from evalcase.run.hashes import hash_grading, hash_question
 from evalcase.text.visible import make_visible
 
 _MOST_RUNS = 50
-"""So many are looked at for one that has a suite."""
+"""So many are looked at for those that have a suite."""
 
 
 class CaseNews(NamedTuple):
@@ -29,6 +32,22 @@ class CaseNews(NamedTuple):
 
 
 class Verdicts:
+    """Of the cases of one suite, each in the newest run that has it."""
+
+    def __init__(self, runs: Sequence[RunVerdicts]) -> None:
+        self._runs = runs
+
+    def close(self) -> None:
+        """Let go of the records."""
+        for each in self._runs:
+            each.close()
+
+    def tell(self, case: Case) -> CaseNews | None:
+        """What became of a case; None where no run has it."""
+        return next((told for each in self._runs if (told := each.tell(case)) is not None), None)
+
+
+class RunVerdicts:
     """Of the cases of one suite, in one run."""
 
     def __init__(self, kept: KeptRun, suite: str, found: dict[str, list[CaseVerdict]]) -> None:
@@ -86,27 +105,26 @@ def _word(found: CaseVerdict) -> str:
 
 
 def find_verdicts(path: str, config: Config) -> Verdicts | None:
-    """Those of the suite at a path, in the newest run that has it; None if there is none."""
+    """Those of the suite at a path; None if no run has it. Runs of some of its cases, or that were
+    ended early, leave the others to the runs before them."""
+    found: list[RunVerdicts] = []
     try:
         for run in _newest_runs(runs_folder(None, config)):
             suite = _suite_in(run, path, config.root)
             if suite is not None:
-                return _read(run, suite)
+                found.append(_read(run, suite))
+                if not say_part(run) and read_end(run.journal).status == "completed":
+                    break
     except (EvalcaseError, OSError, ValueError):
+        for each in found:
+            each.close()
         return None  # `evalcase list` says what is wrong with it
-    return None
+    return Verdicts(found) if found else None
 
 
 def _newest_runs(folder: str) -> Iterator[Run]:
-    try:
-        names = [name for name in os.listdir(folder) if RUN_ID.fullmatch(name)]
-    except OSError:
-        return
-    for name in sorted(names, reverse=True)[:_MOST_RUNS]:
-        try:
-            yield read_run(os.path.join(folder, name))
-        except EvalcaseError:
-            continue
+    listed = islice(newest_runs(folder), _MOST_RUNS)
+    return (each.run for each in listed if each.run is not None)
 
 
 def _suite_in(run: Run, path: str, root: str) -> str | None:
@@ -118,19 +136,22 @@ def _suite_in(run: Run, path: str, root: str) -> str | None:
     return None
 
 
-def _read(run: Run, suite: str) -> Verdicts:
+def _read(run: Run, suite: str) -> RunVerdicts:
     found: dict[str, list[CaseVerdict]] = {}
     kept = KeptRun(run)
     for each in kept.cases():
         if each.suite == suite:
             found.setdefault(each.case, []).append(each)
-    return Verdicts(kept, suite, found)
+    return RunVerdicts(kept, suite, found)
 
 
 def stamp_runs(config: Config) -> tuple[object, ...]:
     """What changes when a run is begun, or the newest one goes on."""
     folder = runs_folder(None, config)
-    newest = next(_newest_runs(folder), None)
+    try:
+        newest = next(_newest_runs(folder), None)
+    except EvalcaseError:
+        return (folder,)  # it can't be read, and neither can verdicts
     try:
         about = os.stat(newest.journal) if newest is not None else os.stat(folder)
     except OSError:

@@ -13,7 +13,7 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import TargetVersion
 from evalcase.plugins.target_names import split_name
 from evalcase.plugins.target_versions import version_of
-from evalcase.record.about import RunAbout
+from evalcase.record.about import RunAbout, SelectedCases
 from evalcase.record.basis import Basis, basis_of_run
 from evalcase.record.folder import Run
 
@@ -37,6 +37,7 @@ def describe_plan(plan: Plan) -> RunAbout:
         default_target=plan.config.target,
         trials=plan.planned,
         cases=plan.cases,
+        selected=None if plan.selected is None else SelectedCases(*plan.selected),
         failed_of=failed_of.run if (failed_of := plan.options.selection.failed_of) else None,
         cwd=os.path.relpath(plan.world.cwd, plan.config.root),
         dealt=basis.dealt,

@@ -8,6 +8,7 @@ do.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from shutil import rmtree
 
@@ -17,7 +18,7 @@ from evalcase.model.codec import encode_object
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.model.target import TargetVersion
-from evalcase.record.about import RunAbout
+from evalcase.record.about import RunAbout, SelectedCases
 from evalcase.record.case_lines import merge_case_lines
 from evalcase.record.cases import case_row
 from evalcase.record.ending import End, end_row
@@ -78,6 +79,7 @@ def _about(parts: Parts) -> RunAbout:
         targets=tuple(dict.fromkeys(name for each in abouts for name in each.targets)),
         trials=_add_up([each.trials for each in abouts], parts.of),
         cases=_add_up([each.cases for each in abouts], parts.of),
+        selected=_add_selected([each.selected for each in abouts]),
         merged=tuple(part.source for part in parts.parts),
     )  # fmt: skip
 
@@ -86,6 +88,14 @@ def _add_up(counts: list[int | None], of: int) -> int | None:
     """How much there is in a shard that is missing nobody knows."""
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == of else None
+
+
+def _add_selected(shards: Sequence[SelectedCases | None]) -> SelectedCases | None:
+    """How many cases were chosen for all shards, and of how many; None where that is all."""
+    known = [each for each in shards if each is not None]
+    chosen = sum(each.chosen for each in known)
+    total = max((each.total for each in known), default=0)
+    return SelectedCases(chosen, total) if chosen < total else None
 
 
 def _write_journal(parts: Parts, path: str, root: str, disk: Disk) -> None:

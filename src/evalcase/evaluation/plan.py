@@ -55,6 +55,8 @@ class Plan:
     """How many trials there are of each target."""
     cases: int
     """How many cases there are, each once for each of its targets."""
+    selected: tuple[int, int] | None
+    """How many cases were chosen, and of how many; None where that is all."""
     targets: Mapping[str, Target]
     """Those of cases."""
     graders: Graders
@@ -165,8 +167,9 @@ def _prepare(
     watch_keys(scrubber, *targets.values(), *users.values(), *askable)
     scrubber.look()  # what it warns of is said before anybody is asked
     return Plan(
-        options, config, world, suites, found.choice, trials, sum(found.cases.values()), targets,
-        graders, scrubber, warn, tell, make,
+        options, config, world, suites, found.choice, trials, sum(found.cases.values()),
+        (found.chosen, found.total) if found.chosen < found.total else None, targets, graders,
+        scrubber, warn, tell, make,
         frozenset({*(given.targets or ()), *(given.users or ())}), users, needs,
     )  # fmt: skip
 

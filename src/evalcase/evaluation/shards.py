@@ -15,7 +15,7 @@ from evalcase.record.kept import KeptRun
 from evalcase.run.selection import Shard
 
 _DIFFER = frozenset({"evalcase", "python", "prices", "options", "targets", "trials", "cases",
-                     "target_versions", "suites", "dealt", "rests_on"})  # fmt: skip
+                     "target_versions", "suites", "dealt", "rests_on", "selected"})  # fmt: skip
 """What may differ between shards, or is looked at by itself."""
 _DEALT = "the cases that were dealt, by their rows or other files"
 _GRADED = "what they were graded by"

@@ -137,7 +137,8 @@ class Answers:
         return found if reading.text is file.text else _carried(found, reading.lines, file.lines)
 
     async def hint(self, file: OpenFile, first: int, last: int) -> list[Hint]:
-        """What became of the cases between two lines, counted from 0, in the newest run."""
+        """What became of the cases between two lines, counted from 0, each in the newest run that
+        has it."""
         reading = await self._good(file)
         if reading is None or reading.role.kind != "suite":
             return []

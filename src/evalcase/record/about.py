@@ -11,6 +11,14 @@ from evalcase.model.target import TargetVersion
 
 
 @dataclass(frozen=True, slots=True)
+class SelectedCases:
+    """How many cases of the suites were chosen for a run."""
+
+    chosen: int = field(metadata=NOT_NEGATIVE)
+    total: int = field(metadata=NOT_NEGATIVE)
+
+
+@dataclass(frozen=True, slots=True)
 class RunAbout:
     """What was run. All of it is a name, a path, a number or a hash, and none is a secret."""
 
@@ -31,6 +39,8 @@ class RunAbout:
     """How many trials there were to be."""
     cases: int | None = field(default=None, metadata=NOT_NEGATIVE)
     """The same for cases, each once for each of its targets."""
+    selected: SelectedCases | None = None
+    """Which part of the cases it is of; None where it is of all."""
     failed_of: str | None = None
     """The run whose cases that did not pass are what this one is of."""
     cwd: str = "."

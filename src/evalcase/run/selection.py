@@ -103,6 +103,11 @@ class Chooser:
     dealt: str | None = None
     """What tells the cases that shards were dealt from apart from others."""
 
+    @property
+    def narrows(self) -> bool:
+        """Whether anything is chosen at all, and not simply all."""
+        return self.selection != _ALL
+
     def choose(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         """The chosen ones, as a stream where that is possible."""
         if self.selection == _ALL:

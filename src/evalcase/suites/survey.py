@@ -50,6 +50,10 @@ class Survey(NamedTuple):
     """What is wrong with the suites themselves."""
     invalid: tuple[str, ...] = ()
     """Those of which no case is known."""
+    chosen: int = 0
+    """How many cases are run."""
+    total: int = 0
+    """How many there are in the suites; 0 where nothing is chosen among them."""
     fault: ConfigError | None = None
     """What else keeps the run from starting."""
 
@@ -65,8 +69,9 @@ def survey_cases(
 ) -> Survey:
     """Go through every case, and note what it needs. Nothing is made, or imported. `users` are the
     targets that a program gives to play users."""
-    unmatched, known = Unmatched(choice), Installed()
-    checked = unmatched.watch(suites.check())
+    unmatched, known, seen = Unmatched(choice), Installed(), _Seen()
+    picked = _Seen()
+    checked = unmatched.watch(seen.count(suites.check()) if choice.narrows else suites.check())
     found = Survey({}, {}, {}, choice, set(), set())
     errors: tuple[Problem, ...] = ()
     fault: ConfigError | None = None
@@ -76,7 +81,7 @@ def survey_cases(
             deque(checked, maxlen=0)  # a limit may have left some unread
             checked = iter(suites)
         named = tuple(dict.fromkeys(options.targets))
-        bare, chosen = _BareCases(), found.choice.choose(checked)
+        bare, chosen = _BareCases(), picked.count(found.choice.choose(checked))
         for suite, case in chosen if choice.at else bare.leave_out(chosen):
             targets = named or targets_of(case, config, suite)
             if choice.at:
@@ -99,7 +104,10 @@ def survey_cases(
         errors = error.problems
     if not errors:
         fault = _look_at_filters(unmatched, suites, found, fault, warn)
-    return found._replace(errors=errors, invalid=tuple(suites.invalid), fault=fault)
+    return found._replace(
+        errors=errors, invalid=tuple(suites.invalid), fault=fault,
+        chosen=picked.cases, total=seen.cases,
+    )  # fmt: skip
 
 
 class _BareCases:
@@ -128,6 +136,17 @@ class _BareCases:
         for suite, case in self._first.items():
             targets = named or targets_of(case, config, suite)
             _note_case(suite, case, targets, options, found, self._more[suite])
+
+
+class _Seen:
+    """Counts what goes by."""
+
+    cases = 0
+
+    def count(self, cases: Iterable[tuple[str, Case]]) -> Iterator[tuple[str, Case]]:
+        for each in cases:
+            self.cases += 1
+            yield each
 
 
 def _deal(choice: Chooser, cases: Iterable[tuple[str, Case]], shard: Shard) -> Chooser:

@@ -47,7 +47,7 @@ def test_all_well_is_said_as_plainly(project: Project) -> None:
     project.run("run")
     text = markdown(project)
     assert "### ✅ 3 of 3 cases passed (100.0%)" in text
-    assert "- rate: no failure in 3 cases: up to 63.2% may still fail\n" in text
+    assert "| 3 | 100.0% | 43.9% to 100.0% |" in text
 
 
 def test_what_a_rate_alone_does_not_say(project: Project) -> None:

@@ -17,6 +17,15 @@ def test_a_run_leaves_every_report_that_was_asked_for(project: Project) -> None:
     assert "1 failed" in (project.path / "o.txt").read_text()
 
 
+def test_it_is_said_which_file_was_written(project: Project) -> None:
+    project.suite(case("a", "say ok"))
+    assert "wrote r.json\n" in project.run("run", "--report", "r.json").err
+    assert project.run("run", "--report", "r.json", "--quiet").err == ""
+    assert project.run("report", "-o", "r.html").err == "wrote r.html\n"
+    assert project.run("compare", "-o", "c.html").err == "wrote c.html\n"
+    assert project.run("compare", "-o", "c.txt").err == "wrote c.txt\n"
+
+
 def test_a_report_is_what_the_command_makes_of_the_record(project: Project) -> None:
     project.suite(case("a", "say ok"))
     project.run("run", "--report", "out.jsonl")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -25,23 +26,12 @@ from tests.report.compare.fakes import FakeKept, side
 EXAMPLE = "FFFFFFFFF" + "PPP" + "P" * 139 + "F" * 49, "PPPPPPPPP" + "FFF" + "P" * 139 + "F" * 49
 """9 fixed and 3 broken of 200."""
 SCREEN = """\
-Head is not distinguishable from no change.
+No significant difference between base and head.
 
 base     before
 head     after
 
 200 cases compared: 9 fixed, 3 broken, 0 changed, 188 the same
-
-            base   head  change  95% interval      p
-pass rate  71.0%  74.0%    +3.0  -0.6 to +6.6  0.146
-
-               median     p95  total      each case
-latency  base  1.00 s  1.00 s  200 s
-         head  1.00 s  1.00 s  200 s  not estimable
-
-p is of the exact McNemar test.
-A change of 5.3 points or more is seen 4 times out of 5 with these cases; 5
-points need about 226 cases.
 
 broken s.eval.yaml: c9 (passed → failed)
   input     c9?
@@ -51,6 +41,17 @@ broken s.eval.yaml: c9 (passed → failed)
 
 broken   c10, c11
 fixed    c0, c1, c2, c3, c4, c5, c6, c7, c8
+
+            base   head  change  95% interval      p
+pass rate  71.0%  74.0%    +3.0  -0.6 to +6.6  0.146
+
+               median     p95  total      each case
+latency  base  1.00 s  1.00 s  200 s
+         head  1.00 s  1.00 s  200 s  not estimable
+
+p is of the exact McNemar test.
+A change of 5.3 points or more is seen 4 times out of 5 with these cases; to see
+one of 5 points takes about 226 cases.
 """
 
 
@@ -58,7 +59,9 @@ def compare(base: Side, head: Side) -> Comparison:
     return compare_sides(base, head, pair_targets(base.kept.targets, head.kept.targets))
 
 
-def compared(base: str, head: str, *gates: str, **options: Any) -> Compared:
+def compared(
+    base: Mapping[str, str] | str, head: Mapping[str, str] | str, *gates: str, **options: Any
+) -> Compared:
     comparison = compare(side(base, "before"), side(head, "after"))
     gated = find_gated(comparison, "passed", ())
     judged = judge_gates(comparison, gated, [read_gate(gate) for gate in gates])
@@ -82,7 +85,7 @@ def test_the_example_in_numbers() -> None:
     (tested,) = found["tested"]
     assert [round(100 * tested[name], 1) for name in ("change", "low", "high")] == [3.0, -0.6, 6.6]
     assert round(tested["p"], 3) == 0.146
-    assert found["result"] == ["Head is not distinguishable from no change."]
+    assert found["result"] == ["No significant difference between base and head."]
 
 
 def test_colours_are_those_of_a_run() -> None:
@@ -96,6 +99,33 @@ def test_colours_are_those_of_a_run() -> None:
 def test_no_line_is_wider_than_the_screen(width: int) -> None:
     lines = comparison_lines(compared(*EXAMPLE, "broken", "significantly-worse"), width, PLAIN)
     assert max(map(len, lines)) <= width
+
+
+def test_of_runs_in_which_nothing_changed_hardly_anything_is_said() -> None:
+    text = "\n".join(comparison_lines(compared("P" * 20, "P" * 20, "broken"), 80, PLAIN))
+    assert text.startswith("No case changed.\n")
+    assert text.endswith("gate     --fail-on broken: passed, no case is broken")
+    assert "McNemar" not in text
+    assert "seen 4 times out of 5" not in text
+
+
+def test_of_what_is_in_one_run_only_nothing_is_claimed() -> None:
+    found = compared({"a": "P", "b": "P"}, {"b": "P"})
+    (said,) = say_result(found.comparison, found.gated)
+    assert said == "No case that is in both changed, and too few cases to tell more."
+
+
+def test_a_changed_case_says_what_became_of_its_verdict() -> None:
+    lines = list(comparison_lines(compared("EFP", "FFP", limit=0), 80, PLAIN))
+    assert "changed  c0 (errored → failed)" in lines
+
+
+def test_of_a_gate_that_errors_keep_open_the_way_out_is_named() -> None:
+    found = compared("PPE", "PPP", "broken", "worse")
+    text = " ".join(" ".join(comparison_lines(found, 80, PLAIN)).split())
+    assert "gate not decided: 1 trial of base errored; run it again, or" in text
+    assert "allow that with --max-errors 1" in text
+    assert "--fail-on broken: not decided, though nothing against it was found" in text
 
 
 # Kinds

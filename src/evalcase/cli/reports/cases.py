@@ -10,6 +10,7 @@ from evalcase.cli.reports.standing import LineFinder
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
+from evalcase.record.folder import say_part
 from evalcase.report.files.folded import CaseTrials, fold_trials
 from evalcase.system.world import this_world
 
@@ -49,7 +50,7 @@ def write_markdown(reported: Reported) -> Iterator[str]:
     from evalcase.report.files.markdown import MarkdownHead, markdown_pieces
 
     kept, evaluated = reported.kept, reported.evaluated()
-    notes = [f"cases that did not pass in {origin}" if (origin := kept.run.about.failed_of) else "",
+    notes = [say_part(kept.run),
              f"grading {_grading(evaluated)}" if evaluated.graded_by is not None else "",
              say_mixed(kept.mixed), _settled(evaluated)]  # fmt: skip
     about = MarkdownHead(

@@ -6,16 +6,19 @@ A form is a function of a `Reported` that gives its pieces, one after the other:
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Container, Iterable, Iterator
 from importlib.util import find_spec
 from typing import TextIO
 
 from evalcase.cli.reports.overwriting import refuse_to_overwrite
 from evalcase.cli.reports.reported import Reported
+from evalcase.cli.terminal import write_prose
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
 from evalcase.system.files import open_anew
 from evalcase.system.own_objects import import_own
+from evalcase.text.visible import make_visible
 
 FormPieces = Iterator[str] | Iterator[bytes]
 
@@ -112,6 +115,11 @@ def write_pieces(pieces: Iterable[str | bytes], path: str) -> None:
                 shutil.copyfileobj(draft, file)
         except OSError as error:
             raise ConfigError(f"{path} can't be written: {error.strerror or error}") from error
+
+
+def tell_written(path: str) -> None:
+    """Say which file was written, beside whatever is printed."""
+    write_prose(f"wrote {make_visible(path)}", sys.stderr)
 
 
 def _encoded(pieces: Iterable[str | bytes]) -> Iterator[bytes]:

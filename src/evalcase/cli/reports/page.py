@@ -11,6 +11,7 @@ from evalcase.cli.reports.reported import Reported
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
+from evalcase.record.folder import say_part
 from evalcase.record.kept import KeptRun
 from evalcase.report.figures.decided import settle_figures
 from evalcase.report.figures.figures import Figures
@@ -45,8 +46,8 @@ def write_html(reported: Reported, home: str = "", watch: Told | None = None) ->
 
 def describe_run(evaluated: Evaluated, figures: Figures) -> RunFacts:
     """What is said of a run before its cases."""
-    run, origin = evaluated.run, evaluated.run.about.failed_of
-    remarks = [f"only the cases that did not pass in {origin}"] if origin else []
+    run, part = evaluated.run, say_part(evaluated.run)
+    remarks = [f"only {part}"] if part else []
     if mixed := say_mixed(evaluated.mixed):
         remarks.append(mixed)
     totals = evaluated.totals

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from evalcase.cli import declare
 from evalcase.cli.conclusion import RecordPlace
-from evalcase.cli.terminal import write_prose
+from evalcase.cli.terminal import seen_from, write_prose
 from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.record.folder import Run
@@ -57,7 +57,9 @@ def _require_folder(path: str) -> None:
         raise ConfigError(f"{path} can't be written: {why}")
 
 
-def write_reports(requests: Sequence[Request], kept: KeptRun, place: RecordPlace) -> int:
+def write_reports(
+    requests: Sequence[Request], kept: KeptRun, place: RecordPlace, *, quiet: bool = False
+) -> int:
     """Write what was asked for; 0, or the exit code for what could not be written, now or before.
     What was run is kept all the same, and can be reported again."""
     from evalcase.record.owed import note_owed, read_owed
@@ -67,11 +69,13 @@ def write_reports(requests: Sequence[Request], kept: KeptRun, place: RecordPlace
     left = owed - {request.form for request in requests}
     code = 0
     for request in requests:
-        from evalcase.cli.reports.forms import write_file
+        from evalcase.cli.reports.forms import tell_written, write_file
         from evalcase.cli.reports.reported import Reported
 
         try:
             write_file(request.form, Reported(kept, place), request.path)
+            if not quiet:
+                tell_written(seen_from(place.cwd, request.path))
         except EvalcaseError as error:
             write_prose(f"evalcase: {error}", sys.stderr)
             left.add(request.form)

@@ -4,7 +4,7 @@ as much it is in a case."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import fsum, isnan
+from math import fsum, inf, isnan
 from struct import Struct
 
 from evalcase.model.quick_dataclass import dataclass
@@ -16,6 +16,8 @@ from evalcase.system.row_store import RowStore
 _PAIR = Struct("<dd")
 _IN_MEMORY = 1 << 20
 """Bytes of pairs above which they go to a file: four amounts have one each."""
+_SHORTEST_S = 0.001
+"""Below that a latency is that of the machine and what else it does, and not of a target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,17 @@ class Amount:
     """None where there are none."""
     head: SideAmount | None
     ratio: Estimate | None
-    """Head by base; None where it can't be estimated."""
+    """Head by base; None where it can't be estimated, or is of times that mean nothing."""
     zeros: int
     """Pairs that have no ratio, since one side is 0."""
     unknown: int
     """Pairs of which one side doesn't say: they are in no figure."""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether hardly any case took a time that means something."""
+        sides = self.base, self.head
+        return _is_short(self.name, *(side.p95 for side in sides if side is not None))
 
 
 class Amounts:
@@ -67,15 +75,22 @@ class Amounts:
             self._zeros += 1
 
     def measure(self) -> Amount:
+        base, head = _spread(self._side(0)), _spread(self._side(1))
+        sides = (side for side in (base, head) if side is not None)
+        is_noise = _is_short(self.name, *(side.median for side in sides))
         return Amount(
-            self.name, self._known, _spread(self._side(0)), _spread(self._side(1)),
-            self._ratios.estimate(), self._zeros, self._unknown,
+            self.name, self._known, base, head, None if is_noise else self._ratios.estimate(),
+            self._zeros, self._unknown,
         )  # fmt: skip
 
     def _side(self, number: int) -> Iterator[float]:
         for block in self._pairs.blocks():
             for pair in _PAIR.iter_unpack(block):
                 yield pair[number]
+
+
+def _is_short(name: str, *values: float) -> bool:
+    return name == "latency" and max(values, default=inf) < _SHORTEST_S
 
 
 def _spread(values: Iterator[float]) -> SideAmount | None:

@@ -43,6 +43,14 @@ class Comparison:
         return self.base is self.head
 
     @property
+    def unselected(self) -> dict[ChangeKind, str]:
+        """What cases of a kind are called that only one side has, because the other was told to
+        leave them out."""
+        sides: tuple[tuple[ChangeKind, str, Side], ...]
+        sides = ("added", "base", self.base), ("removed", "head", self.head)
+        return {kind: f"not selected in {word}" for kind, word, side in sides if side.part}
+
+    @property
     def pairs(self) -> int:
         return sum(track.pairs for track in self.tracks)
 
@@ -64,7 +72,7 @@ def compare_sides(
         say_sides(base, head),
         say_errors(tracks, *walk.errored),
         walk.conditions.say(),
-        say_suites(tracks, walk.base_suites, walk.head_suites),
+        say_suites(tracks, (walk.base_suites, base.part), (walk.head_suites, head.part)),
     )
     alone = sorted(
         {*base.kept.targets, *head.kept.targets} - {*targets, *targets.values()}

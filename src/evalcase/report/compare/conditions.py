@@ -90,8 +90,12 @@ def _differs(base: Mapping[str, object], head: Mapping[str, object], name: str) 
 def say_sides(base: Side, head: Side) -> Iterator[str]:
     """What is to be said of each run by itself."""
     for word, side in (("base", base), ("head", head)):
+        if side.choice:
+            yield f"{word} is {side.choice}"
         if side.missing:
             yield f"{word} is not complete: {side.missing}"
+        if side.part and not side.origin:
+            yield f"{word} is of a part: {side.part}"
         if side.origin:
             yield (
                 f"{word} has only the cases that did not pass in {side.origin}: some of those "
@@ -118,17 +122,21 @@ def _trials(count: int) -> str:
 
 
 def say_suites(
-    tracks: tuple[TrackFigures, ...], base: Collection[str], head: Collection[str]
-) -> Iterator[str]:
+    tracks: tuple[TrackFigures, ...], base: tuple[Collection[str], str],
+    head: tuple[Collection[str], str],
+) -> Iterator[str]:  # fmt: skip
     """How many cases only one of the two has, and which of the suites of each; the names of cases
-    follow the numbers."""
-    kinds: tuple[tuple[ChangeKind, str, list[str]], ...] = (
-        ("added", "only in head", [each for each in head if each not in base]),
-        ("removed", "only in base", [each for each in base if each not in head]),
-    )
-    for kind, words, alone in kinds:
+    follow the numbers. That the other was not to have them is said already by what part it is."""
+    (base_suites, base_part), (head_suites, head_part) = base, head
+    kinds: tuple[tuple[ChangeKind, str, list[str], str], ...] = (
+        ("added", "only in head", [each for each in head_suites if each not in base_suites],
+         base_part),
+        ("removed", "only in base", [each for each in base_suites if each not in head_suites],
+         head_part),
+    )  # fmt: skip
+    for kind, words, alone, other_part in kinds:
         count = sum(track.counts[kind] for track in tracks)
-        if count:
+        if count and not other_part:
             yield f"{count:,} {'case' if count == 1 else 'cases'} {words}{_of_suites(alone)}"
 
 

@@ -18,6 +18,9 @@ _WORDS = ("broken", "worse", "significantly-worse", "worse-than:", "removed")
 GATES = "broken, worse, significantly-worse, worse-than:MARGIN or removed"
 
 
+_PASSED = {"broken": "no case is broken", "removed": "no case is missing in head"}
+
+
 class ComparisonGate(NamedTuple):
     """What a comparison must not be."""
 
@@ -30,21 +33,27 @@ class ComparisonGate(NamedTuple):
 
 
 class GateFinding(NamedTuple):
-    """What is said of one gate, or of what keeps any from being met, and what it costs."""
+    """What is said of one gate, or of what keeps any from passing, and what it costs."""
 
     gate: str
     """Empty where it is about all of them."""
     code: int
-    """0 where it is met."""
+    """0 where it passed, 1 where it failed; 2 or 3 where nobody can tell."""
     reason: str
-    """Why it is not met; or of how much it is."""
+    """Why it did not pass; or of how much it did."""
 
     def say(self, *, doubted: bool) -> str:
-        """It in words; `doubted` where something keeps all gates from being met."""
+        """It in words; `doubted` where something keeps all gates from passing."""
+        if not self.gate:
+            return f"not decided: {self.reason}"
         if self.code:
-            return f"{self.gate or 'none is met'}: {self.reason}"
-        met = "nothing against it in what there is" if doubted else "met"
-        return f"{self.gate}: {met}{f', {self.reason}' if self.reason else ''}"
+            said = f"{'FAILED' if self.code == 1 else 'not decided'}, {self.reason}"
+        elif doubted:
+            said = "not decided, though nothing against it was found"
+        else:
+            why = " ".join(filter(None, (_PASSED.get(self.gate), self.reason)))
+            said = f"passed{f', {why}' if why else ''}"
+        return f"--fail-on {self.gate}: {said}"
 
 
 def read_gate(text: str) -> ComparisonGate:
@@ -108,7 +117,8 @@ def _doubts(comparison: Comparison, max_errors: int) -> Iterator[GateFinding]:
         if errored > max_errors:
             trials = "1 trial" if errored == 1 else f"{errored:,} trials"
             allowed = f", more than the {max_errors:,} allowed" if max_errors else ""
-            yield GateFinding("", 3, f"{trials} of {word} errored{allowed}")
+            way_out = f"run it again, or allow that with --max-errors {errored}"
+            yield GateFinding("", 3, f"{trials} of {word} errored{allowed}; {way_out}")
 
 
 def _judge(gate: ComparisonGate, comparison: Comparison, gated: Sequence[Gated]) -> GateFinding:
@@ -196,7 +206,8 @@ def _say_compared(comparison: Comparison) -> str:
 def _say_removed(comparison: Comparison) -> Iterator[str]:
     count = sum(track.counts["removed"] for track in comparison.tracks)
     if count:
-        yield f"{_cases(count)} in base only"
+        part = comparison.head.part
+        yield f"{_cases(count)} in base only{f': head is of a part, {part}' if part else ''}"
     skipped = sum(track.head_skipped for track in comparison.tracks)
     if skipped:
         yield f"{_cases(skipped)} skipped in head, and not in base"

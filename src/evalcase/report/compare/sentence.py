@@ -3,14 +3,14 @@ only that."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.gated import Gated
 from evalcase.report.compare.power import Power
-from evalcase.report.compare.track import TrackFigures
+from evalcase.report.compare.track import ChangeKind, TrackFigures
 
-NO_CHANGE = "not distinguishable from no change"
+NO_CHANGE = "no significant difference"
 
 
 def quote_name(name: str) -> str:
@@ -29,9 +29,15 @@ def say_result(
 
 
 def _say_alone(each: Gated) -> str:
-    if each.measured.pairs and each.is_powerless:
+    if not each.measured.pairs:
+        return "Head can't be compared."
+    if each.is_distinct:
+        return f"Head is {_say(each)} than base."
+    if each.track.is_same:
+        return f"{_say(each).capitalize()}."
+    if each.is_powerless:
         return f"{_too_few(each).capitalize()}."
-    return f"Head {_is(each)}."
+    return "No significant difference between base and head."
 
 
 def _too_few(each: Gated) -> str:
@@ -41,16 +47,12 @@ def _too_few(each: Gated) -> str:
 def _say(each: Gated) -> str:
     if not each.measured.pairs:
         return "nothing to compare"
-    if not each.is_distinct:
-        return _too_few(each) if each.is_powerless else NO_CHANGE
-    return "better" if each.value > 0 else "worse"
-
-
-def _is(each: Gated) -> str:
-    """The same as a verb that follows what is compared with base."""
-    if not each.measured.pairs:
-        return "can't be compared"
-    return f"is {_say(each)}" + (" than base" if each.is_distinct else "")
+    if each.is_distinct:
+        return "better" if each.value > 0 else "worse"
+    if each.track.is_same:
+        of = " that is in both" if each.track.is_partial else ""
+        return f"no case{of} changed{f', and {_too_few(each)} more' if each.is_powerless else ''}"
+    return _too_few(each) if each.is_powerless else NO_CHANGE
 
 
 def _subject(each: Gated, quote: Callable[[str], str]) -> str:
@@ -61,13 +63,13 @@ def _subject(each: Gated, quote: Callable[[str], str]) -> str:
     return f"{name}, by {quote(each.grader)}" if each.grader is not None else name
 
 
-def say_counts(track: TrackFigures) -> str:
-    """How many cases there are of each kind."""
+def say_counts(track: TrackFigures, unselected: Mapping[ChangeKind, str]) -> str:
+    """How many cases there are of each kind, those that were left out by their own name."""
     counts = track.counts
     said = [f"{counts['fixed']:,} fixed", f"{counts['broken']:,} broken"]
     said += [f"{counts['changed']:,} changed", f"{counts['same']:,} the same"]
-    left_out = ("added", "removed", "skipped", "unfinished")
-    more = [f"{counts[kind]:,} {kind}" for kind in left_out if counts[kind]]  # type: ignore[index]
+    left_out: tuple[ChangeKind, ...] = ("added", "removed", "skipped", "unfinished")
+    more = [f"{counts[kind]:,} {unselected.get(kind, kind)}" for kind in left_out if counts[kind]]
     noun = "case" if track.pairs == 1 else "cases"
     beside = f"; not compared: {', '.join(more)}" if more else ""
     return f"{track.pairs:,} {noun} compared: {', '.join(said)}{beside}"
@@ -98,4 +100,5 @@ def say_power(power: Power) -> str:
     else:
         points = f"{100 * power.visible:.1f} points"
         could = f"A change of {points} or more is seen 4 times out of 5 with these cases"
-    return f"{could}; {100 * power.effect:.3g} points need about {power.needed:,} cases."
+    points = f"{100 * power.effect:.3g} points"
+    return f"{could}; to see one of {points} takes about {power.needed:,} cases."

@@ -48,3 +48,7 @@ class Side:
     """Whether it has all of each case, and not only what was asked and expected."""
     origin: str = ""
     """The run whose cases that did not pass these are."""
+    choice: str = ""
+    """Why this one was taken, where nobody named it and it is not the one that comes to mind."""
+    part: str = ""
+    """Which of the cases it is of, where it is not of all: the others were not asked for."""

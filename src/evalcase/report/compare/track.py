@@ -67,6 +67,16 @@ class TrackFigures:
     head_skipped: int = 0
     """Cases that only head has skipped."""
 
+    @property
+    def is_same(self) -> bool:
+        """Whether nothing became of any case that is compared."""
+        return self.counts["same"] == self.pairs
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether there are cases that are not compared."""
+        return sum(self.counts.values()) > self.pairs
+
 
 class Track:
     """Takes pairs, and holds none of them but for the names of what changed, up to a limit."""

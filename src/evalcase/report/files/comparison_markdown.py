@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evalcase.report.compare.compared import Compared
+from evalcase.report.compare.parts import choose_parts, list_parts, say_folded
 from evalcase.report.compare.power import find_power
 from evalcase.report.compare.sentence import say_counts, say_power, say_result, say_test
 from evalcase.report.compare.side import Side
@@ -52,11 +53,11 @@ def _track_lines(track: TrackFigures, compared: Compared) -> Iterator[str]:
     if len(compared.comparison.tracks) > 1 or track.base_target != track.head_target:
         yield f"### {code_span(track.base_target)} → {code_span(track.head_target)}"
         yield ""
-    yield say_counts(track)
+    yield say_counts(track, compared.comparison.unselected)
     yield ""
+    yield from _cases(track, compared)
     if track.pairs:
         yield from _tables(track, compared)
-    yield from _cases(track, compared)
 
 
 def _tables(track: TrackFigures, compared: Compared) -> Iterator[str]:
@@ -66,9 +67,11 @@ def _tables(track: TrackFigures, compared: Compared) -> Iterator[str]:
     if rows := amount_rows(track.amounts):
         yield from write_table(rows)
         yield ""
-    for title, parts in (("by grader", track.graders), ("by tag", track.tags)):
-        if len(parts) > 1:
-            head, *rest = part_rows(title, parts)
+    if track.is_same:
+        return
+    for noun, parts in list_parts(track):
+        if chosen := choose_parts(parts):
+            head, *rest = part_rows(f"by {noun}", chosen)
             yield from write_table([head, *([code_span(name), *row] for name, *row in rest)])
             yield ""
     power = find_power(next(iter(tested.values())), compared.effect, len(compared.gated))
@@ -76,6 +79,9 @@ def _tables(track: TrackFigures, compared: Compared) -> Iterator[str]:
     yield ""
     yield "The change can't be estimated." if power is None else say_power(power)
     yield ""
+    if folded := say_folded(track):
+        yield folded
+        yield ""
 
 
 def _cases(track: TrackFigures, compared: Compared) -> Iterator[str]:
@@ -83,7 +89,7 @@ def _cases(track: TrackFigures, compared: Compared) -> Iterator[str]:
     left = _LONGEST
     for kind in _KINDS:
         pairs, count = track.listed[kind], track.counts[kind]
-        if not pairs:
+        if not pairs or kind in compared.comparison.unselected:
             continue
         yield f"<details><summary>{count:,} {kind}</summary>"
         yield ""

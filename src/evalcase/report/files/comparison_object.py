@@ -42,7 +42,7 @@ def comparison_object(compared: Compared) -> dict[str, Any]:
 def _side(side: Side) -> dict[str, Any]:
     return {
         "name": side.label, "complete": not side.missing, "missing": side.missing or None,
-        "mixed": list(side.mixed), "failed_of": side.origin or None,
+        "mixed": list(side.mixed), "failed_of": side.origin or None, "part": side.part or None,
     }  # fmt: skip
 
 

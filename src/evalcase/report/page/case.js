@@ -89,8 +89,8 @@ function drawTrial(detail, trial) {
     trial.truncated && h('p.notice', 'The answer was cut, as it was larger than evalcase keeps.'),
     trial.stderr && h('div', h('h3', 'Standard error'), drawText(trial.stderr, 'json')),
     trial.scrubbed && h('p.notice', 'A secret was taken out of the answer; it was graded with it.'),
-    drawLabelling(detail, trial),
     h('div.graded', drawGradings(trial, [detail.reference, textOf(trial)])),
+    drawLabelling(detail, trial),
     trial.turns && drawBaseTalk(detail, trial),
     trial.answer && !trial.turns && listSides(detail, trial).length > 0 && !isPlain(trial) && [h('h3', 'Conversation'), drawMessages(trial.answer, 'Answer')],
     trial.steps && drawSteps(trial));

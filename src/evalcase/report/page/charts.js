@@ -94,7 +94,8 @@ function drawLatency(values) {
 
 function drawCharts() {
   const { about } = data;
-  const { rows } = shown;
+  // Of cases that are shown because they changed, a rate says nothing: charts are of the others, too.
+  const rows = isCompared() ? selectRows('change') : shown.rows;
   const { by_tag: tags, by_target: targets, by_suite: suites, by_vars: variables } = about.run.figures;
   const passed = (row) => verdictOf(row) === 'passed';
   const pairs = (name) => rows.map((row) => [cells[name][row], passed(row)]);

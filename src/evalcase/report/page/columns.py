@@ -159,7 +159,7 @@ def _measure(results: tuple[Result, ...]) -> dict[str, Any]:
 def _measure_base(row: CaseRow) -> dict[str, Any]:
     base = row.base
     if base is None:
-        return {"change": "added", **dict.fromkeys(BASE_NAMES[1:])}
+        return {"change": row.alone, **dict.fromkeys(BASE_NAMES[1:])}
     measured = _measure(base.results)
     return {
         "change": base.change,

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from evalcase.model.quick_dataclass import replace
 from evalcase.report.compare.amount_words import say_ratio, say_seconds
 from evalcase.report.compare.amounts import Amount
 from evalcase.report.compare.compared import Compared
 from evalcase.report.compare.differences import Measured
-from evalcase.report.compare.power import find_power
+from evalcase.report.compare.parts import choose_parts, say_folded
+from evalcase.report.compare.power import Power, find_power
 from evalcase.report.compare.sentence import say_counts, say_power, say_result, say_test
 from evalcase.report.compare.track import TrackFigures
 from evalcase.report.page.messages import Told
@@ -34,14 +36,22 @@ def tell_comparison(compared: Compared) -> Told:
 def _tell_track(track: TrackFigures, compared: Compared) -> Told:
     several = len(compared.comparison.tracks) > 1 or track.base_target != track.head_target
     tested = [each for each in compared.gated if each.track is track]
-    notes = [say_test(compared.gated)] if tested and track.pairs else []
+    notes = [say_test(compared.gated)] if tested and track.pairs and not track.is_same else []
     power = find_power(tested[0].measured, compared.effect, len(compared.gated)) if notes else None
     return {
         "title": f"{track.base_target} → {track.head_target}" if several else "",
-        "counts": say_counts(track),
+        "counts": say_counts(track, compared.comparison.unselected),
         "rows": list(_rows(track, {each.grader: each.measured for each in tested})),
-        "notes": notes if power is None else [*notes, say_power(power)],
+        "notes": [*notes, *_more_notes(track, power)] if notes else [],
     }
+
+
+def _more_notes(track: TrackFigures, power: Power | None) -> Iterator[str]:
+    if power is not None:
+        yield say_power(power)
+    # Tags are in the charts.
+    if folded := say_folded(replace(track, tags=())):
+        yield folded
 
 
 def _rows(track: TrackFigures, tested: dict[str | None, Measured]) -> Iterator[list[str]]:
@@ -53,8 +63,9 @@ def _rows(track: TrackFigures, tested: dict[str | None, Measured]) -> Iterator[l
         # Where only one of the two has a score there is no pair.
         of = "" if track.score.pairs == track.pairs else f", of {track.score.pairs:,} pairs"
         yield _measure_row(f"score{of}", track.score, is_share=False)
+    chosen = choose_parts(track.graders) if len(track.graders) > 1 else []
     for each in track.graders:
-        if len(track.graders) > 1 or each.name in tested:
+        if each in chosen or each.name in tested:
             yield _measure_row(f"by {each.name}", tested.get(each.name, each))
     for amount in track.amounts:
         if amount.base is not None and amount.head is not None:
@@ -83,6 +94,8 @@ def _measure_row(name: str, measured: Measured, *, is_share: bool = True) -> lis
 def _amount_row(amount: Amount) -> list[str]:
     assert amount.base is not None
     assert amount.head is not None
+    if amount.is_short:
+        return [f"{amount.name}, median", "<1 ms", "<1 ms", "", ""]
     told = "" if amount.ratio is None else say_ratio(amount)
     say = _TELLERS.get(amount.name, "{:,.0f}".format)
     sides = (say(side.median) for side in (amount.base, amount.head))

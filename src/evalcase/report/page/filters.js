@@ -3,7 +3,7 @@
 
 const shown = { rows: [], searching: false };
 const bar = { search: null, chips: new Map(), selects: {}, clear: null, told: null, hits: null, searched: '' };
-const CHANGES = ['broken', 'fixed', 'changed', 'added', 'removed', 'same', 'skipped', 'unfinished'];
+const CHANGES = ['broken', 'fixed', 'changed', 'added', 'removed', 'same', 'skipped', 'unfinished', 'not selected'];
 const isChange = (kind) => CHANGES.indexOf(kind) < 5;
 
 // A variable with its value, as one word of a filter.
@@ -183,6 +183,7 @@ function sayShown(isFiltered) {
   const searching = shown.searching ? ', searching' : '';
   if (!isFiltered) return `${sayCount(data.count, 'case')}${searching}`;
   const [tried] = countGroups(shown.rows, () => ['']);
-  const told = tried && !state.verdict.length && !labels.blind ? `, ${sayRate(rateGroup(tried), ' of them passed')}` : '';
+  // Of cases that are chosen by what became of them, a rate says nothing.
+  const told = tried && !state.verdict.length && !state.change.length && !labels.blind ? `, ${sayRate(rateGroup(tried), ' of them passed')}` : '';
   return `${groupDigits(shown.rows.length)} of ${sayCount(data.count, 'case')}${searching || told}`;
 }

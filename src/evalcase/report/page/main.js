@@ -27,14 +27,13 @@ function sayRepeats(repeats) {
 }
 
 function drawRate(run) {
-  const { rate: share, low, high, n, errored, without_errors: without, failures_up_to: upTo, why } = run.figures.all;
+  const { rate: share, low, high, n, errored, without_errors: without, why } = run.figures.all;
   if (share === null) return h('p.rate-large', 'No case was tried.');
   const line = svg('svg.rate-line', { viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
     svg('line.axis', { x1: 0, x2: 100, y1: 5, y2: 5 }), low !== null && svg('rect.interval', { x: low * 100, y: 2, width: Math.max(0.6, (high - low) * 100), height: 6, rx: 1 }), svg('rect.point', { x: Math.max(0, Math.min(99.2, share * 100 - 0.4)), y: 0, width: 0.8, height: 10 }));
   const told = [low === null ? why || (n === 1 ? 'One case gives no interval' : `No interval: ${run.figures.without_interval || 'it can\'t be estimated'}`) : `95 % interval ${sayPercent(low)} to ${sayPercent(high)}`];
   if (errored && without.rate !== null) told.push(`${sayPercent(without.rate)} of the ${groupDigits(without.n)} that did not error`);
-  if (upTo !== null) told.push(`none failed, and the true rate of failures may still be up to ${sayPercent(upTo)}`);
-  return h('div.rate-block', h('p.rate-large', h('strong', sayPercent(share)), ' of ', sayCount(n, 'case'), ' passed'),
+  return h('div.rate-block', h('p.rate-large', h('strong', sayPercent(share)), ' of ', sayCount(n, 'case'), isCompared() ? ' passed in head' : ' passed'),
     line, h('p.fine', told.join('; ')));
 }
 
@@ -88,7 +87,7 @@ function updateCharts() {
 }
 
 function drawChartsPlace() {
-  charts.place = h('details.charts-place', { open: !isNarrow(), ontoggle: updateCharts }, h('summary', 'Charts of what is shown'), h('div.charts'));
+  charts.place = h('details.charts-place', { open: !isNarrow(), ontoggle: updateCharts }, h('summary', isCompared() ? 'Charts of all cases, changed or not' : 'Charts of what is shown'), h('div.charts'));
   return charts.place;
 }
 

@@ -75,11 +75,13 @@ class PairedRows:
         return CaseRow(
             folded.suite, folded.case, folded.target, case, folded.outcome, folded.trials,
             base=base,
+            alone="not selected" if "added" in self.comparison.unselected else "added",
         )  # fmt: skip
 
     def _removed(self, name: PlacedName, place: _BasePlace, head_target: str) -> CaseRow:
         kept, results = self.comparison.base.kept, self._find_base(name, place)
-        base = BaseRow(name.target, kept.outcome(results[0]), results, "removed")
+        change = "not selected" if "removed" in self.comparison.unselected else "removed"
+        base = BaseRow(name.target, kept.outcome(results[0]), results, change)
         case = kept.find_case(place.suite, name.case)
         return CaseRow(place.suite, name.case, head_target, case, None, base=base)
 

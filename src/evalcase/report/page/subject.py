@@ -36,6 +36,8 @@ class CaseRow:
     regradings: Mapping[int, tuple[Regrading, ...]] = field(default_factory=dict)
     """By repeat, all gradings of the answer, where there are several."""
     base: BaseRow | None = None
+    alone: str = "added"
+    """What it is called where the other run hasn't got it."""
 
     @property
     def verdict(self) -> Verdict | None:

@@ -1,5 +1,5 @@
 """A comparison in, a screen out that one would paste into a pull request: first a sentence, then
-what else differs, then numbers, then the cases."""
+what else differs, then the cases, then numbers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from collections.abc import Iterator, Sequence
 from evalcase.report.compare.compared import Compared
 from evalcase.report.compare.gated import Gated
 from evalcase.report.compare.gates import GateFinding
+from evalcase.report.compare.parts import choose_parts, list_parts, say_folded
 from evalcase.report.compare.power import find_power
 from evalcase.report.compare.sentence import say_counts, say_power, say_result, say_test
 from evalcase.report.compare.track import ChangedPair, ChangeKind, TrackFigures
 from evalcase.report.terminal.cells import cut_text, wrap_text
-from evalcase.report.terminal.changed_cases import changed_lines, fold_alike, name_cases
+from evalcase.report.terminal.changed_cases import (
+    changed_lines,
+    fold_alike,
+    name_cases,
+    say_verdicts,
+)
 from evalcase.report.terminal.columns import align_columns
 from evalcase.report.terminal.comparison_tables import amount_rows, measure_rows, part_rows
 from evalcase.report.terminal.failures import INDENT
@@ -61,22 +67,32 @@ def _track_lines(
     if several:
         title = f"{track.base_target} → {track.head_target}"
         yield paint_text(cut_text(make_visible(title), width), style.place)
-    yield from wrap_text(say_counts(track), width)
-    if track.pairs:
-        yield ""
-        tested = {each.grader: each.measured for each in compared.gated if each.track is track}
-        yield from align_columns(measure_rows(track, tested), width, style)
-        if rows := amount_rows(track.amounts):
-            yield ""
-            yield from align_columns(rows, width, style)
-        for title, parts in (("by grader", track.graders), ("by tag", track.tags)):
-            if len(parts) > 1:
-                yield ""
-                yield from align_columns(part_rows(title, parts), width, style)
-        yield ""
-        yield from wrap_text(say_test(compared.gated), width)
-        yield from wrap_text(_powers(compared, track), width)
+    yield from wrap_text(say_counts(track, compared.comparison.unselected), width)
     yield from _case_lines(track, compared, width, style)
+    if track.pairs:
+        yield from _figure_lines(track, compared, width, style)
+
+
+def _figure_lines(
+    track: TrackFigures, compared: Compared, width: int, style: Style
+) -> Iterator[str]:
+    yield ""
+    tested = {each.grader: each.measured for each in compared.gated if each.track is track}
+    yield from align_columns(measure_rows(track, tested), width, style)
+    if rows := amount_rows(track.amounts):
+        yield ""
+        yield from align_columns(rows, width, style)
+    if track.is_same:
+        return  # there is nothing to explore, and nothing that p could be of
+    for noun, parts in list_parts(track):
+        if chosen := choose_parts(parts):
+            yield ""
+            yield from align_columns(part_rows(f"by {noun}", chosen), width, style)
+    yield ""
+    yield from wrap_text(say_test(compared.gated), width)
+    yield from wrap_text(_powers(compared, track), width)
+    if folded := say_folded(track):
+        yield from wrap_text(folded, width)
 
 
 def _powers(compared: Compared, track: TrackFigures) -> str:
@@ -90,6 +106,8 @@ def _case_lines(track: TrackFigures, compared: Compared, width: int, style: Styl
     sides = compared.comparison.base, compared.comparison.head
     rest: list[tuple[ChangeKind, list[str], int]] = []
     for kind in _NAMES:
+        if kind in compared.comparison.unselected:
+            continue  # who left them out knows their names
         pairs, count = track.listed[kind], track.counts[kind]
         limit, told = compared.limit if kind in compared.shown else 0, 0
         for pair, alike in fold_alike(pairs, sides[1], limit):
@@ -97,12 +115,22 @@ def _case_lines(track: TrackFigures, compared: Compared, width: int, style: Styl
             yield ""
             yield from changed_lines(kind, pair, sides, width, style)
             yield from _alike_lines(pair, alike, width, style)
-        rest.append((kind, name_cases(pairs[told:]), count - told))
+        names = name_cases(pairs[told:])
+        if kind == "changed":
+            names = [
+                f"{name}{_turned(pair)}" for name, pair in zip(names, pairs[told:], strict=True)
+            ]
+        rest.append((kind, names, count - told))
     if any(count for _, names, count in rest if names):
         yield ""
     for kind, names, count in rest:
         if names:
             yield from _labelled(kind, _some(names, count, width), width, style)
+
+
+def _turned(pair: ChangedPair) -> str:
+    """What the verdict of a case became, where it is not the same."""
+    return f" ({say_verdicts(pair)})" if pair.base_verdict != pair.head_verdict else ""
 
 
 def _alike_lines(

@@ -86,7 +86,7 @@ def amount_rows(amounts: Sequence[Amount]) -> Rows:
     rows = [["", "", "median", "p95", "total", "each case"]]
     for amount in amounts:
         base, head = amount.base, amount.head
-        if base is None or head is None or not (base.total or head.total):
+        if base is None or head is None or not (base.total or head.total) or amount.is_short:
             continue
         tell = _TELLERS[amount.name]
         rows.append([amount.name, "base", *_told(base, tell), _left_out(amount)])

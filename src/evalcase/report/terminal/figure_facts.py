@@ -52,11 +52,6 @@ def _rate_notes(part: Slice, figures: Figures) -> Iterator[str]:
     elif rate.n and rate.low is None:
         one = "1 case is" if rate.clusters is None else "one cluster is"
         yield f"{one} too few for an interval"
-    elif part.failures_up_to is not None:
-        units = _number(rate.n, "case")
-        if rate.clusters is not None:
-            units = _number(rate.clusters, "cluster")
-        yield f"no failure in {units}: up to {write_percent(part.failures_up_to)} may still fail"
     if rate.clusters is not None and figures.interval != "sequence":
         yield from _cluster_notes(figures, rate)
 

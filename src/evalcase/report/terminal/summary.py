@@ -62,8 +62,8 @@ class RunEnding:
     """The command that shows all of it."""
     grading: str = ""
     """Which of several gradings this is."""
-    origin: str = ""
-    """The run whose cases that did not pass these are."""
+    part: str = ""
+    """Which cases these are, where they are not all that the suites have."""
     not_run: int = 0
     """How many cases were not begun."""
     see_suite: Callable[[str], str] = str
@@ -72,6 +72,8 @@ class RunEnding:
     """What is mixed in it, that should not be: versions of a target."""
     saved: str = ""
     """What it has spared to end once it was decided."""
+    gate: str = ""
+    """What came of the pass rate that was asked for."""
 
 
 def summary_lines(
@@ -153,10 +155,8 @@ def _counted(counts: Counts, style: Style) -> list[tuple[str, str]]:
 
 def ending_lines(ending: RunEnding, width: int, style: Style) -> Iterator[str]:
     """What it is of, where the record is, whether it is complete, and what to do now."""
-    if ending.origin:
-        yield from _fact(
-            "cases", [f"those that did not pass in {make_visible(ending.origin)}"], width, style
-        )
+    if ending.part:
+        yield from _fact("part", [make_visible(ending.part)], width, style)
     if ending.mixed:
         yield from _fact("mixed", [make_visible(ending.mixed)], width, style)
     yield from _to_copy("record", ending.record, "", width, style)
@@ -165,6 +165,8 @@ def ending_lines(ending: RunEnding, width: int, style: Style) -> Iterator[str]:
         yield from _to_copy("stopped", ending.notice, "", width, style)
     if ending.saved:
         yield from _fact("saved", [ending.saved], width, style)
+    if ending.gate:
+        yield from _fact("gate", [ending.gate], width, style)
     if ending.next:
         yield from _to_copy("next", ending.next, style.hint, width, style)
 
