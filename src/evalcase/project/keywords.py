@@ -37,6 +37,7 @@ class Keywords(TypedDict, total=False):
     retry_timeouts: bool
     max_cost_usd: float
     fail_fast: bool
+    max_errors: int
     fail_under: float
     stop: StopRule
     against: str
