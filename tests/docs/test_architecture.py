@@ -141,7 +141,7 @@ def test_every_row_of_a_journal_is_told() -> None:
     table = page.partition("| row | what it holds |")[2].partition("\n\n")[0]
     rows = (
         outline.RESULT, outline.REGRADED, outline.CHANGED, outline.GRADING, outline.END,
-        outline.LOST, outline.TALK, outline.BATCH,
+        outline.LOST, outline.TALK, outline.BATCH, outline.BASIS,
     )  # fmt: skip
     told = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
     assert sorted(told) == sorted(("case", *rows))
