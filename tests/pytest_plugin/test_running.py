@@ -123,6 +123,66 @@ def test_repeats_count_by_the_verdict_of_the_case(evals: pytest.Pytester) -> Non
     assert run.totals.trials.total == 8
 
 
+@pytest.fixture
+def shaky(evals: pytest.Pytester) -> pytest.Pytester:
+    """A case that passes though one of its trials errors."""
+    write(
+        evals,
+        "agent.py",
+        "asked = []\n"
+        "async def answer(question):\n"
+        "    asked.append(question)\n"
+        "    return question if len(asked) != 2 else 1 / 0\n",
+    )
+    case = "- {id: a, input: a, expected_output: a, repeat: {times: 3, pass_rate: 0.3}}\n"
+    write(evals, "evals/all.eval.yaml", case)
+    return evals
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+def test_a_trial_that_errors_in_a_case_that_passes_is_not_overlooked(
+    shaky: pytest.Pytester, workers: list[str]
+) -> None:
+    plugins = ["-p", "xdist"] if workers else []
+    result = shaky.runpytest_subprocess("--evals", "evals", *plugins, *workers)
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    told = "not well: 1 trial errored, and --evals-max-errors allows 0"
+    result.stdout.fnmatch_lines([told])
+
+
+@pytest.mark.parametrize("is_by_key", [True, False])
+def test_so_many_trials_may_error(shaky: pytest.Pytester, is_by_key: bool) -> None:
+    if is_by_key:
+        write(shaky, "pytest.ini", "[pytest]\nevalcase_max_errors = 1\n")
+    options = [] if is_by_key else ["--evals-max-errors", "1"]
+    result = shaky.runpytest_inprocess("--evals", "evals", *options)
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.no_fnmatch_line("not well*")
+    (folder,) = (shaky.path / ".evalcase" / "runs").glob("2*")
+    assert '"max_errors":1' in (folder / "run.json").read_text().replace(" ", "")
+
+
+def test_a_run_that_is_not_complete_is_not_well(evals: pytest.Pytester) -> None:
+    """As one whose suite is edited in the meantime: what is in its record is not what it says."""
+    agent = (
+        "from pathlib import Path\n"
+        "async def answer(question):\n"
+        "    path = Path('evals/rows.csv')\n"
+        "    path.write_text(path.read_text() + 'b,y\\n')\n"
+        "    return question\n"
+    )
+    write(evals, "agent.py", agent)
+    write(evals, "evals/rows.csv", "id,q\na,x\n")
+    suite = "- {id: r, rows: rows.csv, input: '{{q}}', expected_output: '{{q}}'}\n"
+    write(evals, "evals/all.eval.yaml", suite)
+    result = evals.runpytest_inprocess("--evals", "evals")
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["not well: the run is not complete"])
+
+
 def test_the_first_failure_ends_the_run_and_it_can_be_resumed(evals: pytest.Pytester) -> None:
     write(
         evals,

@@ -21,6 +21,7 @@ _VALUES = {
     "timeout": ("SECONDS", "Seconds for each attempt. [default: 120]"),
     "retries": ("N", "Further attempts after what may succeed later. [default: 2]"),
     "max-cost": ("USD", "Start no more trials once this is spent."),
+    "max-errors": ("N", "Let so many trials error in cases that pass all the same. [default: 0]"),
     "env-file": ("FILE", "Take environment variables from this file, if they are not set."),
     "runs-dir": ("FOLDER", "Where records are kept. [default: .evalcase/runs]"),
 }

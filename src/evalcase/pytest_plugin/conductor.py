@@ -55,6 +55,8 @@ class Conductor:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: Thread | None = None
         self._is_ending = False
+        self._overlooked = 0
+        """Trials that errored in cases which passed all the same: no item tells of them."""
         self.warnings: list[str] = []
         self.evaluated: Evaluated | None = None
         """What came of the run, once it is over."""
@@ -102,6 +104,22 @@ class Conductor:
         if self.evaluated is not None:
             place = RecordPlace(self._settings.cwd, self._settings.config)
             yield from last_lines(self.evaluated, place, self.width, PLAIN)
+        if (fault := self.find_fault()) is not None:
+            yield f"not well: {fault}"
+
+    def find_fault(self) -> str | None:
+        """Why not all is well though no item says so, once the run is over; None if all is. The
+        command exits with 3 for the same."""
+        if self._thread is None or self._is_ending:
+            return None  # each item says it, or nobody wants to know
+        done, most = self.evaluated, self._settings.keywords.get("max_errors", 0)
+        if done is None or not done.complete:
+            return "the run is not complete"
+        errored = done.totals.trials.errored
+        if self._overlooked and errored > most:
+            what = "1 trial" if errored == 1 else f"{errored:,} trials"
+            return f"{what} errored, and --evals-max-errors allows {most:,}"
+        return None
 
     def _prepare(self, keys: Sequence[CaseKey], *, whole: bool) -> PreparedRun:
         settings = self._settings
@@ -171,6 +189,8 @@ class Conductor:
         if outcome.verdict is None or future is None or self._evaluation is None:
             return
         trials = sorted(self._trials.pop(key), key=lambda trial: trial.key.repeat)
+        if outcome.verdict == "passed":
+            self._overlooked += sum(each.verdict == "errored" for each in trials)
         case, scrubber = self._cases.get(key[:2]), self._evaluation.plan.scrubber
         future.set_result(tell_item(CaseTrials(outcome, tuple(trials)), case, self.width, scrubber))
 

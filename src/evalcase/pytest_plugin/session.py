@@ -136,9 +136,12 @@ class EvalSession:
                 self.conductor.interrupt()
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self) -> None:
-        """Nothing runs on after pytest: what it didn't wait for is ended, and can be resumed."""
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Nothing runs on after pytest: what it didn't wait for is ended, and can be resumed. And
+        pytest doesn't end well where the command wouldn't."""
         self.conductor.end()
+        if session.exitstatus == pytest.ExitCode.OK and self.conductor.find_fault() is not None:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_unconfigure(self) -> None:
         self.conductor.end()

@@ -28,6 +28,7 @@ _VALUES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "timeout": ("timeout_s", _number, "a number of seconds"),
     "retries": ("retries", int, "a whole number"),
     "max_cost": ("max_cost_usd", _number, "a number of dollars"),
+    "max_errors": ("max_errors", int, "a whole number"),
     "env_file": ("env_file", str, ""),
     "runs_dir": ("runs_dir", str, ""),
 }
