@@ -299,7 +299,7 @@ def test_cancelling_reaches_an_async_function(make: Make) -> None:
     ("source", "name", "said"),
     [
         ("", "agent", "write module:function"),
-        ("", "agent:", "write module:function"),
+        ("", "agent:", "write agent:FUNCTION"),
         ("", "agent.py:answer", "did you mean `./agent.py:answer`?"),
         ("", "sub/agent.py:f", "did you mean `./sub/agent.py:f`?"),
         ("", "agnt:answer", "there is no module `agnt`; did you mean `agent`?"),
