@@ -298,7 +298,7 @@ def test_cancelling_reaches_an_async_function(make: Make) -> None:
 @pytest.mark.parametrize(
     ("source", "name", "said"),
     [
-        ("", "agent", "write module:function"),
+        ("", "agent", "write agent:FUNCTION"),
         ("", "agent:", "write agent:FUNCTION"),
         ("", "agent.py:answer", "did you mean `./agent.py:answer`?"),
         ("", "sub/agent.py:f", "did you mean `./sub/agent.py:f`?"),
