@@ -626,4 +626,4 @@ def test_load_leaves_names_of_graders_to_who_knows_the_project() -> None:
     suite = evalcase.loads(text)
     assert [each.code for each in evalcase.check_text(text, "a.eval.yaml")] == ["unknown-grader"]
     with pytest.raises(evalcase.SuiteError, match="did you mean `contains`"):
-        evalcase.evaluate(suite, lambda question: "b")
+        evalcase.evaluate(suite, str)

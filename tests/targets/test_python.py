@@ -113,7 +113,9 @@ def test_usage_comes_with_an_answer_object(make: Make) -> None:
 
 
 def test_none_is_an_error(make: Make) -> None:
-    with pytest.raises(TargetError, match="returned None"):
+    with pytest.raises(
+        TargetError, match="returned None, .* does the function end without a `return`"
+    ):
         ask(make("def answer(prompt): pass"))
 
 
