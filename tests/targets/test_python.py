@@ -114,7 +114,7 @@ def test_usage_comes_with_an_answer_object(make: Make) -> None:
 
 def test_none_is_an_error(make: Make) -> None:
     with pytest.raises(
-        TargetError, match="returned None, .* does the function end without a `return`"
+        TargetError, match=r"returned None, .* does the function end without a `return`"
     ):
         ask(make("def answer(prompt): pass"))
 

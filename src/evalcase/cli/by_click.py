@@ -67,7 +67,8 @@ def _with_true_hint(error: click.ClickException) -> click.ClickException:
     hint = None
     if isinstance(error, click.NoSuchOption):
         hint = _hint_at_option(error)
-        error.possibilities = spelt_alike(error.option_name, error.possibilities or [])
+        alike = spelt_alike(error.option_name, list(error.possibilities or ()))
+        error = click.NoSuchOption(error.option_name, error.message, alike, error.ctx)
     elif isinstance(error, click.MissingParameter) and error.param and error.param.name == "run":
         hint = "'latest' is the newest one."
     elif isinstance(error, click.BadParameter) and " to 1." in error.message:
