@@ -60,10 +60,10 @@ echo '  errored   the agent broke, so there is no answer to judge'
 echo 'The exit code was 3, for the error. For the failure alone it would be 1.'
 echo
 
-heading '2. The agent is mended' \
-    'It did not know what a lamp weighs. Only the trial that errored is asked again.'
+heading '2. The agent is fixed' \
+    'It did not know what a lamp weighs. What a change of the agent does, a new run shows.'
 edit agent.py '"kettle": 1.2' '"kettle": 1.2, "lamp": 0.75'
-run 1 evalcase resume latest --retry-errored
+run 1 evalcase run
 
 heading '3. So is the expectation' \
     'To send a kettle costs 6.40. The answers are there: they are graded again.'

@@ -620,3 +620,11 @@ def test_text_may_be_empty(format: Format) -> None:
     """It is no suite, and says so in every format."""
     ((code, _),) = errors_of(lambda: evalcase.loads("", format))
     assert code in ("no-cases", "syntax")
+
+
+def test_load_leaves_names_of_graders_to_who_knows_the_project() -> None:
+    text = "cases: [{input: a, expected_output: b, graders: [{contain: x}]}]"
+    suite = evalcase.loads(text)
+    assert [each.code for each in evalcase.check_text(text, "a.eval.yaml")] == ["unknown-grader"]
+    with pytest.raises(evalcase.SuiteError, match="did you mean `contains`"):
+        evalcase.evaluate(suite, str)

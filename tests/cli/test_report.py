@@ -136,7 +136,7 @@ def test_a_case_that_stopped_the_run_is_shown_though_it_is_undecided(project: Pr
 
 def next_of(done: Done) -> list[str]:
     """The words of the command that is suggested, without the name of the run."""
-    found = re.search(r"^next +evalcase (.*)$", done.out, re.MULTILINE)
+    found = re.search(r"^next +(?:fix it, then: )?evalcase (.*)$", done.out, re.MULTILINE)
     words = found[1].split() if found else []
     return [word for word in words if not re.match(r"\d{8}-", word)]
 
@@ -147,8 +147,13 @@ def next_of(done: Done) -> list[str]:
         ("say ok", [], []),
         ("say no", [], ["report", "--case", "one"]),
         ("say no", ["--fail-fast"], ["report", "--case", "one"]),
-        ("raise x", [], ["resume", "--retry-errored"]),
-        ("raise x", ["--fail-fast"], ["resume", "--retry-errored"]),
+        ("raise x", [], ["run", "--failed-of"]),
+        (
+            "raise x",
+            ["--target", "python:agent:answer"],
+            ["run", "--target", "python:agent:answer", "--failed-of"],
+        ),
+        ("raise x", ["--fail-fast"], ["run"]),
     ],
 )
 def test_the_next_command_is_the_one_that_helps(
@@ -714,8 +719,9 @@ def test_a_run_whose_folder_was_renamed_is_named_as_it_is_found(project: Project
     folder.rename(folder.with_name("lost"))
     told = project.run("report", ".evalcase/runs/lost").out
     (line,) = [line for line in told.splitlines() if line.startswith("next")]
-    assert line.split() == ["next", "evalcase", "resume", ".evalcase/runs/lost", "--retry-errored"]
-    assert project.run(*line.split()[2:]).code == 3
+    command = line.removeprefix("next     fix it, then: evalcase ").split()
+    assert command == ["run", "--failed-of", ".evalcase/runs/lost"]
+    assert project.run(*command).code == 3
 
 
 def test_each_turn_that_failed_is_shown_with_what_was_said_in_it(agents: Project) -> None:

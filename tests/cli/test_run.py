@@ -132,7 +132,7 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
         ("target = ", [], "evalcase.toml"),
         (CONFIG, ["-o", "out.json"], "A report is written by --report FILE"),
         (CONFIG, ["--output", "out.json"], "A report is written by --report FILE"),
-        (CONFIG, ["--fail-under", "60"], "not in the range 0<=x<=1. Did you mean 0.6?"),
+        (CONFIG, ["--fail-under", "60"], "60.0 is out of range: 0 to 1. Did you mean 0.6?"),
         (
             CONFIG,
             ["--fail-under", "85%"],
@@ -143,7 +143,7 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
             ["--timeout", "5s"],
             "'5s' is no number: give a number of seconds, for example 5.",
         ),
-        (CONFIG, ["--timeout", "0"], "not in the range x>0"),
+        (CONFIG, ["--timeout", "0"], "0.0 is out of range: more than 0."),
         (CONFIG, ["--max-cost", "$3"], "give a number of US dollars, for example 2.5."),
         (CONFIG, ["--case", "on"], "no case has an id like `on` (the nearest is `one`)"),
         (CONFIG, ["--case", "one", "--case", "tow"], "no case has an id like `tow`"),

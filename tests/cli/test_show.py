@@ -102,6 +102,16 @@ def test_a_case_that_does_not_exist(folder: Path) -> None:
     assert "there is no case 'zzzzz'" in both.err
 
 
+def test_a_case_of_a_file_with_errors_is_not_said_to_be_missing(folder: Path) -> None:
+    (folder / "both.eval.yaml").write_text(
+        "cases:\n  - {id: fine, input: a, expected_output: b}\n  - {id: other, inptu: a}\n"
+    )
+    result = evalcase("show", "both.eval.yaml", "--case", "fine", cwd=folder)
+    assert result.code == 2
+    assert "case 'fine' is not shown: no case of a file with errors is." in result.err
+    assert "there is no case" not in result.err
+
+
 def test_an_unknown_id_is_no_way_to_steer_a_terminal(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text('- {id: "\\e[31msum", input: hi, expected_output: x}\n')
     for id in ("[31msum", "\x1b[31mzzz"):

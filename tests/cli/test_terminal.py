@@ -53,7 +53,7 @@ def test_the_last_screen_of_a_run(project: Project, gate: Gate) -> None:
         "2 passed, 1 failed, 1 errored, pass rate 50.0% (15.0–85.0%), 0.1 s",
         "rate     66.7% (20.8–93.9%) of the 3 cases that did not error",
         "record   .evalcase/runs/RUN",
-        "next     evalcase resume RUN --retry-errored",
+        "next     fix it, then: evalcase run --failed-of RUN",
         "",
     ]
 
@@ -238,8 +238,9 @@ def test_a_resumed_run_counts_what_is_left(project: Project, gate: Gate) -> None
 def test_the_next_command_finds_a_run_that_is_kept_elsewhere(project: Project) -> None:
     project.suite(case("a", "once"))
     done = project.run("run", "--runs-dir", "kept here")
-    said = shlex.split(done.out.splitlines()[-1].removeprefix("next     evalcase "))
-    assert said[2:] == ["--runs-dir", "kept here", "--retry-errored"]
+    last = done.out.splitlines()[-1]
+    said = shlex.split(last.removeprefix("next     fix it, then: evalcase "))
+    assert (said[:2], said[3:]) == (["run", "--failed-of"], ["--runs-dir", "kept here"])
     assert project.run(*said).code == 0
 
 

@@ -276,6 +276,8 @@ def test_exotic_syntax_that_libyaml_refuses_is_an_error_with_a_place(text: str) 
         ("a: * x", 1, 4, "quotes"),
         ("a: & x", 1, 4, "quotes"),
         ("- a\nb: 1", 2, 1, "- "),
+        ("cases:\n  - id: a\n   input: b", 3, 4, "line it up with `id` above, in column 5"),
+        ("cases:\n  - id: a\n  input: b", 3, 3, "line it up with `id` above, in column 5"),
         ("a: 1\nb\n", 2, 1, None),
         ("a: 1\n- b\n", 2, 1, "indentation"),
         ("a: %x", 1, 4, None),

@@ -174,6 +174,8 @@ def test_every_place_of_a_mistake() -> None:
          "did you mean {type: has, …}? `name` is what results call it"),
         ("{has: x, weight: 2}", "a grader with options says its name in `type`",
          "write {type: has, value: …} with the options beside them"),
+        ("{has: x, size: {min: 3}}", "a grader with options says its name in `type`",
+         "each grader is an item of its own: `- has: …` and `- size: …`"),
     ],
 )  # fmt: skip
 def test_what_is_said_of_it(grader: str, message: str, hint: str | None) -> None:

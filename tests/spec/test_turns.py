@@ -109,6 +109,11 @@ def test_what_belongs_to_the_case_is_said_to() -> None:
     assert problem.hint == "it belongs to the case, beside `turns`"
 
 
+def test_what_the_user_says_in_a_turn_is_its_input() -> None:
+    problem = only_problem("cases: [{turns: [{input: Hi, user: Hello}]}]")
+    assert problem.hint == "what the user says in a turn is its `input`"
+
+
 def test_stop_on_failure_is_for_turns_only() -> None:
     problem = only_problem("cases: [{input: Hi, stop_on_failure: true}]")
     assert (problem.code, problem.hint) == ("bad-value", "remove it")

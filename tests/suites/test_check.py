@@ -430,6 +430,12 @@ def test_no_target_at_all_is_well_until_a_run(folder: Path) -> None:
         evalcase.evaluate(".")
 
 
+def test_a_program_that_gives_no_target_is_told_how_to_pass_one(folder: Path) -> None:
+    suite = evalcase.loads("- {id: a, input: hi, expected_output: hi}")
+    with pytest.raises(evalcase.ConfigError, match=r"pass one, evaluate\(suite, target\), or"):
+        evalcase.evaluate(suite, root=folder)
+
+
 # What is not compared
 
 

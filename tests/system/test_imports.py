@@ -78,6 +78,17 @@ def test_the_same_fault_has_the_same_words_whatever_is_imported(project: Path, w
     assert f"({project / 'syntax_b.py'}:1)" in said("syntax_b:f", what)
 
 
+def test_an_error_out_of_a_library_is_placed_in_the_users_own_file(project: Path) -> None:
+    (project / "reads_f.py").write_text("import json\n\njson.loads('{')\n")
+    (project / "key_f.py").write_text("import os\nKEY = os.environ['EVALCASE_UNSET_F']\n")
+    assert said("reads_f:f").endswith(f"({project / 'reads_f.py'}:3)")
+    assert said("key_f:f") == (
+        "python target `key_f:f`: importing `key_f` failed: the environment variable "
+        f"EVALCASE_UNSET_F is not set ({project / 'key_f.py'}:2); "
+        "--env-file FILE reads a file of them"
+    )
+
+
 def test_a_pipe_is_no_module(project: Path) -> None:
     os.mkfifo(project / "pipe_b.py")
     assert said("pipe_b:f").endswith(

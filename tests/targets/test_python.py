@@ -113,7 +113,9 @@ def test_usage_comes_with_an_answer_object(make: Make) -> None:
 
 
 def test_none_is_an_error(make: Make) -> None:
-    with pytest.raises(TargetError, match="returned None"):
+    with pytest.raises(
+        TargetError, match=r"returned None, .* does the function end without a `return`"
+    ):
         ask(make("def answer(prompt): pass"))
 
 
@@ -298,8 +300,8 @@ def test_cancelling_reaches_an_async_function(make: Make) -> None:
 @pytest.mark.parametrize(
     ("source", "name", "said"),
     [
-        ("", "agent", "write module:function"),
-        ("", "agent:", "write module:function"),
+        ("", "agent", "write agent:FUNCTION"),
+        ("", "agent:", "write agent:FUNCTION"),
         ("", "agent.py:answer", "did you mean `./agent.py:answer`?"),
         ("", "sub/agent.py:f", "did you mean `./sub/agent.py:f`?"),
         ("", "agnt:answer", "there is no module `agnt`; did you mean `agent`?"),

@@ -46,27 +46,6 @@ ABOUT = """
           input: "What is 2+2?"
           expected_output: "4"
 
-    \b
-    evalcase init               write a first suite and a target, ready to run
-    evalcase check              check every eval file below this folder
-    evalcase show FILE          see what evalcase understood
-    evalcase run                run the cases against a target, keep every result
-    evalcase resume             go on with a run that was interrupted
-    evalcase grade              grade the answers of a run again
-    evalcase list               see the runs that were kept
-    evalcase report             see one of them again, or one of its cases in full
-    evalcase compare            see what changed since the run before
-    evalcase view               see all of them in the browser
-    evalcase merge FOLDER       put the shards of a run together
-    evalcase prune --keep 20    remove old runs
-    evalcase calibrate          see how far a judge can be trusted
-    evalcase graders [NAME]     see what can be graded, and how it is written
-    evalcase schema > FILE      let the editor complete and underline
-    evalcase lsp                serve an editor, which starts it
-    evalcase migrate FILE       bring old names up to date
-    evalcase import FILE        make a suite of another tool's file, or of a table
-    evalcase harvest TRACES     draft a suite of what an agent was really asked
-
     Only run, resume and grade execute anything; the others never import your code or open a
     connection, but for view, which only this machine can reach. Exit codes: 0 all well, 1 not all
     passed or a gate is not met, 2 an invalid file, configuration or usage, 3 trials errored or a

@@ -6,14 +6,14 @@ Made of the declarations of commands, and only where `quick_arguments` did not r
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from evalcase import __version__
 from evalcase.cli import declare
 from evalcase.cli.app import ABOUT, COMMANDS, command_of
-from evalcase.cli.usage_hints import hint_at_command, hint_at_option
+from evalcase.cli.usage_hints import hint_at_command, hint_at_option, spelt_alike
 
 
 class _Commands(click.Group):
@@ -67,9 +67,11 @@ def _with_true_hint(error: click.ClickException) -> click.ClickException:
     hint = None
     if isinstance(error, click.NoSuchOption):
         hint = _hint_at_option(error)
+        alike = spelt_alike(error.option_name, list(error.possibilities or ()))
+        error = click.NoSuchOption(error.option_name, error.message, alike, error.ctx)
     elif isinstance(error, click.MissingParameter) and error.param and error.param.name == "run":
         hint = "'latest' is the newest one."
-    elif isinstance(error, click.BadParameter) and "<=x<=1." in error.message:
+    elif isinstance(error, click.BadParameter) and " to 1." in error.message:
         hint = _hint_at_share(error.message.partition(" ")[0])
     if hint is None or not isinstance(error, click.UsageError):
         return error
@@ -132,12 +134,19 @@ def _option(declared: declare.CommandOption) -> click.Option:
         type=None if declared.type is None else _type(declared.type),
         multiple=declared.multiple,
         nargs=declared.nargs,
-        metavar=declared.metavar,
+        metavar=declared.metavar or _metavar(declared.type),
         show_default=declared.show_default,
         help=declared.help,
         callback=None if declared.callback is None else _callback(declared.callback),
         **settings,
     )
+
+
+def _metavar(declared: declare.Type | None) -> str | None:
+    """What stands for a number in the help, where the option has no word of its own for it."""
+    if isinstance(declared, declare.IntRange):
+        return "N"
+    return "NUMBER" if isinstance(declared, declare.FloatRange) else None
 
 
 def _type(declared: declare.Type) -> click.ParamType[Any]:
@@ -147,11 +156,36 @@ def _type(declared: declare.Type) -> click.ParamType[Any]:
         case declare.IntRange(None, None):
             return click.INT
         case declare.IntRange(least, most):
-            return click.IntRange(least, most)
+            return _Count(least, most)
         case declare.FloatRange():
             return _Number(declared)
         case declare.ExistingFile():
             return click.Path(exists=True, dir_okay=False)
+
+
+def _say_range(least: float | None, most: float | None, *, is_open: bool) -> str:
+    """Which numbers are allowed, in words."""
+    if least is None:
+        return f"at most {most:g}"
+    if most is None:
+        return f"more than {least:g}" if is_open else f"at least {least:g}"
+    return f"more than {least:g}, at most {most:g}" if is_open else f"{least:g} to {most:g}"
+
+
+def _in_words(message: str) -> str:
+    return message.replace(" is not in the range ", " is out of range: ")
+
+
+class _Count(click.IntRange):
+    """A whole number, whose range is said in words."""
+
+    def _describe_range(self) -> str:
+        return _say_range(self.min, self.max, is_open=False)
+
+    def fail(
+        self, message: str, param: click.Parameter | None = None, ctx: click.Context | None = None
+    ) -> NoReturn:
+        super().fail(_in_words(message), param, ctx)
 
 
 class _Number(click.FloatRange):
@@ -160,6 +194,14 @@ class _Number(click.FloatRange):
     def __init__(self, declared: declare.FloatRange) -> None:
         super().__init__(declared.least, declared.most, min_open=declared.min_open)
         self._meant = declared.meant
+
+    def _describe_range(self) -> str:
+        return _say_range(self.min, self.max, is_open=self.min_open)
+
+    def fail(
+        self, message: str, param: click.Parameter | None = None, ctx: click.Context | None = None
+    ) -> NoReturn:
+        super().fail(_in_words(message), param, ctx)
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None

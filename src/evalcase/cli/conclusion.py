@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalcase.cli.rate_gate import say_gate
+from evalcase.cli.run_again import stays_errored, suggest_new_run
 from evalcase.cli.terminal import seen_from
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.codec import encode_object
@@ -47,7 +48,10 @@ def conclusion_lines(
 
     failed = statistics.shown("failed")
     first = failed[0].result.key if failed else None
-    next_one = suggest_next(evaluated, name_run(evaluated.run, place), first, is_own=is_own)
+    name, fixed = name_run(evaluated.run, place), ""
+    if stays_errored(each.result for each in statistics.shown("errored")):
+        fixed = suggest_new_run(evaluated, name, place.config.root, place.cwd)
+    next_one = suggest_next(evaluated, name, first, fixed, is_own=is_own)
     ending = _ending(evaluated, place, next_one)
     if figures is None:
         from evalcase.report.figures.summing import sum_up
@@ -172,13 +176,15 @@ def say_trials(evaluated: Evaluated) -> str:
 
 
 def suggest_next(
-    evaluated: Evaluated, name: str, failed: TrialKey | None = None, *, is_own: bool = True
-) -> str:
+    evaluated: Evaluated, name: str, failed: TrialKey | None = None, fixed: str = "", *,
+    is_own: bool = True,
+) -> str:  # fmt: skip
     """The command that most people want now; none if all is well. Nobody is led to go on with a
-    run of somebody else's: that does what its record says."""
+    run of somebody else's: that does what its record says. `fixed` is for what errored, where
+    trying again would not help."""
     if not is_run(evaluated.run.path):  # somebody took it away while it was written
         return ""
-    resuming = _suggest_resuming(evaluated, name)
+    resuming = _suggest_resuming(evaluated, name, fixed)
     if resuming and is_own:
         return resuming
     graded = _at_grading(evaluated, name)
@@ -197,13 +203,13 @@ def _at_grading(evaluated: Evaluated, name: str) -> str:
     return f"{run}@{evaluated.grading}{option}{folder}"
 
 
-def _suggest_resuming(evaluated: Evaluated, name: str) -> str:
+def _suggest_resuming(evaluated: Evaluated, name: str, fixed: str) -> str:
     """How to go on with a run that can be gone on with; an earlier grading can not."""
     by = evaluated.graded_by
     if by is not None and not (by.complete or by.is_newest):
         return ""
     if evaluated.totals.trials.errored and (evaluated.complete or evaluated.failed_fast):
-        return f"evalcase resume {name} --retry-errored"
+        return fixed or f"evalcase resume {name} --retry-errored"
     if evaluated.cap_usd is not None:
         return f"evalcase resume {name} --max-cost {_raised_cap(evaluated)}"
     if not evaluated.complete and not evaluated.failed_fast and not evaluated.lost:

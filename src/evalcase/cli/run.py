@@ -112,7 +112,10 @@ def _auto_shard(of: str, slash: str) -> Shard:
     metavar="RUN",
     help="Only cases that did not pass in this run: its id, or `latest`.",
 )
-@declare.option("--seed", type=declare.IntRange(), default=0, show_default=True)
+@declare.option(
+    "--seed", type=declare.IntRange(), default=0, show_default=True, metavar="N",
+    help="What chance begins with: the same number draws the same cases.",
+)  # fmt: skip
 @declare.option(
     "--timeout",
     "timeout_s",

@@ -113,10 +113,17 @@ class _Shown:
 
     def exit_code(self) -> int:
         for id in sorted(self.missing):
-            close = find_nearest(id, self.others)
-            hint = f" Did you mean '{make_visible(close)}'?" if close else ""
-            sys.stderr.write(f"evalcase show: there is no case '{make_visible(id)}'.{hint}\n")
+            sys.stderr.write(f"evalcase show: {self._why_missing(id)}\n")
         return 2 if self.failed or self.missing else 0
+
+    def _why_missing(self, id: str) -> str:
+        close = find_nearest(id, self.others)
+        hint = f" Did you mean '{make_visible(close)}'?" if close else ""
+        if self.failed:  # it may well stand there
+            return (
+                f"case '{make_visible(id)}' is not shown: no case of a file with errors is.{hint}"
+            )
+        return f"there is no case '{make_visible(id)}'.{hint}"
 
 
 _MOST_SUGGESTED = 1000

@@ -35,11 +35,23 @@ _OPTIONS: Mapping[str, str] = {
     "--epochs": "--repeat", "--trials": "--repeat",
     "-k": "--case", "--id": "--case", "--filter": "--case", "--only": "--case",
     "--filter-pattern": "--case", "--tags": "--tag",
+    "--max-samples": "--limit", "--max-examples": "--limit",
     "--json": "--format json", "--html": "--format html", "--threshold": "--fail-under",
     "--env": "--env-file", "--budget": "--max-cost", "--output": "-o", "--out": "-o",
     "--timeout-s": "--timeout", "--last-failed": "--failed-of", "--lf": "--failed-of",
 }  # fmt: skip
 """The same for options: what to write, where a command has it."""
+
+_CONFIG = "evalcase.toml is found by itself, in this folder or one above it."
+_VERBOSE = "evalcase report --case ID shows a case in full."
+_NO_OPTION: Mapping[str, str] = {
+    "-c": _CONFIG, "--config": _CONFIG, "--config-file": _CONFIG,
+    "-v": _VERBOSE, "-vv": _VERBOSE, "--verbose": _VERBOSE, "--debug": _VERBOSE,
+}  # fmt: skip
+"""What needs no option here."""
+
+_ALIKE = 0.7
+"""How alike the names of two options must be, without their dashes."""
 
 
 def hint_at_command(word: str) -> str:
@@ -66,4 +78,10 @@ def hint_at_option(word: str, known: Collection[str], of_command: bool) -> str |
     for meant in (_OPTIONS.get(word, ""), word.removesuffix("s"), f"{word}s"):
         if meant.partition(" ")[0] in known:
             return f"Did you mean '{meant}'?"
-    return None
+    return _NO_OPTION.get(word)
+
+
+def spelt_alike(word: str, options: Collection[str]) -> list[str]:
+    """Those of some options that a word may well have been meant to be."""
+    name = word.lstrip("-")
+    return [each for each in options if find_nearest(name, [each.lstrip("-")], _ALIKE)]

@@ -11,6 +11,7 @@ from evalcase.resolve.grader_names import NEGATED
 
 _MODEL = "`judge`, by a criterion of your own"
 _CODE = "`python`, by a function of yours"
+_EXACT = "{equals: …}, or `expected`, which compares with `expected_output`"
 
 INSTEAD: Mapping[str, str] = {
     "agent-rubric": _MODEL,
@@ -26,6 +27,8 @@ INSTEAD: Mapping[str, str] = {
     "context-recall": "{judge: {rubric: context_recall}}",
     "context-relevance": "{judge: {rubric: context_precision}}",
     "conversation-relevance": "{judge: {rubric: conversation_goal}}",
+    "exact": _EXACT,
+    "exact-match": _EXACT,
     "execution-metrics": "`tool_calls`, `tokens`, `cost` and `latency`, each with its limit",
     "factuality": "{judge: {rubric: correct}}, and `expected_output` for what is true",
     "field-accuracy": "`fields`, a mapping of paths to values or matchers",
@@ -74,7 +77,7 @@ INSTEAD: Mapping[str, str] = {
 """What promptfoo's and AgentV's graders are here whose meaning, or whose options, are others."""
 
 _NEAR = {
-    "exact": "expected", "exact_match": "expected", "match": "expected",
+    "match": "equals",
     "code": "python", "function": "python", "callable": "python", "command": "script",
     "includes": "contains", "contains_any": "contains", "contains_all": "contains",
     "not_contains": "contains", "pattern": "regex", "string_check": "equals", "choice": "one_of",

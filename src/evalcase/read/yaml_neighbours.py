@@ -12,8 +12,11 @@ from evalcase.read.lines import split_lines
 from evalcase.text.late_pattern import late_pattern
 
 _NO_SPACE = late_pattern(r"[ ]*(?:- +)*([A-Za-z_]\w*):(?=[^\s:/])")
-_MISFIT = ("did not find expected key", "expected '-' indicator", "expected <document start>")
+_NO_DASH = "expected '-' indicator"
+_MISFIT = ("did not find expected key", _NO_DASH, "expected <document start>")
 _LATE = ("mapping values are not allowed", "could not find expected ':'", *_MISFIT)
+_ITEM = late_pattern(r"([ ]*- +)([A-Za-z_]\w*):(?: |$)")
+_KEY = late_pattern(r"[ ]*([A-Za-z_]\w*):(?: |$)")
 _NO_BREAK_SPACE = late_pattern("[ ]*([\u00a0\u2007\u202f\u3000]+)")
 
 
@@ -25,6 +28,8 @@ def explain_neighbours(complaint: str, text: str, mark: Any) -> Fault | None:
     fault = _odd_spaces(lines, mark) or _no_space(lines, mark)
     if fault is None and any(each in complaint for each in _MISFIT):
         fault = _after_value(text, lines, mark)
+    if fault is None and _NO_DASH in complaint:
+        fault = _below_item(lines, mark)
     return fault
 
 
@@ -74,6 +79,22 @@ def _after_value(text: str, lines: list[str], mark: Any) -> Fault | None:
     opening = {"]": "[", "}": "{"}.get(first, first)
     hint = f"text that starts with `{opening}` must be in quotes as a whole"
     return Fault("syntax", "there is more after the end of the value", span, hint)
+
+
+def _below_item(lines: list[str], mark: Any) -> Fault | None:
+    """A key that should stand below the first one of an item, `- id: a`, and is not lined up."""
+    key = _KEY.match(lines[mark.line]) if mark.line < len(lines) else None
+    items = (_ITEM.match(lines[number]) for number in range(mark.line - 1, -1, -1))
+    item = next((each for each in items if each is not None), None)
+    if key is None or item is None:
+        return None
+    line, column, name = mark.line + 1, mark.column + 1, item[2]
+    hint = (
+        f"line it up with `{name}` above, in column {len(item[1]) + 1}; "
+        "or start a new item with `- `, at the indentation of the others"
+    )
+    message = "this doesn't fit the list it stands in"
+    return Fault("syntax", message, Span(line, column, line, column + len(key[1])), hint)
 
 
 _OPEN_QUOTE = "is the closing quote missing on this line?"

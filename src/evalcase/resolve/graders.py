@@ -212,6 +212,7 @@ def _report_fault(
             example = declared.kind.example if declared is not None else ""
             message = f"the grader `{written.name}` takes no argument"
             hint = f"for example: {example}" if example and "{" in example else None
+            hint = _NO_ARGUMENT.get(written.name, hint)
     name = str(fault.path[0]) if fault.path else ""
     message = message.replace(f"`{name}`", f"`{written.written_as.get(name, name)}`", 1)
     if fault.code == "missing-option" and declared is not None and declared.kind.example:
@@ -223,6 +224,13 @@ def _report_fault(
             hint = f"`threshold` is a score; its limit is `{needs}`: {about}; {hint}"
     place = written.place(fault.path)
     findings.add_fault(fault._replace(path=place, message=message, hint=hint, at=at))
+
+
+_NO_ARGUMENT = {
+    "expected": "what is expected stands in `expected_output`; to compare with a text that stands "
+    "here, write {equals: …}"
+}
+"""What to write in place of an argument, where it is not an option."""
 
 
 def _report_nameless(path: KeyPath, findings: Findings) -> None:
@@ -251,5 +259,8 @@ def _hint_for_options(item: Mapping[str, Any], findings: Findings) -> str:
     kinds = [each for each in names if findings.declared(each) is not None]
     if type(name) is str and name and (findings.declared(name) is not None or not kinds):
         return f"did you mean {{type: {name:.40}, …}}? `name` is what results call it"
+    if len(kinds) > 1:
+        items = " and ".join(f"`- {kind}: …`" for kind in kinds)
+        return f"each grader is an item of its own: {items}"
     named = (*kinds, *names, "name")[0]
     return f"write {{type: {named:.40}, value: …}} with the options beside them"

@@ -105,6 +105,8 @@ def _check_foreign(
     within = {TURN.what: "turns", USER.what: "user"}.get(vocabulary.what)
     if within is not None and (name in CASE_FIELDS or name == EXECUTION):
         hint = f"it belongs to the case, beside `{within}`"
+    if vocabulary is TURN and name == "user":
+        hint = "what the user says in a turn is its `input`"
     hint = _hint_in_milliseconds(name, raw[name]) or hint or _ELSEWHERE
     message = f"`{name}` is not a field of {vocabulary.what}{describe_foreign_letter(name)}"
     taken = guess is None or guess in raw or findings.suggested(guess, base)

@@ -254,7 +254,8 @@ def _without_target(case: Case, suite: str) -> ConfigError:
     hint = "say --target NAME, or set `target` in evalcase.toml"
     span = find_case_span(suite, case.id)
     if span is None:
-        return ConfigError(f"{what}: {hint}")
+        # Made in a program, which has no command line.
+        return ConfigError(f"{what}: pass one, evaluate(suite, target), or {hint}")
     problem = Problem("undefined-target", what, suite, span, hint, case.id, stops=True)
     return ConfigError.of([problem])
 

@@ -15,7 +15,7 @@ from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.shape_names import Reference
 from evalcase.system import forks
-from evalcase.system.error_place import place_of
+from evalcase.system.error_place import describe_error
 from evalcase.system.file_modules import import_file, names_file, object_to_file
 from evalcase.system.interrupted import InterruptedRunError
 
@@ -85,8 +85,7 @@ def _modules_in(folder: str) -> list[str]:
 
 
 def _broken(module_name: str, error: BaseException) -> str:
-    said = f"{type(error).__name__}: {error}".rstrip(": ")
-    return f"importing `{module_name}` failed: {said}{place_of(error)}"
+    return f"importing `{module_name}` failed: {describe_error(error)}"
 
 
 def _missing(found: object, attribute: str, wanted: str) -> str:

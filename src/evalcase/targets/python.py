@@ -43,7 +43,7 @@ from evalcase.model.target import (
     Traits,
     is_target,
 )
-from evalcase.system.error_place import place_of
+from evalcase.system.error_place import describe_error
 from evalcase.system.file_modules import find_module_file
 from evalcase.system.imports import import_object, make_importable
 from evalcase.system.sources import trace_sources
@@ -148,8 +148,8 @@ class PythonTarget(Target):
             raise
         except BaseException as error:
             # Set-up is the user's code, and may fail in any way.
-            what = f"{type(error).__name__}: {error}{place_of(error)}"
-            raise TargetError(f"python target `{self.name}`: set-up failed: {what}") from error
+            what = f"set-up failed: {describe_error(error)}"
+            raise TargetError(f"python target `{self.name}`: {what}") from error
         self._bound = self._bind(found)
         plan = None if self._bound.is_async else self._plan
         stateless = self._options.stateless

@@ -14,8 +14,10 @@ from evalcase.model.answer import Answer
 from evalcase.model.grader import Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
+from evalcase.text.abridge import shorten_text
 
 REASKS = 2
+_SHOWN_REPLY = 100
 _LONGEST_REPLY = 4_000
 _CUT_OFF = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
 
@@ -58,6 +60,8 @@ async def ask_vote(
             messages = ask_again(prompt, complaint)
             about["reply"] = answer.text[:_LONGEST_REPLY]
     message = f"the judge's reply can't be read, after {REASKS + 1} tries: {complaint}"
+    if said := " ".join(about["reply"].split()):
+        message = f"{message}; it said “{shorten_text(said, _SHOWN_REPLY)}”"
     return _broken(about, GraderError("judge-unparseable", message, {"reply": about["reply"]}))
 
 

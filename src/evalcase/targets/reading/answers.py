@@ -40,6 +40,7 @@ EXTRAS = frozenset({
 """What may stand beside it. The time is accepted and not used: the engine measures its own."""
 
 
+_NOTHING = "the target returned None, which is no answer; does the function end without a `return`?"
 _make_answer = maker_of(Answer)
 
 
@@ -54,7 +55,7 @@ def read_answer(value: object, warn: Warn = _ignore) -> Answer:
     if isinstance(value, Answer):
         return _own(value)
     if value is None:
-        raise TargetError("the target returned None, which is no answer", kind="protocol")
+        raise TargetError(_NOTHING, kind="protocol")
     return read_json(_plain(value), warn)
 
 

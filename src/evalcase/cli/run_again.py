@@ -1,0 +1,63 @@
+"""The command for errors that the same call would only give again: a new run, once they are fixed.
+
+To go on with the run would put answers from before and after the fix into one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from shlex import quote
+
+from evalcase.cli.terminal import seen_from
+from evalcase.evaluation.evaluated import Evaluated
+from evalcase.model.failure import Failure
+from evalcase.model.result import Result
+from evalcase.record.folder import Run, folder_of_run
+from evalcase.text.late_pattern import late_pattern
+
+_OWN_FAULTS = ("exception", "exit", "protocol")
+_PASSING = late_pattern(
+    r"\w*(?:Time(?:d)?Out|Timeout|Connect|RateLimit|Unavailable|Overloaded|InternalServer)\w*:"
+)
+"""What clients of services call errors that are gone after a while."""
+
+
+def stays_errored(errored: Iterable[Result]) -> bool:
+    """Whether to try the same again can only come to the same, for each of some results."""
+    failures = [result.failure for result in errored]
+    return bool(failures) and all(each is not None and _is_lasting(each) for each in failures)
+
+
+def _is_lasting(failure: Failure) -> bool:
+    if failure.kind == "http":
+        status = failure.details.get("status")
+        return isinstance(status, int) and 400 <= status < 500 and status not in (408, 429)
+    return failure.kind in _OWN_FAULTS and not _PASSING.match(failure.message)
+
+
+def suggest_new_run(evaluated: Evaluated, name: str, root: str, cwd: str) -> str:
+    """How to run again what did not pass, with the suites and targets that were named."""
+    if not evaluated.totals.cases.not_passed:  # only some of the trials of cases that passed
+        return ""
+    words = " ".join(quote(word) for word in _named(evaluated.run, root, cwd))
+    # Of a run that ended early, nobody knows yet which cases don't pass.
+    failed_of = f" --failed-of {name}" if evaluated.complete else ""
+    return f"fix it, then: evalcase run{' ' * bool(words)}{words}{failed_of}"
+
+
+def _named(run: Run, root: str, cwd: str) -> Iterator[str]:
+    options = run.about.get("options")
+    options = options if isinstance(options, dict) else {}
+    folder = os.path.join(root, folder_of_run(run))
+    for path in _texts(options.get("paths")):
+        yield path if path == "-" else seen_from(cwd, os.path.join(folder, path))
+    for target in _texts(options.get("targets")):
+        yield from ("--target", target)
+    for path in _texts([options.get("env_file")]):
+        yield from ("--env-file", seen_from(cwd, os.path.join(folder, path)))
+
+
+def _texts(value: object) -> list[str]:
+    """Those of a list in a record, which may say anything."""
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
