@@ -15,22 +15,22 @@ COMMANDS = {
     "check": "Check eval files and point at every mistake.",
     "show": "Print cases in their canonical form.",
     "schema": "Print the JSON Schema of the format, for editors.",
-    "migrate": "Rename deprecated names, leaving every other byte alone.",
-    "import": "Make a suite of another tool's eval file.",
-    "harvest": "Draft a suite of an agent's traces.",
+    "migrate": "Rename deprecated names, and change nothing else.",
+    "import": "Convert a table or another tool's eval file to a suite.",
+    "harvest": "Draft a suite from an agent's traces.",
     "run": "Run cases against targets and keep every result.",
-    "resume": "Go on with a run that was not completed.",
+    "resume": "Continue a run that is not complete.",
     "grade": "Grade the answers of a run again.",
-    "list": "List the runs that were kept.",
-    "report": "Show what came of a run that was kept.",
+    "list": "List stored runs.",
+    "report": "Show the results of a stored run.",
     "compare": "Compare two runs, or two targets, case by case.",
-    "view": "Show all runs in the browser.",
-    "merge": "Put the shards of a run together to one.",
-    "prune": "Remove old runs, after it was said which.",
-    "calibrate": "Find out how far a judge can be trusted.",
+    "view": "Browse all runs in the browser.",
+    "merge": "Merge the shards of a run into one.",
+    "prune": "Remove old runs (lists them first).",
+    "calibrate": "Measure how far a judge can be trusted.",
     "graders": "List the graders, or explain one of them.",
-    "lsp": "Talk to an editor by the language server protocol.",
-    "init": "Write a starter that runs at once.",
+    "lsp": "Start the language server, for editors.",
+    "init": "Write a starter project that is ready to run.",
 }
 
 _FILES = {"import": "import_"}
@@ -47,30 +47,17 @@ ABOUT = """
           expected_output: "4"
 
     \b
-    evalcase init               write a first suite and a target, ready to run
-    evalcase check              check every eval file below this folder
-    evalcase show FILE          see what evalcase understood
-    evalcase run                run the cases against a target, keep every result
-    evalcase resume             go on with a run that was interrupted
-    evalcase grade              grade the answers of a run again
-    evalcase list               see the runs that were kept
-    evalcase report             see one of them again, or one of its cases in full
-    evalcase compare            see what changed since the run before
-    evalcase view               see all of them in the browser
-    evalcase merge FOLDER       put the shards of a run together
-    evalcase prune --keep 20    remove old runs
-    evalcase calibrate          see how far a judge can be trusted
-    evalcase graders [NAME]     see what can be graded, and how it is written
-    evalcase schema > FILE      let the editor complete and underline
-    evalcase lsp                serve an editor, which starts it
-    evalcase migrate FILE       bring old names up to date
-    evalcase import FILE        make a suite of another tool's file, or of a table
-    evalcase harvest TRACES     draft a suite of what an agent was really asked
+    Typical use:
+      evalcase init                  write a starter project
+      evalcase check                 check every eval file below this folder
+      evalcase run                   run the cases and keep every result
+      evalcase report -o run.html    write a page to share
+      evalcase compare               see what changed since the previous run
 
-    Only run, resume and grade execute anything; the others never import your code or open a
-    connection, but for view, which only this machine can reach. Exit codes: 0 all well, 1 not all
-    passed or a gate is not met, 2 an invalid file, configuration or usage, 3 trials errored or a
-    run is not complete, 130 interrupted.
+    Only run, resume and grade execute your code. The other commands never import it or open a
+    connection, except view, which serves only this machine. Exit codes: 0 success; 1 not all
+    passed, or a gate failed; 2 invalid file, configuration or usage; 3 trials errored, or a run is
+    not complete; 130 interrupted.
     """
 
 
