@@ -85,7 +85,7 @@ def test_a_name_that_means_something_else_is_told_what_to_write(name: str) -> No
         ({"type": "python", "value": "file://evals/checks.py"},
          "did you mean `./evals/checks.py:get_assert`?"),
         ({"type": "cost", "threshold": 0.002},
-         ("`threshold` is a score; its limit is `value`: how many USD, at most; "
+         ("`threshold` is a score; its limit is `value`: the most it may cost, in USD; "
           "for example: - cost: 0.01")),
     ],
 )  # fmt: skip

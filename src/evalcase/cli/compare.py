@@ -70,7 +70,8 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
 )  # fmt: skip
 @declare.option(
     "--effect", type=declare.FloatRange(0, 1, min_open=True), default=EFFECT, show_default=True,
-    callback=run_flags.check_finite, help="The change to detect; the output says how many cases that needs.",
+    callback=run_flags.check_finite,
+    help="The change to detect; the output says how many cases that needs.",
 )  # fmt: skip
 @declare.option(
     "--show", "shown", multiple=True, type=declare.WordChoice(_KINDS), default=("broken",),

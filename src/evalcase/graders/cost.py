@@ -15,11 +15,11 @@ from evalcase.model.shape import Number
 @dataclass(frozen=True, slots=True)
 class CostGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "cost", "The answer cost at most so many USD.", "value", example="- cost: 0.01"
+        "cost", "Limits what the answer costs, in USD.", "value", example="- cost: 0.01"
     )
 
     value: float = option(
-        Number(0), "How many USD, at most.", example=0.01,
+        Number(0), "The most it may cost, in USD.", example=0.01,
         elsewhere=("max", "budget", "max_usd", "usd"),
     )  # fmt: skip
 

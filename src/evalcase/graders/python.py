@@ -65,7 +65,9 @@ class FunctionGrader(Grader):
     can be given up. An async one runs in the event loop, which is quicker.
     """
 
-    kind: ClassVar[GraderKind] = GraderKind("python", "A Python function says so.", runs_code=True)
+    kind: ClassVar[GraderKind] = GraderKind(
+        "python", "Graded by a Python function.", runs_code=True
+    )
 
     def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
@@ -94,18 +96,18 @@ class PythonGrader(Grader):
     """The same for a function that is named, and imported before the first answer."""
 
     kind: ClassVar[GraderKind] = GraderKind(
-        "python", "A Python function says so.", "value", runs_code=True,
+        "python", "Graded by a Python function.", "value", runs_code=True,
         example="- python: checks:polite",
     )  # fmt: skip
 
     value: str = option(
         Reference(),
-        "The function, as `module:function`, or as `./file.py:function` from the project's folder.",
+        "The function: `module:function`, or `./file.py:function` relative to the project folder.",
         example="checks:polite",
     )
     arguments: dict[str, JSON] = option(
         MapOf(Anything(), "a mapping of names to values"),
-        "What else the function is given, by the names of its parameters.",
+        "Further arguments for the function, by parameter name.",
         default={}, example={"least": 3}, elsewhere=("args", "kwargs", "config", "params"),
     )  # fmt: skip
 
