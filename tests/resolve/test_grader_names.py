@@ -97,7 +97,7 @@ def test_hints_for_what_others_write(grader: Any, hint: str) -> None:
 def test_the_warning_says_what_it_is_here() -> None:
     (problem,) = load([{"type": "not-icontains-any", "value": ["x"]}]).problems
     assert problem.message == (
-        "`not-icontains-any` is here `contains` with `ignore_case: true`, `not: true`, "
+        "`not-icontains-any` is called `contains` here with `ignore_case: true`, `not: true`, "
         "`any` for `value`"
     )
     assert problem.hint == "`evalcase migrate` renames it"
