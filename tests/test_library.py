@@ -354,10 +354,10 @@ def test_warnings_are_logged_with_one_line_for_each_deprecated_name(
     path.write_text(DEPRECATED)
     evalcase.load(path)
     assert logged(caplog) == [
-        f"{path}:1:1: deprecated-name: `tests` is now called `cases`",
-        f"{path}:2:13: deprecated-name: `input_messages` is now called `input` (and 2 more)",
-        f"{path}:3:32: deprecated-name: `expected_messages` is now called `expected_output`",
-        f"{path}:4:32: deprecated-name: `outcome` is now called `criteria`",
+        f"{path}:1:1: deprecated-name: `tests` is called `cases` here",
+        f"{path}:2:13: deprecated-name: `input_messages` is called `input` here (and 2 more)",
+        f"{path}:3:32: deprecated-name: `expected_messages` is called `expected_output` here",
+        f"{path}:4:32: deprecated-name: `outcome` is called `criteria` here",
     ]
 
 
@@ -367,7 +367,7 @@ def test_warnings_are_logged_by_every_function_that_gives_cases(
     """But not by `check`, which returns them."""
     path = tmp_path / "old.jsonl"
     path.write_text('{"input_messages": "a", "expected_output": "c"}\n' * 2)
-    place = "`input_messages` is now called `input`"
+    place = "`input_messages` is called `input` here"
     list(evalcase.iter_cases(path))
     assert logged(caplog) == [f"{path}:1:2: deprecated-name: {place} (and 1 more)"]
     caplog.clear()

@@ -92,7 +92,7 @@ def test_graders_inside_of_others() -> None:
 def test_options_of_a_grader(text: str) -> None:
     found = offered(text)
     assert {"min", "max", "unit", "weight", "not"} <= {*found}
-    assert found["unit"].about == "What is counted."
+    assert found["unit"].about == "What to count."
     assert "order" not in found
 
 

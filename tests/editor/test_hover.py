@@ -34,8 +34,8 @@ def test_every_grader_by_its_own_sentence(grader: str, spelling: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "about"), [
-    (f"{CASE}    graders:\n      - type: length\n        u|nit: words", "What is counted."),
-    (f"{CASE}    graders:\n      - length: {{u|nit: words}}", "What is counted."),
+    (f"{CASE}    graders:\n      - type: length\n        u|nit: words", "What to count."),
+    (f"{CASE}    graders:\n      - length: {{u|nit: words}}", "What to count."),
     (f"{CASE}    graders:\n      - python:a|:b: {{weight: 2}}", ABOUT["python"]),
     ("cases:\n  - input: [{r|ole: user, content: x}]", "Who speaks."),
     ("cases:\n  - input: [{role: us|er, content: x}]", "Who speaks."),

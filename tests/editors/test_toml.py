@@ -29,7 +29,7 @@ GOOD = [ROOT / "tests/corpus/evalcase.toml", *sorted((ROOT / "examples").rglob("
         ("[tar|gets.a]\nkind = 'echo'", SETTINGS["targets"]),
         ("[targets.a]\nki|nd = 'echo'", "python: Calls a Python function."),
         ("[targets.a]\nkind = 'python'\nfunc|tion = 'a:b'", "The function, class or object"),
-        ("[judge]\ntar|get = 'a'", "The target that is asked for verdicts."),
+        ("[judge]\ntar|get = 'a'", "The target that acts as judge."),
     ],
 )
 def test_a_name_is_explained(toml: EditedProject, text: str, sentence: str) -> None:

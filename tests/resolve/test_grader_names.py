@@ -85,7 +85,7 @@ def test_a_name_that_means_something_else_is_told_what_to_write(name: str) -> No
         ({"type": "python", "value": "file://evals/checks.py"},
          "did you mean `./evals/checks.py:get_assert`?"),
         ({"type": "cost", "threshold": 0.002},
-         ("`threshold` is a score; its limit is `value`: how many USD, at most; "
+         ("`threshold` is a score; its limit is `value`: the most it may cost, in USD; "
           "for example: - cost: 0.01")),
     ],
 )  # fmt: skip
@@ -97,7 +97,7 @@ def test_hints_for_what_others_write(grader: Any, hint: str) -> None:
 def test_the_warning_says_what_it_is_here() -> None:
     (problem,) = load([{"type": "not-icontains-any", "value": ["x"]}]).problems
     assert problem.message == (
-        "`not-icontains-any` is here `contains` with `ignore_case: true`, `not: true`, "
+        "`not-icontains-any` is called `contains` here with `ignore_case: true`, `not: true`, "
         "`any` for `value`"
     )
     assert problem.hint == "`evalcase migrate` renames it"

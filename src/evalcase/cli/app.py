@@ -15,22 +15,22 @@ COMMANDS = {
     "check": "Check eval files and point at every mistake.",
     "show": "Print cases in their canonical form.",
     "schema": "Print the JSON Schema of the format, for editors.",
-    "migrate": "Rename deprecated names, leaving every other byte alone.",
-    "import": "Make a suite of another tool's eval file.",
-    "harvest": "Draft a suite of an agent's traces.",
+    "migrate": "Rename deprecated names, and change nothing else.",
+    "import": "Convert a table or another tool's eval file to a suite.",
+    "harvest": "Draft a suite from an agent's traces.",
     "run": "Run cases against targets and keep every result.",
-    "resume": "Go on with a run that was not completed.",
+    "resume": "Continue a run that is not complete.",
     "grade": "Grade the answers of a run again.",
-    "list": "List the runs that were kept.",
-    "report": "Show what came of a run that was kept.",
+    "list": "List stored runs.",
+    "report": "Show the results of a stored run.",
     "compare": "Compare two runs, or two targets, case by case.",
-    "view": "Show all runs in the browser.",
-    "merge": "Put the shards of a run together to one.",
-    "prune": "Remove old runs, after it was said which.",
-    "calibrate": "Find out how far a judge can be trusted.",
+    "view": "Browse all runs in the browser.",
+    "merge": "Merge the shards of a run into one.",
+    "prune": "Remove old runs (lists them first).",
+    "calibrate": "Measure how far a judge can be trusted.",
     "graders": "List the graders, or explain one of them.",
-    "lsp": "Talk to an editor by the language server protocol.",
-    "init": "Write a starter that runs at once.",
+    "lsp": "Start the language server, for editors.",
+    "init": "Write a starter project that is ready to run.",
 }
 
 _FILES = {"import": "import_"}
@@ -46,10 +46,18 @@ ABOUT = """
           input: "What is 2+2?"
           expected_output: "4"
 
-    Only run, resume and grade execute anything; the others never import your code or open a
-    connection, but for view, which only this machine can reach. Exit codes: 0 all well, 1 not all
-    passed or a gate is not met, 2 an invalid file, configuration or usage, 3 trials errored or a
-    run is not complete, 130 interrupted.
+    \b
+    Typical use:
+      evalcase init                  write a starter project
+      evalcase check                 check every eval file below this folder
+      evalcase run                   run the cases and keep every result
+      evalcase report -o run.html    write a page to share
+      evalcase compare               see what changed since the previous run
+
+    Only run, resume and grade execute your code. The other commands never import it or open a
+    connection, except view, which serves only this machine. Exit codes: 0 success; 1 not all
+    passed, or a gate failed; 2 invalid file, configuration or usage; 3 trials errored, or a run is
+    not complete; 130 interrupted.
     """
 
 

@@ -28,19 +28,19 @@ _LABELS = "labels.jsonl"
 @declare.argument("run", default="latest")
 @declare.option(
     "--labels", "path", default=_LABELS, show_default=True, metavar="FILE",
-    help="What people say of the answers: JSONL, a label in each line.",
+    help="Human labels of the answers: JSONL, one label per line.",
 )  # fmt: skip
-@declare.option("--label", is_flag=True, help="Ask a person, one answer at a time, and write FILE.")
+@declare.option("--label", is_flag=True, help="Label answers one at a time, and write FILE.")
 @declare.option(
     "--by", metavar="NAME",
-    help="Only labels of this person; with --label, who labels. [default there: the user]",
+    help="Only labels by this person. With --label: who labels. [default: the current user]",
 )  # fmt: skip
-@declare.option("--grader", metavar="NAME", help="Which grader, where a run has several judges.")
-@declare.option("--criterion", metavar="ID", help="Only labels on this criterion of the judge.")
+@declare.option("--grader", metavar="NAME", help="Which grader, if the run has several judges.")
+@declare.option("--criterion", metavar="ID", help="Only labels for this criterion of the judge.")
 @declare.option(
     "--min-kappa", callback=run_flags.check_finite,
     type=declare.FloatRange(-1, 1, meant="a number from -1 to 1, for example 0.6"), metavar="KAPPA",
-    help="Exit with 1 unless kappa is as much at the lower end of its interval.",
+    help="Exit with 1 unless the lower end of kappa's interval is at least this.",
 )  # fmt: skip
 @run_flags.as_json
 @run_flags.runs_dir
@@ -49,20 +49,20 @@ def command(
     run: str, path: str, label: bool, by: str | None, grader: str | None, criterion: str | None,
     min_kappa: float | None, as_json: bool, runs_dir: str | None,
 ) -> int:  # fmt: skip
-    """Find out how far a judge can be trusted.
+    """Measure how far a judge can be trusted.
 
-    People say of some answers of a run whether they pass, in a file of labels. This holds the
-    judge's verdicts against theirs: how often both agree, how much of that is chance (kappa), and
-    which share of the answers would really pass. RUN is a run as in `evalcase report`; RUN@1 is
-    its first grading.
+    People label some answers of a run as pass or fail. This command compares the judge's verdicts
+    with those labels: how often they agree, how much of that is chance (kappa), and what share of
+    all answers would really pass. RUN is given as for `evalcase report`; RUN@1 is its first
+    grading.
 
     \b
     evalcase calibrate --label           label answers of the newest run, blind
-    evalcase calibrate                   see what the labels say of its judge
+    evalcase calibrate                   compare its judge with the labels
     evalcase calibrate --min-kappa 0.6   fail a build whose judge is too weak
 
-    A hundred labels, half of them fails, tell most. A label is of one answer: where the target
-    answers anew, it no longer counts. Only the record and the labels are read.
+    About a hundred labels, half of them fails, work best. A label belongs to one answer: if the
+    target answers again, the label no longer counts. Only the record and the labels are read.
     """
     config = load_config(os.getcwd(), os.getcwd())
     found = find_run(run, runs_folder(runs_dir, config))

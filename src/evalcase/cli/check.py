@@ -27,13 +27,11 @@ from evalcase.suites.load import Loaded
     help="text for people, json for programs, github for annotations in a workflow, "
     "sarif for code scanning.",
 )
-@declare.option("--strict", is_flag=True, help="Warnings count as errors.")
+@declare.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @declare.option(
-    "--fix", is_flag=True, help="Do what hints say where that is one exact edit; show what is left."
+    "--fix", is_flag=True, help="Apply hints that are one exact edit, and show what is left."
 )
-@declare.option(
-    "--watch", is_flag=True, help="Check again whenever a file changes; Ctrl-C ends it."
-)
+@declare.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @stdin_format
 def command(
     paths: tuple[str, ...], output: str, strict: bool, fix: bool, watch: bool, stdin_format: Format
@@ -46,12 +44,12 @@ def command(
     \b
     evalcase check                          everything below this folder
     evalcase check evals/math.eval.yaml     one file
-    evalcase check --fix                    mend what one exact edit can mend
+    evalcase check --fix                    fix what a single edit can fix
     evalcase check --watch [PATHS]          again after each change, until Ctrl-C
     evalcase check --format github          in a workflow: comments on the lines
     cat x.jsonl | evalcase check - --stdin-format jsonl
 
-    Exit code: 0, or 2 if there are errors (with --strict, or warnings); after --watch, that of the
+    Exit code: 0, or 2 if there are errors (or, with --strict, warnings); with --watch, that of the
     last check.
     """
     paths = paths or (".",)

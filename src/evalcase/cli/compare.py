@@ -45,11 +45,11 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
 @declare.argument("runs", several=True, required=False, metavar="[BASE] [HEAD]")
 @declare.option(
     "--baseline", metavar="FILE",
-    help="The base: a file that `report --format jsonl` wrote.",
+    help="The base: a file written by `report --format jsonl`.",
 )  # fmt: skip
 @declare.option(
     "--targets", nargs=2, metavar="BASE HEAD",
-    help="Compare this target of base with that of head; of one run, if only one is named.",
+    help="Compare target BASE of the base with target HEAD of the head, or both of one run.",
 )  # fmt: skip
 @declare.option(
     "--fail-on", "gates", multiple=True, metavar="GATE", callback=_read_gates,
@@ -57,33 +57,34 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
 )  # fmt: skip
 @declare.option(
     "--grader", "graders", multiple=True, metavar="NAME",
-    help="Judge by this grader in place of all together. Repeatable.",
+    help="Compare by this grader only, instead of all together. Repeatable.",
 )  # fmt: skip
 @declare.option(
     "--measure", type=declare.WordChoice(get_args(Measure)),
-    help="Judge by what passed (with repeats, of each case the share of its trials), by cases that "
-    "passed, or by scores. [default: passed; gates by cases, too]",
+    help="Compare by trials that passed (with repeats, the share per case), by cases that passed, "
+    "or by score. [default: passed; gates also use cases]",
 )  # fmt: skip
 @declare.option(
     "--cluster", metavar="PATH",
-    help="Cases with the same value there tend to change together, such as metadata.topic.",
+    help="Cases with the same value at PATH, such as metadata.topic, are treated as related.",
 )  # fmt: skip
 @declare.option(
     "--effect", type=declare.FloatRange(0, 1, min_open=True), default=EFFECT, show_default=True,
-    callback=run_flags.check_finite, help="The change that matters: how many cases would show it.",
+    callback=run_flags.check_finite,
+    help="The change to detect; the output says how many cases that needs.",
 )  # fmt: skip
 @declare.option(
     "--show", "shown", multiple=True, type=declare.WordChoice(_KINDS), default=("broken",),
-    show_default=True, help="Cases whose answers are shown side by side. Repeatable.",
+    show_default=True, help="Which cases to show with both answers. Repeatable.",
 )  # fmt: skip
 @declare.option(
-    "--limit", type=declare.IntRange(0), default=5, show_default=True, help="How many of each."
-)
-@run_flags.max_errors("With a gate: trials of base, or of head, that may error. [default: 0]")
+    "--limit", type=declare.IntRange(0), default=5, show_default=True,
+    help="How many cases of each kind to show.",
+)  # fmt: skip
+@run_flags.max_errors("With a gate: allow this many errored trials on each side. [default: 0]")
 @declare.option(
     "--format", "form", type=declare.WordChoice(_COMPARED_FORMS),
-    help="For people, to read or (html) to look at; for a pull request; or one JSON object. "
-    "[default: by the ending of -o FILE, else text]",
+    help="The output format. [default: from the extension of -o FILE, else text]",
 )  # fmt: skip
 @declare.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @declare.option("-o", "--output", metavar="FILE", help="Write to this file.")
@@ -99,10 +100,10 @@ def command(
 ) -> int:  # fmt: skip
     """Compare two runs case by case: what was fixed, what broke, and whether it may be chance.
 
-    BASE and HEAD are runs as `report` names them, or files that `report --format jsonl` wrote;
-    without any, the latest and the newest before it that was to have the same cases. Cases are
-    paired by suite and id, targets by name, unless each run has only one. One run alone: its first
-    target against the others.
+    BASE and HEAD are runs, given as for `report`, or files written by `report --format jsonl`; by
+    default, the latest run and the newest one before it with the same selection of cases. Cases
+    are paired by suite and id, and targets by name, unless each run has only one. With a single run, its first target is compared with the
+    others.
 
     \b
     evalcase compare                            the latest against the one before
@@ -111,8 +112,8 @@ def command(
     evalcase compare --baseline main.jsonl --fail-on broken
     evalcase compare -o compared.html           both runs in one page
 
-    Without a gate the exit code is 0. With one it is 0 only if all that was to be compared is
-    there: 3 where a run is not complete, trials errored or nothing could be paired.
+    Without a gate, the exit code is 0. With one, it is 1 if the gate fails, and 3 if a run is not
+    complete, trials errored or nothing could be paired.
     """
     if len(runs) > 2:
         raise declare.WrongUsageError("name two runs at most: BASE and HEAD")

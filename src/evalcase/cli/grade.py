@@ -55,18 +55,19 @@ if TYPE_CHECKING:
 @declare.argument("run")
 @declare.option(
     "--suite", "suites", multiple=True, metavar="PATH",
-    help="Grade by the cases of these suites, found by their ids. Repeatable.",
+    help="Grade by the cases of these suites, matched by id. Repeatable.",
 )  # fmt: skip
 @declare.option(
     "--grader", "graders", multiple=True, metavar="GRADER",
-    help="Grade by this, in place of what cases say: a name, or YAML as in `graders`. Repeatable.",
+    help="Use this grader instead of those of the cases: a name, or YAML as in `graders`. "
+    "Repeatable.",
 )  # fmt: skip
-@declare.option("--recorded", is_flag=True, help="Grade by the cases as the record holds them.")
-@run_flags.max_cost("What judges may cost, with all that the run has spent.")
-@run_flags.max_errors("Another number than that of `run`.")
-@run_flags.fail_under("Another rate than that of `run`.")
+@declare.option("--recorded", is_flag=True, help="Grade by the cases as stored in the record.")
+@run_flags.max_cost("Limit the cost of judges, including what the run has already spent.")
+@run_flags.max_errors("Override the value of `run`.")
+@run_flags.fail_under("Override the rate of `run`.")
 @run_flags.no_exec
-@run_flags.env_file("Take environment variables from this file.")
+@run_flags.env_file("Read environment variables from this file.")
 @trust_option
 @report_option
 @run_flags.runs_dir
@@ -74,12 +75,12 @@ if TYPE_CHECKING:
 @run_flags.as_json
 @explain_errors
 def command(**flags: Unpack[GradeFlags]) -> int:
-    """Grade the answers of a run again. No target is asked; judges are.
+    """Grade the answers of a run again, without calling targets. Judges are called.
 
-    The suites are those of the run, as they are now. Every grading is kept: `report RUN@1` shows
-    the first one, `report RUN` the newest.
+    By default, the suites of the run are used as they are now. Every grading is kept: `report
+    RUN@1` shows the first one, `report RUN` the newest.
 
-    The exit code is that of the run by its new grading, as `run` has it.
+    The exit code is that of `run`, for the new grading.
 
     \b
     evalcase grade latest                       by the suites as they are now

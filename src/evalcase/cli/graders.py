@@ -12,12 +12,12 @@ from evalcase.errors import ConfigError
 @declare.command("graders")
 @declare.argument("name", required=False)
 def command(name: str | None) -> int:
-    """List the graders that are installed, or explain one of them.
+    """List the installed graders, or explain one of them.
 
     \b
     evalcase graders             every grader, and when it passes
     evalcase graders fields      its options, and an example
-    evalcase graders faithful    a ready rubric of the judge, to read and to copy
+    evalcase graders faithful    a built-in rubric for judges, to read or copy
     """
     from evalcase.graders.judging.ready import RUBRIC_NAMES, rubric_text
     from evalcase.model.grader_options import declared_grader

@@ -34,43 +34,43 @@ def _read_only(given: tuple[str, ...]) -> tuple[str, ...]:
 @declare.argument("traces")
 @declare.option(
     "-o", "--output", metavar="FILE",
-    help="Where to write the suite, by default standard output. A file is never overwritten.",
+    help="Where to write the suite; by default, standard output. Never overwrites a file.",
 )  # fmt: skip
 @declare.option(
     "--only", multiple=True, metavar="WHICH", callback=_read_only,
     help="'errored': a span failed; 'slow': the slowest tenth; KEY=VALUE: a span has that "
-    "attribute. Repeatable: all have to hold.",
+    "attribute. Repeatable: all must hold.",
 )  # fmt: skip
 @declare.option(
-    "--sample", type=declare.IntRange(1), metavar="N", help="Draw so many cases by chance.",
+    "--sample", type=declare.IntRange(1), metavar="N", help="A random sample of N cases.",
 )  # fmt: skip
 @declare.option(
     "--seed", type=declare.IntRange(0), default=0, show_default=True, metavar="N",
-    help="What chance begins with: the same number draws the same cases.",
+    help="The seed of --sample: the same number draws the same cases.",
 )  # fmt: skip
 @declare.option(
     "--criteria", is_flag=True,
-    help="Draft criteria for a judge of what was answered, and no expected output.",
+    help="Draft criteria for a judge from the answers, instead of an expected output.",
 )  # fmt: skip
-@declare.option("--keep-system", is_flag=True, help="Keep what the agent was told of itself.")
-@declare.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
+@declare.option("--keep-system", is_flag=True, help="Keep the agent's system messages.")
+@declare.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def command(
     traces: str, output: str | None, only: tuple[str, ...], sample: int | None, seed: int,
     criteria: bool, keep_system: bool, dry_run: bool,
 ) -> int:  # fmt: skip
-    """Draft a suite of an agent's traces, for a person to finish.
+    """Draft a suite from an agent's traces, for a person to finish.
 
-    TRACES is a file of OTLP JSON, an export on each line or one for the whole file. Each trace
-    becomes a case: what was asked is its input, and what was answered a draft of its expected
-    output. Those that ask nearly the same are folded to one. Keys, e-mail addresses and whatever
-    else patterns find (`[harvest]` in evalcase.toml) are replaced. Nothing is executed or fetched.
+    TRACES is an OTLP JSON file, with one export per line or one for the whole file. Each trace
+    becomes a case: the question is its input, and the answer a draft of its expected output.
+    Near-duplicate questions are merged into one. Keys, e-mail addresses and whatever else your
+    patterns match (`[harvest]` in evalcase.toml) are replaced. Nothing is executed or fetched.
 
     \b
     evalcase harvest traces.jsonl -o real.eval.yaml
     evalcase harvest traces.jsonl --only errored --dry-run
     evalcase harvest traces.jsonl --only service.name=shop --sample 50 --seed 1
 
-    Exit code: 0 if all was well, 1 if a trace could not be made a case, 2 if nothing was written.
+    Exit code: 0, 1 if a trace could not be converted to a case, 2 if nothing was written.
     """
     to_file = output not in (None, STDIN)
     if to_file and output is not None:

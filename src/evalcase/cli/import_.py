@@ -43,11 +43,11 @@ def _read_columns(given: tuple[str, ...]) -> dict[str, str]:
 @declare.argument("file")
 @declare.option(
     "--from", "format", type=declare.WordChoice(list(IMPORTERS)), metavar="NAME",
-    help=f"Whose file it is: {', '.join(IMPORTERS)}. By default, what is in it tells.",
+    help=f"The tool it comes from: {', '.join(IMPORTERS)}. By default, detected from the file.",
 )  # fmt: skip
 @declare.option(
     "-o", "--output", metavar="FILE",
-    help="Where to write the suite, by default standard output. A file is never overwritten.",
+    help="Where to write the suite; by default, standard output. Never overwrites a file.",
 )  # fmt: skip
 @declare.option(
     "--map", "columns", multiple=True, metavar="FIELD=COLUMN", callback=_read_columns,
@@ -55,26 +55,26 @@ def _read_columns(given: tuple[str, ...]) -> dict[str, str]:
 )  # fmt: skip
 @declare.option(
     "--rest", type=declare.WordChoice(["metadata"]),
-    help="Where columns go that nothing is said about. By default they are left out, and named.",
+    help="Where unmapped columns go. By default they are left out, and reported.",
 )  # fmt: skip
 @declare.option(
     "--expected", type=declare.WordChoice(["exact", "criteria"]),
-    help="Whether expected texts are compared, or are prose for a judge.",
+    help="Whether expected texts are compared exactly, or are criteria for a judge.",
 )  # fmt: skip
-@declare.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
+@declare.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 @declare.option(
     "--stdin-format", type=declare.WordChoice(["yaml", "json", "jsonl", "csv"]), default="yaml",
-    show_default=True, help="How to read standard input, which is named by '-'.",
+    show_default=True, help="The format of standard input, when FILE is '-'.",
 )  # fmt: skip
 def command(
     file: str, format: str | None, output: str | None, columns: dict[str, str], rest: str | None,
     expected: str | None, dry_run: bool, stdin_format: FileShape,
 ) -> int:  # fmt: skip
-    """Make a suite of another tool's eval file, or of any table.
+    """Convert another tool's eval file, or any table, to a suite.
 
-    FILE is a .yaml, .yml, .json, .jsonl, .csv or .tsv file, or '-' for standard input. Nothing of
-    it is executed or fetched. What has no counterpart here is left out: it is a comment in the
-    suite, at its place, and a problem that names the line and column it comes from.
+    FILE is a .yaml, .yml, .json, .jsonl, .csv or .tsv file, or '-' for standard input. Nothing in
+    it is executed or fetched. What has no counterpart in evalcase is left out: it becomes a comment
+    at that place in the suite, and is reported with its line and column.
 
     \b
     evalcase import promptfooconfig.yaml -o suite.eval.yaml
@@ -83,7 +83,7 @@ def command(
     evalcase import qa.csv --map input=question --map expected_output=answer
     evalcase import qa.csv --map input=question --rest metadata --dry-run
 
-    Exit code: 0 if all was imported, 1 if something was left out, 2 if nothing could be written.
+    Exit code: 0 if everything was imported, 1 if something was left out, 2 if nothing was written.
     """
     to_file = output not in (None, STDIN)
     path = output if output is not None and to_file else STDIN

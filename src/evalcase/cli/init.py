@@ -17,15 +17,15 @@ from evalcase.text.visible import make_visible
 @declare.command("init")
 @declare.argument("folder", default=".")
 def command(folder: str) -> int:
-    """Write a starter into FOLDER, by default the current one: a suite, an agent, a configuration.
+    """Write a starter project into FOLDER: a suite, an agent and a configuration.
 
-    It runs at once, offline and without a key. A .gitignore keeps the records of runs out of git.
-    A file that exists is never changed: if there is one in the way, it is named and nothing is
-    written; a .gitignore that is there is left as it is.
+    FOLDER is the current folder by default. The project runs offline and without an API key. A
+    .gitignore keeps stored runs out of git. Existing files are never changed: if one is in the
+    way, it is named and nothing is written. An existing .gitignore is kept as it is.
 
     \b
-    evalcase init             here
-    evalcase init shop        in a folder of its own
+    evalcase init             in the current folder
+    evalcase init shop        in a new folder
 
     Exit code: 0, or 2 if a file is in the way or can't be written.
     """

@@ -38,11 +38,11 @@ _MOST_RUNS = 20
 @declare.argument("runs", several=True, required=False)
 @declare.option(
     "--limit", type=declare.IntRange(1), metavar="N",
-    help="At most this many, the newest. [default: 20; with --json, all]",
+    help="Only the newest N runs. [default: 20; with --json, all]",
 )  # fmt: skip
 @declare.option("--suite", metavar="GLOB", help="Only runs of a suite whose path matches.")
 @declare.option("--target", metavar="GLOB", help="Only runs with a target whose name matches.")
-@declare.option("--json", "as_json", is_flag=True, help="A list of objects on standard output.")
+@declare.option("--json", "as_json", is_flag=True, help="Print a JSON list of objects.")
 @run_flags.runs_dir
 @explain_errors
 def command(
@@ -53,16 +53,15 @@ def command(
     as_json: bool,
     runs_dir: str | None,
 ) -> int:
-    """List the runs of this project, newest first, with what came of each.
+    """List the runs of this project and their results, newest first.
 
-    RUNS are named as for `report`, each with a grading if one likes: RUN@1. Without any, all are
-    listed.
+    RUNS are given as for `report`, optionally with a grading: RUN@1. By default, all are listed.
 
     \b
     evalcase list                   id, age, cases, pass rate, cost, suite, target
     evalcase list latest@1 latest   only these: two gradings of the newest run
-    evalcase report ID              see one of them again
-    evalcase resume ID              go on with one that is marked incomplete
+    evalcase report ID              show one of them
+    evalcase resume ID              continue one that is marked incomplete
     """
     config = look_for_runs(os.getcwd())
     folder = runs_folder(runs_dir, config)

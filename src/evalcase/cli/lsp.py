@@ -11,15 +11,15 @@ from evalcase.cli import declare
 
 @declare.command("lsp")
 def command() -> int:
-    """Talk to an editor by the language server protocol, over standard input and output.
+    """Start the language server, which talks to an editor over standard input and output.
 
-    An editor starts it: the problems of `check` while you type, completion, explanations, quick
-    fixes, the places that names stand for, and beside each case what became of it in the newest
-    run. Nothing of the project is executed, and nothing is written.
+    Editors start it. It offers the problems of `check` as you type, completion, hover texts, quick
+    fixes, go to definition, and the verdict of each case in the newest run. Nothing in the project
+    is executed, and nothing is written.
 
-    It needs pygls, which the extra `lsp` brings: pip install "pygls>=2.0"
+    It needs pygls, which the extra `lsp` installs: pip install "pygls>=2.0"
 
-    Exit code: 0 after the editor has ended it; 1 if the editor is gone; 2 without the extra.
+    Exit code: 0 if the editor shut it down; 1 if the editor is gone; 2 without the extra.
     """
     try:
         from evalcase.lsp.features import make_server

@@ -33,7 +33,7 @@ from evalcase.system.world import World, this_world
 @declare.argument("runs", several=True)
 @declare.option(
     "--partial", is_flag=True,
-    help="Merge what is there, as a run that is not complete: `resume` does the rest.",
+    help="Merge the shards there are into an incomplete run, which `resume` can complete.",
 )  # fmt: skip
 @report_option
 @run_flags.runs_dir
@@ -44,19 +44,19 @@ def command(
     runs: tuple[str, ...], partial: bool, reports: tuple[str, ...], runs_dir: str | None,
     quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    """Put the shards of a run together to one.
+    """Merge the shards of a run into one.
 
-    RUNS are runs that were made with --shard, by their ids or folders; or folders that hold such
-    runs. The result is a run like any other, in the folder of runs; the shards stay as they are.
+    RUNS are runs made with --shard, given by id or folder, or folders of such runs. The result is
+    a run like any other, stored with the other runs; the shards are not changed.
 
     \b
     evalcase run --shard 1/3 --runs-dir shards   on the first of three machines
-    evalcase merge shards                        all that is in that folder
+    evalcase merge shards                        all shards in that folder
     evalcase merge shards --partial              without one that was lost
 
-    Shards that don't belong together are refused by name, and so is one that is there twice: the
-    exit code is 2. If one is missing or not complete it is 3, unless that is what --partial is for.
-    Else it is that of a run which was made in one piece.
+    The exit code is 2 if shards don't belong together or one is given twice (both are named), 3 if
+    one is missing or not complete and --partial is not given, and otherwise that of an unsharded
+    run.
     """
     wanted = request_reports(reports)
     config, world = look_for_runs(os.getcwd()), this_world()

@@ -25,19 +25,19 @@ from evalcase.text.visible import make_visible
 @declare.option("--check", is_flag=True, help="Change nothing; exit 1 if something would change.")
 @stdin_format
 def command(paths: tuple[str, ...], diff: bool, check: bool, stdin_format: Format) -> int:
-    """Rename deprecated names in place; every other byte stays as it is.
+    """Rename deprecated names in place, and change nothing else.
 
     input_messages becomes input, expected_messages becomes expected_output, evalcases, eval_cases
     and tests become cases, evaluators, assertions and assert become graders, expected_outcome and
-    outcome become criteria, and dataset becomes name. Graders under names of promptfoo and AgentV
-    get ours, with what those say by themselves: icontains becomes contains, with ignore_case. A
-    name that stands beside its new one is left and reported, and so is 'execution', which is no
-    plain rename.
+    outcome become criteria, and dataset becomes name. Grader names of promptfoo and AgentV become
+    those of evalcase, with the options they imply: icontains becomes contains, with ignore_case. If
+    the old and the new name are both there, the old one is left and reported. So is 'execution',
+    which takes more than a rename.
 
     \b
     evalcase migrate evals/ --diff    look first
     evalcase migrate evals/           then do it
-    evalcase migrate evals/ --check   in CI: fail while old names are left
+    evalcase migrate evals/ --check   in CI: fail if old names are left
 
     Standard input ('-') is written to standard output. Exit code: 0, 1 with --check if something
     would change, 2 if a file can't be read.

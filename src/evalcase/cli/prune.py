@@ -30,31 +30,29 @@ def _duration(value: str | None) -> timedelta | None:
 
 
 @declare.command("prune")
-@declare.option(
-    "--keep", type=declare.IntRange(0), metavar="N", help="Let this many stay, the newest."
-)
+@declare.option("--keep", type=declare.IntRange(0), metavar="N", help="Keep the newest N runs.")
 @declare.option(
     "--older-than", callback=_duration, metavar="AGE",
-    help="Let those stay that are not older: 30d, 12h, 8w.",
+    help="Only remove runs older than this: 30d, 12h, 8w.",
 )  # fmt: skip
 @declare.option("--incomplete", is_flag=True, help="Also remove runs that are not complete.")
-@declare.option("--yes", is_flag=True, help="Remove them, and don't only say which.")
-@declare.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@declare.option("--yes", is_flag=True, help="Remove the runs instead of only listing them.")
+@declare.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @run_flags.runs_dir
 @explain_errors
 def command(
     keep: int | None, older_than: timedelta | None, incomplete: bool, yes: bool, as_json: bool,
     runs_dir: str | None,
 ) -> int:  # fmt: skip
-    """Remove old runs, after it was said which.
+    """Remove old runs (lists them first).
 
     \b
-    evalcase prune --keep 20                   say which would go, but the newest
+    evalcase prune --keep 20                   list all runs but the newest 20
     evalcase prune --keep 20 --yes             remove them
     evalcase prune --keep 20 --older-than 30d  of those, only the older ones
 
-    Runs that are being written stay, and so do those that can't be read; and those that are not
-    complete, which `evalcase resume` can go on with, unless --incomplete is given.
+    Runs that are being written or can't be read are never removed. Runs that are not complete,
+    which `evalcase resume` can continue, are removed only with --incomplete.
     """
     if keep is None and older_than is None:
         raise declare.WrongUsageError("say what is to stay: --keep N, --older-than AGE, or both")

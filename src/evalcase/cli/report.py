@@ -39,7 +39,7 @@ from evalcase.system.world import this_world
 @declare.option(
     "--case",
     metavar="GLOB",
-    help="Only cases whose id matches, each in full.",
+    help="Show cases whose id matches, each in full.",
 )
 @declare.option(
     "--verdict", "verdicts", multiple=True, type=declare.WordChoice([*VERDICTS, UNFINISHED]),
@@ -48,31 +48,31 @@ from evalcase.system.world import this_world
 @declare.option("--target", metavar="NAME", help="Only trials of this target.")
 @declare.option(
     "--format", "form", type=declare.WordChoice(FORMS),
-    help="For people, to read or (html) to look at; for programs, a run or a trial in each line; "
-    "for pull requests, CI, tables. [default: by the ending of -o FILE, else text]",
+    help="The output format; jsonl has one trial per line. [default: from the extension of "
+    "-o FILE, else text]",
 )  # fmt: skip
 @declare.option(
     "--by", multiple=True, metavar="PART", callback=check_parts,
-    help="Show pass rates by target, tag, suite, grader or a variable, vars.NAME, where there are "
-    "several. Repeatable. [default: target, tag]",
+    help="Break pass rates down by target, tag, suite, grader or variable (vars.NAME). Repeatable. "
+    "[default: target, tag]",
 )  # fmt: skip
 @declare.option(
     "--cluster", metavar="PATH",
-    help="Cases with the same value there tend to come out alike: metadata.topic, for one.",
+    help="Cases with the same value at PATH, such as metadata.topic, are treated as related.",
 )  # fmt: skip
 @declare.option(
     "--interval", type=declare.WordChoice(["wilson", "exact"]), default="wilson", show_default=True,
-    help="How intervals are made; exact ones are never too narrow.",
+    help="How intervals are computed; exact ones are never too narrow.",
 )  # fmt: skip
 @declare.option(
     "--pass-at", "ks", multiple=True, type=declare.IntRange(1), metavar="K",
-    help="Show the chance that one of K trials passes, and that all do. Repeatable.",
+    help="Show the chance that at least one of K trials passes, and that all do. Repeatable.",
 )  # fmt: skip
 @declare.option("-o", "--output", metavar="FILE", help="Write to this file.")
 @max_size_option
 @declare.option(
     "--junit-properties", is_flag=True,
-    help="JUnit: score and cost as properties of test cases, which not every reader takes.",
+    help="JUnit: add score and cost as properties of test cases; not every tool accepts them.",
 )  # fmt: skip
 @run_flags.runs_dir
 @explain_errors
@@ -82,20 +82,20 @@ def command(
     by: tuple[PartKind, ...], cluster: str | None, interval: Interval, ks: tuple[int, ...],
     output: str | None, max_size: int, junit_properties: bool, runs_dir: str | None,
 ) -> int:  # fmt: skip
-    """Show what came of a run that was kept.
+    """Show the results of a stored run.
 
-    RUN is a run's id, a part of it that no other has, its folder, `latest` or `previous`. Answers
-    that were graded several times are shown as graded last; RUN@1 is their first grading.
+    RUN is the id of a run, an unambiguous part of it, its folder, `latest` or `previous`. A run
+    that was graded several times is shown with its latest grading; RUN@1 is the first one.
 
     \b
     evalcase report                      the newest run, as `run` showed it
     evalcase report previous --case sum  one case in full, with its answer
     evalcase report --format jsonl       every trial as a line of JSON
     evalcase report --by grader          how often each grader passed
-    evalcase report --by vars.lang       and by the values of a variable
-    evalcase report -o run.html          a page to look at, and to share
+    evalcase report --by vars.lang       pass rates by the values of a variable
+    evalcase report -o run.html          a page to share
 
-    Nothing but the record is read: its suites may be gone, and it may come from somebody else.
+    Only the record is read: its suites may be gone, and it may come from somebody else.
     """
     config = look_for_runs(os.getcwd())
     found = find_run(run, runs_folder(runs_dir, config))

@@ -47,15 +47,15 @@ if TYPE_CHECKING:
 @declare.command("resume")
 @declare.argument("run", required=False)
 @declare.option("--retry-errored", is_flag=True, help="Run errored trials again.")
-@run_flags.concurrency("Another number of trials at once than that of `run`.")
-@run_flags.max_cost("Another cap than that of `run`. What was spent before counts.")
-@run_flags.max_errors("Another number than that of `run`.")
-@run_flags.fail_under("Another rate than that of `run`.")
+@run_flags.concurrency("Override how many trials run at once.")
+@run_flags.max_cost("Override the limit of `run`. What was spent before counts.")
+@run_flags.max_errors("Override the value of `run`.")
+@run_flags.fail_under("Override the rate of `run`.")
 @run_flags.processes
 @run_flags.engine
 @run_flags.on
 @run_flags.no_exec
-@run_flags.env_file("Take environment variables from this file, in place of the one of `run`.")
+@run_flags.env_file("Read environment variables from this file, instead of the one given to `run`.")
 @trust_option
 @report_option
 @run_flags.runs_dir
@@ -63,26 +63,26 @@ if TYPE_CHECKING:
 @run_flags.as_json
 @explain_errors
 def command(**flags: Unpack[ResumeFlags]) -> int:
-    """Go on with a run: only what is not finished is run, whatever ended it.
+    """Continue a run that is not complete: only unfinished trials are run.
 
-    RUN is a run's id, a part of it that no other has, its folder, `latest` or `previous`; without
-    it, the newest that is not complete, and with --retry-errored also one that has errored trials;
-    if there is none, `latest`.
+    RUN is the id of a run, an unambiguous part of it, its folder, `latest` or `previous`. By
+    default it is the newest run that is not complete (with --retry-errored, or that has errored
+    trials); if there is none, `latest`.
 
-    A case whose input was edited in between is asked again. Where only what it is graded by was
-    edited, its answer is graded again, and no target is asked. A grading that was broken off is
-    brought to its end first.
+    A case whose input has been edited since is run again. If only its expected output or graders
+    have been edited, its answer is graded again, and no target is called. A grading that was
+    interrupted is finished first.
 
-    The exit code is that of the run as it then stands, as `run` has it. If RUN is left out, it is
-    never better than that of the newest run.
+    The exit code is that of `run`, for the whole run. Without RUN, it is never better than that of
+    the newest run.
 
-    A run that somebody else made, or made elsewhere, is refused with what it would use, unless you
-    trust it.
+    A run that was made by somebody else, or elsewhere, is refused, with a list of what it would
+    use, unless you pass --trust.
 
     \b
-    evalcase resume                      the newest one
-    evalcase resume --retry-errored      what errored, too
-    evalcase resume latest               the newest, whatever an older one lacks
+    evalcase resume                      the newest incomplete run
+    evalcase resume --retry-errored      run errored trials again, too
+    evalcase resume latest               the newest run, complete or not
     """
     manner = take_process(flags, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())

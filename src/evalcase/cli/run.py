@@ -80,78 +80,79 @@ def _auto_shard(of: str, slash: str) -> Shard:
     "targets",
     multiple=True,
     metavar="NAME",
-    help="A configured target, or kind:value. Repeatable.",
+    help="A target from evalcase.toml, or kind:value. Repeatable.",
 )
-@run_flags.concurrency("Trials at once. [default: 10]")
-@declare.option("--repeat", type=declare.IntRange(1), help="Trials of each case.")
+@run_flags.concurrency("How many trials run at once. [default: 10]")
+@declare.option("--repeat", type=declare.IntRange(1), help="How many times to run each case.")
 @declare.option(
     "--case",
     "globs",
     multiple=True,
     metavar="GLOB",
-    help="Only cases whose id matches. Repeatable: any of them will do.",
+    help="Only cases whose id matches. Repeatable: cases that match any.",
 )
 @declare.option(
     "--tag",
     "tags",
     multiple=True,
-    help="Only cases with this tag. Repeatable: a case with any of them is run.",
+    help="Only cases with this tag. Repeatable: cases with any of them.",
 )
 @declare.option(
     "--shard",
     callback=_shard,
     metavar="I/N",
-    help="Only the I-th of N parts; `auto`: that of this task of an array.",
+    help="Only part I of N; `auto` takes it from the array task of the scheduler.",
 )
 @declare.option(
-    "--limit", type=declare.IntRange(1), help="At most this many cases, from the beginning."
+    "--limit", type=declare.IntRange(1), help="Only the first cases, at most this many."
 )
-@declare.option("--sample", type=declare.IntRange(1), help="This many cases, drawn by --seed.")
+@declare.option("--sample", type=declare.IntRange(1), help="A random sample of this many cases.")
 @declare.option(
     "--failed-of",
     metavar="RUN",
-    help="Only cases that did not pass in this run: its id, or `latest`.",
+    help="Only cases that did not pass in RUN: its id, or `latest`.",
 )
 @declare.option(
     "--seed", type=declare.IntRange(), default=0, show_default=True, metavar="N",
-    help="What chance begins with: the same number draws the same cases.",
+    help="Seed of all random choices, such as --sample.",
 )  # fmt: skip
 @declare.option(
     "--timeout",
     "timeout_s",
     callback=check_finite,
     type=declare.FloatRange(0, min_open=True, meant="a number of seconds, for example 5"),
-    help="Seconds for each attempt. [default: 120]",
+    help="Seconds allowed for each attempt. [default: 120]",
 )
 @declare.option(
     "--retries",
     type=declare.IntRange(0),
-    help="Further attempts after what may succeed later. [default: 2]",
+    help="Retries after temporary errors. [default: 2]",
 )
-@declare.option("--retry-timeouts", is_flag=True, help="Time-outs may succeed later, too.")
-@run_flags.max_cost("Start no more trials once this is spent.")
-@run_flags.max_errors("Errored trials that don't count as a failure of the run. [default: 0]")
-@run_flags.fail_under("Exit 1 only if the pass rate of cases is lower.")
+@declare.option("--retry-timeouts", is_flag=True, help="Retry time-outs too.")
+@run_flags.max_cost("Start no new trials once this much is spent.")
+@run_flags.max_errors("Allow this many errored trials. [default: 0]")
+@run_flags.fail_under("Exit 1 only if the pass rate of cases is below this.")
 @declare.option(
     "--stop", type=declare.WordChoice(get_args(StopRule)),
-    help="Start no more trials once --fail-under, or --against, is decided.",
+    help="Start no new trials once --fail-under or --against is decided.",
 )  # fmt: skip
 @declare.option(
-    "--against", metavar="RUN", help="With --stop likely: end once it is better or worse than RUN."
-)
-@declare.option("--fail-fast", is_flag=True, help="Start no more trials once a case did not pass.")
+    "--against", metavar="RUN",
+    help="With --stop likely: stop once this run is clearly better or worse than RUN.",
+)  # fmt: skip
+@declare.option("--fail-fast", is_flag=True, help="Start no new trials after a case did not pass.")
 @declare.option(
     "--cache/--no-cache",
     default=None,
-    help="Keep answers, and ask nobody the same twice. Errors are never kept.",
+    help="Store answers, and don't ask the same question twice. Errors are not stored.",
 )
 @run_flags.processes
 @run_flags.engine
 @run_flags.on
-@run_flags.env_file("Take environment variables from this file, if they are not set.")
+@run_flags.env_file("Read environment variables from this file, unless they are already set.")
 @run_flags.no_exec
 @declare.option(
-    "--dry-run", is_flag=True, help="Check suites and configuration, and say what would run."
+    "--dry-run", is_flag=True, help="Check suites and configuration, and show what would run."
 )
 @report_option
 @run_flags.runs_dir
@@ -162,16 +163,16 @@ def command(**flags: Unpack[RunFlags]) -> int:
     """Run cases against targets, grade the answers and keep every result.
 
     \b
-    evalcase run --target python:my_agent:answer   a function of yours
-    evalcase run evals/ --target agent             a target of evalcase.toml
+    evalcase run --target python:my_agent:answer   your own function
+    evalcase run evals/ --target agent             a target from evalcase.toml
     evalcase run --case 'math-*' --repeat 5        some cases, five times each
     evalcase run --failed-of latest                what did not pass, as a new run
 
-    Every case is checked before the first target is called. After Ctrl-C, no more trials
-    start and those under way finish; a second Ctrl-C stops them, too. 'evalcase resume' goes on.
+    All cases are checked before any target is called. After Ctrl-C, no new trials start and
+    running ones finish; a second Ctrl-C stops those too. 'evalcase resume' continues the run.
 
-    Exit code: 0 all passed; 1 some failed, or were not graded, or a gate is not met; 2 an invalid
-    suite, configuration or usage; 3 trials errored, or the run was not completed; 130 interrupted.
+    Exit code: 0 all passed; 1 some failed or were not graded, or a gate failed; 2 invalid suite,
+    configuration or usage; 3 trials errored, or the run is not complete; 130 interrupted.
     """
     config = read_config(os.getcwd(), os.getcwd())
     folder = runs_folder(flags["runs_dir"], config)

@@ -66,22 +66,24 @@ def env_file(help: str) -> declare.Decorator:
 
 
 no_exec: declare.Decorator = declare.option(
-    "--no-exec", is_flag=True, help="Refuse what would start a process or import code."
+    "--no-exec", is_flag=True, help="Refuse to start processes or import code."
 )
 runs_dir: declare.Decorator = declare.option(
-    "--runs-dir", metavar="FOLDER", help="Where records are kept. [default: .evalcase/runs]"
+    "--runs-dir", metavar="FOLDER", help="Where runs are stored. [default: .evalcase/runs]"
 )
 processes: declare.Decorator = declare.option(
     "--processes", type=declare.IntRange(1), metavar="N",
-    help="Answer in N processes of their own: a crash costs one trial.",
+    help="Run trials in N separate processes: a crash costs only one trial.",
 )  # fmt: skip
 engine: declare.Decorator = declare.option(
-    "--engine", metavar="NAME", help="Where trials are answered: in-process, processes, ray."
+    "--engine", metavar="NAME", help="Where trials run: in-process, processes or ray."
 )
 on: declare.Decorator = declare.option(
-    "--on", metavar="ADDRESS", help="A cluster of Ray: ray://HOST:PORT, HOST:PORT or auto."
+    "--on", metavar="ADDRESS", help="A Ray cluster: ray://HOST:PORT, HOST:PORT or auto."
 )
-quiet: declare.Decorator = declare.option("--quiet", is_flag=True, help="Only the last lines.")
+quiet: declare.Decorator = declare.option(
+    "--quiet", is_flag=True, help="Print only the last lines."
+)
 as_json: declare.Decorator = declare.option(
-    "--json", "as_json", is_flag=True, help="One JSON object on standard output."
+    "--json", "as_json", is_flag=True, help="Print one JSON object."
 )

@@ -9,13 +9,14 @@ from evalcase.report.files.problems import json_text
 
 
 @declare.command("schema")
-@declare.option("--config", is_flag=True, help="That of evalcase.toml.")
-@declare.option("--sidecar", is_flag=True, help="That of the .suite.yaml file beside a JSONL file.")
+@declare.option("--config", is_flag=True, help="Print the schema of evalcase.toml.")
+@declare.option(
+    "--sidecar", is_flag=True, help="Print the schema of the .suite.yaml file next to a JSONL file."
+)
 def command(config: bool, sidecar: bool) -> int:
-    """Print the JSON Schema (2020-12) of eval files, so that an editor completes and underlines.
+    """Print the JSON Schema (2020-12) of eval files, for completion and checks in editors.
 
-    It has every grader that is installed, and with --config every kind of target, each with its
-    options.
+    It includes all installed graders (with --config, all kinds of targets) with their options.
 
     \b
     evalcase schema > evalcase.schema.json
@@ -23,7 +24,7 @@ def command(config: bool, sidecar: bool) -> int:
     evalcase schema --sidecar > evalcase.sidecar.schema.json
 
     \b
-    Then, as the first line of an eval file, and of evalcase.toml:
+    Then add as the first line of an eval file, or of evalcase.toml:
     # yaml-language-server: $schema=evalcase.schema.json
     #:schema ./evalcase.config.schema.json
     """

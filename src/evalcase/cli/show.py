@@ -33,20 +33,20 @@ from evalcase.text.yaml_writer import write_yaml
     type=declare.WordChoice(["json", "jsonl", "yaml"]),
     default="json",
     show_default=True,
-    help="jsonl prints one case a line.",
+    help="jsonl prints one case per line.",
 )
 @stdin_format
 def command(paths: tuple[str, ...], ids: tuple[str, ...], output: str, stdin_format: Format) -> int:
-    """Print cases in their canonical form: short forms spelt out, aliases resolved, ids made.
+    """Print cases in canonical form: short forms expanded, aliases resolved, ids generated.
 
-    What the suite says about all cases is part of each case. What is printed of one file is an
-    eval file again, and loads as the same cases. Several files are printed as a list, or, as
-    yaml, as several documents.
+    Settings of the suite are written into each case. The output for one file is itself an eval
+    file that loads as the same cases. Several files are printed as a list, or as several YAML
+    documents.
 
     \b
     evalcase show math.eval.yaml                    the whole suite, as JSON
     evalcase show math.eval.yaml --case sum         one case
-    evalcase show evals/ --format jsonl             all cases, one a line
+    evalcase show evals/ --format jsonl             all cases, one per line
 
     Exit code: 0, or 2 if a file has errors or there is no such case.
     """

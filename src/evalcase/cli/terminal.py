@@ -16,7 +16,7 @@ stdin_format: Callable[[Any], Any] = declare.option(
     type=declare.WordChoice(["yaml", "json", "jsonl"]),
     default="yaml",
     show_default=True,
-    help="How to read standard input, which is named by '-'.",
+    help="The format of standard input, when a path is '-'.",
 )
 
 

@@ -24,7 +24,7 @@ _to_json = compact_encoder()
 _MOST_SHOWN, _LONGEST = 20, 300
 
 trust_option = declare.option(
-    "--trust", is_flag=True, help="Use what the record names, though somebody else made it."
+    "--trust", is_flag=True, help="Use what the record names, even if somebody else made it."
 )
 
 

@@ -17,22 +17,22 @@ from evalcase.system.world import this_world
 @declare.argument("run", required=False)
 @declare.option(
     "--port", type=declare.IntRange(0, 65535), default=0, metavar="PORT",
-    help="Listen there. [default: any that is free]",
+    help="The port to listen on. [default: any free port]",
 )  # fmt: skip
 @declare.option("--no-browser", is_flag=True, help="Only print the address.")
 @run_flags.runs_dir
 @explain_errors
 def command(run: str | None, port: int, no_browser: bool, runs_dir: str | None) -> int:
-    """Show all runs of this project in the browser: open, compare, watch one that goes on.
+    """Browse all runs of this project in the browser: open, compare, or watch one in progress.
 
-    With RUN, its page is opened. Nothing but records is read, and nothing is ever written. Only
-    this machine is answered, at an address that nobody can guess; Ctrl-C ends it.
+    With RUN, its page is opened. Only records are read, and nothing is written. The server answers
+    only this machine, at an address that can't be guessed; Ctrl-C stops it.
 
     \b
     evalcase view                        the list of runs
     evalcase view latest                 the newest one
     evalcase view --port 8765 --no-browser       on another machine, and here:
-    ssh -L 8765:localhost:8765 HOST      then open the address that it printed
+    ssh -L 8765:localhost:8765 HOST      then open the address it printed
     """
     from evalcase.cli.viewing.serving import Opening, serve_viewer
     from evalcase.system.loop import run_to_end

@@ -20,7 +20,7 @@ from evalcase.model.shape import Number, OptionFault
 from evalcase.model.shape_names import GraderList
 from evalcase.model.target import Surroundings
 
-_ABOUT = "The graders, each in any of the four spellings."
+_ABOUT = "The graders, each written as in `graders`."
 _MOST_REASONS = 5
 
 
@@ -43,7 +43,7 @@ class AllGrader(_Combined):
     """Passes if each of those inside does."""
 
     kind: ClassVar[GraderKind] = GraderKind(
-        "all", "Every one of some graders passes.", "value", decides=True, combines=True,
+        "all", "All of several graders pass.", "value", decides=True, combines=True,
         example="- all: [expected, python:checks:polite]",
         only_reads=True,
     )  # fmt: skip
@@ -62,7 +62,7 @@ class AnyGrader(_Combined):
     """Passes if one of those inside does."""
 
     kind: ClassVar[GraderKind] = GraderKind(
-        "any", "At least one of some graders passes.", "value", decides=True, combines=True,
+        "any", "At least one of several graders passes.", "value", decides=True, combines=True,
         example="- any: [expected, python:checks:close_enough]",
         only_reads=True,
     )  # fmt: skip
@@ -81,12 +81,12 @@ class AtLeastGrader(_Combined):
     """Passes if enough of those inside do."""
 
     kind: ClassVar[GraderKind] = GraderKind(
-        "at_least", "At least so many of some graders pass.", decides=True, combines=True,
+        "at_least", "At least a given number of several graders pass.", decides=True, combines=True,
         example="- at_least: {count: 2, of: [expected, python:checks:a, python:checks:b]}",
         only_reads=True,
     )  # fmt: skip
 
-    count: int = option(Number(1, whole=True), "How many have to pass.", example=2)
+    count: int = option(Number(1, whole=True), "How many must pass.", example=2)
     of: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
 
     def inner(self) -> tuple[NamedGrader, ...]:
@@ -108,7 +108,7 @@ class WeightedGrader(_Combined):
     """The mean of those inside by their weights; its threshold says when that is enough."""
 
     kind: ClassVar[GraderKind] = GraderKind(
-        "weighted", "The weighted mean of some graders is enough.", "value",
+        "weighted", "The weighted mean of several graders reaches the threshold.", "value",
         needs=("threshold",), combines=True,
         example="- {type: weighted, threshold: 0.8, value: [expected, python:checks:polite]}",
         only_reads=True,

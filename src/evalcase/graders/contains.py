@@ -24,21 +24,21 @@ _LISTED = 5
 @dataclass(frozen=True, slots=True)
 class ContainsGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "contains", "A text, or each of some, is found in the answer.", "value", reads="text",
+        "contains", "The answer contains a text, or all of several.", "value", reads="text",
         example="- contains: [Paris, France]",
         only_reads=True,
     )  # fmt: skip
 
     value: str | tuple[str, ...] | None = option(
-        OneOf((Text(), _TEXTS)), "The text that is found, or a list of texts that all are.",
+        OneOf((Text(), _TEXTS)), "The text to find, or a list of texts that must all be found.",
         default=None, example="Paris",
     )  # fmt: skip
     any: tuple[str, ...] | None = option(
-        _TEXTS, "Texts of which at least one is found, in place of the argument.",
+        _TEXTS, "Texts of which at least one must be found, instead of `value`.",
         default=None, example=["Paris", "Lutetia"],
     )  # fmt: skip
     all: tuple[str, ...] | None = option(
-        _TEXTS, "Texts that are all found, in place of the argument.",
+        _TEXTS, "Texts that must all be found, instead of `value`.",
         default=None, example=["Paris", "Seine"],
     )  # fmt: skip
 

@@ -16,14 +16,14 @@ from evalcase.model.shape import Number
 class CostGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "cost",
-        "The answer cost at most so many USD.",
+        "Limits what the answer costs, in USD.",
         "value",
         example="- cost: 0.01",
         only_reads=True,
     )
 
     value: float = option(
-        Number(0), "How many USD, at most.", example=0.01,
+        Number(0), "The most it may cost, in USD.", example=0.01,
         elsewhere=("max", "budget", "max_usd", "usd"),
     )  # fmt: skip
 

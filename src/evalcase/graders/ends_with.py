@@ -20,12 +20,12 @@ from evalcase.model.shape import OptionFault, Text
 @dataclass(frozen=True, slots=True)
 class EndsWithGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "ends_with", "The answer ends with a text, outer white space aside.", "value",
+        "ends_with", "The answer ends with a text, ignoring outer white space.", "value",
         reads="text", example='- ends_with: "."',
         only_reads=True,
     )  # fmt: skip
 
-    value: str = option(Text(), "What it ends with.", example=".")
+    value: str = option(Text(), "The text it must end with.", example=".")
 
     @conflict
     def _is_blank(self) -> Iterator[OptionFault]:

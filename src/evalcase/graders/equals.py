@@ -18,14 +18,14 @@ from evalcase.model.shape import Anything
 @dataclass(frozen=True, slots=True)
 class EqualsGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "equals", "The answer equals a text, or a JSON value.", "value",
+        "equals", "The answer equals a text or a JSON value.", "value",
         takes_mapping=True, reads="either", example="- equals: Paris",
         only_reads=True,
     )  # fmt: skip
 
     value: JSON = option(
         Anything("a text or a value"),
-        "What the answer equals: a text but for outer white space, or any other value as JSON.",
+        "The expected value: a text, ignoring outer white space, or any other value, as JSON.",
         example="Paris",
     )
 

@@ -48,7 +48,7 @@ class ExpectedGrader(Grader):
 
     kind: ClassVar[GraderKind] = GraderKind(
         "expected",
-        "The answer is what `expected_output` says: equal text, equal JSON, or the same calls.",
+        "The answer matches `expected_output`: equal text, equal JSON, or the same tool calls.",
         compares_expected=True,
         only_reads=True,
     )

@@ -45,15 +45,15 @@ class _Field(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class FieldsGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "fields", "Fields of the JSON of the answer are what they should be.", "value",
+        "fields", "Fields of the answer, as JSON, have the expected values.", "value",
         takes_mapping=True, reads="value",
         example="- fields: {riskLevel: High, score: {number: 0.9, within: 0.05}}",
         only_reads=True,
     )  # fmt: skip
 
     value: dict[str, Matcher] = option(
-        FieldMap(), "Paths, each with a value or a matcher.", example={"riskLevel": "High"},
-        inside=MatcherOptions,
+        FieldMap(), "Paths of fields, each with a value or a matcher.",
+        example={"riskLevel": "High"}, inside=MatcherOptions,
     )  # fmt: skip
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:

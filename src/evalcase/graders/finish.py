@@ -20,14 +20,14 @@ from evalcase.model.shape_one_of import OneOf
 @dataclass(frozen=True, slots=True)
 class FinishGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "finish", "The answer ended in one of some ways, as the target reports it.", "value",
+        "finish", "The target reports an accepted finish reason.", "value",
         example="- finish: [stop, end_turn]",
         only_reads=True,
     )  # fmt: skip
 
     value: str | tuple[str, ...] | None = option(
         OneOf((Text(), ListOf(Text(), "a list of texts"))),
-        "The reason that the target gives, or several, such as `stop`, `length` or `end_turn`.",
+        "The accepted finish reason, or several, such as `stop`, `length` or `end_turn`.",
         default=None, example="stop", elsewhere=("reason", "finish_reason", "stop_reason"),
     )  # fmt: skip
     refusal: str = option(

@@ -18,13 +18,16 @@ from evalcase.text.strict_json import BadJsonError, parse_json
 @dataclass(frozen=True, slots=True)
 class JsonGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "json", "The answer is JSON, as it stands or as one fenced block.", reads="either",
+        "json", "The answer is valid JSON, alone or in one fenced code block.", reads="either",
         example="- json",
         only_reads=True,
     )  # fmt: skip
 
     strict: bool = option(
-        Flag(), "Whether a fence around it is a failure.", default=False, elsewhere=("no_fence",)
+        Flag(),
+        "Whether a fence around the JSON is a failure.",
+        default=False,
+        elsewhere=("no_fence",),
     )
 
     def grade(self, context: Context) -> Score:

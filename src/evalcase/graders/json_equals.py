@@ -29,29 +29,30 @@ _PATHS = ListOf(PathText(), "a list of paths")
 @dataclass(frozen=True, slots=True)
 class JsonEqualsGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "json_equals", "The JSON of the answer equals a value, or what is expected.", "value",
+        "json_equals", "The answer, as JSON, equals a value, or `expected_output`.", "value",
         takes_mapping=True, reads="value", half="content",
         example="- {type: json_equals, value: {total: 10, id: 1}, ignore: [id], within: 0.01}",
         only_reads=True,
     )  # fmt: skip
 
     value: JSON | Unsaid = option(
-        Anything(), "What it equals; without it, `expected_output`.", default=UNSAID
+        Anything(), "The value it must equal; by default, `expected_output`.", default=UNSAID
     )
     ignore: tuple[str, ...] = option(
-        _PATHS, "Paths where nothing is compared.", default=(), example=["id", "items.*.created"],
+        _PATHS, "Paths to leave out of the comparison.",
+        default=(), example=["id", "items.*.created"],
         elsewhere=("exclude", "ignore_paths"),
     )  # fmt: skip
     unordered: bool | tuple[str, ...] = option(
-        OneOf((Flag(), _PATHS)), "Whether lists are the same in any order: all, or those at paths.",
+        OneOf((Flag(), _PATHS)), "Ignore the order of lists: of all, or of those at these paths.",
         default=False, example=["tags"], elsewhere=("ignore_order",),
     )  # fmt: skip
     extra: str = option(
-        Choice(("forbid", "allow")), "Whether mappings may hold keys that are not expected.",
+        Choice(("forbid", "allow")), "Whether mappings may have unexpected keys.",
         default="forbid", elsewhere=("extra_keys", "allow_extra"),
     )  # fmt: skip
     within: float = option(
-        Number(0), "How far numbers may be apart.", default=0.0, example=0.01,
+        Number(0), "How far apart numbers may be.", default=0.0, example=0.01,
         elsewhere=("tolerance", "epsilon", "delta"),
     )  # fmt: skip
 

@@ -60,7 +60,7 @@ class _SchemaShape(Plain):
 @dataclass(slots=True)
 class JsonSchemaGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "json_schema", "The JSON of the answer is valid by a JSON Schema (2020-12).", "value",
+        "json_schema", "The answer, as JSON, is valid against a JSON Schema (2020-12).", "value",
         takes_mapping=True, reads="value",
         example="- json_schema: {type: object, required: [riskLevel]}",
         only_reads=True,
@@ -72,7 +72,7 @@ class JsonSchemaGrader(Grader):
     )  # fmt: skip
     file: str | None = option(
         FileName(holds=_SchemaShape()),
-        "A file of the project with the schema as JSON, in place of it.",
+        "A file in the project with the schema as JSON, instead of `value`.",
         default=None, example="schemas/answer.json",
     )  # fmt: skip
 

@@ -58,49 +58,49 @@ class JudgeGrader(Grader):
     """Asks a judge."""
 
     kind: ClassVar[GraderKind] = GraderKind(
-        "judge", "A model finds that the answer meets what is asked of it.", "value",
+        "judge", "Graded by a model, against criteria written in prose.", "value",
         reads="either", judges=True, example="- judge: Says when the shop opens, and is polite.",
         only_reads=True,
     )  # fmt: skip
 
     value: str | None = option(
-        Text(), "What a good answer does, in prose. Without it, and without `rubric` and "
-        "`rubrics`, the `criteria` and `rubrics` of the case are judged.",
+        Text(), "What a good answer does, in prose. If `rubric` and `rubrics` are missing "
+        "too, the `criteria` and `rubrics` of the case are used.",
         default=None, example="Says when the shop opens.", elsewhere=("criteria", "prompt"),
     )  # fmt: skip
     rubric: str | None = option(
-        Choice(RUBRIC_NAMES), "A ready rubric, which `evalcase graders NAME` shows.", default=None,
+        Choice(RUBRIC_NAMES), "A built-in rubric; `evalcase graders NAME` shows it.", default=None,
         example="correct", elsewhere=("preset", "metric"),
     )  # fmt: skip
     rubrics: tuple[Any, ...] = option(
         ListOf(OneOf((Text(), Record(RubricItem, "a mapping"))), "a list of rubrics"),
-        "What is checked, point by point, as the `rubrics` of a case.", default=(),
+        "Criteria to check one by one, as in the `rubrics` of a case.", default=(),
         elsewhere=("checks", "steps", "points"),
     )  # fmt: skip
     target: str | None = option(
-        TargetName(), "Who judges, in place of the target that [judge] names.", default=None,
+        TargetName(), "The target that judges, instead of that of [judge].", default=None,
         example="judge", elsewhere=("model", "provider"),
     )  # fmt: skip
     votes: int = option(
-        Number(1, whole=True), "How often each judge is asked; more than half of all votes decide.",
+        Number(1, whole=True), "How often each judge is asked; the majority of all votes decides.",
         default=1, example=3,
     )  # fmt: skip
     panel: tuple[str, ...] = option(
-        ListOf(TargetName(), "a list of targets"), "Several judges, in place of `target`.",
+        ListOf(TargetName(), "a list of targets"), "Several judges, instead of `target`.",
         default=(), elsewhere=("judges", "jury"),
     )  # fmt: skip
     template: str | None = option(
-        TemplateText(), "Your own words around the blocks: {{answer}} and {{criteria}} have to be "
-        "in it, {{goal}}, {{conversation}}, {{reference}}, {{context}} and {{tool_calls}} may.",
+        TemplateText(), "Your own prompt: it must use {{answer}} and {{criteria}}, and may use "
+        "{{goal}}, {{conversation}}, {{reference}}, {{context}} and {{tool_calls}}.",
         default=None,
     )  # fmt: skip
     unsure: str = option(
-        Choice(("error", "fail")), "What it counts as where the judge can't tell.", default="error"
+        Choice(("error", "fail")), "What it counts as if the judge can't tell.", default="error"
     )
     context: str | None = option(
         Text("a path into the metadata, or `tools`"),
-        "Where the context is that an answer rests on: a path into the case's metadata, or `tools` "
-        "for the outputs of its tools. Without it, `metadata.context`, else the tools'.",
+        "Where to find the context for the answer: a path in the case's metadata, or `tools` for "
+        "the outputs of its tools. By default `metadata.context`, or else `tools`.",
         default=None, example="metadata.documents",
     )  # fmt: skip
 

@@ -19,13 +19,13 @@ UNKNOWN_TIME = "how long the answer took is not known: nobody has recorded it"
 @dataclass(frozen=True, slots=True)
 class LatencyGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "latency", "The target took at most so many seconds to answer.", "value",
+        "latency", "Limits how many seconds the target takes to answer.", "value",
         example="- latency: 2.5",
         only_reads=True,
     )  # fmt: skip
 
     value: float = option(
-        Seconds(), "How many seconds, at most.", example=2.5,
+        Seconds(), "The most seconds it may take.", example=2.5,
         elsewhere=("max", "max_s", "seconds", "max_seconds"),
     )  # fmt: skip
 

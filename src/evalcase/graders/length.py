@@ -18,21 +18,21 @@ from evalcase.model.shape import Choice, Number, OptionFault
 @dataclass(frozen=True, slots=True)
 class LengthGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "length", "The answer has as many characters, words or lines as it should.", reads="text",
+        "length", "Limits the length of the answer, in characters, words or lines.", reads="text",
         example="- length: {max: 50, unit: words}",
         only_reads=True,
     )  # fmt: skip
 
     min: int | None = option(
-        Number(0, whole=True), "How many at least.", default=None, example=1,
+        Number(0, whole=True), "The shortest length allowed.", default=None, example=1,
         elsewhere=("least", "min_length", "at_least"),
     )  # fmt: skip
     max: int | None = option(
-        Number(0, whole=True), "How many at most.", default=None, example=100,
+        Number(0, whole=True), "The greatest length allowed.", default=None, example=100,
         elsewhere=("most", "max_length", "at_most"),
     )  # fmt: skip
     unit: str = option(
-        Choice(("characters", "words", "lines")), "What is counted.", default="characters"
+        Choice(("characters", "words", "lines")), "What to count.", default="characters"
     )
 
     @conflict

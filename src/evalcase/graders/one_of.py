@@ -20,13 +20,13 @@ _LISTED = 10
 @dataclass(frozen=True, slots=True)
 class OneOfGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "one_of", "The answer is one of some texts, outer white space aside.", "value",
+        "one_of", "The answer is one of several texts, ignoring outer white space.", "value",
         reads="text", example="- {type: one_of, value: [yes, no, maybe], ignore_case: true}",
         only_reads=True,
     )  # fmt: skip
 
     value: tuple[str, ...] = option(
-        ListOf(Text(empty=True), "a list of texts"), "The texts.", example=["yes", "no"]
+        ListOf(Text(empty=True), "a list of texts"), "The accepted texts.", example=["yes", "no"]
     )
 
     def grade(self, context: Context) -> Score:

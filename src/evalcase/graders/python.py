@@ -73,7 +73,7 @@ class FunctionGrader(Grader):
     """
 
     kind: ClassVar[GraderKind] = GraderKind(
-        "python", "A Python function says so.", runs_code=True, only_reads=True
+        "python", "Graded by a Python function.", runs_code=True, only_reads=True
     )
 
     def __init__(self, function: Callable[..., object]) -> None:
@@ -103,19 +103,19 @@ class PythonGrader(Grader):
     """The same for a function that is named, and imported before the first answer."""
 
     kind: ClassVar[GraderKind] = GraderKind(
-        "python", "A Python function says so.", "value", runs_code=True,
+        "python", "Graded by a Python function.", "value", runs_code=True,
         example="- python: checks:polite",
         only_reads=True,
     )  # fmt: skip
 
     value: str = option(
         Reference(),
-        "The function, as `module:function`, or as `./file.py:function` from the project's folder.",
+        "The function: `module:function`, or `./file.py:function` relative to the project folder.",
         example="checks:polite",
     )
     arguments: dict[str, JSON] = option(
         MapOf(Anything(), "a mapping of names to values"),
-        "What else the function is given, by the names of its parameters.",
+        "Further arguments for the function, by parameter name.",
         default={}, example={"least": 3}, elsewhere=("args", "kwargs", "config", "params"),
     )  # fmt: skip
 

@@ -25,18 +25,18 @@ class RegexGrader(TextGrader):
     """Searches in this process where that is quick for sure, else in one that can be ended."""
 
     kind: ClassVar[GraderKind] = GraderKind(
-        "regex", "A pattern of Python is found in the answer.", "value", reads="text",
-        example=r"- regex: '\d{4}-\d{2}-\d{2}'",
+        "regex", "The answer contains a match for a Python regular expression.", "value",
+        reads="text", example=r"- regex: '\d{4}-\d{2}-\d{2}'",
         only_reads=True,
     )  # fmt: skip
 
-    value: str = option(Pattern(), "The pattern that is searched for.", example=r"\d+ items?")
+    value: str = option(Pattern(), "The pattern to search for.", example=r"\d+ items?")
     full: bool = option(
-        Flag(), "Whether all of the answer has to match.", default=False,
+        Flag(), "Whether the whole answer must match.", default=False,
         elsewhere=("fullmatch", "full_match"),
     )  # fmt: skip
     timeout_s: float = option(
-        Seconds(), "How many seconds the search may take.", default=LIMIT_S, example=5,
+        Seconds(), "Time limit of the search, in seconds.", default=LIMIT_S, example=5,
         elsewhere=("timeout", "time_limit"),
     )  # fmt: skip
 

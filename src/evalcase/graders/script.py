@@ -47,28 +47,30 @@ class ScriptGrader(Grader):
     """Runs a program for each answer, or keeps it and hands it one after the other."""
 
     kind: ClassVar[GraderKind] = GraderKind(
-        "script", "A program says so: a trial goes to its stdin, a score comes from its stdout.",
+        "script", "Graded by a program, which reads the trial from stdin and prints a score.",
         "value", runs_code=True, example="- script: [python3, evals/polite.py]",
         only_reads=True,
     )  # fmt: skip
 
     value: tuple[str, ...] = option(
         _Argv(Text(empty=True), "a list of texts"),
-        "The program and its arguments. It is run in the project's folder, without a shell.",
+        "The program and its arguments. It runs in the project folder, without a shell.",
         example=["python3", "evals/polite.py"], elsewhere=("command", "script", "cmd", "argv"),
     )  # fmt: skip
     mode: str = option(
         Choice(("once", "worker")),
-        "Started `once` for each answer; or kept as a `worker`, which is given a line for each "
-        "and answers it with one.",
+        "`once` starts it for each answer; a `worker` keeps running, and reads and writes one "
+        "line per answer.",
         default="once",
     )  # fmt: skip
     memory_mb: int | None = option(
-        Number(1, whole=True), "How much memory a process of it may have, where the system can "
-        "limit it.", default=None, example=500,
+        Number(1, whole=True), "The memory limit of each process, where the system supports it.",
+        default=None, example=500,
     )  # fmt: skip
     config: dict[str, JSON] | None = option(
-        MapOf(Anything(), "a mapping"), "What else it is given, as `config`.", default=None
+        MapOf(Anything(), "a mapping"),
+        "Further data for the program, passed as `config`.",
+        default=None,
     )
     surroundings: Surroundings | None = None
     workers: LineWorkers | None = None

@@ -24,14 +24,14 @@ _QUICK = 4_000_000
 @dataclass(frozen=True, slots=True)
 class SimilarityGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "similarity", "The answer is near enough to a text, or to what is expected.", "value",
+        "similarity", "The answer is similar enough to a text, or to `expected_output`.", "value",
         needs=("threshold",), reads="text", half="content",
         example="- {type: similarity, value: The capital of Peru is Lima., threshold: 0.8}",
         only_reads=True,
     )  # fmt: skip
 
     value: str | None = option(
-        Text(empty=True), "The text; without it, `expected_output`.", default=None,
+        Text(empty=True), "The text to compare with; by default, `expected_output`.", default=None,
         example="The capital of Peru is Lima.",
     )  # fmt: skip
 

@@ -20,12 +20,12 @@ from evalcase.model.shape import OptionFault, Text
 @dataclass(frozen=True, slots=True)
 class StartsWithGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "starts_with", "The answer starts with a text, outer white space aside.", "value",
+        "starts_with", "The answer starts with a text, ignoring outer white space.", "value",
         reads="text", example="- starts_with: Dear",
         only_reads=True,
     )  # fmt: skip
 
-    value: str = option(Text(), "What it starts with.", example="Dear")
+    value: str = option(Text(), "The text it must start with.", example="Dear")
 
     @conflict
     def _is_blank(self) -> Iterator[OptionFault]:

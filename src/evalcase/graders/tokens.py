@@ -18,21 +18,21 @@ from evalcase.model.shape import Number, OptionFault
 @dataclass(frozen=True, slots=True)
 class TokensGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "tokens", "The answer took at most so many tokens, in all, in or out.", "value",
+        "tokens", "Limits how many tokens are used: in total, for input or for output.", "value",
         example="- tokens: {output: 200}",
         only_reads=True,
     )  # fmt: skip
 
     value: int | None = option(
-        Number(0, whole=True), "How many in all, at most.", default=None, example=1000,
+        Number(0, whole=True), "The most tokens in total.", default=None, example=1000,
         elsewhere=("max", "total", "max_total"),
     )  # fmt: skip
     input: int | None = option(
-        Number(0, whole=True), "How many of the question, at most.", default=None,
+        Number(0, whole=True), "The most input tokens.", default=None,
         elsewhere=("max_input", "prompt"),
     )  # fmt: skip
     output: int | None = option(
-        Number(0, whole=True), "How many of the answer, at most.", default=None,
+        Number(0, whole=True), "The most output tokens.", default=None,
         elsewhere=("max_output", "completion"),
     )  # fmt: skip
 

@@ -35,31 +35,31 @@ class _Minimums(MapOf):
 @dataclass(frozen=True, slots=True)
 class ToolCallsGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "tool_calls", "As many tools were called as should be, and none that should not.",
+        "tool_calls", "Limits which tools are called, and how often.",
         example="- tool_calls: {max: 5, needed: {search: 1}, forbidden: [delete], errors: forbid}",
         only_reads=True,
     )  # fmt: skip
 
-    min: int | None = option(Number(0, whole=True), "How many calls at least.", default=None)
+    min: int | None = option(Number(0, whole=True), "The fewest calls.", default=None)
     max: int | None = option(
-        Number(0, whole=True), "How many calls at most.", default=None, example=5,
+        Number(0, whole=True), "The most calls.", default=None, example=5,
         elsewhere=("budget", "max_calls"),
     )  # fmt: skip
     needed: dict[str, int] = option(
         _Minimums(Number(1, whole=True), "a mapping of tools to numbers"),
-        "Tools by name, each with how often it is called at least.", default={},
+        "Tools that must be called, each with its minimum number of calls.", default={},
         example={"search": 1}, elsewhere=("minimums", "required_tools"),
     )  # fmt: skip
     forbidden: tuple[str, ...] = option(
-        ListOf(Text("the name of a tool"), "a list of tools"), "Tools that are not called.",
+        ListOf(Text("the name of a tool"), "a list of tools"), "Tools that must not be called.",
         default=(), example=["delete"], elsewhere=("denied", "deny"),
     )  # fmt: skip
     max_repeats: int | None = option(
-        Number(1, whole=True), "How often the same call may be made, arguments and all.",
+        Number(1, whole=True), "How often the same call, with the same arguments, may be made.",
         default=None, example=2,
     )  # fmt: skip
-    errors: str = option(Choice(("allow", "forbid")), "Whether a call may fail.", default="allow")
-    steps: str | None = steps_option("In place of the calls in the answer,")
+    errors: str = option(Choice(("allow", "forbid")), "Whether calls may fail.", default="allow")
+    steps: str | None = steps_option("Instead of the calls in the answer, use")
 
     @conflict
     def _limits_nothing(self) -> Iterator[OptionFault]:

@@ -44,7 +44,7 @@ class TrajectoryGrader(Grader):
     )  # fmt: skip
 
     value: tuple[Call, ...] | None = option(
-        CallList(), "The expected calls; without them, those of `expected_output`.", default=None,
+        CallList(), "The expected calls; by default, those of `expected_output`.", default=None,
         example=[{"tool": "search", "input": {"q": "Peru"}}], elsewhere=("expected", "calls"),
     )  # fmt: skip
     order: str = option(
@@ -52,18 +52,18 @@ class TrajectoryGrader(Grader):
             ("exact", "in_order", "any_order"),
             (("strict", "exact"), ("ordered", "in_order"), ("unordered", "any_order")),
         ),
-        "Whether each is at its place, they come in their order, or in any.",
+        "How strictly the order of calls is compared.",
         default="in_order", elsewhere=("mode",),
     )  # fmt: skip
     arguments: str = option(
         Choice(ARGUMENTS),
-        "`exact`: equal. `contains`: what is expected is part of what was given. `within`: the "
-        "reverse. `ignore`: not compared.",
+        "`exact`: equal. `contains`: the call has all expected arguments, and may have more. "
+        "`within`: the reverse. `ignore`: not compared.",
         default="contains", elsewhere=("args",),
     )  # fmt: skip
     extra: str | None = option(
         Choice(("allow", "forbid")),
-        "Whether other calls may be made; by default they may, unless the order is `exact`.",
+        "Whether other calls are allowed; by default they are, unless `order` is `exact`.",
         default=None,
     )  # fmt: skip
     missing: str = option(
@@ -71,11 +71,11 @@ class TrajectoryGrader(Grader):
     )
     tools: dict[str, ToolRule] = option(
         MapOf(Record(ToolRule, "a mapping"), "a mapping of tools to rules"),
-        "For some tools by name, how their arguments are compared.", default={},
+        "How to compare the arguments of specific tools, by name.", default={},
         inside=ToolRule,
     )  # fmt: skip
 
-    steps: str | None = steps_option("In place of the calls in the answer,")
+    steps: str | None = steps_option("Instead of the calls in the answer, use")
 
     @property
     def allows_extra(self) -> bool:

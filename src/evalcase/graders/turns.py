@@ -17,14 +17,14 @@ from evalcase.model.shape import Number, OptionFault
 @dataclass(frozen=True, slots=True)
 class TurnsGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "turns", "The conversation took as many turns as it should.",
+        "turns", "Limits how many turns the conversation takes.",
         example="- turns: {max: 6}",
         only_reads=True,
     )  # fmt: skip
 
-    min: int | None = option(Number(1, whole=True), "How many at least.", default=None)
+    min: int | None = option(Number(1, whole=True), "The fewest turns.", default=None)
     max: int | None = option(
-        Number(1, whole=True), "How many at most.", default=None, example=6,
+        Number(1, whole=True), "The most turns.", default=None, example=6,
         elsewhere=("max_turns",),
     )  # fmt: skip
 

@@ -22,28 +22,28 @@ class SharedOptions:
     """How a grader counts in its case. None has to know them, and each can be told them."""
 
     name: str | None = option(
-        Text("a name"), "What results call it; without it, they say its type.", default=None
+        Text("a name"), "Its name in results; by default, its type.", default=None
     )
     weight: float = option(
         Number(0), "How much it counts in the weighted mean.", default=1.0, example=2
     )
     required: bool = option(
-        Flag(), "Whether it must pass whatever the weighted mean is.", default=False
+        Flag(), "Whether it must pass, regardless of the weighted mean.", default=False
     )
     threshold: float = option(
         Number(0, 1), "The score at which it passes.", default=1.0, example=0.8,
         elsewhere=("min_score", "pass_threshold"),
     )  # fmt: skip
     timeout_s: float | None = option(
-        Seconds(), "How many seconds it may take.", default=None, example=30,
+        Seconds(), "Its time limit, in seconds.", default=None, example=30,
         elsewhere=("timeout", "time_limit"),
     )  # fmt: skip
     negated: bool = option(
-        Flag(), "Whether passed and failed change places; the score becomes 1 minus it.",
+        Flag(), "Whether to invert it: passed becomes failed, and the score 1 minus the score.",
         default=False, name="not", elsewhere=("negate", "inverse"),
     )  # fmt: skip
     path: str | None = option(
-        PathText(), "Where in the JSON of the answer is what is graded in place of the whole.",
+        PathText(), "The part of the answer to grade, as a path in its JSON.",
         default=None, example="items.0.name", elsewhere=("jsonpath", "json_path", "field"),
     )  # fmt: skip
 

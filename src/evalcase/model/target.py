@@ -28,26 +28,25 @@ class TargetOptions:
     kind: str = option(Text("the name of a kind"), "Which kind of target it is.", default="")
     concurrency: int | None = option(
         Number(1, whole=True),
-        "How many trials of it are under way at once, at most.",
+        "The most trials to run at once.",
         default=None,
         elsewhere=("max_concurrency", "parallel", "threads"),
     )
     rpm: int | None = option(
         Number(1, whole=True),
-        "How many requests are sent to it in a minute, at most.",
+        "The most requests per minute.",
         default=None,
         elsewhere=("requests_per_minute", "rate_limit", "max_rpm"),
     )
     tpm: int | None = option(
         Number(1, whole=True),
-        "How many tokens its questions and answers have in a minute, at most.",
+        "The most tokens per minute, of questions and answers.",
         default=None,
         elsewhere=("tokens_per_minute", "max_tpm"),
     )
     stateless: bool | None = option(
         Flag(),
-        "Whether an answer rests on the messages alone, and not on what was asked in its session "
-        "before.",
+        "Whether an answer depends only on the messages, and not on earlier ones of its session.",
         default=None,
         elsewhere=("stateful",),
     )

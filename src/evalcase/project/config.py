@@ -49,54 +49,54 @@ class Config:
     path: str | None = None
     """The file it was read from."""
     target: str | None = option(
-        Text("the name of a target"), "The target of cases that name none.", default=None,
+        Text("the name of a target"), "The default target.", default=None,
         example="python:my_agent:answer", elsewhere=("default_target", "provider", "model"),
     )  # fmt: skip
     targets: dict[str, dict[str, Any]] = option(
-        TargetTables(), "Targets by name; `kind` says what sort of target each is.", default={},
+        TargetTables(), "Targets by name; `kind` sets the kind of each.", default={},
         elsewhere=("providers", "models"),
     )  # fmt: skip
     secrets: tuple[str, ...] = option(
         ListOf(VariableName(), "a list of names", least=0),
-        "Environment variables whose values never reach a record or the terminal.",
+        "Environment variables whose values are kept out of records and output.",
         default=(), example=["MY_TOKEN"],
     )  # fmt: skip
     concurrency: int = option(
-        Number(1, whole=True), "How many trials are under way at once.", default=10,
+        Number(1, whole=True), "How many trials run at once.", default=10,
         elsewhere=("max_concurrency", "workers", "parallel"),
     )  # fmt: skip
     timeout_s: float = option(
-        Seconds(), "The time limit of one attempt, in seconds.", default=120.0,
+        Seconds(), "Time limit of each attempt, in seconds.", default=120.0,
         elsewhere=("timeout",),
     )  # fmt: skip
     retries: int = option(
         Number(0, whole=True),
-        "How often a question is asked again after a failure that may pass.", default=2,
+        "How often to retry after a temporary error.", default=2,
         elsewhere=("max_retries",),
     )  # fmt: skip
     runs_dir: str | None = option(
-        Text("a path"), "Where records are kept; without it in `.evalcase/runs`.", default=None
+        Text("a path"), "Where runs are stored; by default, `.evalcase/runs`.", default=None
     )
     grader_timeout_s: float = option(
-        Seconds(), "How many seconds a grader may take that says nothing else.",
+        Seconds(), "Default time limit of graders, in seconds.",
         default=120.0,
     )  # fmt: skip
-    cache: bool = option(
-        Flag(), "Whether answers are taken from the cache, and kept there.", default=False
-    )
+    cache: bool = option(Flag(), "Whether to cache answers, and use cached ones.", default=False)
     compress: bool = option(
-        Flag(), "Whether the journal of a large run is compressed once it is complete.",
+        Flag(), "Whether to compress the journal of a large run once it is complete.",
         default=True,
     )  # fmt: skip
     judge: JudgeSettings | None = option(
-        Record(JudgeSettings, "a table"), "Who grades `criteria` and `rubrics`.", default=None
+        Record(JudgeSettings, "a table"),
+        "The judge that grades `criteria` and `rubrics`.",
+        default=None,
     )
     engine: EngineSettings | None = option(
         Record(EngineSettings, "a table"),
-        "Where trials are answered; without it, in the process of the run.", default=None,
+        "Where trials run; by default, in the process of evalcase.", default=None,
     )  # fmt: skip
     harvest: HarvestSettings = option(
-        Record(HarvestSettings, "a table"), "What `harvest` keeps out of suites.",
+        Record(HarvestSettings, "a table"), "What `harvest` removes from the suites it drafts.",
         default=HarvestSettings(),
     )  # fmt: skip
     source: Source | None = None

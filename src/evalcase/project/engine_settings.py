@@ -13,27 +13,27 @@ class EngineSettings:
     """Where trials are answered."""
 
     kind: str = option(
-        Text("the name of a kind"), "What answers: `processes`, `ray`, or what a package adds.",
+        Text("the name of a kind"), "Where trials run: `processes`, `ray`, or a plug-in's engine.",
         example="processes",
     )  # fmt: skip
     workers: int | None = option(
         Number(1, whole=True),
-        "How many workers there are; without it, as many as there are cores.",
+        "The number of workers; by default, the number of cores.",
         default=None, elsewhere=("processes", "num_workers", "size"),
     )  # fmt: skip
     memory_mb: int | None = option(
-        Number(1, whole=True), "How much memory a worker may take, in millions of bytes.",
+        Number(1, whole=True), "Memory limit of each worker, in megabytes.",
         default=None, elsewhere=("memory", "max_memory"),
     )  # fmt: skip
     max_workers: int | None = option(
         Number(1, whole=True),
-        "With Ray: up to how many workers there are, if those that are there are busy.",
+        "With Ray: the most workers, if the others are busy.",
         default=None,
     )  # fmt: skip
     address: str = option(
         Text("an address"),
-        "With Ray: which cluster, as `ray://HOST:PORT`, `HOST:PORT` or `auto`; by default one that "
-        "is started on this machine for the run.",
+        "With Ray: the cluster, as `ray://HOST:PORT`, `HOST:PORT` or `auto`; by default, one is "
+        "started on this machine for the run.",
         default="local", example="ray://head:10001",
     )  # fmt: skip
     cpus: float = option(
@@ -44,11 +44,11 @@ class EngineSettings:
     )
     resources: dict[str, float] = option(
         MapOf(Number(0), "a table of numbers"),
-        "With Ray: what else a worker needs, by the names that nodes of the cluster have.",
+        "With Ray: custom resources that a worker needs, by name.",
         default={}, example={"sandbox": 1},
     )  # fmt: skip
     env: tuple[str, ...] = option(
         ListOf(VariableName(), "a list of names", least=0),
-        "Environment variables that reach a worker, beside those that targets name.",
+        "Environment variables passed to workers, in addition to those that targets name.",
         default=(), example=["MODEL_PATH"],
     )  # fmt: skip

@@ -29,22 +29,22 @@ class RunOptions:
     paths: tuple[str, ...] = (".",)
     targets: tuple[str, ...] = ()
     selection: Selection = field(default_factory=Selection)
-    repeat: int | None = option(Number(1, whole=True), "Trials of each case.", default=None)
+    repeat: int | None = option(
+        Number(1, whole=True), "How many times to run each case.", default=None
+    )
     concurrency: int | None = _as_configured("concurrency")
     timeout_s: float | None = _as_configured("timeout_s")
     retries: int | None = _as_configured("retries")
     retry_timeouts: bool = False
     max_cost_usd: float | None = option(
-        Number(0), "No more trials are started once this is spent.", default=None
+        Number(0), "Start no new trials once this much is spent.", default=None
     )
     fail_fast: bool = False
     no_exec: bool = False
     cache: bool | None = None
     env_file: str | None = None
-    max_errors: int = option(
-        Number(0, whole=True), "Trials that may error before the exit code says so.", default=0
-    )
-    fail_under: float | None = option(Number(0), "The pass rate that is enough.", default=None)
+    max_errors: int = option(Number(0, whole=True), "Allow this many errored trials.", default=0)
+    fail_under: float | None = option(Number(0), "The lowest accepted pass rate.", default=None)
     stop: StopRule | None = None
     """Whether, and by which rule, it ends once it is decided."""
     against: str | None = None

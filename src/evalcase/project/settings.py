@@ -55,14 +55,14 @@ class JudgeSettings:
     """Who grades `criteria` and `rubrics`, and how."""
 
     target: str = option(
-        Text("the name of a target"), "The target that is asked for verdicts.", example="judge",
+        Text("the name of a target"), "The target that acts as judge.", example="judge",
         elsewhere=("model", "provider", "name"),
     )  # fmt: skip
     votes: int = option(
-        Number(1, whole=True), "How often it is asked; an odd number.", default=1, example=3
+        Number(1, whole=True), "How often to ask it; an odd number.", default=1, example=3
     )
     unsure: Literal["error", "fail"] = option(
-        Choice(("error", "fail")), "What a verdict that it can't give counts as.", default="error"
+        Choice(("error", "fail")), "What it counts as if the judge can't tell.", default="error"
     )
 
     @conflict
@@ -78,10 +78,10 @@ class HarvestSettings:
 
     patterns: dict[str, str] = option(
         MapOf(Pattern(), "a table of patterns"),
-        "Patterns by name: what one finds is replaced by its name and a number.", default={},
+        "Patterns by name; each match is replaced by the name and a number.", default={},
         example={"order": "ORD-[0-9]{6}"}, elsewhere=("replace", "redact"),
     )  # fmt: skip
     defaults: bool = option(
-        Flag(), "Whether keys, e-mail addresses, phone numbers and the like are replaced, too.",
+        Flag(), "Whether to also replace keys, e-mail addresses, phone numbers and the like.",
         default=True,
     )  # fmt: skip

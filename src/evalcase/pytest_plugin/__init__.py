@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     import pytest
 
 _VALUES = {
-    "concurrency": ("N", "Trials at once. [default: 10]"),
-    "repeat": ("N", "Trials of each case."),
-    "timeout": ("SECONDS", "Seconds for each attempt. [default: 120]"),
-    "retries": ("N", "Further attempts after what may succeed later. [default: 2]"),
-    "max-cost": ("USD", "Start no more trials once this is spent."),
-    "max-errors": ("N", "Let so many trials error in cases that pass all the same. [default: 0]"),
-    "env-file": ("FILE", "Take environment variables from this file, if they are not set."),
-    "runs-dir": ("FOLDER", "Where records are kept. [default: .evalcase/runs]"),
+    "concurrency": ("N", "How many trials run at once. [default: 10]"),
+    "repeat": ("N", "How many times to run each case."),
+    "timeout": ("SECONDS", "Seconds allowed for each attempt. [default: 120]"),
+    "retries": ("N", "Retries after temporary errors. [default: 2]"),
+    "max-cost": ("USD", "Start no new trials once this much is spent."),
+    "max-errors": ("N", "Allow this many errored trials in cases that pass. [default: 0]"),
+    "env-file": ("FILE", "Read environment variables from this file, unless already set."),
+    "runs-dir": ("FOLDER", "Where runs are stored. [default: .evalcase/runs]"),
 }
 _FLAGS = {
-    "cache": "Keep answers, and ask nobody the same twice.",
-    "no-exec": "Refuse what would start a process or import code.",
-    "retry-timeouts": "Time-outs may succeed later, too.",
+    "cache": "Store answers, and don't ask the same question twice.",
+    "no-exec": "Refuse to start processes or import code.",
+    "retry-timeouts": "Retry time-outs too.",
 }
 
 
@@ -36,14 +36,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Each option has a key of its own in the configuration of pytest."""
     group = parser.getgroup("evalcase", "eval cases (see the pages of evalcase)")
     group.addoption(
-        "--evals", action="store_true", default=None, help="Collect eval files, and run them."
+        "--evals", action="store_true", default=None, help="Collect and run eval files."
     )
     group.addoption(
         "--no-evals", action="store_false", dest="evals",
-        help="Leave them alone, whatever the configuration says.",
+        help="Don't collect eval files, whatever the configuration says.",
     )  # fmt: skip
     parser.addini("evalcase", "Collect eval files, as --evals does.", "bool", False)
-    about = "With --evals: a target of evalcase.toml, or kind:value. Repeatable."
+    about = "With --evals: a target from evalcase.toml, or kind:value. Repeatable."
     group.addoption("--evals-target", action="append", metavar="NAME", help=about)
     parser.addini("evalcase_target", "As --evals-target: one or several.", "args", [])
     for name, (metavar, about) in _VALUES.items():

@@ -27,13 +27,13 @@ class Spelling(NamedTuple):
     refuses: Mapping[str, str] = _AS_THEY_ARE
     """Options with which it means something else, each with what to write then."""
 
-    def told(self) -> str:
+    def told(self, after_name: str = "") -> str:
         """What it is here, for a sentence: `contains` with `ignore_case: true`."""
         more = [f"`{name}: {json.dumps(value)}`" for name, value in self.adds.items()]
         for new in dict.fromkeys(self.renames.values()):
             olds = [f"`{old}`" for old, each in self.renames.items() if each == new]
             more.append(f"`{new}` for {' or '.join(olds)}")
-        return f"`{self.name}`" + (f" with {', '.join(more)}" if more else "")
+        return f"`{self.name}`{after_name}" + (f" with {', '.join(more)}" if more else "")
 
     def written_as(self, option: str) -> tuple[str, ...]:
         """The names that an option of ours may have where the grader has its other name."""

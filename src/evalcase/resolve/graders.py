@@ -133,7 +133,7 @@ def _other_name(name: str, findings: Findings) -> Spelling | None:
 def _in_own_words(written: WrittenGrader, spelling: Spelling, findings: Findings) -> WrittenGrader:
     """The same under our names, with a word about it."""
     path, at = written.finding_at()
-    message = f"`{written.name}` is here {spelling.told()}"
+    message = f"`{written.name}` is called {spelling.told(' here')}"
     findings.add("deprecated-name", path, message, "`evalcase migrate` renames it", at)
     options: dict[str, Any] = dict(spelling.adds)
     written_as: dict[str, str] = {}

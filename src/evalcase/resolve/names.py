@@ -151,7 +151,8 @@ def _settle_alias(
         message = f"`{name}` and `{other[-1]}` are two names of one field"
         findings.add("conflicting-fields", path, message, f"keep one, as `{primary}`", "key")
         return
-    message = f"`{name}` is now called `{primary}`"
+    owner = "promptfoo's " if name == "assert" else ""
+    message = f"{owner}`{name}` is called `{primary}` here"
     hint = "`evalcase migrate` renames it"
     if primary in named.values:
         hint = f"remove it: it is null, and `{primary}` is there"

@@ -73,10 +73,10 @@ class AnthropicOptions(ChatOptions):
 
 
 class AnthropicTarget(ChatTarget):
-    """Asks a model by Anthropic's Messages API."""
+    """Calls a model through Anthropic's Messages API."""
 
     kind: ClassVar[TargetKind] = TargetKind(
-        "anthropic", "Asks a model by Anthropic's Messages API.", AnthropicOptions,
+        "anthropic", "Calls a model through Anthropic's Messages API.", AnthropicOptions,
         value="model", split_value=partial(split_model, "anthropic"),
         carries_address=has_address,
     )  # fmt: skip

@@ -22,7 +22,7 @@ class EchoTarget(Target):
     """Answers with the last user text; with data as it is, where the content is no text."""
 
     kind: ClassVar[TargetKind] = TargetKind(
-        "echo", "Says what the user said last.", EchoOptions, value_needed=False
+        "echo", "Repeats the user's last message.", EchoOptions, value_needed=False
     )
 
     def __init__(self, options: EchoOptions, surroundings: Surroundings) -> None:

@@ -40,31 +40,35 @@ class HttpOptions(WebOptions):
 
     url: str = option(
         Address(),
-        "The address.",
+        "The URL of the service.",
         example="http://localhost:8000/answer",
         elsewhere=("base_url", "endpoint", "address", "uri"),
     )
     body: JSON = option(
         Anything(),
-        "What is sent: any value, with placeholders in its texts; by default what programs get.",
+        "The JSON body, with placeholders in its texts; by default, what programs are given.",
         default=None,
         elsewhere=("data", "payload", "json", "request"),
     )
     answer: JsonPath | None = option(
         JsonPathText(),
-        "The path of the answer in the JSON that comes back; without it, the whole body is read.",
+        "The path of the answer in the JSON response; by default, the whole body.",
         default=None,
         elsewhere=("response", "response_path", "transform", "output_path"),
     )
-    usage: JsonPath | None = option(JsonPathText(), "The path of the tokens.", default=None)
+    usage: JsonPath | None = option(
+        JsonPathText(), "The path of the token usage in the response.", default=None
+    )
     cost_usd: JsonPath | None = option(
-        JsonPathText(), "The path of the cost.", default=None, elsewhere=("cost",)
+        JsonPathText(), "The path of the cost in the response.", default=None, elsewhere=("cost",)
     )
     output: str = option(
-        Choice(("auto", "text", "json")), "How a body without a path is read.", default="auto"
+        Choice(("auto", "text", "json")),
+        "How to read the body if `answer` is not set.",
+        default="auto",
     )
     trace: bool = option(
-        Flag(), "Send a header `traceparent`, so that its spans belong to a trace of the trial.",
+        Flag(), "Send a `traceparent` header, so that its spans join the trace of the trial.",
         default=False, elsewhere=("tracing", "otel"),
     )  # fmt: skip
 
@@ -84,7 +88,11 @@ class HttpTarget(Target):
     """Posts each question to an address."""
 
     kind: ClassVar[TargetKind] = TargetKind(
-        "http", "Posts to a service.", HttpOptions, value="url", carries_address=lambda _: True
+        "http",
+        "Sends POST requests to an HTTP service.",
+        HttpOptions,
+        value="url",
+        carries_address=lambda _: True,
     )
 
     def __init__(self, options: HttpOptions, surroundings: Surroundings) -> None:

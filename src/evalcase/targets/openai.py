@@ -63,10 +63,10 @@ class OpenAIOptions(ChatOptions):
 
 
 class OpenAITarget(ChatTarget):
-    """Asks a model by OpenAI's chat API."""
+    """Calls a model through OpenAI's chat API."""
 
     kind: ClassVar[TargetKind] = TargetKind(
-        "openai", "Asks a model by OpenAI's chat API.", OpenAIOptions,
+        "openai", "Calls a model through OpenAI's chat API.", OpenAIOptions,
         value="model", split_value=partial(split_model, "openai"),
         carries_address=has_address,
     )  # fmt: skip

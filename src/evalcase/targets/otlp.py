@@ -44,7 +44,7 @@ class OtlpTarget(Target):
     """Gives the answers that traces tell of."""
 
     kind: ClassVar[TargetKind] = TargetKind(
-        "otlp", "Gives answers out of OpenTelemetry's traces.", OtlpOptions,
+        "otlp", "Replays answers from OpenTelemetry traces.", OtlpOptions,
         value="path", value_is_path=True, folder_holds=(),
     )  # fmt: skip
 

@@ -77,15 +77,15 @@ class PythonOptions(TargetOptions):
     )
     arguments: dict[str, JSON] | None = option(
         MapOf(Anything()),
-        "Keyword arguments for a class, or for a function that makes the target.",
+        "Keyword arguments for the class, or for a factory function.",
         default=None,
         elsewhere=("args", "kwargs", "config"),
     )
     per_session: bool = option(
-        Flag(), "Make the class, or call the factory, once for each conversation.", default=False
+        Flag(), "Create an instance, or call the factory, once per conversation.", default=False
     )
     trace: bool = option(
-        Flag(), "Keep the steps of each answer, as OpenTelemetry's spans tell.", default=False,
+        Flag(), "Keep the steps of each answer, from OpenTelemetry spans.", default=False,
         elsewhere=("tracing", "otel"),
     )  # fmt: skip
 

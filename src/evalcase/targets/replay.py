@@ -43,12 +43,12 @@ class ReplayOptions(TargetOptions):
 
     path: str = option(
         Text(),
-        "The file of answers, or the folder of a run.",
+        "The file of answers, or the folder of a stored run.",
         example="answers.jsonl",
         elsewhere=("file", "run"),
     )
     target: str | None = option(
-        Text(), "Whose answers they are, where several targets have answered.", default=None
+        Text(), "The target whose answers to use, if there are several.", default=None
     )
 
 
@@ -56,7 +56,7 @@ class ReplayTarget(Target):
     """Gives stored answers."""
 
     kind: ClassVar[TargetKind] = TargetKind(
-        "replay", "Gives answers that were given before.", ReplayOptions,
+        "replay", "Replays stored answers.", ReplayOptions,
         value="path", value_is_path=True, folder_holds=(JOURNAL, JOURNAL + ENDING),
     )  # fmt: skip
 

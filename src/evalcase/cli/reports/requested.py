@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 report_option = declare.option(
     "--report", "reports", multiple=True, metavar="FILE",
-    help="Write a report when it is over; its form by the ending of FILE. Repeatable.",
+    help="Write a report at the end; the extension of FILE sets its format. Repeatable.",
 )  # fmt: skip
 
 

@@ -24,5 +24,5 @@ def _read_size(text: str) -> int:
 max_size_option = declare.option(
     "--max-size", metavar="SIZE", default=f"{MAX_SIZE // 1_000_000}MB", show_default=True,
     callback=_read_size,
-    help="Of an HTML page: details of cases that passed are left out above it, and counted.",
+    help="Size limit of an HTML page: above it, details of passed cases are left out.",
 )  # fmt: skip

@@ -25,11 +25,11 @@ class ToolRule:
     """How the arguments of one tool are compared."""
 
     arguments: str | None = option(
-        Choice(ARGUMENTS), "How its arguments are compared, in place of what holds for all.",
+        Choice(ARGUMENTS), "How to compare its arguments, instead of the general setting.",
         default=None,
     )  # fmt: skip
     fields: dict[str, Matcher] | None = option(
-        FieldMap(), "Paths into its arguments, each with a value or a matcher.", default=None
+        FieldMap(), "Paths in its arguments, each with a value or a matcher.", default=None
     )
 
     @conflict

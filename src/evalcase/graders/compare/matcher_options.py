@@ -76,8 +76,8 @@ class _DateFormat(Plain):
 class Bounds:
     """How long something may be."""
 
-    min: int | None = option(Number(0, whole=True), "The least.", default=None)
-    max: int | None = option(Number(0, whole=True), "The most.", default=None)
+    min: int | None = option(Number(0, whole=True), "The minimum.", default=None)
+    max: int | None = option(Number(0, whole=True), "The maximum.", default=None)
 
     @conflict
     def _limit_nothing(self) -> Iterator[OptionFault]:
@@ -94,44 +94,44 @@ class Bounds:
 class MatcherOptions:
     """One of the first nine says what is checked, the others how."""
 
-    equals: JSON = option(Anything(), "The value that it equals, as JSON.", default=None)
+    equals: JSON = option(Anything(), "The value it must equal, as JSON.", default=None)
     contains: Any = option(
         OneOf((_SCALAR, ListOf(_SCALAR, "a list of values"))),
-        "A text in it, or an item of the list that it is; a list: all of them.", default=None,
+        "A part of the text, or an item of the list; a list means all of them.", default=None,
     )  # fmt: skip
-    regex: str | None = option(Pattern(), "A pattern that is found in its text.", default=None)
+    regex: str | None = option(Pattern(), "A pattern to find in the text.", default=None)
     one_of: tuple[JSON, ...] | None = option(
-        ListOf(Anything(), "a list of values"), "Values of which it is one.", default=None
+        ListOf(Anything(), "a list of values"), "The accepted values.", default=None
     )
-    number: float | None = option(_AsWritten(), "The number that it is.", default=None)
+    number: float | None = option(_AsWritten(), "The number it must be.", default=None)
     date: str | None = option(
-        Text("a date in quotes"), "The date or time that its text says.", default=None
+        Text("a date in quotes"), "The date or time it must be.", default=None
     )
     type: str | tuple[str, ...] | None = option(
         OneOf((_TYPE, ListOf(_TYPE, "a list of types"))),
-        "The type of JSON that it has, or several.", default=None,
+        "Its JSON type, or several accepted types.", default=None,
     )  # fmt: skip
-    exists: bool | None = option(Flag(), "Whether there is such a field.", default=None)
+    exists: bool | None = option(Flag(), "Whether the field must exist.", default=None)
     length: int | Bounds | None = option(
         OneOf((Number(0, whole=True), Record(Bounds, "a mapping with `min` and `max`"))),
-        "How many characters, items or keys it has.", default=None,
+        "Its number of characters, items or keys.", default=None,
     )  # fmt: skip
     within: float = option(
-        Number(0), "How far a number may be off, or a date by days.", default=0.0,
+        Number(0), "How far a number may be off; for a date, in days.", default=0.0,
         elsewhere=("tolerance", "days"),
     )  # fmt: skip
     within_percent: float = option(
-        Number(0), "How many percent a number may be off.", default=0.0, elsewhere=("relative",)
+        Number(0), "How far a number may be off, in percent.", default=0.0, elsewhere=("relative",)
     )
     formats: tuple[str, ...] = option(
         ListOf(_DateFormat(), "a list of formats"),
-        "How the date may be written, as in Python; without it, by ISO 8601.", default=(),
+        "Accepted date formats, as in Python's `strptime`; by default, ISO 8601.", default=(),
         elsewhere=("format",),
     )  # fmt: skip
-    ignore_case: bool = option(Flag(), "Whether upper and lower case are the same.", default=False)
+    ignore_case: bool = option(Flag(), "Ignore upper and lower case.", default=False)
     weight: float = option(Number(0), "How much the field counts.", default=1.0)
     required: bool = option(
-        Flag(), "Whether the field must match, whatever the others do.", default=False
+        Flag(), "Whether this field must match, regardless of the others.", default=False
     )
 
 

@@ -17,12 +17,12 @@ class TextGrader(Grader):
     """A grader that looks at texts."""
 
     ignore_case: bool = option(
-        Flag(), "Whether upper and lower case are the same.", default=False,
+        Flag(), "Ignore upper and lower case.", default=False,
         elsewhere=("case_insensitive", "ignorecase"),
     )  # fmt: skip
     ignore_space: bool = option(
         Flag(),
-        "Whether a run of white space counts as one blank, and none at the ends.",
+        "Treat any run of white space as one space, and ignore it at both ends.",
         default=False,
         elsewhere=("ignore_whitespace", "strip"),
     )

@@ -21,7 +21,7 @@ def steps_option(what: str) -> Any:  # noqa: ANN401 - as `option` itself
     """The option of a grader by which it looks at steps."""
     return option(
         Text("a name of spans"),
-        f"{what} the steps whose spans have this name; `*` and `?` stand for anything.",
+        f"{what} the steps whose span has this name; `*` and `?` are wildcards.",
         default=None, example="chat *", elsewhere=("step", "span", "spans", "span_name"),
     )  # fmt: skip
 

@@ -18,13 +18,13 @@ class RubricItem:
     """One point that a judge checks."""
 
     text: str = option(Text(), "What a good answer does.", example="Names the capital.")
-    id: str | None = option(Text(), "What results call it.", default=None)
+    id: str | None = option(Text(), "Its name in results.", default=None)
     weight: float = option(Number(0), "How much it counts.", default=1.0)
     required: bool = option(
-        Flag(), "Whether it has to be met whatever the score is.", default=False
+        Flag(), "Whether it must be met, regardless of the score.", default=False
     )
     levels: dict[str, str] | None = option(
-        Levels(), "What an answer of each level is like, from the worst to the best.", default=None
+        Levels(), "A description of each level, from worst to best.", default=None
     )
 
     def to_dict(self) -> dict[str, Any]:

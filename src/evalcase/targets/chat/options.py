@@ -35,13 +35,13 @@ class ChatOptions(WebOptions):
     )
     base_url: str | None = option(
         Address(),
-        "Where the service is; by default the provider's own.",
+        "The base URL of the API; by default, the provider's.",
         default=None,
         elsewhere=("url", "api_base", "endpoint", "host", "base"),
     )
     params: dict[str, JSON] = option(
         MapOf(Anything()),
-        "What else is sent: temperature, tools, stream, …",
+        "Further parameters of requests: temperature, tools, stream, …",
         default={},
         elsewhere=(
             "temperature", "max_tokens", "max_completion_tokens", "top_p", "top_k", "tools",
@@ -51,19 +51,19 @@ class ChatOptions(WebOptions):
     )  # fmt: skip
     price: Price | None = option(
         Record(Price, "a mapping of prices"),
-        "What tokens cost, in USD for a million.",
+        "The price of tokens, in USD per million.",
         default=None,
         elsewhere=("prices", "cost", "pricing"),
     )
 
     batch: bool = option(
         Flag(),
-        "Questions are sent in batches, at half the price: answers may take a day.",
+        "Send questions in batches, at half the price; answers may take a day.",
         default=False,
         elsewhere=("batched", "batch_api"),
     )
     batch_poll_s: float = option(
-        Seconds(), "How often a batch is looked at, in seconds.", default=30.0
+        Seconds(), "How often to check on a batch, in seconds.", default=30.0
     )
 
     @property

@@ -19,13 +19,13 @@ _MILLION = 1_000_000
 class Price:
     """USD for a million tokens."""
 
-    input: float = option(Number(0), "USD for a million tokens of input.", example=0.15)
-    output: float = option(Number(0), "USD for a million tokens of output.", example=0.6)
+    input: float = option(Number(0), "USD per million input tokens.", example=0.15)
+    output: float = option(Number(0), "USD per million output tokens.", example=0.6)
     cached: float | None = option(
-        Number(0), "The same for input that the provider had already.", default=None
+        Number(0), "USD per million input tokens read from the provider's cache.", default=None
     )
     cache_write: float | None = option(
-        Number(0), "The same for input that the provider stores.", default=None
+        Number(0), "USD per million input tokens written to the provider's cache.", default=None
     )
 
 

@@ -92,49 +92,49 @@ class CommandOptions(TargetOptions):
         default=None,
         elsewhere=("cmd", "argv", "args", "program", "exec"),
     )
-    shell: bool = option(Flag(), "Run the text by `/bin/sh -c`.", default=False)
+    shell: bool = option(Flag(), "Run the text with `/bin/sh -c`.", default=False)
     cwd: str | None = option(
         Text(),
-        "The folder to run it in; by default the project's.",
+        "The folder to run it in; by default, the project folder.",
         default=None,
         elsewhere=("working_directory", "workdir", "folder"),
     )
     env: dict[str, str] = option(
         _Variables(Text(empty=True)),
-        "Variables for it, beside those that evalcase was started with.",
+        "Environment variables to set, in addition to those of evalcase.",
         default={},
         elsewhere=("environment", "variables"),
     )
     stdin: str | None = option(
         Choice(("auto", "json", "text", "none")),
-        "`json` (the case), `text` (the prompt) or `none`; by default `json`, or `none` if a "
-        "placeholder brings the input.",
+        "`json` (the case), `text` (the prompt) or `none`; by default `json`, or `none` if the "
+        "command has a placeholder for the input.",
         default=None,
         elsewhere=("input",),
     )
     output: str | None = option(
-        Choice(("auto", "text", "json")), "How what it prints is read.", default=None
+        Choice(("auto", "text", "json")), "How to read its output.", default=None
     )
     max_output_bytes: int = option(
-        Number(1, whole=True), "How much of the output is kept.", default=10_000_000
+        Number(1, whole=True), "How many bytes of output to keep.", default=10_000_000
     )
     mode: str = option(
         Choice(("once", "worker")),
-        "Started `once` for each trial, or kept as a `worker`.",
+        "`once` starts it for each trial; a `worker` keeps running.",
         default="once",
     )
     workers: int | None = option(
-        Number(1, whole=True), "How many processes a worker has at most.", default=None
+        Number(1, whole=True), "The maximum number of worker processes.", default=None
     )
     command_template: str | None = option(
-        Text(), "In place of `command`: a command of AgentV.", default=None
+        Text(), "A command as in AgentV, instead of `command`.", default=None
     )
     trace: bool = option(
-        Flag(), "Give it TRACEPARENT, so that its spans belong to a trace of the trial.",
+        Flag(), "Set TRACEPARENT, so that its spans join the trace of the trial.",
         default=False, elsewhere=("tracing", "otel"),
     )  # fmt: skip
     files_format: str | None = option(
-        Text(), "For `command_template`: how each of `{FILES}` is written.", default=None
+        Text(), "For `command_template`: how to write each of `{FILES}`.", default=None
     )
 
     @property

@@ -48,26 +48,26 @@ class WebOptions(TargetOptions):
 
     key_env: str | None = option(
         VariableName(),
-        "The environment variable that has the key.",
+        "The environment variable that holds the API key.",
         default=None,
         example="MY_KEY",
         elsewhere=("api_key", "apikey", "key", "token", "api_key_env", "api_token", "auth"),
     )
-    headers: dict[str, str] = option(Headers(), "Headers, with their values.", default={})
+    headers: dict[str, str] = option(Headers(), "Headers to send, with their values.", default={})
     header_env: dict[str, str] = option(
         MapOf(VariableName()),
-        "Headers, with the environment variables that have their values.",
+        "Headers to send, with the environment variables that hold their values.",
         default={},
         elsewhere=("env_headers", "headers_env"),
     )
     max_output_bytes: int = option(
-        Number(1, whole=True), "How much of an answer is kept.", default=10_000_000
+        Number(1, whole=True), "How many bytes of a response to keep.", default=10_000_000
     )
     connect_timeout_s: float = option(
-        Seconds(), "How long a connection may take to be made.", default=10.0
+        Seconds(), "Time limit for connecting, in seconds.", default=10.0
     )
     allow_link_local: bool = option(
-        Flag(), "Link-local and metadata addresses may be asked, too.", default=False
+        Flag(), "Also allow link-local and metadata addresses.", default=False
     )
 
     @property
