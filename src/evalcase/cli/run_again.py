@@ -47,8 +47,7 @@ def suggest_new_run(evaluated: Evaluated, name: str, root: str, cwd: str) -> str
 
 
 def _named(run: Run, root: str, cwd: str) -> Iterator[str]:
-    options = run.about.get("options")
-    options = options if isinstance(options, dict) else {}
+    options = run.about.options
     folder = os.path.join(root, folder_of_run(run))
     for path in _texts(options.get("paths")):
         yield path if path == "-" else seen_from(cwd, os.path.join(folder, path))
