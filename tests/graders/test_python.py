@@ -168,10 +168,7 @@ def test_anything_else_is_an_error_and_never_a_score(value: Any, said: str) -> N
         ("tests.graders.nowhere:grade", "there is no module `tests.graders.nowhere`;"),
         (f"{HERE}:nothing", "has no `nothing`"),
         (f"{HERE}:constant", "is not a function"),
-        (
-            f"{HERE}:wants",
-            (f"{HERE}:wants", "did you mean `output`. A grader can be given answer, text"),
-        ),
+        (f"{HERE}:wants", "did you mean `output`. A grader can be given answer, text"),
     ],
 )
 def test_what_cannot_be_called_is_found_before_anything_runs(value: str, said: str) -> None:
