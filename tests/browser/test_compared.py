@@ -105,3 +105,7 @@ def test_cases_that_were_not_selected_are_no_changes(page: Page, project: Projec
     expect(chip).to_contain_text("2")
     said = page.get_by_role("region", name="Comparison")
     expect(said).to_contain_text("not compared: 2 not selected in head")
+    project.run_process("run", "--case", "a")
+    project.run_process("compare", "-o", "page.html")
+    open_file(page, project)
+    expect(page.locator(".rows")).to_contain_text("No case changed")

@@ -67,7 +67,7 @@ function drawRows() {
   list.range = range;
   const hadFocus = list.rows.contains(document.activeElement);
   const rows = shown.rows.slice(first, last).map((row, at) => drawRow(row, first + at));
-  if (!count) rows.push(h('p.none', shown.searching ? 'Searching…' : (data.count ? 'No case fits these filters.' : 'No case has a result.')));
+  if (!count) rows.push(h('p.none', shown.searching ? 'Searching…' : (data.count ? (state.change.includes('changes') ? 'No case changed, of those that fit. Clear shows all.' : 'No case fits these filters.') : 'No case has a result.')));
   if (list.printing && count > last) rows.push(h('p.none', `and ${sayCount(count - last, 'more case')}`));
   list.rows.replaceChildren(h('div.slice', { role: 'presentation' }, rows));
   list.rows.firstChild.style.transform = list.printing ? '' : `translateY(${first * list.height}px)`;
