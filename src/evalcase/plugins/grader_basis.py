@@ -13,7 +13,7 @@ from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config
 from evalcase.system.file_modules import sources_of_module
 
-Find = Callable[[str], TargetVersion]
+FindVersion = Callable[[str], TargetVersion]
 """What a target of a name is just now."""
 
 
@@ -42,7 +42,7 @@ class AskedTargets:
             return None  # whoever asks it is told
 
 
-def basis_of(graders: Iterable[NamedGrader], find: Find) -> dict[str, str]:
+def basis_of(graders: Iterable[NamedGrader], find: FindVersion) -> dict[str, str]:
     """All that graders rest on, by names for people, with the hash of each."""
     found: dict[str, str] = {}
     for named in graders:
@@ -54,7 +54,7 @@ def basis_of(graders: Iterable[NamedGrader], find: Find) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def print_of(named: NamedGrader, find: Find) -> str:
+def print_of(named: NamedGrader, find: FindVersion) -> str:
     """The same of one grader, as a text that changes with it; empty if it rests on nothing."""
     own = [said for each in _all_in(named) if (said := each.fingerprint())]
     basis = basis_of([named], find)
