@@ -287,7 +287,10 @@ class _Run:
         from evalcase.cli.app import run_command
 
         # A page may take more than a minute on a busy machine: its runs are always new.
-        with _captured() as written, mock.patch.object(list_command, "_age", return_value="now"):
+        with (
+            _captured() as written,
+            mock.patch.object(list_command, "_write_age", return_value="now"),
+        ):
             self.status = run_command(arguments)
         return written.getvalue().decode()
 

@@ -46,10 +46,10 @@ class SuiteError(EvalcaseError):
         self.problems: tuple[Problem, ...] = tuple(problems)
 
     def __str__(self) -> str:
-        return _listed(self.problems)
+        return _list_errors(self.problems)
 
 
-def _listed(problems: Sequence[Problem]) -> str:
+def _list_errors(problems: Sequence[Problem]) -> str:
     errors = [problem for problem in problems if problem.severity == "error"]
     lines = [f"{len(errors)} {'error' if len(errors) == 1 else 'errors'}"]
     for problem in errors:
@@ -71,7 +71,7 @@ class ConfigError(EvalcaseError):
 
     @classmethod
     def of(cls, problems: Sequence[Problem]) -> ConfigError:
-        error = cls(_listed(problems))
+        error = cls(_list_errors(problems))
         error.problems = tuple(problems)
         return error
 

@@ -50,7 +50,7 @@ Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Case |
 
 def load(path: str | os.PathLike[str]) -> Suite:
     """Load a suite file. Raise SuiteError with all of its problems if it is not valid."""
-    return _valid(load_file(os.fspath(path)))
+    return _take_valid(load_file(os.fspath(path)))
 
 
 def loads(text: str, format: Format = "yaml") -> Suite:
@@ -59,7 +59,7 @@ def loads(text: str, format: Format = "yaml") -> Suite:
         raise TypeError(f"loads takes text, not {type(text).__name__}; load takes a path")
     if format not in ("yaml", "json", "jsonl"):
         raise ValueError(f"format is 'yaml', 'json' or 'jsonl', not {format!r}")
-    return _valid(load_text(text, format))
+    return _take_valid(load_text(text, format))
 
 
 def parse_case(text: str) -> Case:
@@ -105,7 +105,7 @@ def check(
     belongs to; ConfigError is raised if it is no folder. No code of it is imported.
     """
     several = (paths,) if isinstance(paths, str | os.PathLike) else paths
-    loaded_files = check_project((os.fspath(path) for path in several), _project(root))
+    loaded_files = check_project((os.fspath(path) for path in several), _find_project(root))
     return [problem for loaded in loaded_files for problem in loaded.problems]
 
 
@@ -122,15 +122,15 @@ def check_text(
     format = format_of(name)
     if isinstance(format, Problem):
         return [format]
-    return check_text_as(text, name, format, _project(root))
+    return check_text_as(text, name, format, _find_project(root))
 
 
-def _project(root: str | os.PathLike[str] | None) -> Project:
+def _find_project(root: str | os.PathLike[str] | None) -> Project:
     folder = os.getcwd()
     return project_of(folder) if root is None else Project(take_root(os.fspath(root)), folder)
 
 
-def _valid(loaded: Loaded) -> Suite:
+def _take_valid(loaded: Loaded) -> Suite:
     if loaded.suite is None:
         raise SuiteError(loaded.problems)
     log_warnings(loaded.problems)

@@ -75,8 +75,8 @@ def command_of(name: str) -> Command:
 
 def run_command(arguments: list[str]) -> int:
     """Run the command; the exit code is what it returns."""
-    out = sys.stdout = _writable(sys.stdout)
-    sys.stderr = _writable(sys.stderr)
+    out = sys.stdout = _make_writable(sys.stdout)
+    sys.stderr = _make_writable(sys.stderr)
     try:
         result = _carry_out(arguments)
         if not out.closed:
@@ -126,7 +126,7 @@ def _note_refused(arguments: list[str]) -> None:
         note_refused_run(arguments)
 
 
-def _writable(stream: TextIO | None) -> TextIO:
+def _make_writable(stream: TextIO | None) -> TextIO:
     """A stream for UTF-8, which is what eval files are; the null device for one that is closed."""
     if stream is None:
         return open(os.devnull, "w", encoding="utf-8")

@@ -105,7 +105,7 @@ def tell_wrong_usage(command: declare.Command, message: str) -> None:
 
 def click_command(declared: declare.Command) -> click.Command:
     """The command as click knows commands."""
-    parameters = [_parameter(each) for each in declared.parameters]
+    parameters = [_make_parameter(each) for each in declared.parameters]
     return click.Command(
         declared.name,
         callback=declared.function,
@@ -114,16 +114,16 @@ def click_command(declared: declare.Command) -> click.Command:
     )
 
 
-def _parameter(declared: declare.Parameter) -> click.Parameter:
+def _make_parameter(declared: declare.Parameter) -> click.Parameter:
     if isinstance(declared, declare.Argument):
         settings: dict[str, Any] = {"required": declared.required, "metavar": declared.metavar}
         if declared.default is not None:
             settings["default"] = declared.default
         return click.Argument([declared.parameter], nargs=-1 if declared.several else 1, **settings)
-    return _option(declared)
+    return _make_option(declared)
 
 
-def _option(declared: declare.CommandOption) -> click.Option:
+def _make_option(declared: declare.CommandOption) -> click.Option:
     settings: dict[str, Any] = {}
     if declared.is_flag:
         settings["is_flag"] = True
@@ -131,13 +131,13 @@ def _option(declared: declare.CommandOption) -> click.Option:
         settings["default"] = declared.default
     return click.Option(
         list(declared.names),
-        type=None if declared.type is None else _type(declared.type),
+        type=None if declared.type is None else _make_type(declared.type),
         multiple=declared.multiple,
         nargs=declared.nargs,
         metavar=declared.metavar or _metavar(declared.type),
         show_default=declared.show_default,
         help=declared.help,
-        callback=None if declared.callback is None else _callback(declared.callback),
+        callback=None if declared.callback is None else _make_callback(declared.callback),
         **settings,
     )
 
@@ -149,7 +149,7 @@ def _metavar(declared: declare.Type | None) -> str | None:
     return "NUMBER" if isinstance(declared, declare.FloatRange) else None
 
 
-def _type(declared: declare.Type) -> click.ParamType[Any]:
+def _make_type(declared: declare.Type) -> click.ParamType[Any]:
     match declared:
         case declare.WordChoice(words):
             return click.Choice(words)
@@ -215,7 +215,7 @@ class _Number(click.FloatRange):
         return float(super().convert(number, param, ctx))
 
 
-def _callback(check: Callable[[Any], Any]) -> Callable[..., Any]:
+def _make_callback(check: Callable[[Any], Any]) -> Callable[..., Any]:
     def tell(context: click.Context, parameter: click.Parameter, value: object) -> object:
         try:
             return check(value)

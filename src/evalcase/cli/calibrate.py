@@ -66,7 +66,7 @@ def command(
     """
     config = load_config(os.getcwd(), os.getcwd())
     found = find_run(run, runs_folder(runs_dir, config))
-    again = _command(run, path, grader, criterion, runs_dir)
+    again = _write_command(run, path, grader, criterion, runs_dir)
     with KeptRun(*found) as kept:
         judge = read_judge(kept, grader)
         if label:
@@ -74,20 +74,22 @@ def command(
             from evalcase.system.world import this_world
 
             environment = this_world().environment
-            return Labelling(kept, judge, criterion, path, by or _user(environment), again).ask()
+            return Labelling(
+                kept, judge, criterion, path, by or _find_user(environment), again
+            ).ask()
         kept.refuse_broken()
-        labels = [each for each in _read(path, again) if by in (None, each.by)]
-        return _calibrate(kept.run.id, judge, labels, criterion, min_kappa, as_json=as_json)
+        labels = [each for each in _read_known_labels(path, again) if by in (None, each.by)]
+        return _calibrate_judge(kept.run.id, judge, labels, criterion, min_kappa, as_json=as_json)
 
 
-def _user(environment: Mapping[str, str]) -> str:
+def _find_user(environment: Mapping[str, str]) -> str:
     for name in ("LOGNAME", "USER", "USERNAME"):
         if environment.get(name):
             return environment[name]
     raise ConfigError("nobody knows who labels here: say --by NAME")
 
 
-def _command(
+def _write_command(
     run: str, path: str, grader: str | None, criterion: str | None, runs_dir: str | None
 ) -> str:
     """The command that was given, as far as it says which answers and labels are meant."""
@@ -101,7 +103,7 @@ def _command(
     return make_visible(shlex.join(words))
 
 
-def _read(path: str, again: str) -> list[Label]:
+def _read_known_labels(path: str, again: str) -> list[Label]:
     try:
         return read_labels(path)
     except FileNotFoundError as error:
@@ -109,7 +111,7 @@ def _read(path: str, again: str) -> list[Label]:
         raise ConfigError(f"there are no labels: {path} is not there; {hint}") from error
 
 
-def _calibrate(
+def _calibrate_judge(
     run: str, judge: Judge, labels: list[Label], criterion: str | None, min_kappa: float | None,
     *, as_json: bool,
 ) -> int:  # fmt: skip

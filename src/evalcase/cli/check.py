@@ -57,11 +57,11 @@ def command(
         from evalcase.cli.check_watch import refuse_with, watch_files
 
         refuse_with(paths, output, fix=fix)
-        return watch_files(paths, lambda: _check(paths, output, strict, fix, stdin_format))
-    return _check(paths, output, strict, fix, stdin_format)
+        return watch_files(paths, lambda: _check_files(paths, output, strict, fix, stdin_format))
+    return _check_files(paths, output, strict, fix, stdin_format)
 
 
-def _check(
+def _check_files(
     paths: tuple[str, ...], output: str, strict: bool, fix: bool, stdin_format: Format
 ) -> int:
     tally = _Tally()
@@ -72,7 +72,7 @@ def _check(
         talk = sys.stdout if output == "text" else sys.stderr
         fix_files(paths, project.known, talk)
     files = tally.watch(check_project(paths, project, stdin_format))
-    _print(files, output, tally)
+    _print_problems(files, output, tally)
     return 2 if tally.errors or (strict and tally.warnings) else 0
 
 
@@ -91,10 +91,10 @@ class _Tally:
             for problem in loaded.problems:
                 self.errors += problem.severity == "error"
                 self.warnings += problem.severity == "warning"
-            yield _shown(loaded.problems)
+            yield _scrub_shown(loaded.problems)
 
 
-def _shown(problems: list[Problem]) -> list[Problem]:
+def _scrub_shown(problems: list[Problem]) -> list[Problem]:
     if not problems:
         return problems
     from evalcase.cli.scrubbed import scrub_problems
@@ -102,7 +102,7 @@ def _shown(problems: list[Problem]) -> list[Problem]:
     return scrub_problems(problems)
 
 
-def _print(files: Iterator[list[Problem]], output: str, tally: _Tally) -> None:
+def _print_problems(files: Iterator[list[Problem]], output: str, tally: _Tally) -> None:
     write, problems = sys.stdout.write, chain.from_iterable(files)
     if output == "text":
         style, width = style_for(sys.stdout), prose_width(sys.stdout)

@@ -44,14 +44,14 @@ def watch_files(paths: Iterable[str], check: Callable[[], int]) -> int:
         while True:
             seen = look()  # before the check: a change in the midst of it is not missed
             code = check()
-            _write("\nwaiting for changes; Ctrl-C ends it\n")
+            _write_text("\nwaiting for changes; Ctrl-C ends it\n")
             changed = await_change(look, seen, time.sleep)
-            _write(_CLEAR if is_live(sys.stdout) else "\n")
-            _write(f"{describe_change(changed, os.getcwd())}\n\n")
+            _write_text(_CLEAR if is_live(sys.stdout) else "\n")
+            _write_text(f"{describe_change(changed, os.getcwd())}\n\n")
     except KeyboardInterrupt:
         if code is None:
             raise
-        _write("\n")
+        _write_text("\n")
         return code
 
 
@@ -90,6 +90,6 @@ def describe_change(changed: list[str], cwd: str) -> str:
     return f"changed: {named}" + (f" and {more:,} more" if more > 0 else "")
 
 
-def _write(text: str) -> None:
+def _write_text(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()

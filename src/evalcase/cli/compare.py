@@ -131,7 +131,7 @@ def command(
         if chosen == "html":
             _write_page(compared, output, max_size)
         else:
-            _write(_FORMS[chosen], compared, output)
+            _write_comparison(_FORMS[chosen], compared, output)
         return gates_exit_code(judged)
 
 
@@ -145,27 +145,27 @@ def _read_clustering(path: str | None) -> Clustering | None:
 Form = Callable[[Compared, int, Style], Iterator[str]]
 
 
-def _text(compared: Compared, width: int, style: Style) -> Iterator[str]:
+def _write_text(compared: Compared, width: int, style: Style) -> Iterator[str]:
     from evalcase.report.terminal.comparison import comparison_lines
 
     return comparison_lines(compared, width, style)
 
 
-def _markdown(compared: Compared, width: int, style: Style) -> Iterator[str]:
+def _write_markdown(compared: Compared, width: int, style: Style) -> Iterator[str]:
     from evalcase.report.files.comparison_markdown import markdown_lines
 
     del width, style
     return markdown_lines(compared)
 
 
-def _json(compared: Compared, width: int, style: Style) -> Iterator[str]:
+def _write_json(compared: Compared, width: int, style: Style) -> Iterator[str]:
     from evalcase.report.files.comparison_object import comparison_object
 
     del width, style
     yield json.dumps(comparison_object(compared), ensure_ascii=False)
 
 
-_FORMS: dict[str, Form] = {"text": _text, "markdown": _markdown, "json": _json}
+_FORMS: dict[str, Form] = {"text": _write_text, "markdown": _write_markdown, "json": _write_json}
 
 
 def _choose_form(asked: str | None, path: str | None) -> str:
@@ -190,7 +190,7 @@ def _write_page(compared: Compared, path: str | None, max_size: int) -> None:
         sys.stdout.buffer.write(piece)
 
 
-def _write(form: Form, compared: Compared, path: str | None) -> None:
+def _write_comparison(form: Form, compared: Compared, path: str | None) -> None:
     if path is None:
         for line in defuse_lines(form(compared, columns_of(sys.stdout), style_for(sys.stdout))):
             sys.stdout.write(line + "\n")

@@ -49,13 +49,15 @@ def open_sides(asked: AskedSides, config: Config, runs_dir: str | None, stack: E
         if len(asked.names) > 1:
             raise ConfigError("--baseline names the base: name at most one run beside it")
         base = _open_file(asked.baseline, config.root, stack)
-        return _pair(base, open_side(asked.names[0] if asked.names else "latest"), asked.targets)
+        return _pair_sides(
+            base, open_side(asked.names[0] if asked.names else "latest"), asked.targets
+        )
     if len(asked.names) == 1 or (not asked.names and asked.targets is not None):
         return _pair_alone(open_side(asked.names[0] if asked.names else "latest"), asked.targets)
     if asked.names:
-        return _pair(open_side(asked.names[0]), open_side(asked.names[1]), asked.targets)
+        return _pair_sides(open_side(asked.names[0]), open_side(asked.names[1]), asked.targets)
     head, base = open_side("latest"), _choose_base(folder, open_side)
-    return _pair(base, head, asked.targets)
+    return _pair_sides(base, head, asked.targets)
 
 
 def _choose_base(folder: str, open_side: Callable[[str], Side]) -> Side:
@@ -70,7 +72,7 @@ def _choose_base(folder: str, open_side: Callable[[str], Side]) -> Side:
     return replace(open_side(chosen.path), choice=why)
 
 
-def _pair(base: Side, head: Side, targets: tuple[str, str] | None) -> Sides:
+def _pair_sides(base: Side, head: Side, targets: tuple[str, str] | None) -> Sides:
     """Raise ConfigError if something would be compared with itself: whatever is asked then, nothing
     would ever be worse."""
     sides = _pair_different(base, head, targets)
@@ -87,8 +89,8 @@ def _pair_different(base: Side, head: Side, targets: tuple[str, str] | None) -> 
     paired = pair_targets(base.kept.targets, head.kept.targets)
     if not paired and base.kept.targets and head.kept.targets:
         raise ConfigError(
-            f"no target has the same name in both: base has {_several(base)}, head has "
-            f"{_several(head)}; --targets BASE HEAD names one of each"
+            f"no target has the same name in both: base has {_list_targets(base)}, head has "
+            f"{_list_targets(head)}; --targets BASE HEAD names one of each"
         )
     return Sides(base, head, paired)
 
@@ -136,7 +138,7 @@ def _is_file_of(file: TrialsFile, kept: KeptRun) -> bool:
     return file.runs == (kept.run.id,) and kept.gradings == 1
 
 
-def _several(side: Side) -> str:
+def _list_targets(side: Side) -> str:
     return ", ".join(f"`{name}`" for name in side.kept.targets)
 
 
@@ -152,7 +154,7 @@ def _run_side(found: FoundRun, root: str, stack: ExitStack) -> Side:
     id = os.path.basename(os.path.realpath(kept.run.path))
     label = id if found.grading is None else f"{id}@{found.grading}"
     return Side(
-        kept, label, _places(root, folder_of_run(kept.run)), _why_missing(kept), kept.mixed,
+        kept, label, _find_places(root, folder_of_run(kept.run)), _why_missing(kept), kept.mixed,
         origin=kept.run.about.failed_of or "", part=say_part(kept.run),
     )  # fmt: skip
 
@@ -174,13 +176,13 @@ def _open_file(path: str, root: str, stack: ExitStack) -> Side:
     kept = TrialsFile(path)
     stack.callback(kept.close)
     return Side(
-        kept, path, _places(root, kept.folder), kept.missing, kept.mixed, whole_cases=False,
+        kept, path, _find_places(root, kept.folder), kept.missing, kept.mixed, whole_cases=False,
         origin=kept.origin or "",
         part=f"cases that did not pass in {kept.origin}" if kept.origin else "",
     )  # fmt: skip
 
 
-def _places(root: str, folder: str) -> Callable[[str], str]:
+def _find_places(root: str, folder: str) -> Callable[[str], str]:
     """Where suites lie in their project, by words alone: a record may come from anyone, and nothing
     is looked for."""
     known: dict[str, str] = {}
@@ -188,13 +190,13 @@ def _places(root: str, folder: str) -> Callable[[str], str]:
     def find(suite: str) -> str:
         place = known.get(suite)
         if place is None:
-            place = known[suite] = _place(suite, root, folder)
+            place = known[suite] = _place_suite(suite, root, folder)
         return place
 
     return find
 
 
-def _place(suite: str, root: str, folder: str) -> str:
+def _place_suite(suite: str, root: str, folder: str) -> str:
     if suite.startswith("<"):
         return suite
     path = os.path.normpath(os.path.join(folder, suite))

@@ -52,7 +52,7 @@ def conclusion_lines(
     if stays_errored(each.result for each in statistics.shown("errored")):
         fixed = suggest_new_run(evaluated, name, place.config.root, place.cwd)
     next_one = suggest_next(evaluated, name, first, fixed, is_own=is_own)
-    ending = _ending(evaluated, place, next_one)
+    ending = _make_ending(evaluated, place, next_one)
     if figures is None:
         from evalcase.report.figures.summing import sum_up
 
@@ -74,7 +74,7 @@ def last_lines(
     next_one = ""
     if not evaluated.complete:
         next_one = suggest_next(evaluated, name_run(evaluated.run, place), is_own=is_own)
-    ending = _ending(evaluated, place, next_one)
+    ending = _make_ending(evaluated, place, next_one)
     rate = rate_of(evaluated)
     return chain(verdict_lines(ending, rate, width, style), ending_lines(ending, width, style))
 
@@ -102,7 +102,7 @@ def gather_statistics(kept: KeptRun) -> Statistics:
     return statistics
 
 
-def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> RunEnding:
+def _make_ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> RunEnding:
     from evalcase.cli.seen_suites import see_suites
     from evalcase.report.terminal.summary import RunEnding
 
@@ -131,11 +131,11 @@ def name_run(run: Run, place: RecordPlace) -> str:
     kept = os.path.dirname(os.path.realpath(run.path))
     id = os.path.basename(os.path.realpath(run.path))
     if not RUN_ID.fullmatch(id):  # a folder that somebody has renamed is found by its path only
-        return _quote(seen_from(place.cwd, run.path))
+        return _quote_word(seen_from(place.cwd, run.path))
     if kept == os.path.realpath(runs_folder(None, place.config)):
-        return _quote(id)
+        return _quote_word(id)
     folder = os.path.dirname(seen_from(place.cwd, run.path)) or "."
-    return f"{_quote(id)} --runs-dir {_quote(folder)}"
+    return f"{_quote_word(id)} --runs-dir {_quote_word(folder)}"
 
 
 def _say_saved(evaluated: Evaluated) -> str:
@@ -189,7 +189,7 @@ def suggest_next(
         return resuming
     graded = _at_grading(evaluated, name)
     if failed is not None:
-        return f"evalcase report {graded} --case {_quote(failed.case)}"
+        return f"evalcase report {graded} --case {_quote_word(failed.case)}"
     cases = evaluated.totals.cases
     is_bad = cases.failed or cases.ungraded or evaluated.failed_fast or evaluated.lost
     return f"evalcase report {graded}" if is_bad else ""
@@ -258,7 +258,7 @@ def _selected(run: Run) -> dict[str, int] | None:
     return None if selected is None else {"cases": selected[0], "of": selected[1]}
 
 
-def _quote(text: str) -> str:
+def _quote_word(text: str) -> str:
     """As a shell takes it for one word."""
     from shlex import quote
 

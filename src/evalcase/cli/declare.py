@@ -117,7 +117,7 @@ def command(name: str) -> Callable[[Declared], Command]:
     """Make a command of a function; its docstring is the help."""
 
     def make(declared: Declared) -> Command:
-        declaring = _declaring(declared)
+        declaring = _make_declaring(declared)
         return Command(name, declaring.function, declaring.parameters)
 
     return make
@@ -129,7 +129,7 @@ def option(
     help: str | None = None, callback: Callable[[Any], Any] | None = None,
 ) -> Decorator:  # fmt: skip
     """Declare an option."""
-    return _declare(
+    return _declare_parameter(
         CommandOption(
             names, type, default, is_flag, multiple, nargs, metavar, show_default, help, callback
         )
@@ -141,16 +141,18 @@ def argument(
     metavar: str | None = None,
 ) -> Decorator:  # fmt: skip
     """Declare an argument; one that has a default is not required."""
-    return _declare(Argument(name, several, required and default is None, default, metavar))
+    return _declare_parameter(
+        Argument(name, several, required and default is None, default, metavar)
+    )
 
 
-def _declare(parameter: Parameter) -> Decorator:
+def _declare_parameter(parameter: Parameter) -> Decorator:
     def put_first(declared: Declared) -> _Declaring:
-        declaring = _declaring(declared)
+        declaring = _make_declaring(declared)
         return _Declaring(declaring.function, (parameter, *declaring.parameters))
 
     return put_first
 
 
-def _declaring(declared: Declared) -> _Declaring:
+def _make_declaring(declared: Declared) -> _Declaring:
     return declared if isinstance(declared, _Declaring) else _Declaring(declared, ())

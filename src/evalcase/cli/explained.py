@@ -23,23 +23,23 @@ def explain_errors(action: Callable[Arguments, int]) -> Callable[Arguments, int]
             return action(*args, **kwargs)
         except (SuiteError, ConfigError, TargetError) as error:
             if not isinstance(error, TargetError) and error.problems:
-                return _complain(error.problems)
-            _say(error)
+                return _print_problems(error.problems)
+            _say_error(error)
             return 2
         except RecordError as error:
-            _say(error)
+            _say_error(error)
             return 3
 
     return explaining
 
 
-def _say(error: EvalcaseError) -> None:
+def _say_error(error: EvalcaseError) -> None:
     several = error.messages if isinstance(error, ConfigError) else ()
     for text in several or (str(error),):
         write_prose(f"evalcase: {text}", sys.stderr)
 
 
-def _complain(problems: Sequence[Problem]) -> int:
+def _print_problems(problems: Sequence[Problem]) -> int:
     """Print the problems that keep suites from being run."""
     from evalcase.cli.scrubbed import scrub_problems
     from evalcase.report.terminal.problems import fold_problems

@@ -26,10 +26,10 @@ def fix_files(paths: Iterable[str], known: Known, talk: TextIO) -> None:
     for path in discover_files(paths):
         fixed = fix_file(path, known) if isinstance(path, str) else None
         if fixed is not None and fixed.edits:
-            talk.writelines(line + "\n" for line in _write(fixed, style_for(talk)))
+            talk.writelines(line + "\n" for line in _write_fixed(fixed, style_for(talk)))
 
 
-def _write(fixed: Fixed, style: Style) -> Iterator[str]:
+def _write_fixed(fixed: Fixed, style: Style) -> Iterator[str]:
     path = paint_text(make_visible(fixed.path), style.place)
     try:
         write_atomically(fixed.path, fixed.after, before=fixed.before)

@@ -103,7 +103,9 @@ def command(**flags: Unpack[GradeFlags]) -> int:
             return refuse_stranger(run, options, state)
         basis = basis.of_stranger()
     with _open_kept(run, grading) as kept:
-        return _grade(kept, basis.overridden_by(flags), config, folder, manner, flags["trust"])
+        return _grade_answers(
+            kept, basis.overridden_by(flags), config, folder, manner, flags["trust"]
+        )
 
 
 def finish_grading(
@@ -122,7 +124,9 @@ def finish_grading(
         if code is not None:
             return code
     with KeptRun(run, broken.cases_of) as kept:
-        return _grade(kept, basis.overridden_by(flags), config, folder, manner, flags["trust"])
+        return _grade_answers(
+            kept, basis.overridden_by(flags), config, folder, manner, flags["trust"]
+        )
 
 
 def _open_kept(run: Run, grading: int | None) -> KeptRun:
@@ -170,7 +174,7 @@ class _Basis(NamedTuple):
         return not (self.suites or self.recorded)
 
 
-def _grade(
+def _grade_answers(
     kept: KeptRun, basis: _Basis, config: Config, folder: str, manner: Manner, trust: bool
 ) -> int:
     """Grade all answers that are kept once more."""
@@ -186,16 +190,16 @@ def _grade(
     given = Given(held, Nobody(), graders, bool(basis.graders), Nobody())
     answers = kept.count_answers()
     view = manner.make_view()
-    request = ask_for(_narrow(basis, answers), config, folder, view, manner)
+    request = ask_for(_narrow_options(basis, answers), config, folder, view, manner)
     request = replace(request, given=given, run=kept.run)
-    plan = _plan(request, view, basis)
+    plan = _plan_grading(request, view, basis)
     by = _graded_by(plan, kept, basis)
     plan = replace(plan, trials={name: count for name, count in answers.items() if count})
     view.expect(plan.trials)
     return carry_out_run(ready_run(request, plan, by), view, manner)
 
 
-def _narrow(basis: _Basis, answers: Mapping[str, int]) -> RunOptions:
+def _narrow_options(basis: _Basis, answers: Mapping[str, int]) -> RunOptions:
     """The options for the targets that there are answers of, and for the suites that are named."""
     options = replace(basis.options, targets=tuple(answers))
     if not basis.suites:
@@ -204,7 +208,7 @@ def _narrow(basis: _Basis, answers: Mapping[str, int]) -> RunOptions:
     return replace(options, paths=paths, selection=Selection())
 
 
-def _plan(request: RunRequest, view: RunView, basis: _Basis) -> Plan:
+def _plan_grading(request: RunRequest, view: RunView, basis: _Basis) -> Plan:
     """The plan; if the folder of a run has no suites any more, say what is left to grade by."""
     try:
         return plan_shown(request, view)

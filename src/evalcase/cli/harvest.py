@@ -75,47 +75,52 @@ def command(
     to_file = output not in (None, STDIN)
     if to_file and output is not None:
         if format_of(output) != "yaml":
-            return _refuse(f"{make_visible(output)} is no .yaml or .yml file, and a suite is YAML")
+            return _refuse_output(
+                f"{make_visible(output)} is no .yaml or .yml file, and a suite is YAML"
+            )
         if os.path.lexists(output):
-            return _refuse(f"{make_visible(output)} exists already")
+            return _refuse_output(f"{make_visible(output)} exists already")
     try:
         config = load_config(os.getcwd(), os.getcwd())
-        finders = (*(USUAL if config.harvest.defaults else ()), *_own(config.harvest.patterns))
+        finders = (
+            *(USUAL if config.harvest.defaults else ()),
+            *_make_finders(config.harvest.patterns),
+        )
         how = HowDrafted(criteria, keep_system)
         asked = Harvest(traces, only, sample, seed, how, finders)
         harvested = harvest_file(asked, make_scrubber(config, os.environ, lambda _: None))
     except ConfigError as error:
-        return _refuse(str(error))
+        return _refuse_output(str(error))
     except OSError as error:
-        return _refuse(f"{make_visible(traces)} can't be read: {error.strerror or error}")
+        return _refuse_output(f"{make_visible(traces)} can't be read: {error.strerror or error}")
     except BadTraceError as error:
-        return _refuse(make_visible(f"{traces}{error}"))
+        return _refuse_output(make_visible(f"{traces}{error}"))
     except SlowPatternError as error:
-        return _refuse(make_visible(str(error)))
+        return _refuse_output(make_visible(str(error)))
     if not harvested.cases:
-        _tell(harvested, sys.stderr.write)
-        return _refuse(f"{make_visible(traces)} has no trace that could be made a case")
-    if not dry_run and not _write(harvested.text, output if to_file else None):
+        _tell_harvest(harvested, sys.stderr.write)
+        return _refuse_output(f"{make_visible(traces)} has no trace that could be made a case")
+    if not dry_run and not _write_suite(harvested.text, output if to_file else None):
         return 2
     talk = sys.stdout if to_file or dry_run else sys.stderr
     place = make_visible(output) if output is not None and to_file else "standard output"
     done = "would write" if dry_run else "wrote"
-    talk.write(f"{done} {place}: {_counted(harvested.cases, 'case')} of "
-               f"{_counted(harvested.traces, 'trace')}\n")  # fmt: skip
-    _tell(harvested, talk.write)
+    talk.write(f"{done} {place}: {_count_things(harvested.cases, 'case')} of "
+               f"{_count_things(harvested.traces, 'trace')}\n")  # fmt: skip
+    _tell_harvest(harvested, talk.write)
     return 1 if harvested.left_out else 0
 
 
-def _own(patterns: dict[str, str]) -> tuple[Finder, ...]:
+def _make_finders(patterns: dict[str, str]) -> tuple[Finder, ...]:
     return tuple(Finder(name, pattern) for name, pattern in patterns.items())
 
 
-def _refuse(why: str) -> int:
+def _refuse_output(why: str) -> int:
     sys.stderr.write(f"evalcase: {why}; nothing was written\n")
     return 2
 
 
-def _tell(harvested: Harvested, write: Callable[[str], object]) -> None:
+def _tell_harvest(harvested: Harvested, write: Callable[[str], object]) -> None:
     if harvested.chosen < harvested.traces:
         write(f"chosen    {harvested.chosen:,} by --only\n")
     if harvested.folded:
@@ -130,17 +135,17 @@ def _tell(harvested: Harvested, write: Callable[[str], object]) -> None:
         write(f"{'left out' if not number else '':8}  {make_visible(why)}\n")
 
 
-def _counted(number: int, what: str) -> str:
+def _count_things(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def _write(text: str, path: str | None) -> bool:
+def _write_suite(text: str, path: str | None) -> bool:
     if path is None:
         sys.stdout.write(text)
         return True
     try:
         write_atomically(path, text.encode(), replace=False)
     except OSError as error:
-        _refuse(f"{make_visible(path)} can't be written: {error.strerror or error}")
+        _refuse_output(f"{make_visible(path)} can't be written: {error.strerror or error}")
         return False
     return True

@@ -97,23 +97,23 @@ def command(
             file, format, chosen, folder, stdin_format if file == STDIN else None
         )
     except UnusableError as error:
-        _tell(error.problems)
+        _tell_problems(error.problems)
         sys.stderr.write("nothing was written\n")
         return 2
-    _tell(imported.problems)
-    if not dry_run and not _write(imported.text, path):
+    _tell_problems(imported.problems)
+    if not dry_run and not _write_suite(imported.text, path):
         return 2
-    _conclude(imported, path, dry_run=dry_run)
+    _conclude_import(imported, path, dry_run=dry_run)
     return 1 if imported.problems else 0
 
 
-def _tell(problems: Iterable[Problem]) -> None:
+def _tell_problems(problems: Iterable[Problem]) -> None:
     style, width = style_for(sys.stderr), prose_width(sys.stderr)
     for lines in fold_problems(scrub_problems(list(problems)), style=style, width=width):
         sys.stderr.writelines(line + "\n" for line in (*lines, ""))
 
 
-def _write(text: str, path: str) -> bool:
+def _write_suite(text: str, path: str) -> bool:
     """Write a new file, or to standard output."""
     if path == STDIN:
         sys.stdout.write(text)
@@ -127,7 +127,7 @@ def _write(text: str, path: str) -> bool:
     return True
 
 
-def _conclude(imported: Imported, path: str, *, dry_run: bool) -> None:
+def _conclude_import(imported: Imported, path: str, *, dry_run: bool) -> None:
     """Say what was done; where the suite itself goes to standard output, not there."""
     talk = sys.stderr if path == STDIN and not dry_run else sys.stdout
     cases = "1 case" if imported.cases == 1 else f"{imported.cases:,} cases"

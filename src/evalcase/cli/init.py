@@ -53,12 +53,12 @@ def command(folder: str) -> int:
         sys.stdout.write(f"left {make_visible(ignored)} as it is: {hint}\n")
     for path, text in files.items():
         try:
-            _write(path, text)
+            _write_file(path, text)
         except OSError as error:
             sys.stderr.write(f"evalcase: {make_visible(path)} can't be written: {error.strerror}\n")
             return 2
         sys.stdout.write(f"wrote {make_visible(path)}\n")
-    sys.stdout.write("\n" + _next(folder))
+    sys.stdout.write("\n" + _write_next_steps(folder))
     return 0
 
 
@@ -73,14 +73,14 @@ def _ignores_runs(path: str) -> bool:
 _MOST_BYTES = 1_000_000
 
 
-def _write(path: str, text: str) -> None:
+def _write_file(path: str, text: str) -> None:
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     # Never over a file, not even one that came into being since it was looked for.
     with open(path, "x", encoding="utf-8", newline="\n") as file:
         file.write(text)
 
 
-def _next(folder: str) -> str:
+def _write_next_steps(folder: str) -> str:
     if os.path.normpath(folder) == ".":
         return NEXT
     heading, _, rest = NEXT.partition("\n")

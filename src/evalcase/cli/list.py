@@ -68,7 +68,7 @@ def command(
     most = None
     if not (runs or suite or target):  # what is not shown need not be read
         most = limit if as_json else limit or _MOST_RUNS
-    known = [_find(name, folder) for name in runs] or list_runs(folder, most)
+    known = [_find_listed(name, folder) for name in runs] or list_runs(folder, most)
     wanted = [each for each in known if _is_of(each, "suites", suite)]
     wanted = [each for each in wanted if _is_of(each, "targets", target)]
     if as_json:
@@ -84,7 +84,7 @@ def command(
     return 0
 
 
-def _find(name: str, folder: str) -> ListedRun:
+def _find_listed(name: str, folder: str) -> ListedRun:
     """A run that is named, at the grading that is named with it."""
     run, grading = find_run(name, folder)
     read_evaluated(KeptRun(run, grading))  # it complains if there is no such grading
@@ -128,11 +128,11 @@ def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
 
 def _print_objects(runs: list[ListedRun]) -> None:
     """A list, with a run in each line."""
-    lines = [json.dumps(_object(each), ensure_ascii=False) for each in runs]
+    lines = [json.dumps(_object_of_run(each), ensure_ascii=False) for each in runs]
     sys.stdout.write("[" + ",\n".join(lines) + "]\n")
 
 
-def _object(listed: ListedRun) -> dict[str, object]:
+def _object_of_run(listed: ListedRun) -> dict[str, object]:
     """What `run --json` prints of a run, and what it was of; of a damaged one, why it is."""
     damaged = {"run": listed.id, "path": os.path.abspath(listed.path), "status": "damaged"}
     if listed.run is None:
@@ -162,7 +162,7 @@ class _Entries:
         run = listed.run
         if run is None:
             return Entry(listed.id, remark=f"damaged: {listed.problem}")
-        age, kept = _age(run.created_at, self._now), KeptRun(run, listed.grading)
+        age, kept = _write_age(run.created_at, self._now), KeptRun(run, listed.grading)
         try:
             own = self._sealer is not None and self._sealer.knows(run)
             remark = remark_on(kept, own=own).text
@@ -184,7 +184,7 @@ def _names_of(run: Run, key: NameKind) -> tuple[str, ...]:
     return tuple(name[:_LONGEST] for name in names)
 
 
-def _age(created_at: str, now: float) -> str:
+def _write_age(created_at: str, now: float) -> str:
     try:
         created = datetime.fromisoformat(created_at)
         seconds = (datetime.fromtimestamp(now, UTC) - created).total_seconds()

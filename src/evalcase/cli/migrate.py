@@ -43,23 +43,23 @@ def command(paths: tuple[str, ...], diff: bool, check: bool, stdin_format: Forma
     would change, 2 if a file can't be read.
     """
     changed = failed = 0
-    for migration in _migrations(paths, stdin_format):
+    for migration in _find_migrations(paths, stdin_format):
         changed += migration.changed
         if diff:
             _write_diff(migration)
         elif not check:
-            _write(migration)
+            _write_migration(migration)
         failed += bool(migration.errors)
         # Standard output is for the text itself when that is what was asked for.
         talk = sys.stderr if diff or migration.path == STDIN else sys.stdout
-        for line in _report(
+        for line in _report_migration(
             migration, style_for(talk), prose_width(talk), done=not (diff or check)
         ):
             talk.write(line + "\n")
     return 2 if failed else 1 if check and changed else 0
 
 
-def _migrations(paths: tuple[str, ...], stdin_format: Format) -> Iterator[Migration]:
+def _find_migrations(paths: tuple[str, ...], stdin_format: Format) -> Iterator[Migration]:
     seen: set[str] = set()
     for path in discover_files(paths):
         if isinstance(path, Problem):
@@ -71,7 +71,7 @@ def _migrations(paths: tuple[str, ...], stdin_format: Format) -> Iterator[Migrat
                 yield migration
 
 
-def _write(migration: Migration) -> None:
+def _write_migration(migration: Migration) -> None:
     """Write the file anew; a failure to do so becomes one of its errors."""
     if migration.path == STDIN:
         sys.stdout.flush()
@@ -97,7 +97,9 @@ def _write_diff(migration: Migration) -> None:
             sys.stdout.buffer.write(line)
 
 
-def _report(migration: Migration, style: Style, width: int | None, done: bool) -> Iterator[str]:
+def _report_migration(
+    migration: Migration, style: Style, width: int | None, done: bool
+) -> Iterator[str]:
     path = paint_text(make_visible(migration.path), style.place)
     for span, old, new, _ in migration.renames:
         yield f"{path}:{span.line}:{span.column}: {old} → {paint_text(new, style.good)}"

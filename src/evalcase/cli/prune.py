@@ -20,7 +20,7 @@ _UNITS = {"h": 3_600, "d": 86_400, "w": 7 * 86_400}
 _LONGEST = 100 * 365 * 86_400
 
 
-def _duration(value: str | None) -> timedelta | None:
+def _read_duration(value: str | None) -> timedelta | None:
     if value is None:
         return None
     number, unit = value[:-1], value[-1:]
@@ -32,7 +32,7 @@ def _duration(value: str | None) -> timedelta | None:
 @declare.command("prune")
 @declare.option("--keep", type=declare.IntRange(0), metavar="N", help="Keep the newest N runs.")
 @declare.option(
-    "--older-than", callback=_duration, metavar="AGE",
+    "--older-than", callback=_read_duration, metavar="AGE",
     help="Only remove runs older than this: 30d, 12h, 8w.",
 )  # fmt: skip
 @declare.option("--incomplete", is_flag=True, help="Also remove runs that are not complete.")
@@ -64,13 +64,13 @@ def command(
         _print_plan(going, staying, yes)
     if yes:
         sweep_rests(folder)
-        removed = _remove(going, quiet=as_json)
+        removed = _remove_runs(going, quiet=as_json)
     if as_json:
         _print_object(going, staying, removed if yes else [])
     return 3 if yes and len(removed) < len(going) else 0
 
 
-def _remove(going: Sequence[Old], *, quiet: bool) -> list[Old]:
+def _remove_runs(going: Sequence[Old], *, quiet: bool) -> list[Old]:
     """Remove one after the other; what can't be removed is said, and keeps no other from going."""
     removed = []
     for each in going:
@@ -81,7 +81,7 @@ def _remove(going: Sequence[Old], *, quiet: bool) -> list[Old]:
         else:
             removed.append(each)
     if removed and not quiet:
-        sys.stdout.write(f"removed {_count(removed)}\n")
+        sys.stdout.write(f"removed {_count_runs(removed)}\n")
     return removed
 
 
@@ -93,23 +93,23 @@ def _print_plan(going: Sequence[Old], staying: Sequence[Old], yes: bool) -> None
     if not going:
         sys.stdout.write("nothing to remove\n")
     elif not yes:
-        sys.stdout.write(f"{_count(going)} would be removed; with --yes they are\n")
+        sys.stdout.write(f"{_count_runs(going)} would be removed; with --yes they are\n")
 
 
 def _print_object(going: Sequence[Old], staying: Sequence[Old], removed: Sequence[Old]) -> None:
     data = {
-        "would_remove": [_object(each) for each in going],
-        "stays": [{**_object(each), "because": each.kept_for} for each in staying],
+        "would_remove": [_object_of_run(each) for each in going],
+        "stays": [{**_object_of_run(each), "because": each.kept_for} for each in staying],
         "removed": [each.run.id for each in removed],
     }
     sys.stdout.write(json.dumps(data) + "\n")
 
 
-def _object(old: Old) -> dict[str, object]:
+def _object_of_run(old: Old) -> dict[str, object]:
     return {"run": old.run.id, "bytes": old.bytes, "status": old.run.status}
 
 
-def _count(several: Sequence[Old]) -> str:
+def _count_runs(several: Sequence[Old]) -> str:
     noun = "run" if len(several) == 1 else "runs"
     return f"{len(several):,} {noun}, {_say_size(sum(each.bytes for each in several))}"
 

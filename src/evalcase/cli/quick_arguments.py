@@ -30,7 +30,7 @@ def read_quickly(command: Command, words: Sequence[str]) -> dict[str, Any] | Non
     """The values by the names of parameters; None where click has to look."""
     try:
         given, places = _sort_words(_flags_of(command), words)
-        values = {**_place(command, places), **_read_options(command, given)}
+        values = {**_place_words(command, places), **_read_options(command, given)}
     except (_UnusualError, WrongValueError):
         return None
     return values
@@ -89,7 +89,7 @@ def _next_values(words: Iterator[str], count: int) -> list[str]:
     return found
 
 
-def _place(command: Command, words: list[str]) -> dict[str, Any]:
+def _place_words(command: Command, words: list[str]) -> dict[str, Any]:
     arguments = [each for each in command.parameters if isinstance(each, Argument)]
     if any(each.several for each in arguments):
         (only,) = arguments
@@ -134,9 +134,9 @@ def _read_value(wanted: Type | None, word: str) -> object:
         case WordChoice(words) if word in words:
             return word
         case IntRange(least, most) if _is_number(word, word):
-            return _within(int(word), least, most)
+            return _check_range(int(word), least, most)
         case FloatRange(least, most, min_open) if _is_number(word, word.replace(".", "", 1)):
-            return _within(float(word), least, most, min_open)
+            return _check_range(float(word), least, most, min_open)
         case ExistingFile() if os.path.isfile(word) and os.access(word, os.R_OK):
             return word
     raise _UnusualError
@@ -146,7 +146,7 @@ def _is_number(word: str, digits: str) -> bool:
     return digits.isascii() and digits.isdigit() and word[-1] != "." and len(word) <= _MOST_DIGITS
 
 
-def _within(
+def _check_range(
     number: float, least: float | None, most: float | None, min_open: bool = False
 ) -> float:
     if least is not None and (number <= least if min_open else number < least):

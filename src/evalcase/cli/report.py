@@ -111,11 +111,11 @@ def command(
             write_file(chosen, reported, output)
             tell_written(output)
         else:
-            _print(chosen, reported)
+            _print_form(chosen, reported)
     return 0
 
 
-def _print(form: str, reported: Reported) -> None:
+def _print_form(form: str, reported: Reported) -> None:
     out = sys.stdout
     refuse_terminal(form, out)
     for piece in write_form(form, replace(reported, style=style_for(out), width=columns_of(out))):

@@ -87,7 +87,7 @@ def command(**flags: Unpack[ResumeFlags]) -> int:
     manner = take_process(flags, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(flags["runs_dir"], config))
-    chosen, is_named = _choose(flags, folder), flags["run"] is not None
+    chosen, is_named = _choose_run(flags, folder), flags["run"] is not None
     stranger = None if flags["trust"] else _find_stranger(chosen, folder, config, is_named=is_named)
     if stranger is not None:
         return refuse_stranger(stranger, read_request(stranger), this_world().state)
@@ -98,10 +98,10 @@ def command(**flags: Unpack[ResumeFlags]) -> int:
     return code if is_named else first_code(code, _code_of_newest(folder, chosen))
 
 
-def _choose(flags: ResumeFlags, folder: str) -> Run | None:
+def _choose_run(flags: ResumeFlags, folder: str) -> Run | None:
     """The run that is named; or the newest that is not finished, else the newest."""
     if flags["run"] is not None:
-        return _find(flags["run"], folder)
+        return _find_ungraded(flags["run"], folder)
     return newest_unfinished(folder, errored=flags["retry_errored"]) or newest_run(folder)
 
 
@@ -136,7 +136,7 @@ def _read_options(run: Run, flags: ResumeFlags) -> RunOptions:
     )  # fmt: skip
 
 
-def _find(name: str, folder: str) -> Run:
+def _find_ungraded(name: str, folder: str) -> Run:
     """A run by its name, which may not name one of its gradings."""
     run, grading = find_run(name, folder)
     if grading is not None:

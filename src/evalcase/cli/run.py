@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         dry_run: bool
 
 
-def _shard(value: str | None) -> Shard | None:
+def _read_shard(value: str | None) -> Shard | None:
     if value is None:
         return None
     number, slash, of = value.partition("/")
@@ -99,7 +99,7 @@ def _auto_shard(of: str, slash: str) -> Shard:
 )
 @declare.option(
     "--shard",
-    callback=_shard,
+    callback=_read_shard,
     metavar="I/N",
     help="Only part I of N; `auto` takes it from the array task of the scheduler.",
 )

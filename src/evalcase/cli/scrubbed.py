@@ -15,20 +15,20 @@ from evalcase.text.secrets import Scrubber
 
 def scrub_problems(problems: Sequence[Problem]) -> list[Problem]:
     """The same without what is secret here, as the configuration of this folder says."""
-    scrubber = make_scrubber(_config(), os.environ, lambda _: None)
+    scrubber = make_scrubber(_read_known_config(), os.environ, lambda _: None)
     if not scrubber.look().values:
         return list(problems)
-    return [_scrub(problem, scrubber) for problem in problems]
+    return [_scrub_problem(problem, scrubber) for problem in problems]
 
 
-def _config() -> Config:
+def _read_known_config() -> Config:
     try:
         return read_config(os.getcwd())
     except ConfigError:
         return Config(os.getcwd())
 
 
-def _scrub(problem: Problem, scrubber: Scrubber) -> Problem:
+def _scrub_problem(problem: Problem, scrubber: Scrubber) -> Problem:
     hint, excerpt = problem.hint, problem.excerpt
     said = scrubber.text(problem.message), hint and scrubber.text(hint)
     shown = excerpt and excerpt._replace(text=scrubber.text(excerpt.text))

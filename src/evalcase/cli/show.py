@@ -97,7 +97,7 @@ class _Shown:
             sys.stderr.writelines(line + "\n" for line in (*lines, ""))
 
     def chosen(self, loaded: Loaded) -> Iterator[Case]:
-        for case in _cases(loaded):
+        for case in _read_cases(loaded):
             if not self.ids or case.id in self.ids:
                 self.missing.discard(case.id)
                 yield case
@@ -130,7 +130,7 @@ _MOST_SUGGESTED = 1000
 """How many ids are compared with one that isn't there."""
 
 
-def _cases(loaded: Loaded) -> Iterable[Case]:
+def _read_cases(loaded: Loaded) -> Iterable[Case]:
     """The cases of a valid file, also where they were let go after the check."""
     if loaded.suite is not None and (loaded.suite.cases or format_of(loaded.path) != "jsonl"):
         return loaded.suite

@@ -55,13 +55,13 @@ def take_streams() -> Streams:
     """Keep standard output and error for evalcase, and lend others to everybody else, for as long
     as this process goes on: a thread that was left behind may still print at its end."""
     out, err = sys.stdout, sys.stderr
-    if (_descriptor(out), _descriptor(err)) != (1, 2):
+    if (_descriptor_of_stream(out), _descriptor_of_stream(err)) != (1, 2):
         # Not those of a process: whoever put them there has no descriptors to be minded.
-        sys.stdout = sys.stderr = lent = _lend(err.buffer)
+        sys.stdout = sys.stderr = lent = _lend_stream(err.buffer)
         return Streams(out, err, (lent,))
     out.flush()
-    both = _lend(_writer(1)), _lend(_writer(2))
-    kept = Streams(_keep(1, out), _lend(_writer(os.dup(2))), both)
+    both = _lend_stream(_open_writer(1)), _lend_stream(_open_writer(2))
+    kept = Streams(_keep_stream(1, out), _lend_stream(_open_writer(os.dup(2))), both)
     os.dup2(2, 1)
     sys.stdout, sys.stderr = both
     # Python flushes them at its end, and what is there by then may fail. What is registered first
@@ -86,29 +86,29 @@ def same_streams() -> Iterator[None]:
 
 def discard_stream(stream: TextIO) -> None:
     """Give a stream another end, so that nothing fails when it is flushed at exit."""
-    number = _descriptor(stream)
+    number = _descriptor_of_stream(stream)
     if number >= 0:
         with suppress(OSError):  # there may be no descriptor left
             os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
 
-def _keep(number: int, before: TextIO) -> TextIO:
+def _keep_stream(number: int, before: TextIO) -> TextIO:
     return open(
         os.dup(number), "w", encoding="utf-8", errors="backslashreplace",
         buffering=1 if before.isatty() else -1,
     )  # fmt: skip
 
 
-def _lend(writer: BinaryIO) -> LentStream:
+def _lend_stream(writer: BinaryIO) -> LentStream:
     return LentStream(writer, "utf-8", "backslashreplace", line_buffering=True)
 
 
-def _writer(number: int) -> BinaryIO:
+def _open_writer(number: int) -> BinaryIO:
     """Not buffered: what could not be written is not tried again."""
     return cast("BinaryIO", FileIO(number, "w", closefd=False))
 
 
-def _descriptor(stream: TextIO) -> int:
+def _descriptor_of_stream(stream: TextIO) -> int:
     try:
         return stream.fileno()
     except (OSError, ValueError):

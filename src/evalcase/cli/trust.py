@@ -36,7 +36,7 @@ def refuse_stranger(run: Run, request: RunOptions, state: str | None) -> int:
     if why:
         write_prose(why, sys.stderr)
     sys.stderr.write("to go on with it would use:\n")
-    for what, values in _named(run, request):
+    for what, values in _find_named(run, request):
         _list_named(what, values)
     sys.stderr.write("nothing of that was done; if you trust it, say --trust\n")
     return 2
@@ -90,12 +90,12 @@ def why_unsealed(run: Run, state: str | None) -> str:
 
 def _list_named(what: str, values: Sequence[str]) -> None:
     for value in values[:_MOST_SHOWN]:
-        sys.stderr.write(f"  {what:<9} {_shown(value)}\n")
+        sys.stderr.write(f"  {what:<9} {_show_text(value)}\n")
     if len(values) > _MOST_SHOWN:
         sys.stderr.write(f"  {what:<9} and {len(values) - _MOST_SHOWN:,} more\n")
 
 
-def _named(run: Run, request: RunOptions) -> Iterator[tuple[str, Sequence[str]]]:
+def _find_named(run: Run, request: RunOptions) -> Iterator[tuple[str, Sequence[str]]]:
     """What a record names, by what it is."""
     default = run.about.default_target
     yield "target", request.targets or ([default] if default else [])
@@ -104,6 +104,6 @@ def _named(run: Run, request: RunOptions) -> Iterator[tuple[str, Sequence[str]]]
     yield "path", request.paths
 
 
-def _shown(text: str) -> str:
+def _show_text(text: str) -> str:
     """A text of a stranger on one line, and of a sane length."""
     return make_visible(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")

@@ -26,12 +26,12 @@ def make_view(streams: Streams, *, quiet: bool) -> RunView:
     if quiet:
         from evalcase.report.terminal.quiet import QuietView
 
-        return QuietView(_defused(stream))
+        return QuietView(_defuse_stream(stream))
     if not is_live(stream):
         from evalcase.report.terminal.sparse import SparseView
 
         same = _is_same_log(stream, streams.out)
-        return SparseView(_defused(stream), style_for(stream), same=same)
+        return SparseView(_defuse_stream(stream), style_for(stream), same=same)
     from evalcase.report.terminal.live import LiveView
     from evalcase.report.terminal.stderr_proxy import StderrProxy
 
@@ -55,7 +55,7 @@ class _Defused:
         return self._stream.write(defuse_line(line))
 
 
-def _defused(stream: TextIO) -> TextIO:
+def _defuse_stream(stream: TextIO) -> TextIO:
     return cast("TextIO", _Defused(stream)) if in_ci(os.environ) else stream
 
 

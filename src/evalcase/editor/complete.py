@@ -48,9 +48,9 @@ def find_completions(
     write = _Spelling(cursor, format, lines[line])
     found: list[Completion] = []
     if cursor.slot in ("value", "item"):
-        found += _values(cursor, walk, names, write)
+        found += _offer_values(cursor, walk, names, write)
     if cursor.slot in ("key", "item"):
-        offers = list(_fields(cursor, walk, write))
+        offers = list(_offer_fields(cursor, walk, write))
         # A name that takes an argument is of little use alone; one that takes none, of no other.
         longer = {each.name for each in offers if each.takes or cursor.token.has_colon}
         found = [each for each in found if each.label not in longer]
@@ -59,14 +59,14 @@ def find_completions(
     return found
 
 
-def _fields(cursor: Cursor, walk: SchemaWalk, write: _Spelling) -> Iterator[Offer]:
+def _offer_fields(cursor: Cursor, walk: SchemaWalk, write: _Spelling) -> Iterator[Offer]:
     others = {name: each for name, each in cursor.fields.items() if name != write.token_name}
     for offer in walk.fields(walk.parts_at(cursor, others)):
         if offer.name not in others:
             yield offer
 
 
-def _values(
+def _offer_values(
     cursor: Cursor, walk: SchemaWalk, names: Names, write: _Spelling
 ) -> Iterator[Completion]:
     parts = walk.parts_at(cursor, write.token_name)

@@ -35,45 +35,49 @@ def find_mendings(reading: Reading, first: int, last: int) -> list[Mending]:
     ]
     found = [each for problem in near for each in _follow_hint(problem, reading)]
     if any(each.code in OLD_NAME_CODES for each in near):
-        found += _rename(reading, near)
+        found += _offer_renames(reading, near)
     return found
 
 
 def _follow_hint(problem: Problem, reading: Reading) -> Iterator[Mending]:
     if problem.fix is None or problem.span is None:
         return
-    old = _source(reading, problem.span)
-    title = f"Write {_told(problem.fix)}" + (f" for {_told(old)}" if old else "")
-    yield Mending(title if problem.fix else f"Remove {_told(old)}", (_edit(problem),), problem)
+    old = _source_of_span(reading, problem.span)
+    title = f"Write {_quote_text(problem.fix)}" + (f" for {_quote_text(old)}" if old else "")
+    yield Mending(
+        title if problem.fix else f"Remove {_quote_text(old)}",
+        (_edit_of_problem(problem),),
+        problem,
+    )
 
 
-def _edit(problem: Problem) -> Edit:
+def _edit_of_problem(problem: Problem) -> Edit:
     assert problem.span is not None
     return Edit(problem.span, problem.fix or "")
 
 
-def _told(text: str) -> str:
+def _quote_text(text: str) -> str:
     return f"`{make_visible(text if len(text) < 60 else text[:60] + '…')}`"
 
 
-def _source(reading: Reading, span: Span) -> str:
+def _source_of_span(reading: Reading, span: Span) -> str:
     line = reading.lines[span.line - 1]
     return line[span.column - 1 : span.end_column - 1] if span.end_line == span.line else ""
 
 
-def _rename(reading: Reading, near: list[Problem]) -> Iterator[Mending]:
-    renames = _renames(reading)
+def _offer_renames(reading: Reading, near: list[Problem]) -> Iterator[Mending]:
+    renames = _find_renames(reading)
     for problem in near:
         for rename in renames:
             if rename.span == problem.span:
-                title = f"Rename {_told(rename.old)} to {_told(rename.new)}"
+                title = f"Rename {_quote_text(rename.old)} to {_quote_text(rename.new)}"
                 yield Mending(title, rename.edits, problem)
     if len(renames) > 1:
         edits = tuple(edit for rename in renames for edit in rename.edits)
         yield Mending(f"Rename all {len(renames)} deprecated names of this file", edits)
 
 
-def _renames(reading: Reading) -> list[Rename]:
+def _find_renames(reading: Reading) -> list[Rename]:
     assert reading.role.format != "toml"
     return migrate_bytes(reading.text.encode(), reading.role.format, reading.path).renames
 
@@ -87,15 +91,15 @@ def mend_all(reading: Reading, known: Known) -> Mending | None:
     after, edits = fix_text(before, reading.role.format, reading.path, known)
     if not edits:
         return None
-    begin = _common(before, after)
-    end = _common(before[begin:][::-1], after[begin:][::-1])
+    begin = _count_common(before, after)
+    end = _count_common(before[begin:][::-1], after[begin:][::-1])
     lines = Lines(before, only_feeds=reading.role.format == "jsonl")
     edit = Edit(lines.span(begin, len(before) - end), after[begin : len(after) - end])
     count = len(edits)
     return Mending(f"Mend {count} mistake{'' if count == 1 else 's'} of this file", (edit,))
 
 
-def _common(one: str, other: str) -> int:
+def _count_common(one: str, other: str) -> int:
     """How many characters two texts have in common at their beginnings."""
     low, high = 0, min(len(one), len(other))
     while low < high:

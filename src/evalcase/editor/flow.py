@@ -57,31 +57,31 @@ def read_flow(text: str, start: int, cursor: int, line_start: int) -> Flow | Non
     frames: list[Frame] = []
     found: Flow | None = None
     pending: _Piece | None = None
-    for piece in _pieces(text, start, cursor):
+    for piece in _split_pieces(text, start, cursor):
         if found is None and piece.start >= cursor:
-            found = _stand(frames, pending, text, cursor, line_start)
+            found = _stand_at_cursor(frames, pending, text, cursor, line_start)
             if found is None:
                 return None
         if found is None and piece.end >= cursor and piece.text[0] not in "[]{},:#":
-            found = _stand(frames, piece, text, cursor, line_start)
-        pending = _advance(frames, piece, pending)
+            found = _stand_at_cursor(frames, piece, text, cursor, line_start)
+        pending = _take_piece(frames, piece, pending)
         if not frames:
             return found
-    return found or _stand(frames, pending, text, cursor, line_start)
+    return found or _stand_at_cursor(frames, pending, text, cursor, line_start)
 
 
-def _pieces(text: str, start: int, cursor: int) -> Iterator[_Piece]:
+def _split_pieces(text: str, start: int, cursor: int) -> Iterator[_Piece]:
     for match in _TOKEN.finditer(text, start, min(len(text), cursor + _MOST_BEHIND)):
         plain = match.group().rstrip() or match.group()
         yield _Piece(plain, match.start(), match.start() + len(plain))
 
 
-def _advance(frames: list[Frame], piece: _Piece, pending: _Piece | None) -> _Piece | None:
+def _take_piece(frames: list[Frame], piece: _Piece, pending: _Piece | None) -> _Piece | None:
     """Take one piece; what of it waits to become a key or a value."""
     mark = piece.text
     if mark in ("[", "{"):
         if frames:
-            _keep(frames[-1], {} if mark == "{" else [])
+            _keep_value(frames[-1], {} if mark == "{" else [])
         frames.append(Frame(mark == "{"))
     elif mark in ("]", "}"):
         _keep_pending(frames[-1], pending)
@@ -102,15 +102,15 @@ def _advance(frames: list[Frame], piece: _Piece, pending: _Piece | None) -> _Pie
 
 def _keep_pending(frame: Frame, pending: _Piece | None) -> None:
     if pending is not None:
-        _keep(frame, read_scalar(pending.text))
+        _keep_value(frame, read_scalar(pending.text))
 
 
-def _keep(frame: Frame, value: JSON) -> None:
+def _keep_value(frame: Frame, value: JSON) -> None:
     if frame.is_mapping and frame.key is not None:
         frame.fields.setdefault(frame.key, value)
 
 
-def _stand(
+def _stand_at_cursor(
     frames: list[Frame], piece: _Piece | None, text: str, cursor: int, line_start: int
 ) -> Flow | None:
     """How things are at the cursor. The frames go on to be filled with what is behind it."""

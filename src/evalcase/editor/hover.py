@@ -49,12 +49,12 @@ def _about_value(cursor: Cursor, walk: SchemaWalk, value: JSON) -> str:
     """What is said of a value that is listed; else of the field that holds it."""
     parts = walk.parts_at(cursor, value)
     for part in parts:
-        if "description" in part and _names(part, value):
+        if "description" in part and _is_name_of(part, value):
             return str(part["description"])
     return walk.about(parts)
 
 
-def _names(part: dict[str, Any], value: JSON) -> bool:
+def _is_name_of(part: dict[str, Any], value: JSON) -> bool:
     if "const" in part:
         return bool(part["const"] == value)
     pattern = part.get("pattern")

@@ -30,7 +30,7 @@ def list_cases(reading: Reading, known: InProject) -> list[CaseSymbol]:
     """Every case of a text in its order."""
     places = reading.places
     cases = cases_at(reading, places, known)
-    return [_symbol(place, case) for place, case in zip(places, cases, strict=True)]
+    return [_make_symbol(place, case) for place, case in zip(places, cases, strict=True)]
 
 
 def cases_at(reading: Reading, places: Sequence[CasePlace], known: InProject) -> list[Case | None]:
@@ -47,7 +47,7 @@ def _case_of_line(reading: Reading, number: int, known: InProject) -> Case | Non
     return loaded.suite.cases[0] if loaded.suite is not None and loaded.suite.cases else None
 
 
-def _symbol(place: CasePlace, case: Case | None) -> CaseSymbol:
+def _make_symbol(place: CasePlace, case: Case | None) -> CaseSymbol:
     if case is None:
         return CaseSymbol(f"case {place.number + 1}", "not valid", place.span, place.name_span)
     words = case.description or _first_words(case)
@@ -68,11 +68,11 @@ def show_case(case: Case) -> str:
     more = len(lines) - _MOST_LINES
     if more > 0:
         lines = [*lines[:_MOST_LINES], f"# … {more:,} more lines"]
-    fence = "`" * max(3, *(_ticks(each) + 1 for each in lines))
+    fence = "`" * max(3, *(_count_ticks(each) + 1 for each in lines))
     return "\n".join([f"{fence}yaml", *map(make_visible, lines), fence])
 
 
-def _ticks(line: str) -> int:
+def _count_ticks(line: str) -> int:
     """The longest run of backticks in a line."""
     longest = run = 0
     for char in line:

@@ -93,7 +93,7 @@ def _find_places(reading: Reading) -> list[CasePlace]:
     wanted += [(("id",), "value")]
     root = document.places(wanted)  # type: ignore[arg-type]
     nodes = _case_nodes(root) if reading.cases else []
-    return [_place(number, node, span) for number, (span, node) in enumerate(nodes)]
+    return [_make_place(number, node, span) for number, (span, node) in enumerate(nodes)]
 
 
 def _case_nodes(root: Node) -> list[tuple[Span, Node]]:
@@ -112,7 +112,7 @@ def _case_nodes_of(node: Node) -> list[tuple[Span, Node]]:
     return [each for step, each in node.children.items() if isinstance(step, int)]
 
 
-def _place(number: int, node: Node, span: Span) -> CasePlace:
+def _make_place(number: int, node: Node, span: Span) -> CasePlace:
     named = isinstance(node, Branch) and "id" in node.children
     return CasePlace(number, span, find_node(node, ("id",), "value").span if named else span)
 

@@ -14,7 +14,7 @@ def read_scalar(source: str) -> JSON:
     """Text in quotes without them, words with a meaning and numbers as such, else the text."""
     source = source.strip()
     if source[:1] in ("'", '"'):
-        return _unquoted(source)
+        return _unquote_source(source)
     if source.lower() in _WORDS:
         return _WORDS[source.lower()]
     with suppress(ValueError):
@@ -26,7 +26,7 @@ def read_scalar(source: str) -> JSON:
     return source
 
 
-def _unquoted(source: str) -> str:
+def _unquote_source(source: str) -> str:
     quote = source[0]
     inner = source[1:-1] if len(source) > 1 and source.endswith(quote) else source[1:]
     if quote == "'":

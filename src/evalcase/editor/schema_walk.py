@@ -57,7 +57,7 @@ class SchemaWalk:
         # What a closed part says of a field is meant for just this kind of mapping.
         for part in sorted(parts, key=lambda each: not _is_closed(each)):
             for name, inner in part.get("properties", {}).items():
-                if name not in seen and inner is not False and _allow(parts, name):
+                if name not in seen and inner is not False and _may_have_name(parts, name):
                     seen.add(name)
                     yield Offer(name, self.about([inner]), self._types(inner))
 
@@ -136,7 +136,7 @@ class SchemaWalk:
                 yield from self._spread([part.get(branch)], value)
 
 
-def _allow(parts: Iterable[SchemaPart], name: str) -> bool:
+def _may_have_name(parts: Iterable[SchemaPart], name: str) -> bool:
     """Whether none of the parts is closed to a name."""
     return all(name in part["properties"] for part in parts if _is_closed(part))
 

@@ -9,7 +9,7 @@ from evalcase.project.config import Config
 
 def offer_targets(config: Config) -> dict[str, str]:
     """Each name with a sentence."""
-    offers = {name: _describe(table.get("kind")) for name, table in config.targets.items()}
+    offers = {name: _describe_target(table.get("kind")) for name, table in config.targets.items()}
     for kind in list_names("targets"):
         try:
             found = find_target_kind(kind)
@@ -19,7 +19,7 @@ def offer_targets(config: Config) -> dict[str, str]:
     return offers
 
 
-def _describe(kind: object) -> str:
+def _describe_target(kind: object) -> str:
     try:
         return f"{kind}: {find_target_kind(str(kind)).about}"
     except ConfigError:

@@ -23,12 +23,14 @@ def find_in_toml(lines: Sequence[str], line: int, column: int) -> Cursor:
     table, first = _table_above(lines, line)
     if text.lstrip().startswith("["):
         return NOWHERE
-    fields = _fields(lines, first, line)
+    fields = _read_fields(lines, first, line)
     pair = _PAIR.match(text)
     beside: list[dict[str, JSON] | None] = [{} for _ in table]
     if pair is None or column < pair.end(1) + 1:
-        return Cursor(tuple(table), "key", _word(text, column, pair is not None), (*beside, fields))
-    keys = _keys(pair[1])
+        return Cursor(
+            tuple(table), "key", _find_word(text, column, pair is not None), (*beside, fields)
+        )
+    keys = _read_keys(pair[1])
     path = (*table, *keys)
     beside += [fields, *({} for _ in keys[1:])]
     value = text[pair.end() :]
@@ -44,26 +46,26 @@ def _table_above(lines: Sequence[str], line: int) -> tuple[list[str], int]:
     for number in range(line, -1, -1):
         found = _HEADER.match(lines[number])
         if found is not None:
-            return _keys(found[1]), number + 1
+            return _read_keys(found[1]), number + 1
     return [], 0
 
 
-def _keys(text: str) -> list[str]:
+def _read_keys(text: str) -> list[str]:
     return [str(read_scalar(each)) if each[0] in "\"'" else each for each in _KEYS.findall(text)]
 
 
-def _fields(lines: Sequence[str], first: int, without: int) -> dict[str, JSON]:
+def _read_fields(lines: Sequence[str], first: int, without: int) -> dict[str, JSON]:
     fields: dict[str, JSON] = {}
     for number in range(first, len(lines)):
         if _HEADER.match(lines[number]):
             break
         pair = _PAIR.match(lines[number])
         if pair is not None and number != without:
-            fields[_keys(pair[1])[0]] = read_scalar(lines[number][pair.end() :])
+            fields[_read_keys(pair[1])[0]] = read_scalar(lines[number][pair.end() :])
     return fields
 
 
-def _word(text: str, column: int, has_equals: bool) -> Token:
+def _find_word(text: str, column: int, has_equals: bool) -> Token:
     start = len(text) - len(text.lstrip())
     if column < start:
         return Token("", column, column)

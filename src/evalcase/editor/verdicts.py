@@ -65,11 +65,13 @@ class RunVerdicts:
         found = self._found.get(case.id)
         if not found:
             return None
-        words = {_word(each) for each in found}
+        words = {_write_verdict(each) for each in found}
         if len(words) == 1:
             label = words.pop()
         else:
-            label = ", ".join(f"{make_visible(each.target)}: {_word(each)}" for each in found)
+            label = ", ".join(
+                f"{make_visible(each.target)}: {_write_verdict(each)}" for each in found
+            )
         changed = self._is_changed(case)
         if changed:
             label += ", changed since"
@@ -79,7 +81,7 @@ class RunVerdicts:
         yield f"Run {self._run.id}, {self._run.created_at[:16].replace('T', ' ')} UTC"
         for each in found:
             score = "" if each.score is None else f", score {each.score:.2f}"
-            yield f"- {make_visible(each.target)}: {_word(each)}{score}"
+            yield f"- {make_visible(each.target)}: {_write_verdict(each)}{score}"
         if (by := self._kept.graded_by) is not None and not by.complete:
             yield f"\nThe newest grading was broken off: {by.so_far}."
         if changed:
@@ -97,7 +99,7 @@ class RunVerdicts:
         )  # fmt: skip
 
 
-def _word(found: CaseVerdict) -> str:
+def _write_verdict(found: CaseVerdict) -> str:
     word = found.verdict or "not complete"
     mark = {"passed": "✓", "failed": "✗", "errored": "!"}.get(word, "·")
     share = f" {found.passed}/{found.repeats}" if found.repeats > 1 else ""
@@ -112,7 +114,7 @@ def find_verdicts(path: str, config: Config) -> Verdicts | None:
         for run in _newest_runs(runs_folder(None, config)):
             suite = _suite_in(run, path, config.root)
             if suite is not None:
-                found.append(_read(run, suite))
+                found.append(_read_verdicts(run, suite))
                 if not say_part(run) and read_end(run.journal).status == "completed":
                     break
     except (EvalcaseError, OSError, ValueError):
@@ -136,7 +138,7 @@ def _suite_in(run: Run, path: str, root: str) -> str | None:
     return None
 
 
-def _read(run: Run, suite: str) -> RunVerdicts:
+def _read_verdicts(run: Run, suite: str) -> RunVerdicts:
     found: dict[str, list[CaseVerdict]] = {}
     kept = KeptRun(run)
     for each in kept.cases():

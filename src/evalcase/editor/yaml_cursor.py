@@ -20,7 +20,7 @@ def find_in_yaml(lines: Sequence[str], line: int, column: int) -> Cursor:
     row = read_row(text)
     slot, token = _stand_on(row, text, column)
     here = _levels_before(row, line, column)
-    begun = Level(_margin(row, text, column), "")
+    begun = Level(_find_margin(row, text, column), "")
     above = climb_levels(lines, line, here[0] if here else begun)
     if above is None:
         return NOWHERE
@@ -35,10 +35,10 @@ def find_in_yaml(lines: Sequence[str], line: int, column: int) -> Cursor:
     if slot == "value":
         begun = Level(len(text), None)
     look_below(lines, line, [*levels, begun])
-    return _cursor(levels, slot, token, begun.fields)
+    return _make_cursor(levels, slot, token, begun.fields)
 
 
-def _cursor(
+def _make_cursor(
     levels: Sequence[Level], slot: CursorSlot, token: Token, inner: dict[str, JSON]
 ) -> Cursor:
     path = tuple(each.index if each.key is None else each.key for each in levels)
@@ -66,16 +66,16 @@ def _levels_before(row: YamlRow, line: int, column: int) -> list[Level]:
 def _stand_on(row: YamlRow, text: str, column: int) -> tuple[CursorSlot, Token]:
     """What the line itself says of what is written at the cursor."""
     if row.key is not None and column > row.key_end:
-        return "value", _token(text, row.rest_column, column)
+        return "value", _find_token(text, row.rest_column, column)
     after_dash = any(knot.key is None and knot.column < column for knot in row.knots)
     slot: CursorSlot = "item" if after_dash else "key"
     if row.key is None:
-        return slot, _token(text, row.rest_column, column)
+        return slot, _find_token(text, row.rest_column, column)
     start = row.knots[-1].column
     return slot, Token(text[start : row.key_end], start, row.key_end, has_colon=True)
 
 
-def _token(text: str, start: int, column: int) -> Token:
+def _find_token(text: str, start: int, column: int) -> Token:
     """All that stands behind a colon or a dash, without the comment."""
     written = without_comment(text[start:])
     end = start + len(written)
@@ -87,7 +87,7 @@ def _token(text: str, start: int, column: int) -> Token:
     return Token(written, start, end, quote)
 
 
-def _margin(row: YamlRow, text: str, column: int) -> int:
+def _find_margin(row: YamlRow, text: str, column: int) -> int:
     """Where the mapping begins that a new key would belong to."""
     if row.knots:
         return row.knots[-1].column
@@ -113,7 +113,7 @@ def _find_in_flow(lines: Sequence[str], line: int, column: int, levels: Sequence
     if flow is None:
         return NOWHERE
     look_below(lines, line, levels)
-    return extend_cursor(_cursor(levels, "value", NOWHERE.token, {}), flow)
+    return extend_cursor(_make_cursor(levels, "value", NOWHERE.token, {}), flow)
 
 
 def extend_cursor(cursor: Cursor, flow: Flow) -> Cursor:

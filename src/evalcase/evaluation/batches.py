@@ -85,7 +85,7 @@ class BatchPhase:
     async def _questions(
         self, batching: Batching, first: Trial, rest: Iterator[Trial]
     ) -> AsyncIterator[BatchedQuestion]:
-        for number, trial in enumerate(_chained(first, rest)):
+        for number, trial in enumerate(_chain_trials(first, rest)):
             if not number % _AT_ONCE:
                 await asyncio.sleep(0)
             question = self._trials.question(trial)
@@ -186,7 +186,7 @@ class BatchPhase:
             )
 
 
-def _chained(first: Trial, rest: Iterator[Trial]) -> Iterator[Trial]:
+def _chain_trials(first: Trial, rest: Iterator[Trial]) -> Iterator[Trial]:
     yield first
     yield from rest
 

@@ -29,7 +29,7 @@ def keep_case_lines(plan: Plan, run: Run, *, are_needed: bool) -> None:
         # Answers may have been graded by other suites than they were asked by.
         if hashes == known or not _are_of(run, hashes):
             return
-        lines = plan.suites.lines(_wanted(plan))
+        lines = plan.suites.lines(_choose_cases(plan))
         if lines is not None:
             write_case_lines(run, hashes, lines)
 
@@ -38,7 +38,7 @@ def _are_of(run: Run, hashes: dict[str, str]) -> bool:
     return not run.about.suites.keys().isdisjoint(hashes)
 
 
-def _wanted(plan: Plan) -> WantsCase:
+def _choose_cases(plan: Plan) -> WantsCase:
     """What tells the cases of a run among those of its suites."""
     if plan.choice.selection == Selection():
         return lambda *_: True

@@ -97,7 +97,7 @@ class Conversations:
             return await self._judge(case, first, exchanges, known.ending, None)
         left = len(case.turns) - len(exchanges)
         if left < 0 or (left > 0 and known.ending != "turn_failed"):
-            return _refused(
+            return _refuse_trial(
                 f"the record has {len(exchanges)} turns of it, and not {len(case.turns)}"
             )
         judged = await self._judge(case, first, exchanges, known.ending, None)
@@ -175,6 +175,6 @@ async def _look_for_end(question: Question, exchange: Exchange) -> TalkEnd | Non
     return "stopped" if exchange.answer.ends_conversation else None
 
 
-def _refused(why: str) -> Assessed:
+def _refuse_trial(why: str) -> Assessed:
     broken = Grade("record", None, False, why, failure=Failure("grader", why))
     return Assessed("errored", (broken,))

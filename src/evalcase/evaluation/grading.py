@@ -62,10 +62,14 @@ class By(NamedTuple):
     def goes_on(self, broken: GradingBegun | None) -> bool:
         """Whether a grading that was broken off was by the same."""
         is_command = broken is not None and broken.origin == "grade"
-        return broken is not None and is_command and _basis(broken) == _basis(self)
+        return (
+            broken is not None
+            and is_command
+            and _basis_of_grading(broken) == _basis_of_grading(self)
+        )
 
 
-def _basis(by: By | GradingBegun) -> tuple[object, ...]:
+def _basis_of_grading(by: By | GradingBegun) -> tuple[object, ...]:
     """What was typed. What became of the suites since is seen answer by answer, by hashes."""
     named = frozenset(by.suites or ()) if by.others else None
     return by.graders, by.recorded, by.cases_of, named
@@ -235,14 +239,14 @@ def require_cases(
             changed[f"{suite}: {id}"] = None
     said = []
     if gone:
-        said.append(f"the suites no longer have {_named(list(gone))}")
+        said.append(f"the suites no longer have {_list_names(list(gone))}")
     if changed:
-        said.append(f"another question is asked by now by {_named(list(changed))}")
+        said.append(f"another question is asked by now by {_list_names(list(changed))}")
     if said:
         raise ConfigError(f"{'; '.join(said)}. --recorded grades by what the record holds")
 
 
-def _named(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     shown = ", ".join(names[:_MOST_NAMED])
     more = len(names) - _MOST_NAMED
     return f"{shown} and {more} more" if more > 0 else shown

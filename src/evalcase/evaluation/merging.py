@@ -45,7 +45,12 @@ def merge_parts(
     disk = disk or LocalDisk()
     waiting = os.path.join(runs_dir, _WAITING)
     run = create_run(
-        waiting, _about(parts), now=world.now(), random=world.entropy, sealer=sealer, disk=disk
+        waiting,
+        _merge_about(parts),
+        now=world.now(),
+        random=world.entropy,
+        sealer=sealer,
+        disk=disk,
     )
     try:
         _write_journal(parts, run.journal, root, disk)
@@ -65,7 +70,7 @@ def merge_parts(
     return replace(run, path=place)
 
 
-def _about(parts: Parts) -> RunAbout:
+def _merge_about(parts: Parts) -> RunAbout:
     """What `run.json` says of the whole: what all shards say, and what they add up to."""
     abouts = [part.kept.run.about for part in parts.parts]
     versions: dict[str, TargetVersion] = {}
@@ -117,12 +122,12 @@ def _write_journal(parts: Parts, path: str, root: str, disk: Disk) -> None:
                 number = result.number * len(parts.parts) + order
                 row = encode_object(replace(result, number=number, grading=1))
                 file.write(encode_row({"type": "result", **row}))
-        file.write(encode_row(end_row(_end(parts))))
+        file.write(encode_row(end_row(_make_end(parts))))
         file.flush()
         disk.fsync(file.fileno())
 
 
-def _end(parts: Parts) -> End:
+def _make_end(parts: Parts) -> End:
     lacks = parts.lacks()
     errored = sum(part.kept.totals.trials.errored for part in parts.parts)
     if lacks:

@@ -117,12 +117,12 @@ def prepare_plan(
         secret = tuple(filter(names_secret, given_by_file))
     scrubber = scrubber or make_scrubber(config, world.environment, warn)
     scrubber.watch(secret)
-    warn, tell = _once(warn, scrubber), _once(tell or warn, scrubber)
+    warn, tell = _scrub_warnings(warn, scrubber), _scrub_warnings(tell or warn, scrubber)
     with errors_without_secrets(scrubber):
-        return _prepare(options, config, world, warn, tell, given, scrubber)
+        return _prepare_plan(options, config, world, warn, tell, given, scrubber)
 
 
-def _prepare(
+def _prepare_plan(
     options: RunOptions, config: Config, world: World, warn: Warn, tell: Warn,
     given: Given | None, scrubber: Scrubber,
 ) -> Plan:  # fmt: skip
@@ -142,7 +142,7 @@ def _prepare(
         found = survey_cases(suites, options, config, graders, choice, warn, given.users or {})
     named = [name for name in options.targets if name not in (given.targets or {})]
     needs = Needs(found.needs, named, named_by, held=given.suites is not None)
-    _refuse(found, config, needs)
+    _refuse_plan(found, config, needs)
     if remarks := describe_remarks(suites):
         tell(remarks)
     _refuse_batches(found, config)
@@ -174,7 +174,7 @@ def _prepare(
     )  # fmt: skip
 
 
-def _refuse(found: Survey, config: Config, needs: Needs) -> None:
+def _refuse_plan(found: Survey, config: Config, needs: Needs) -> None:
     """All that keeps a run from asking is told at once, before anything of the project is
     imported."""
     refuse_run(check_plan(config, needs, found.errors, found.invalid), config, needs)
@@ -249,7 +249,7 @@ def _check_caching(targets: Mapping[str, Target]) -> None:
             )
 
 
-def _once(warn: Warn, scrubber: Scrubber) -> Warn:
+def _scrub_warnings(warn: Warn, scrubber: Scrubber) -> Warn:
     return warn_once(lambda text: warn(scrubber.text(text)))
 
 

@@ -105,7 +105,7 @@ class Parts:
 
 def read_shards(kept: Sequence[KeptRun]) -> Parts:
     """The shards that some runs are. Raise ConfigError with all that doesn't belong together."""
-    parts = sorted((_read_part(each) for each in kept), key=_order)
+    parts = sorted((_read_part(each) for each in kept), key=_order_of_shard)
     faults = list(_find_faults(parts))
     if faults:
         raise ConfigError.several(faults)
@@ -125,7 +125,7 @@ def _read_part(kept: KeptRun) -> ShardRun:
     return ShardRun(kept, shard, replace(options, selection=replace(options.selection, shard=None)))
 
 
-def _order(part: ShardRun) -> tuple[int, str]:
+def _order_of_shard(part: ShardRun) -> tuple[int, str]:
     return part.shard.number, part.kept.run.created_at
 
 
@@ -163,7 +163,7 @@ def _find_changes(parts: Sequence[ShardRun]) -> Iterator[str]:
 
 def _find_differences(first: ShardRun, other: ShardRun) -> Iterator[str]:
     """The fields in which two shards of one run may not differ, and what they say there."""
-    ours, theirs = _flat(first.options), _flat(other.options)
+    ours, theirs = _flatten_options(first.options), _flatten_options(other.options)
     about, their_about = (encode_object(each.kept.run.about) for each in (first, other))
     for name in sorted((about.keys() | their_about.keys()) - _DIFFER):
         ours[name], theirs[name] = about.get(name), their_about.get(name)
@@ -174,16 +174,17 @@ def _find_differences(first: ShardRun, other: ShardRun) -> Iterator[str]:
     ours[_GRADED], theirs[_GRADED] = first.graders, other.graders
     for name in dict.fromkeys([*ours, *theirs]):
         if ours.get(name) != theirs.get(name):
-            yield f"{name}: {_compared(ours.get(name), theirs.get(name))}{_HINTS.get(name, '')}"
+            said = _compare_values(ours.get(name), theirs.get(name))
+            yield f"{name}: {said}{_HINTS.get(name, '')}"
 
 
-def _flat(options: RunOptions) -> dict[str, object]:
+def _flatten_options(options: RunOptions) -> dict[str, object]:
     data = options.to_dict()
     data |= {f"selection.{name}": value for name, value in data.pop("selection", {}).items()}
     return {f"options.{name}": value for name, value in data.items() if name not in _OWN}
 
 
-def _compared(ours: object, theirs: object) -> str:
+def _compare_values(ours: object, theirs: object) -> str:
     """Both; of mappings to hashes, what they have another hash of."""
     if isinstance(ours, tuple) and isinstance(theirs, tuple):
         named = [f"--grader {', '.join(each)}" if each else "the suites" for each in (ours, theirs)]
@@ -191,10 +192,10 @@ def _compared(ours: object, theirs: object) -> str:
     if isinstance(ours, dict) and isinstance(theirs, dict):
         names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
         return f"{', '.join(map(str, names))} was changed in between"
-    return f"{_shown(ours)} and {_shown(theirs)}"
+    return f"{_show_value(ours)} and {_show_value(theirs)}"
 
 
-def _shown(value: object) -> str:
+def _show_value(value: object) -> str:
     return "nothing" if value is None else f"{value!r:.60}"
 
 

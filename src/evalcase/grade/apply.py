@@ -74,7 +74,7 @@ async def grade_answer(
     waited for are waited for together, each for its own time.
     """
     if len(graders) == 1 and graders[0].grader.kind.compares_expected:
-        only = _begin(graders[0], context, (), guests, timeout_s)
+        only = _begin_grade(graders[0], context, (), guests, timeout_s)
         if isinstance(only, _Begun):
             (stay,) = await guests.run_all([only.call], context.case.id)
             only = only.grade(stay)
@@ -103,7 +103,11 @@ class _Begun(NamedTuple):
         error = stay.error
         if stay.is_late:
             error = EvalcaseError(f"gave no grade within {self.limit_s:g} s")
-        grade = _grade_from(self.named, stay.value) if error is None else _broken(self.named, error)
+        grade = (
+            _grade_from(self.named, stay.value)
+            if error is None
+            else _make_broken_grade(self.named, error)
+        )
         return self.asking.put_on(grade) if self.asking is not None else grade
 
 
@@ -114,7 +118,7 @@ async def _grade_each(
     waiting: dict[int, _Begun] = {}
     for number, named in enumerate(graders):
         known = tuple([grade for grade in grades if grade is not None]) if grades else ()
-        begun = _begin(named, context, known, guests, timeout_s)
+        begun = _begin_grade(named, context, known, guests, timeout_s)
         if isinstance(begun, Grade):
             grades.append(begun)
         else:
@@ -128,7 +132,7 @@ async def _grade_each(
     return tuple([grade for grade in grades if grade is not None])
 
 
-def _begin(
+def _begin_grade(
     named: NamedGrader, context: Context, known: tuple[Grade, ...], guests: Guests, timeout_s: float
 ) -> Grade | _Begun:
     """The grade, if it is there at once."""
@@ -146,7 +150,7 @@ def _begin(
         if not isinstance(outcome, Score) and isawaitable(outcome):
             return _Begun(named, outcome, asking, named.timeout_s or timeout_s)
     except BaseException as error:  # noqa: BLE001 - the boundary: a grader may raise anything
-        return _broken(named, error)
+        return _make_broken_grade(named, error)
     return _grade_from(named, outcome)
 
 
@@ -156,7 +160,7 @@ def _grade_from(named: NamedGrader, outcome: object) -> Grade:
             return grade_of_parts(named, outcome)
         return grade_of(named, check_score(outcome))
     except BaseException as error:  # noqa: BLE001 - even to look at it is to call the user's code
-        return _broken(named, error)
+        return _make_broken_grade(named, error)
 
 
 def _without_judge(case: Case) -> Grade:
@@ -166,7 +170,7 @@ def _without_judge(case: Case) -> Grade:
     return Grade("judge", None, False, message, failure=Failure("grader", message))
 
 
-def _broken(named: NamedGrader, error: BaseException) -> Grade:
+def _make_broken_grade(named: NamedGrader, error: BaseException) -> Grade:
     failure = failure_of(error, "grader")
     reason = failure.message
     return Grade(named.name, None, False, reason, {}, named.weight, named.required, failure)

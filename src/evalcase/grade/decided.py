@@ -39,13 +39,13 @@ def grade_of(named: NamedGrader, score: Score) -> Grade:
             named.name, value, True, score.reason, {**score.details}, named.weight, named.required,
             None, 0, None, 0, None, None, stands,
         )  # fmt: skip
-    passed, by_threshold = _decide(named, score)
+    passed, by_threshold = _decide_pass(named, score)
     if named.negated and stands:
         passed, by_threshold = False, False
     turns = named.negated and not stands and value is not None
     if turns and value is not None:
         value, passed, by_threshold = 1.0 - value, not passed, False
-    reason = _reason(named, value, passed, score.reason, by_threshold)
+    reason = _write_reason(named, value, passed, score.reason, by_threshold)
     if turns and not passed:
         reason = f"{reason}; with `not: true` that fails"
     return _make_grade(
@@ -54,7 +54,7 @@ def grade_of(named: NamedGrader, score: Score) -> Grade:
     )  # fmt: skip
 
 
-def _decide(named: NamedGrader, score: Score) -> tuple[bool, bool]:
+def _decide_pass(named: NamedGrader, score: Score) -> tuple[bool, bool]:
     """Whether it passes before `not`, and whether it is the threshold that says so.
 
     A threshold that is given has to be reached also where the grader says itself that it passed.
@@ -66,7 +66,7 @@ def _decide(named: NamedGrader, score: Score) -> tuple[bool, bool]:
     return reaches(score.value, named.needed_score), True
 
 
-def _reason(
+def _write_reason(
     named: NamedGrader, value: float | None, passed: bool, reason: str, by_threshold: bool
 ) -> str:
     """Why, with the arithmetic where a part of the score was not enough. A comparison says itself

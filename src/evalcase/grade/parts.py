@@ -42,16 +42,16 @@ def look_at_answer(named: NamedGrader, context: Context) -> Seen | Awaitable[See
         found = _path(named.path).find_all(value_of_answer(context.answer))
     except BadJsonError as error:
         at = "" if named.path is None else f", so there is nothing at `{named.path}`"
-        return _unseen(f"the answer is not JSON: {error}{at}")
+        return _score_unseen(f"the answer is not JSON: {error}{at}")
     except MissingError as error:
-        return _unseen(str(error))
+        return _score_unseen(str(error))
     return _look_at_parts(named.grader, context, found)
 
 
 _path = lru_cache(maxsize=256)(JsonPath)
 
 
-def _unseen(reason: str) -> Score:
+def _score_unseen(reason: str) -> Score:
     """There is nothing to look at, so that there is nothing to turn round."""
     return Score(0.0, reason, passed=False, stands=True)
 
@@ -70,7 +70,7 @@ def _look_at_part(grader: Grader, context: Context, found: Found) -> Score | Awa
         shown = as_json(found.value)
         shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
         what = describe_kind(found.value)
-        return _unseen(f"there is {what}, not text" + (f": {shown}" if what != shown else ""))
+        return _score_unseen(f"there is {what}, not text" + (f": {shown}" if what != shown else ""))
     return grader.grade(replace(context, part=Part(*found)))
 
 

@@ -128,18 +128,18 @@ class WeightedGrader(_Combined):
     async def grade(self, context: Context) -> Score:
         grades = await context.grade_with(self.value)
         _raise_broken(grades)
-        reason = _reasons([grade for grade in grades if not grade.passed])
+        reason = _list_reasons([grade for grade in grades if not grade.passed])
         mean = mean_score(grades)
         if mean is None or any(grade.score is None for grade in grades):
             # What is left would be the mean of something else.
-            return Score(None, reason, _details(grades))
+            return Score(None, reason, _make_details(grades))
         missed = [f"`{each.grader}`" for each in grades if each.required and not each.passed]
         if missed:
             reason = f"required: {', '.join(missed)} did not pass; {reason}"
         unseen = any(_is_unseen(grade) for grade in grades if grade.weight or grade.required)
         # A mean of 0.8 that comes out as 0.7999999999999999 is still 0.8.
         value, passed = round(mean, 9), False if missed else None
-        return Score(value, reason, _details(grades), passed, stands=unseen)
+        return Score(value, reason, _make_details(grades), passed, stands=unseen)
 
 
 def _count_passed(grades: Sequence[Grade], needed: int) -> Score:
@@ -147,15 +147,19 @@ def _count_passed(grades: Sequence[Grade], needed: int) -> Score:
     passed = sum(grade.passed for grade in grades)
     scores = sorted((grade.score or 0.0 for grade in grades), reverse=True)
     value = scores[needed - 1] if any(grade.score is not None for grade in grades) else None
-    others = _reasons([grade for grade in grades if not grade.passed])
+    others = _list_reasons([grade for grade in grades if not grade.passed])
     said = f"{passed} of {write_count(len(grades), 'grader')} passed"
     if passed >= needed:
-        return Score(value, said, _details(grades), True)
+        return Score(value, said, _make_details(grades), True)
     wanted = "one is" if needed == 1 else f"{needed} are"
     # With those that could not be looked at it might have passed, so `not` makes no pass of it.
     might_pass = passed + sum(map(_is_unseen, grades)) >= needed
     return Score(
-        value, f"{said}, and {wanted} needed: {others}", _details(grades), False, stands=might_pass
+        value,
+        f"{said}, and {wanted} needed: {others}",
+        _make_details(grades),
+        False,
+        stands=might_pass,
     )
 
 
@@ -168,22 +172,22 @@ def _raise_broken(grades: Sequence[Grade]) -> None:
     broken = [grade for grade in grades if grade.failure is not None]
     if broken and broken[0].failure is not None:
         # Where it happened is shown as if it had been asked alone.
-        details = {**broken[0].failure.details, **_details(grades)}
-        raise GraderError(broken[0].failure.kind, _reasons(broken), details)
+        details = {**broken[0].failure.details, **_make_details(grades)}
+        raise GraderError(broken[0].failure.kind, _list_reasons(broken), details)
 
 
-def _reasons(grades: Sequence[Grade]) -> str:
+def _list_reasons(grades: Sequence[Grade]) -> str:
     said = [f"`{grade.grader}`: {grade.reason}" for grade in grades[:_MOST_REASONS]]
     more = len(grades) - len(said)
     return "; ".join([*said, f"and {more} more"] if more else said)
 
 
-def _details(grades: Sequence[Grade]) -> dict[str, object]:
+def _make_details(grades: Sequence[Grade]) -> dict[str, object]:
     """What each of those inside says, with its own details: a tree, as deep as they are nested."""
-    return {"grades": [_told(each) for each in grades]}
+    return {"grades": [_describe_grade(each) for each in grades]}
 
 
-def _told(grade: Grade) -> dict[str, object]:
+def _describe_grade(grade: Grade) -> dict[str, object]:
     told: dict[str, object] = {
         "grader": grade.grader, "score": grade.score, "passed": grade.passed,
         "reason": grade.reason,

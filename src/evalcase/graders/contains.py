@@ -55,15 +55,15 @@ class ContainsGrader(TextGrader):
 
     @conflict
     def _value_is_blank(self) -> Iterator[OptionFault]:
-        yield from self.object_to_blank(*_placed("value", self.value))
+        yield from self.object_to_blank(*_place_texts("value", self.value))
 
     @conflict
     def _any_is_blank(self) -> Iterator[OptionFault]:
-        yield from self.object_to_blank(*_placed("any", self.any))
+        yield from self.object_to_blank(*_place_texts("any", self.any))
 
     @conflict
     def _all_is_blank(self) -> Iterator[OptionFault]:
-        yield from self.object_to_blank(*_placed("all", self.all))
+        yield from self.object_to_blank(*_place_texts("all", self.all))
 
     def grade(self, context: Context) -> Score:
         text = self.even(context.text)
@@ -80,15 +80,15 @@ class ContainsGrader(TextGrader):
         if self.any is not None:
             if found:
                 return f"found {quote_value(found[0])}"
-            return f"none of {_listed(texts)} found in {_shown(context)}"
+            return f"none of {_list_texts(texts)} found in {_show_answer(context)}"
         missing = [each for each in texts if each not in found]
         if not missing:
-            return f"found {_listed(texts)}"
-        lacks = f"{_listed(missing)} not found in {_shown(context)}"
+            return f"found {_list_texts(texts)}"
+        lacks = f"{_list_texts(missing)} not found in {_show_answer(context)}"
         return lacks if len(texts) == 1 else f"{len(found)} of {len(texts)} found: {lacks}"
 
 
-def _placed(name: str, texts: str | tuple[str, ...] | None) -> Iterator[tuple[KeyPath, str]]:
+def _place_texts(name: str, texts: str | tuple[str, ...] | None) -> Iterator[tuple[KeyPath, str]]:
     """Each text with the path of its option."""
     if isinstance(texts, str):
         yield (name,), texts
@@ -96,10 +96,10 @@ def _placed(name: str, texts: str | tuple[str, ...] | None) -> Iterator[tuple[Ke
         yield (name, number), each
 
 
-def _listed(texts: tuple[str, ...] | list[str]) -> str:
+def _list_texts(texts: tuple[str, ...] | list[str]) -> str:
     more = f" and {len(texts) - _LISTED} more" if len(texts) > _LISTED else ""
     return ", ".join(quote_value(each) for each in texts[:_LISTED]) + more
 
 
-def _shown(context: Context) -> str:
+def _show_answer(context: Context) -> str:
     return quote_value(context.text) if context.text.strip() else without_text(context)

@@ -60,7 +60,7 @@ class ExpectedGrader(Grader):
         if self.halves is BOTH and is_same_text(context.case, context.answer):
             return SAME_TEXT  # most answers are as short and plain as this
         messages, answer = context.case.expected_output, context.answer
-        calls, content = _read(messages)
+        calls, content = _read_expectation(messages)
         calls = calls if "calls" in self.halves else []
         content = content if "content" in self.halves else None
         if calls:
@@ -70,7 +70,7 @@ class ExpectedGrader(Grader):
         return _grade_content(compare_content(content, answer))
 
 
-def _read(messages: Sequence[Message]) -> _Expectation:
+def _read_expectation(messages: Sequence[Message]) -> _Expectation:
     said = [message for message in messages if message.role == "assistant"]
     contents = [message.content for message in said if message.content is not None]
     calls = [call for message in said for call in message.tool_calls]

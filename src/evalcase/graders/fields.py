@@ -74,10 +74,10 @@ class FieldsGrader(Grader):
         # A share of 0.8 that comes out as 0.7999999999999999 is still 0.8.
         share = round(right / total, 9)
         details: dict[str, JSON] = {"fields": [each.row() for each in fields]}
-        return Score(share, _reason(fields, right, total), details, False if missed else None)
+        return Score(share, _write_reason(fields, right, total), details, False if missed else None)
 
 
-def _reason(fields: Sequence[_Field], right: float, total: float) -> str:
+def _write_reason(fields: Sequence[_Field], right: float, total: float) -> str:
     failed = [each for each in fields if not each.outcome.matches]
     if not failed:
         return f"all {len(fields)} fields match" if len(fields) > 1 else "the field matches"

@@ -40,14 +40,14 @@ class JsonGrader(Grader):
                 content = (parse_json if self.strict else parse_answer)(text)
             except BadJsonError as error:
                 return Score(0.0, f"it is not JSON: {error}{self._fence(text)}")
-        return Score(1.0, f"it is JSON: {_shown(content)}")
+        return Score(1.0, f"it is JSON: {_describe_value(content)}")
 
     def _fence(self, text: str) -> str:
         is_fenced = self.strict and text.lstrip()[:3] in ("```", "~~~")
         return " (a fence is not allowed by `strict`)" if is_fenced else ""
 
 
-def _shown(value: JSON) -> str:
+def _describe_value(value: JSON) -> str:
     if isinstance(value, dict):
         return f"a mapping of {len(value)}"
     return f"a list of {len(value)}" if isinstance(value, list) else describe_kind(value)

@@ -99,9 +99,9 @@ class JsonEqualsGrader(Grader):
 
     def _lenience(self, is_given_up: Callable[[], bool] = lambda: False) -> Lenience:
         unordered = self.unordered
-        loose = unordered if isinstance(unordered, bool) else _ways(unordered)
+        loose = unordered if isinstance(unordered, bool) else _read_ways(unordered)
         allows_extra = self.extra == "allow"
-        return Lenience(_ways(self.ignore), loose, allows_extra, self.within, is_given_up)
+        return Lenience(_read_ways(self.ignore), loose, allows_extra, self.within, is_given_up)
 
     def _but(self) -> str:
         told = [f"{', '.join(self.ignore)} ignored"] if self.ignore else []
@@ -121,5 +121,5 @@ def _without_extra(expected: JSON, got: JSON) -> JSON:
     return got
 
 
-def _ways(paths: tuple[str, ...]) -> tuple[Way, ...]:
+def _read_ways(paths: tuple[str, ...]) -> tuple[Way, ...]:
     return tuple(tuple(path_steps(path)) for path in paths)

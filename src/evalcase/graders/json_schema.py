@@ -104,10 +104,12 @@ class JsonSchemaGrader(Grader):
         schema = self.value if self.file is None else self.read
         value = graded_value(context)
         if needs_extra(schema):
-            return _judge(list(with_extra.find_errors(schema, value)))
+            return _judge_errors(list(with_extra.find_errors(schema, value)))
         if is_large(value):
-            return settle_aside(partial(_validate, schema, value))
-        return settle_searches(lambda searches: _validate(schema, value, searches, lambda: False))
+            return settle_aside(partial(_validate_value, schema, value))
+        return settle_searches(
+            lambda searches: _validate_value(schema, value, searches, lambda: False)
+        )
 
     async def close(self) -> None:
         end_searches()
@@ -129,13 +131,13 @@ def _read_schema(name: str, path: str, root: str) -> JSON:
     return schema
 
 
-def _validate(
+def _validate_value(
     schema: JSON, value: JSON, searches: Searches, is_given_up: Callable[[], bool]
 ) -> Score:
-    return _judge(Validator(schema, searches, is_given_up).errors(value))
+    return _judge_errors(Validator(schema, searches, is_given_up).errors(value))
 
 
-def _judge(errors: Sequence[Difference]) -> Score:
+def _judge_errors(errors: Sequence[Difference]) -> Score:
     if not errors:
         return Score(1.0, "it is valid by the schema")
     told: list[JSON] = [{"path": each.path, "error": each.what} for each in errors[:_MOST_TOLD]]

@@ -34,7 +34,7 @@ class LatencyGrader(Grader):
     def grade(self, context: Context) -> Score:
         if self.steps is not None:
             return self._grade_steps(steps_like(context.answer, self.steps), self.steps)
-        took_s = _seconds(context)
+        took_s = _read_seconds(context)
         if took_s <= self.value:
             return Score(1.0, f"it took {took_s:.4g} s")
         return Score(0.0, f"it took {took_s:.4g} s, and at most {self.value:g} s is allowed")
@@ -54,7 +54,7 @@ class LatencyGrader(Grader):
         return Score(0.0, f"{told}, and at most {self.value:g} s is allowed")
 
 
-def _seconds(context: Context) -> float:
+def _read_seconds(context: Context) -> float:
     """As the engine measured it; for an answer that was given before, as that was recorded."""
     earlier = context.answer.earlier
     took_s = context.duration_s if earlier is None else earlier.duration_s

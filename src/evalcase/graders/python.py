@@ -81,21 +81,21 @@ class FunctionGrader(Grader):
 
     @property
     def name(self) -> str:
-        return _label(self._function)
+        return _label_of_function(self._function)
 
     def load(self, surroundings: Surroundings) -> None:
         """Raise ConfigError if the function asks for what no grader is given."""
         del surroundings
-        _manner(self._function)
+        _manner_of_function(self._function)
 
     def compares_expected(self) -> bool:
-        return _manner(self._function).takes_expected
+        return _manner_of_function(self._function).takes_expected
 
     def sources(self) -> dict[str, str]:
         return sources_of_module(_module_of(self._function))
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        return _call(self._function, context)
+        return _call_function(self._function, context)
 
 
 @dataclass(slots=True)
@@ -131,7 +131,7 @@ class PythonGrader(Grader):
 
     def load(self, surroundings: Surroundings) -> None:
         """Import the function now. Raise ConfigError if there is none that can be called."""
-        manner = _manner(self._find(surroundings.root), tuple(self.arguments))
+        manner = _manner_of_function(self._find(surroundings.root), tuple(self.arguments))
         self.takes_expected = manner.takes_expected
 
     def compares_expected(self) -> bool:
@@ -143,7 +143,7 @@ class PythonGrader(Grader):
         return {**sources_of_module(named), **sources_of_module(own)}
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        return _call(self._find(), context, self.arguments)
+        return _call_function(self._find(), context, self.arguments)
 
     def _find(self, root: str | None = None) -> Callable[..., object]:
         function = import_object(self.value, "grader", root)
@@ -152,10 +152,10 @@ class PythonGrader(Grader):
         return function
 
 
-def _call(
+def _call_function(
     function: Callable[..., object], context: Context, arguments: Mapping[str, JSON] = _NO_ARGUMENTS
 ) -> Score | Awaitable[Score]:
-    manner = _manner(function, tuple(arguments))
+    manner = _manner_of_function(function, tuple(arguments))
     by_place = [GIVEN[name](context) for name in manner.by_place]
     by_name = {name: GIVEN[name](context) for name in manner.by_name}
     for name, value in arguments.items():
@@ -194,18 +194,20 @@ class _Manner(NamedTuple):
         return "expected" in self.by_place or "expected" in self.by_name
 
 
-def _label(function: Callable[..., object]) -> str:
+def _label_of_function(function: Callable[..., object]) -> str:
     """What people call it. An object that can be called has no name but that of its class."""
     return getattr(function, "__name__", type(function).__name__)
 
 
-def _manner(function: Callable[..., object], arguments: tuple[str, ...] = ()) -> _Manner:
+def _manner_of_function(
+    function: Callable[..., object], arguments: tuple[str, ...] = ()
+) -> _Manner:
     # To look at a signature costs more than all the rest of a call; but not all can be looked up.
     can_be_known = getattr(function, "__hash__", None) is not None
     return (_known_manner if can_be_known else _find_manner)(function, arguments)
 
 
-def _parameters(function: Callable[..., object]) -> Mapping[str, Parameter]:
+def _read_parameters(function: Callable[..., object]) -> Mapping[str, Parameter]:
     try:
         return signature(function).parameters
     except ValueError as error:
@@ -215,8 +217,8 @@ def _parameters(function: Callable[..., object]) -> Mapping[str, Parameter]:
 def _find_manner(function: Callable[..., object], arguments: tuple[str, ...]) -> _Manner:
     by_place: list[str] = []
     by_name: list[str] = []
-    label = _label(function)
-    parameters = _parameters(function)
+    label = _label_of_function(function)
+    parameters = _read_parameters(function)
     for name, parameter in parameters.items():
         if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
             continue

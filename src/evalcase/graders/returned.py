@@ -21,48 +21,52 @@ def read_returned(value: object) -> Score:
         return value
     if isinstance(value, int | float):
         # Most do, and to ask for a mapping or another kind of number takes longer than to grade.
-        return _score(value, None, "", {})
+        return _read_score(value, None, "", {})
     if isinstance(value, str) and value.strip():
         return Score(0.0, value, passed=False)
     if isinstance(value, tuple) and len(value) == 2:
         value = {"score": value[0], "reason": value[1]}
     if isinstance(value, Mapping):
         return _read_mapping(value)
-    return _score(value, None, "", {})
+    return _read_score(value, None, "", {})
 
 
 def _read_mapping(value: Mapping[object, object]) -> Score:
     odd = [key for key in value if key not in _FIELDS]
     if odd:
-        raise _unclear(f"returned a mapping with the key {odd[0]!r:.60}")
+        raise _make_unclear_error(f"returned a mapping with the key {odd[0]!r:.60}")
     score, passed = value.get("score"), value.get("passed")
     reason, details = value.get("reason"), value.get("details")
     if score is None and passed is None:
-        raise _unclear("returned neither a score nor whether it passed")
+        raise _make_unclear_error("returned neither a score nor whether it passed")
     if passed is not None and not isinstance(passed, bool):
-        raise _unclear(f"returned {passed!r:.60} as `passed`")
+        raise _make_unclear_error(f"returned {passed!r:.60} as `passed`")
     if reason is not None and not isinstance(reason, str):
-        raise _unclear(f"returned {type(reason).__name__} as the reason")
+        raise _make_unclear_error(f"returned {type(reason).__name__} as the reason")
     if details is not None and not isinstance(details, dict):
-        raise _unclear(f"returned {type(details).__name__} as the details")
-    return _score(passed if score is None else score, passed, reason or "", details or {})
+        raise _make_unclear_error(f"returned {type(details).__name__} as the details")
+    return _read_score(passed if score is None else score, passed, reason or "", details or {})
 
 
-def _score(score: object, passed: bool | None, reason: str, details: dict[str, object]) -> Score:
+def _read_score(
+    score: object, passed: bool | None, reason: str, details: dict[str, object]
+) -> Score:
     if isinstance(score, bool):
         said = "the function said yes" if score else "the function said no"
         return Score(float(score), reason or said, details, score if passed is None else passed)
     if isinstance(score, int | float | Real) and 0 <= float(score) <= 1:
         return Score(float(score), reason, details, passed)
-    raise _unclear("returned nothing" if score is None else f"returned {_shown(score)}")
+    raise _make_unclear_error(
+        "returned nothing" if score is None else f"returned {_show_score(score)}"
+    )
 
 
-def _shown(score: object) -> str:
+def _show_score(score: object) -> str:
     if isinstance(score, str):
         blank = "only white space" if score else "an empty text"
         return f"{score!r:.60} as the score" if score.strip() else blank
     return repr(score) if isinstance(score, Real) else f"a {type(score).__name__}"
 
 
-def _unclear(what: str) -> EvalcaseError:
+def _make_unclear_error(what: str) -> EvalcaseError:
     return EvalcaseError(f"the function {what}: {_MEANINGS}")

@@ -133,9 +133,9 @@ class ScriptGrader(Grader):
                 return read_script_reply(reply)
             except BadJsonError as error:
                 why = f"what the script printed is not JSON ({error}); logs go to stderr"
-                raise _odd(process, why, stdout.data) from None
+                raise _make_odd_error(process, why, stdout.data) from None
             except BadScriptReplyError as error:
-                raise _odd(process, f"the reply {error}", stdout.data) from None
+                raise _make_odd_error(process, f"the reply {error}", stdout.data) from None
 
     def _make(self) -> Process:
         from evalcase.system.processes.process import Process
@@ -161,7 +161,7 @@ def _object_to(reply: dict[str, JSON]) -> str | None:
     return None
 
 
-def _odd(process: Process, what: str, printed: bytes) -> GraderError:
+def _make_odd_error(process: Process, what: str, printed: bytes) -> GraderError:
     text = printed.decode(errors="backslashreplace")
     line = text.strip().partition("\n")[0]
     shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"

@@ -47,7 +47,7 @@ class TokensGrader(Grader):
         faults: list[str] = []
         told: list[str] = []
         for what, most, number in (
-            ("in all", self.value, _total(usage)),
+            ("in all", self.value, _add_tokens(usage)),
             ("in", self.input, usage.input_tokens),
             ("out", self.output, usage.output_tokens),
         ):
@@ -61,7 +61,7 @@ class TokensGrader(Grader):
         return Score(float(not faults), "; ".join(faults or told))
 
 
-def _total(usage: Usage) -> int | None:
+def _add_tokens(usage: Usage) -> int | None:
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
     return usage.input_tokens + usage.output_tokens

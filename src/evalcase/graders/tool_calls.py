@@ -89,7 +89,7 @@ class ToolCallsGrader(Grader):
             faults += [f"{write_count(len(failed), 'call')} failed: {failed[0]}"] if failed else []
         if faults:
             return Score(0.0, "; ".join(faults))
-        return Score(1.0, _describe(calls))
+        return Score(1.0, _describe_calls(calls))
 
     def _read(self, answer: Answer) -> tuple[Sequence[Call], Iterable[str]]:
         """The calls, and which of them failed."""
@@ -102,13 +102,13 @@ class ToolCallsGrader(Grader):
     def _wrong_counts(self, calls: Sequence[Call]) -> Iterator[str]:
         number, names = len(calls), Counter(call.name for call in calls)
         if self.min is not None and number < self.min:
-            yield f"{_describe(calls)}, and at least {self.min} are needed"
+            yield f"{_describe_calls(calls)}, and at least {self.min} are needed"
         if self.max is not None and number > self.max:
-            yield f"{_describe(calls)}, and at most {self.max} are allowed"
+            yield f"{_describe_calls(calls)}, and at most {self.max} are allowed"
         for name, times in self.needed.items():
             if names[name] < times:
-                called = f"called {_times(names[name])}" if names[name] else "not called"
-                yield f"`{name}` was {called}, and {_times(times)} is needed"
+                called = f"called {_write_times(names[name])}" if names[name] else "not called"
+                yield f"`{name}` was {called}, and {_write_times(times)} is needed"
         for name in self.forbidden:
             if names[name]:
                 yield f"`{name}` was called, which is forbidden"
@@ -120,15 +120,15 @@ class ToolCallsGrader(Grader):
         same, named = Counter(key for key, _ in shown), dict(shown)
         for key, times in same.most_common(_NAMED):
             if times > self.max_repeats:
-                allowed = f"{_times(self.max_repeats)} is allowed"
-                yield f"{named[key]} was called {_times(times)}, and {allowed}"
+                allowed = f"{_write_times(self.max_repeats)} is allowed"
+                yield f"{named[key]} was called {_write_times(times)}, and {allowed}"
 
 
-def _times(number: int) -> str:
+def _write_times(number: int) -> str:
     return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
 
 
-def _describe(calls: Sequence[Call]) -> str:
+def _describe_calls(calls: Sequence[Call]) -> str:
     if not calls:
         return "no tool calls"
     names = Counter(call.name for call in calls)

@@ -94,7 +94,7 @@ class TrajectoryGrader(Grader):
 
     @conflict
     def _has_rules_for_nothing(self) -> Iterator[OptionFault]:
-        for name in () if self.value is None else _unused(self.tools, self.value):
+        for name in () if self.value is None else _find_unused(self.tools, self.value):
             what = f"`tools` has a rule for `{name}`, of which no call is expected"
             hint = did_you_mean(name, [call.name for call in self.value or ()])
             yield OptionFault(("tools", name), what, hint, at="key")
@@ -106,7 +106,7 @@ class TrajectoryGrader(Grader):
             return None
         calls = _calls_expected(case)
         others = {call.name for call in calls} - self.tools.keys()
-        for name in _unused(self.tools, calls):
+        for name in _find_unused(self.tools, calls):
             meant = find_nearest(name, others)
             if meant is not None:
                 return f"a call of `{name}` (did you mean `{meant}`?) for its rule in `tools`"
@@ -181,7 +181,7 @@ def _calls_expected(case: Case) -> Sequence[Call]:
     return read_calls([call for each in messages for call in each.tool_calls])
 
 
-def _unused(tools: Mapping[str, ToolRule], calls: Sequence[Call]) -> list[str]:
+def _find_unused(tools: Mapping[str, ToolRule], calls: Sequence[Call]) -> list[str]:
     """The tools that have a rule, and no call to which it would apply."""
     named = {call.name for call in calls}
     return [name for name in tools if name not in named]

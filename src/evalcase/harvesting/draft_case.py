@@ -41,26 +41,26 @@ class HowDrafted(NamedTuple):
 def question_text(told: ToldTrace) -> str:
     """What was asked, as one text; what an agent is told of itself is no part of it."""
     asked = [each for each in told.asked if each["role"] not in ("system", "developer")]
-    return "\n".join(_text(each.get("content")) for each in asked)
+    return "\n".join(_text_of_content(each.get("content")) for each in asked)
 
 
 def draft_case(told: ToldTrace, trace: str, id: str | None, how: HowDrafted) -> DraftedCase:
     """The draft. An id that no trace names is made once nothing is left in it that has to go."""
     asked = [
-        _plain(each) for each in told.asked
+        _strip_message(each) for each in told.asked
         if how.keep_system or each["role"] not in ("system", "developer")
     ]  # fmt: skip
-    fields: dict[str, Any] = {"id": id or "", "input": _short(asked)}
+    fields: dict[str, Any] = {"id": id or "", "input": _shorten_messages(asked)}
     notes: dict[tuple[str, ...], str] = {}
-    said = _answered(told)
+    said = _find_answered(told)
     if not said:
         fields["skip"] = _UNANSWERED
         notes[()] = told.error or "it has no answer"
     elif how.criteria:
-        fields["criteria"] = _describe(said)
+        fields["criteria"] = _describe_said(said)
         notes["criteria",] = _DESCRIBE
     else:
-        fields["expected_output"] = _short(said)
+        fields["expected_output"] = _shorten_messages(said)
         notes["expected_output",] = _DRAFT
     if told.error and said:
         notes[()] = told.error
@@ -68,72 +68,74 @@ def draft_case(told: ToldTrace, trace: str, id: str | None, how: HowDrafted) -> 
     return DraftedCase(fields, notes)
 
 
-def _answered(told: ToldTrace) -> list[dict[str, Any]]:
+def _find_answered(told: ToldTrace) -> list[dict[str, Any]]:
     """What was called and said since the last question; of all that was said, the last."""
     known = {call.get("id") for each in told.asked for call in each.get("tool_calls", ())} - {None}
     found: list[dict[str, Any]] = []
     for message in told.messages:
         calls = [
-            _call(each) for each in message.get("tool_calls", ()) if each.get("id") not in known
+            _shorten_call(each)
+            for each in message.get("tool_calls", ())
+            if each.get("id") not in known
         ]
         if calls:
             found.append({"role": "assistant", "tool_calls": calls})
     texts = [each for each in told.messages if each.get("content") not in (None, "")]
     if texts and texts[-1] is told.messages[-1]:
-        found.append(_plain({"role": "assistant", "content": texts[-1]["content"]}))
+        found.append(_strip_message({"role": "assistant", "content": texts[-1]["content"]}))
     return found
 
 
-def _describe(said: Sequence[dict[str, Any]]) -> str:
+def _describe_said(said: Sequence[dict[str, Any]]) -> str:
     """What was called and said, as the beginning of criteria."""
     called = [line for message in said for line in call_lines(message)]
-    text = _text(said[-1].get("content"))
+    text = _text_of_content(said[-1].get("content"))
     told = [f"Calls {', then '.join(called)}."] if called else []
     return " ".join([*told, f"Says what this answer says: {text}"] if text else told)
 
 
-def _call(call: dict[str, Any]) -> dict[str, Any]:
+def _shorten_call(call: dict[str, Any]) -> dict[str, Any]:
     return {key: call[key] for key in ("tool", "input") if key in call}
 
 
-def _plain(message: SaidMessage) -> dict[str, Any]:
+def _strip_message(message: SaidMessage) -> dict[str, Any]:
     """A message with nothing in it but what a suite has."""
     kept: dict[str, Any] = {"role": message["role"]}
     content = message.get("content")
     if content is not None or not message.get("tool_calls"):
-        kept["content"] = _content(content)
+        kept["content"] = _plain_content(content)
     if message.get("tool_calls"):
-        kept["tool_calls"] = [_call(each) for each in message["tool_calls"]]
+        kept["tool_calls"] = [_shorten_call(each) for each in message["tool_calls"]]
     return kept
 
 
-def _content(content: JSON) -> JSON:
+def _plain_content(content: JSON) -> JSON:
     if content is None:
         return ""
-    if isinstance(content, list) and any(_type(each) for each in content):
-        return _text(content)
+    if isinstance(content, list) and any(_type_of_part(each) for each in content):
+        return _text_of_content(content)
     return content
 
 
-def _type(part: JSON) -> str | None:
+def _type_of_part(part: JSON) -> str | None:
     kind = part.get("type") if isinstance(part, dict) else None
     return kind if isinstance(kind, str) else None
 
 
-def _text(content: JSON) -> str:
+def _text_of_content(content: JSON) -> str:
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
         return "" if content is None else as_json(content)
     texts = [
         str(each["text"]) if isinstance(each, dict) and "text" in each
-        else f"[{_type(each) or 'data'}]"
+        else f"[{_type_of_part(each) or 'data'}]"
         for each in content
     ]  # fmt: skip
     return "".join(texts)
 
 
-def _short(messages: Sequence[dict[str, Any]]) -> JSON:
+def _shorten_messages(messages: Sequence[dict[str, Any]]) -> JSON:
     """One text of the usual role is written as text."""
     if len(messages) == 1 and messages[0].keys() == {"role", "content"}:
         (only,) = messages
@@ -145,7 +147,7 @@ def _short(messages: Sequence[dict[str, Any]]) -> JSON:
 def name_case(input: JSON) -> str:
     """An id of the first words that the last message of an input has."""
     last = input[-1].get("content") if isinstance(input, list) and input else input  # type: ignore[union-attr]
-    text = _text(last)
+    text = _text_of_content(last)
     slug = _SLUG.sub("-", text[:400].casefold()).strip("-")
     if len(slug) > _LONGEST_ID:
         slug = slug[:_LONGEST_ID].rpartition("-")[0] or slug[:_LONGEST_ID]

@@ -87,10 +87,10 @@ def harvest_file(asked: Harvest, scrubber: Scrubber) -> Harvested:
         drawn = draw_items(kept, asked.sample, asked.seed)
         drafts = [harvesting.draft(each, asked.how) for each in drawn]
         replacing = Replacing(asked.finders)
-        clean = _with_own_ids([_cleaned(each, replacing, scrubber) for each in drafts])
+        clean = _with_own_ids([_clean_draft(each, replacing, scrubber) for each in drafts])
         clean = [*_valid_ones(clean, harvesting.left_out)]
         folded = sum(len(each.others) for each in kept)
-        text = "".join(_write(clean, asked)) if clean else ""
+        text = "".join(_write_suite(clean, asked)) if clean else ""
         return Harvested(
             text, len(clean), len(store), len(chosen), folded,
             [replacing.text(scrubber.text(each)) for each in harvesting.left_out],
@@ -114,7 +114,7 @@ class _Harvesting:
         fitting: list[str] = []
         for trace, told in self._tell(self._store, aloud=True):
             durations[trace] = told.duration_s
-            if all(_fits(told, each) for each in only if each != "slow"):
+            if all(_is_wanted(told, each) for each in only if each != "slow"):
                 fitting.append(trace)
         if "slow" not in only:
             return fitting
@@ -147,9 +147,14 @@ class _Harvesting:
         if not kept.others:
             return drafted
         several = f"{len(kept.others)} more trace{'' if len(kept.others) == 1 else 's'}"
-        said = [drafted.notes.get((), ""), f"{several} asked nearly the same: {_some(kept.others)}"]
+        said = [
+            drafted.notes.get((), ""),
+            f"{several} asked nearly the same: {_list_some(kept.others)}",
+        ]
         if kept.failed:
-            said.append(f"something failed in {len(kept.failed)} of them: {_some(kept.failed)}")
+            said.append(
+                f"something failed in {len(kept.failed)} of them: {_list_some(kept.failed)}"
+            )
         notes = {**drafted.notes, (): "\n".join(filter(None, said))}
         return drafted._replace(notes=notes)
 
@@ -162,37 +167,38 @@ class _Harvesting:
                     self.left_out.append(f"{trace}: {error}")
 
 
-def _some(traces: list[str]) -> str:
+def _list_some(traces: list[str]) -> str:
     return ", ".join([*traces[:3], *(["…"] if len(traces) > 3 else [])])
 
 
-def _fits(told: ToldTrace, only: str) -> bool:
+def _is_wanted(told: ToldTrace, only: str) -> bool:
     if only == "errored":
         return is_errored(told)
     key, _, value = only.partition("=")
     return has_attribute((node.span for node in told.nodes), key, value)
 
 
-def _cleaned(drafted: DraftedCase, replacing: Replacing, scrubber: Scrubber) -> DraftedCase:
+def _clean_draft(drafted: DraftedCase, replacing: Replacing, scrubber: Scrubber) -> DraftedCase:
     """The same without secrets and personal data, and with nothing that is no Unicode."""
     fields = {
-        name: _valid(replacing.data(scrubber.data(value))) for name, value in drafted.fields.items()
+        name: _make_valid(replacing.data(scrubber.data(value)))
+        for name, value in drafted.fields.items()
     }
     fields["id"] = fields["id"] or name_case(fields["input"])
     notes = {
-        where: str(_valid(replacing.text(scrubber.text(note))))
+        where: str(_make_valid(replacing.text(scrubber.text(note))))
         for where, note in drafted.notes.items()
     }
     return DraftedCase(fields, notes)
 
 
-def _valid(value: JSON) -> JSON:
+def _make_valid(value: JSON) -> JSON:
     if isinstance(value, str):
         return whole_text(value)
     if isinstance(value, list):
-        return [_valid(each) for each in value]
+        return [_make_valid(each) for each in value]
     if isinstance(value, dict):
-        return {str(_valid(key)): _valid(each) for key, each in value.items()}
+        return {str(_make_valid(key)): _make_valid(each) for key, each in value.items()}
     return value
 
 
@@ -227,7 +233,7 @@ def _valid_ones(drafts: list[DraftedCase], left_out: list[str]) -> Iterator[Draf
             yield drafted
 
 
-def _write(drafts: list[DraftedCase], asked: Harvest) -> Iterator[str]:
+def _write_suite(drafts: list[DraftedCase], asked: Harvest) -> Iterator[str]:
     name = os.path.basename(asked.path)
     lines = [f"Harvested from {name}: drafts of cases, for a person to finish."]
     if not asked.how.keep_system:

@@ -165,11 +165,11 @@ class SuiteDraft:
         for remark in self.remarks:
             texts.setdefault((), []).append(remark)
         for lost in self.lost:
-            texts.setdefault((), []).append(_comment(lost))
+            texts.setdefault((), []).append(_write_comment(lost))
         number = 0
         for case in self.cases:
             for lost in case.lost:
-                texts.setdefault(("cases", number, *lost.where), []).append(_comment(lost))
+                texts.setdefault(("cases", number, *lost.where), []).append(_write_comment(lost))
             number += not case.is_dropped
         return {path: "\n".join(each) for path, each in texts.items()}
 
@@ -177,7 +177,7 @@ class SuiteDraft:
 _LONGEST_SHOWN = 200
 
 
-def _comment(lost: Unmapped) -> str:
+def _write_comment(lost: Unmapped) -> str:
     """Why it is not there, and what it was, unless that is said already."""
     value = lost.item.value
     shown = "" if value is None else dumps(value, ensure_ascii=False)

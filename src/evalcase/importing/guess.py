@@ -18,13 +18,13 @@ _OURS = frozenset({"expected_output", "criteria", "rubrics", "graders", "expecte
 def guess_format(source: ForeignFile) -> str:
     """What a file says it is; rows, if it says nothing."""
     rows = _first_rows(source)
-    foreign = _name(source, rows)
+    foreign = _name_tool(source, rows)
     if foreign is not None and foreign.format is not None and " " not in foreign.format:
         return foreign.format
     return _guess_loosely(source, rows)
 
 
-def _name(source: ForeignFile, rows: list[dict[str, JSON]]) -> Foreign | None:
+def _name_tool(source: ForeignFile, rows: list[dict[str, JSON]]) -> Foreign | None:
     whole = None if source.is_table else name_foreign(source.root.value, ())
     return whole or (name_foreign_cases(rows, ()) if rows else None)
 

@@ -49,12 +49,12 @@ def import_suite(
     if not suite.kept:
         nothing = Problem("no-cases", "there is no case in this file that could be imported", path)
         raise UnusableError([nothing, *problems])
-    text = "".join(_write(suite, name))
+    text = "".join(_write_suite(suite, name))
     targets = write_targets(suite.targets, suite.judge)
-    return Imported(name, text, sum(map(_count, suite.kept)), problems, targets)
+    return Imported(name, text, sum(map(_count_cases, suite.kept)), problems, targets)
 
 
-def _count(case: CaseDraft) -> int:
+def _count_cases(case: CaseDraft) -> int:
     """How many cases one is that is written."""
     matrix = case.fields.get("matrix")
     several = matrix.values() if isinstance(matrix, dict) else ()
@@ -70,7 +70,7 @@ def _refuse_choices(chosen: Chosen, name: str, path: str) -> None:
         raise UnusableError([Problem("unknown-option", message, path, hint="leave it out")])
 
 
-def _write(suite: SuiteDraft, name: str) -> Iterator[str]:
+def _write_suite(suite: SuiteDraft, name: str) -> Iterator[str]:
     from evalcase.suites.short_form import Shortening
     from evalcase.suites.writing import suite_lines
 

@@ -19,17 +19,17 @@ _NOWHERE = {
 
 def translate_pattern(pattern: str) -> str:
     """The same pattern for Python. Raise ValueError for what has no counterpart there."""
-    return "".join(_translate(pattern))
+    return "".join(_translate_tokens(pattern))
 
 
-def _translate(pattern: str) -> Iterator[str]:
+def _translate_tokens(pattern: str) -> Iterator[str]:
     in_class, class_start = False, 0
     for token in _TOKEN.finditer(pattern):
         kind, text = token.lastgroup, token[0]
         if kind == "back":
             yield f"(?P={token['back']})"
         elif kind == "escaped":
-            yield _escape(token["escaped"])
+            yield _translate_escape(token["escaped"])
         elif kind == "group":
             yield text if in_class else f"(?P<{token['group']}>"
         elif kind == "unbounded":
@@ -46,7 +46,7 @@ def _translate(pattern: str) -> Iterator[str]:
             yield r"\Z" if text == "$" else text
 
 
-def _escape(letter: str) -> str:
+def _translate_escape(letter: str) -> str:
     if letter in _NOWHERE:
         raise ValueError(f"{_NOWHERE[letter]} means something else in a pattern of Python")
     if letter.isascii() and letter.isalpha() and letter not in _SAME:

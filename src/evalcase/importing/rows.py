@@ -69,13 +69,13 @@ def find_rows(source: ForeignFile, preset: Preset, suite: SuiteDraft) -> Iterato
     """Each row of a file; what stands beside them is told."""
     if source.is_table:
         for document in source.documents:
-            yield _parsed(Item(document.value, document), source, preset)
+            yield _parse_cells(Item(document.value, document), source, preset)
         return
     root = source.root
     if isinstance(root.value, list):
         yield from root.items()
         return
-    name = _container(root, preset)
+    name = _find_container(root, preset)
     if name is None:
         yield root
         return
@@ -92,12 +92,12 @@ _CONTAINERS = (
 )  # fmt: skip
 
 
-def _container(root: Item, preset: Preset) -> str | None:
+def _find_container(root: Item, preset: Preset) -> str | None:
     names = (*preset.containers, *_CONTAINERS)
     return next((name for name in names if isinstance(root.at(name).value, list)), None)
 
 
-def _parsed(row: Item, source: ForeignFile, preset: Preset) -> Item:
+def _parse_cells(row: Item, source: ForeignFile, preset: Preset) -> Item:
     """A row of CSV, with cells that are meant as JSON read as such."""
     if source.shape != "csv" or not isinstance(row.value, dict):
         return row
@@ -122,17 +122,21 @@ def _require_columns(
     for field, column in chosen.columns.items():
         if _first_step(column, listed) not in listed:
             message = f"`{field}` is to be filled from `{column}`, and no row has such a column"
-            raise _unusable(
-                source, message, did_you_mean(column.split(".")[0], listed) or _describe(listed)
+            raise _make_unusable(
+                source,
+                message,
+                did_you_mean(column.split(".")[0], listed) or _describe_columns(listed),
             )
     asked = columns["input"].split("|")
     asks = (*asked, *(columns[name] for name in _CONVERSES if name in columns))
     if not any(_first_step(path, listed) in listed for path in asks):
         message = f"no row has the column `{asked[0]}`, which would be the input"
-        raise _unusable(source, message, f"{_describe(listed)}: say --map input=COLUMN")
+        raise _make_unusable(
+            source, message, f"{_describe_columns(listed)}: say --map input=COLUMN"
+        )
 
 
-def _describe(names: list[str]) -> str:
+def _describe_columns(names: list[str]) -> str:
     shown = ", ".join(names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
     return f"the columns are {shown}" if names else "there are no columns"
 
@@ -140,7 +144,7 @@ def _describe(names: list[str]) -> str:
 _MOST_SHOWN = 30
 
 
-def _unusable(source: ForeignFile, message: str, hint: str) -> UnusableError:
+def _make_unusable(source: ForeignFile, message: str, hint: str) -> UnusableError:
     document = source.header or (source.documents[0] if source.documents else None)
     if document is None:
         return UnusableError([Problem("no-cases", "the file has no rows", source.path)])

@@ -37,11 +37,11 @@ def shape_expected(value: JSON) -> JSON:
 def shape_messages(value: JSON) -> list[JSON] | None:
     """Messages in one of the usual forms to ours; None if something in it is no message."""
     several = value if isinstance(value, list) else [value]
-    messages = [_message(each) for each in several]
+    messages = [_shape_message(each) for each in several]
     return [each for each in messages if each is not None] if all(messages) and messages else None
 
 
-def _message(value: JSON) -> JSON:
+def _shape_message(value: JSON) -> JSON:
     if not isinstance(value, dict):
         return None
     if _is_ours(value):
@@ -57,7 +57,9 @@ def _message(value: JSON) -> JSON:
             message["role"] = role
         elif name == "tool_calls":
             if calls:  # an empty list says nothing
-                message[name] = [_call(call) for call in calls] if isinstance(calls, list) else item
+                message[name] = (
+                    [_shape_known_call(call) for call in calls] if isinstance(calls, list) else item
+                )
         elif name != "type" or "role" in value:
             message[name] = item
     return message
@@ -76,18 +78,18 @@ def _of_langchain(value: dict[str, JSON]) -> dict[str, JSON]:
     """A message as LangChain stores it, `{type: human, data: {…}}`, or as it names its classes."""
     name, held, data = value.get("id"), value.get("kwargs"), value.get("data")
     if isinstance(value.get("type"), str) and isinstance(data, dict):
-        return {**_said(data), "type": value["type"]}
+        return {**_keep_said(data), "type": value["type"]}
     if isinstance(name, list) and name and isinstance(held, dict):
-        return {**_said(held), "type": str(name[-1]).removesuffix("Message").lower()}
+        return {**_keep_said(held), "type": str(name[-1]).removesuffix("Message").lower()}
     return value
 
 
-def _said(held: dict[str, JSON]) -> dict[str, JSON]:
+def _keep_said(held: dict[str, JSON]) -> dict[str, JSON]:
     """What a message says, without the many names that it leaves empty."""
     return {name: item for name, item in held.items() if item not in (None, {}, [])}
 
 
-def _call(call: JSON) -> JSON:
+def _shape_known_call(call: JSON) -> JSON:
     """A tool call as Inspect and LangChain write it to ours; the others are ours already."""
     if not isinstance(call, dict):
         return call
@@ -102,7 +104,7 @@ def _call(call: JSON) -> JSON:
 
 def shape_call(call: JSON) -> JSON:
     """One tool call, or None if it names no tool."""
-    shaped: JSON = _call(call) if isinstance(call, dict) else {"tool": call}
+    shaped: JSON = _shape_known_call(call) if isinstance(call, dict) else {"tool": call}
     return shaped if isinstance(shaped, dict) and isinstance(shaped.get("tool"), str) else None
 
 

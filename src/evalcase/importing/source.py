@@ -133,19 +133,21 @@ def parse_source(data: bytes, path: str, shape: FileShape) -> ForeignFile:
         from evalcase.read.csv import read_table
 
         table = read_table(data.decode(), path)
-        _refuse(table.problems)
+        _refuse_problems(table.problems)
         return ForeignFile(path, shape, list(table.rows), table.header)
     if shape == "jsonl":
         lines = list(read_lines(BytesIO(data), path))
-        _refuse([line for line in lines if isinstance(line, Problem)])
+        _refuse_problems([line for line in lines if isinstance(line, Problem)])
         documents = [document_of(line, path) for line in lines if not isinstance(line, Problem)]
-        _refuse([problem for each in documents if each.faults for problem in each.problems])
+        _refuse_problems(
+            [problem for each in documents if each.faults for problem in each.problems]
+        )
         return ForeignFile(path, shape, documents)
     document = parse_document(data, shape, path)
-    _refuse(document.problems)
+    _refuse_problems(document.problems)
     return ForeignFile(path, shape, [document])
 
 
-def _refuse(problems: list[Problem]) -> None:
+def _refuse_problems(problems: list[Problem]) -> None:
     if problems:
         raise UnusableError(problems)

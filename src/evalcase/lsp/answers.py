@@ -134,7 +134,9 @@ class Answers:
             return []
         known = KnownWhileWanted(self._config(file))
         found = await asyncio.to_thread(list_cases, reading, known)
-        return found if reading.text is file.text else _carried(found, reading.lines, file.lines)
+        return (
+            found if reading.text is file.text else _carry_symbols(found, reading.lines, file.lines)
+        )
 
     async def hint(self, file: OpenFile, first: int, last: int) -> list[Hint]:
         """What became of the cases between two lines, counted from 0, each in the newest run that
@@ -183,7 +185,7 @@ def _cases_of(file: OpenFile) -> list[Case]:
     return [each for each in (file.good.cases if file.good is not None else ()) if each is not None]
 
 
-def _carried(
+def _carry_symbols(
     found: Sequence[CaseSymbol], before: Sequence[str], now: Sequence[str]
 ) -> list[CaseSymbol]:
     """Cases of an earlier text at their lines of now; those that were changed are left out."""

@@ -71,7 +71,7 @@ class Converter:
         if problem.code in ("deprecated-name", "ignored-alias"):
             found.tags = [types.DiagnosticTag.Deprecated] if _is_short(problem) else None
         if not own:
-            found.related_information = _elsewhere(problem)
+            found.related_information = _locate_elsewhere(problem)
         return found
 
     def completion(self, line: int, number: int, found: Completion) -> types.CompletionItem:
@@ -80,7 +80,7 @@ class Converter:
         return types.CompletionItem(
             found.label,
             kind=_KINDS[found.kind],
-            documentation=_markdown(found.about) if found.about else None,
+            documentation=_make_markdown(found.about) if found.about else None,
             sort_text=f"{number:04}",
             filter_text=f'"{found.label}"' if quoted else None,
             text_edit=types.TextEdit(where, found.insert),
@@ -119,12 +119,12 @@ def make_location(found: Definition) -> types.Location:
     return types.Location(_uri_of(found.path), types.Range(at, at))
 
 
-def _markdown(text: str) -> types.MarkupContent:
+def _make_markdown(text: str) -> types.MarkupContent:
     return types.MarkupContent(types.MarkupKind.Markdown, text)
 
 
 def make_hover(text: str, where: types.Range) -> types.Hover:
-    return types.Hover(_markdown(text), where)
+    return types.Hover(_make_markdown(text), where)
 
 
 def _is_short(problem: Problem) -> bool:
@@ -132,7 +132,7 @@ def _is_short(problem: Problem) -> bool:
     return problem.span is not None and problem.span.line == problem.span.end_line
 
 
-def _elsewhere(problem: Problem) -> list[types.DiagnosticRelatedInformation]:
+def _locate_elsewhere(problem: Problem) -> list[types.DiagnosticRelatedInformation]:
     line, column = (problem.span.line - 1, problem.span.column - 1) if problem.span else (0, 0)
     where = make_location(Definition(problem.path, line, column))
     return [types.DiagnosticRelatedInformation(where, problem.message)]

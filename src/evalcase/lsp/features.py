@@ -99,7 +99,7 @@ def _answer_about_files(server: Server) -> None:
         types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll]),
     )
     async def mend(params: types.CodeActionParams) -> list[types.CodeAction]:
-        return await _mend(server, params)
+        return await _mend_problems(server, params)
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def list_cases(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
@@ -112,24 +112,24 @@ def _answer_about_files(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def hint(params: types.InlayHintParams) -> list[types.InlayHint]:
-        return await _hint(server, params)
+        return await _hint_verdicts(server, params)
 
 
-async def _mend(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
+async def _mend_problems(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
     file, only = server.find(params.text_document.uri), params.context.only
     if file is None:
         return []
     first, last = params.range.start.line, params.range.end.line
     found = []
-    if _wants(only, types.CodeActionKind.QuickFix):
+    if _is_wanted(only, types.CodeActionKind.QuickFix):
         found += await server.answers.mend(file, first, last, everything=False)
-    if only is not None and _wants(only, types.CodeActionKind.SourceFixAll):
+    if only is not None and _is_wanted(only, types.CodeActionKind.SourceFixAll):
         found += await server.answers.mend(file, first, last, everything=True)
     convert = server.converter(file)
     return [convert.action(each, file.version, file.path) for each in found]
 
 
-def _wants(only: object, kind: types.CodeActionKind) -> bool:
+def _is_wanted(only: object, kind: types.CodeActionKind) -> bool:
     """Whether an editor asks for actions of a kind: it may name any that begins like it."""
     kinds = list(only) if isinstance(only, list | tuple) else None
     if kinds is None:
@@ -138,7 +138,7 @@ def _wants(only: object, kind: types.CodeActionKind) -> bool:
     return any(f"{kind.value}.".startswith(f"{name}.") or not name for name in names)
 
 
-async def _hint(server: Server, params: types.InlayHintParams) -> list[types.InlayHint]:
+async def _hint_verdicts(server: Server, params: types.InlayHintParams) -> list[types.InlayHint]:
     file = server.find(params.text_document.uri)
     if file is None:
         return []

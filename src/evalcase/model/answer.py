@@ -133,11 +133,11 @@ def sum_usage(several: Sequence[Usage | None]) -> Usage | None:
     if not usages or len(usages) < len(several):
         return None
     return Usage(
-        _sum([usage.input_tokens for usage in usages]),
-        _sum([usage.output_tokens for usage in usages]),
-        _sum([usage.cached_tokens for usage in usages]),
+        _add_counts([usage.input_tokens for usage in usages]),
+        _add_counts([usage.output_tokens for usage in usages]),
+        _add_counts([usage.cached_tokens for usage in usages]),
     )
 
 
-def _sum(counts: Sequence[int | None]) -> int | None:
+def _add_counts(counts: Sequence[int | None]) -> int | None:
     return None if any(count is None for count in counts) else sum(filter(None, counts))

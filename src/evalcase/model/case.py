@@ -34,7 +34,7 @@ class Case:
 
         One mapping of all of them means the same. Raise SuiteError with all that is wrong.
         """
-        set_data(self, _read_fields(fields if data is None else _whole(data, fields)))
+        set_data(self, _read_fields(fields if data is None else _read_whole(data, fields)))
 
     def __setattr__(self, name: str, value: object) -> None:
         another = f"Case({{**case.to_dict(), {name!r}: …}})"
@@ -230,7 +230,7 @@ _new = object.__new__
 set_data: Callable[[Case, dict[str, Any]], None] = Case.__dict__["_data"].__set__
 
 
-def _whole(data: object, fields: dict[str, Any]) -> dict[str, Any]:
+def _read_whole(data: object, fields: dict[str, Any]) -> dict[str, Any]:
     """All fields of a case, given at once. Raise TypeError for anything else."""
     if not isinstance(data, Mapping):
         what = (

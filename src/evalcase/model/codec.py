@@ -62,7 +62,7 @@ def _encoder_of(wanted: type) -> _EncodeInto:
     """A loop over the fields of one dataclass: most are written a few times in one start of the
     command. Where there are more to write, it makes a function that does it."""
     hints = _hints_of(wanted)
-    written = [(each, default_of(each), _writer(hints[each.name])) for each in fields(wanted)]
+    written = [(each, default_of(each), _find_writer(hints[each.name])) for each in fields(wanted)]
     calls = 0
 
     def encode_fields(value: object, data: dict[str, Any]) -> dict[str, Any]:
@@ -117,17 +117,17 @@ def default_of(each: Any) -> object:  # noqa: ANN401 - a field of any type
     return each.default
 
 
-def _writer(hint: Any) -> Encode | None:  # noqa: ANN401 - a type as it was written
+def _find_writer(hint: Any) -> Encode | None:  # noqa: ANN401 - a type as it was written
     """How a value of a type is written; None where it is JSON as it stands."""
     if isinstance(hint, type) and is_dataclass(hint):
         return encode_object
     if get_origin(hint) in (Union, UnionType):
-        inner = [_writer(each) for each in get_args(hint) if each is not NoneType]
+        inner = [_find_writer(each) for each in get_args(hint) if each is not NoneType]
         return inner[0] if len(inner) == 1 else None
     if get_origin(hint) is tuple:
-        item = _writer(get_args(hint)[0])
+        item = _find_writer(get_args(hint)[0])
         return list if item is None else lambda values: [item(value) for value in values]
-    if get_origin(hint) is dict and (inside := _writer(get_args(hint)[1])) is not None:
+    if get_origin(hint) is dict and (inside := _find_writer(get_args(hint)[1])) is not None:
         return lambda values: {name: inside(value) for name, value in values.items()}
     return None
 
@@ -141,7 +141,7 @@ def _decoder_of(wanted: type) -> Decode:
     for each in fields(wanted):
         if each.metadata.get("inline"):
             inside = _hints_of(hints[each.name])
-            inline[each.name] = hints[each.name], {n: _decoder(h) for n, h in inside.items()}
+            inline[each.name] = hints[each.name], {n: _find_decoder(h) for n, h in inside.items()}
             continue
         simple[each.name] = _decoder_by(each.metadata, hints[each.name])
         if each.default is MISSING and each.default_factory is MISSING:
@@ -163,13 +163,13 @@ def _decoder_of(wanted: type) -> Decode:
             if name in data
         }
         for name, (made, inside) in inline.items():
-            given[name] = made(*[_inside(data, where, *pair) for pair in inside.items()])
+            given[name] = made(*[_decode_inside(data, where, *pair) for pair in inside.items()])
         return wanted(**given)
 
     return read
 
 
-def _inside(data: Mapping[str, Any], where: str, name: str, from_json: Decode) -> object:
+def _decode_inside(data: Mapping[str, Any], where: str, name: str, from_json: Decode) -> object:
     if name not in data:
         raise ValueError(f"`{path_below(where, name)}` is missing")
     return from_json(data[name], path_below(where, name))
@@ -180,22 +180,24 @@ def _decoder_by(metadata: Mapping[str, Any], hint: Any) -> Decode:  # noqa: ANN4
     if "kinds" in metadata:
         return decode_of_kinds(metadata["kinds"])
     if "least" not in metadata:
-        return _decoder(hint)
+        return _find_decoder(hint)
     inner = [each for each in get_args(hint) if each is not NoneType] or [hint]
     read = decode_within(inner[0] is int, metadata["least"], metadata.get("most", MOST))
-    return read if len(get_args(hint)) < 2 else _union([read])
+    return read if len(get_args(hint)) < 2 else _decode_union([read])
 
 
-def _decoder(hint: Any) -> Decode:  # noqa: ANN401 - a type as it was written
+def _find_decoder(hint: Any) -> Decode:  # noqa: ANN401 - a type as it was written
     origin = get_origin(hint)
     if origin in (Union, UnionType):
-        return _union([_decoder(each) for each in get_args(hint) if each is not NoneType])
+        return _decode_union(
+            [_find_decoder(each) for each in get_args(hint) if each is not NoneType]
+        )
     if origin is tuple:
-        return decode_several(_decoder(get_args(hint)[0]))
+        return decode_several(_find_decoder(get_args(hint)[0]))
     if origin is Literal:
         return decode_one_of(get_args(hint))
     if hint is dict or origin is dict:
-        inside = _decoder(get_args(hint)[1]) if origin is dict else decode_anything
+        inside = _find_decoder(get_args(hint)[1]) if origin is dict else decode_anything
         return decode_mapping if inside is decode_anything else decode_mapping_of(inside)
     if hint is Message:
         return decode_message
@@ -204,7 +206,7 @@ def _decoder(hint: Any) -> Decode:  # noqa: ANN401 - a type as it was written
     return PLAIN.get(hint, decode_anything)
 
 
-def _union(inner: list[Decode]) -> Decode:
+def _decode_union(inner: list[Decode]) -> Decode:
     """One type, or none at all; a union of several types is JSON of any shape."""
     (only,) = inner if len(inner) == 1 else (decode_anything,)
     return lambda value, where: None if value is None else only(value, where)

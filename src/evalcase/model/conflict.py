@@ -70,12 +70,12 @@ def _in_part(made: object, unwell: frozenset[str]) -> object:
 
 @lru_cache(maxsize=256)
 def _part_of(declared: type, unwell: frozenset[str]) -> type:
-    unreadable = dict.fromkeys(unwell, property(_refuse))
+    unreadable = dict.fromkeys(unwell, property(_refuse_reading))
     made: type = type(declared)(declared.__name__, (declared,), {"__slots__": (), **unreadable})
     return made
 
 
-def _refuse(_: object) -> NoReturn:
+def _refuse_reading(_: object) -> NoReturn:
     raise _UnwellError
 
 

@@ -74,7 +74,7 @@ def sum_simulated(target: str, answers: Sequence[Answer], asking_s: float) -> Si
     return Simulated(
         target, USER_PROTOCOL, len(answers), sum(answer.cached for answer in answers),
         round(asking_s, 6), sum_usage([answer.usage for answer in answers]),
-        _sum([answer.cost_usd for answer in answers]),
+        _add_numbers([answer.cost_usd for answer in answers]),
         models.pop() if len(models) == 1 else None,
     )  # fmt: skip
 
@@ -106,7 +106,7 @@ def join_turns(exchanges: Sequence[Exchange]) -> Answer:
     return Answer(
         messages,
         sum_usage([answer.usage for answer in answers]),
-        _sum([answer.cost_usd for answer in answers]),
+        _add_numbers([answer.cost_usd for answer in answers]),
         any(answer.truncated for answer in answers),
         bool(answers) and all(answer.cached for answer in answers),
         models.pop() if len(models) == 1 else None,
@@ -155,10 +155,11 @@ def _earlier_of(exchanges: Sequence[Exchange]) -> Earlier | None:
         each.answer.earlier or Earlier(each.duration_s, each.answer.cost_usd) for each in exchanges
     ]
     return Earlier(
-        _sum([each.duration_s for each in first]), _sum([each.cost_usd for each in first])
+        _add_numbers([each.duration_s for each in first]),
+        _add_numbers([each.cost_usd for each in first]),
     )
 
 
-def _sum(numbers: Sequence[float | None]) -> float | None:
+def _add_numbers(numbers: Sequence[float | None]) -> float | None:
     known = [number for number in numbers if number is not None]
     return fsum(known) if known and len(known) == len(numbers) else None

@@ -16,23 +16,23 @@ class BadJsonError(ValueError):
     """The text is not JSON. The message says why, to go on after `it is not JSON: `."""
 
 
-def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+def _read_object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     value = dict(pairs)
     if len(value) < len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise BadJsonError(f"it has the key {_shown(key)} twice")
+                raise BadJsonError(f"it has the key {_show_key(key)} twice")
             seen.add(key)
     return value
 
 
-def _shown(key: str) -> str:
+def _show_key(key: str) -> str:
     cut = key[:_LONGEST_KEY]
     return dumps(cut) + ("…" if len(cut) < len(key) else "")
 
 
-def _float(text: str) -> float:
+def _read_float(text: str) -> float:
     number = float(text)
     if number in (inf, -inf):
         raise BadJsonError(f"the number {text:.40} is too large")
@@ -45,6 +45,6 @@ def _refuse_constant(name: str) -> NoReturn:
 
 # Made once: to make one takes longer than to read a row.
 decode_strictly = JSONDecoder(
-    object_pairs_hook=_object, parse_float=_float, parse_constant=_refuse_constant
+    object_pairs_hook=_read_object, parse_float=_read_float, parse_constant=_refuse_constant
 ).decode
 """The value of a text; ValueError or RecursionError if there is none."""

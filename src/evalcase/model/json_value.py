@@ -15,18 +15,20 @@ MAX_DEPTH = 100
 def copy_value(value: Any) -> Any:
     """A deep copy of a JSON value, so that the caller may change what it got."""
     try:
-        return _copied(value)
+        return _copy_inside(value)
     except RecursionError:
         # Files are never so deep, but what a program hands over may be.
         return _copied_without_recursion(value)
 
 
-def _copied(value: Any) -> Any:
+def _copy_inside(value: Any) -> Any:
     # Most items are texts: to tell them apart here saves a call for each.
     if isinstance(value, dict):
-        return {key: item if type(item) is str else _copied(item) for key, item in value.items()}
+        return {
+            key: item if type(item) is str else _copy_inside(item) for key, item in value.items()
+        }
     if isinstance(value, list):
-        return [item if type(item) is str else _copied(item) for item in value]
+        return [item if type(item) is str else _copy_inside(item) for item in value]
     return value
 
 
@@ -57,14 +59,14 @@ def are_same(left: object, right: object) -> bool:
 def write_alike(value: JSON) -> str:
     """A text that is the same for values that are: whatever the order of their keys, and with
     `1.0` written as `1`."""
-    return dumps(_evened(value), sort_keys=True)
+    return dumps(_even_numbers(value), sort_keys=True)
 
 
-def _evened(value: JSON) -> JSON:
+def _even_numbers(value: JSON) -> JSON:
     if isinstance(value, dict):
-        return {key: _evened(item) for key, item in value.items()}
+        return {key: _even_numbers(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_evened(item) for item in value]
+        return [_even_numbers(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

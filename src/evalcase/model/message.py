@@ -160,7 +160,7 @@ def fault_of_message(message: Mapping[str, Any]) -> str | None:
     """What is wrong with a message, after the words `a message`; None if nothing is."""
     role = message.get("role")
     if role not in ROLES:
-        return f"has one of the roles {', '.join(ROLES)}, and not {role!r:.60}{_meant(role)}"
+        return f"has one of the roles {', '.join(ROLES)}, and not {role!r:.60}{_hint_at_role(role)}"
     calls = message.get("tool_calls")
     if calls is not None and not (isinstance(calls, list) and all(map(names_tool, calls))):
         return f"has `tool_calls`, each with the name of a tool, and not {calls!r:.60}"
@@ -169,7 +169,7 @@ def fault_of_message(message: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _meant(role: object) -> str:
+def _hint_at_role(role: object) -> str:
     if not isinstance(role, str):
         return ""
     from evalcase.model.nearest import find_nearest  # only a mistake needs it

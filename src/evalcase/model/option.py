@@ -139,10 +139,10 @@ def faults_of(
     unwell = set(at_fault)
     for name, value in values.items():
         if name not in known:
-            meant = _meant(name, known)
+            meant = _find_meant(name, known)
             # What is misspelt is not missing, and nobody knows what it is.
             unwell |= set() if meant is None or meant in values else {meant}
-            yield _unknown(name, meant, known, what, path)
+            yield _make_unknown_fault(name, meant, known, what, path)
         elif known[name].is_said_by(value):
             for fault in known[name].shape.faults(value, (*path, name)):
                 unwell.add(name)
@@ -152,13 +152,13 @@ def faults_of(
             if name not in unwell:
                 yield tell_missing(path, f"{what} needs `{name}`", name, each.example)
             unwell.add(name)
-    for fault in _conflicts(declared, values, unwell):
+    for fault in _find_conflicts(declared, values, unwell):
         # What is missing may be what an unknown name was meant for.
         if fault.code != "missing-option" or values.keys() <= known.keys():
             yield fault._replace(path=(*path, *fault.path))
 
 
-def _conflicts(
+def _find_conflicts(
     declared: type, values: Mapping[str, JSON], unwell: Set[str]
 ) -> Iterator[OptionFault]:
     if not conflicts_of(declared):
@@ -241,13 +241,13 @@ def _or_null(schema: dict[str, JSON]) -> dict[str, JSON]:
     return {**schema, "type": [*(kinds if isinstance(kinds, list) else [kinds]), "null"]}
 
 
-def _meant(name: str, known: Mapping[str, Option]) -> str | None:
+def _find_meant(name: str, known: Mapping[str, Option]) -> str | None:
     """The option that somebody meant by a name that there isn't."""
     meant = {other: each.name for each in known.values() for other in each.elsewhere}
     return nearest_meaning(name, meant | {each: each for each in known})
 
 
-def _unknown(
+def _make_unknown_fault(
     name: str, meant: str | None, known: Mapping[str, Option], what: str, path: KeyPath
 ) -> OptionFault:
     hint = hint_at(meant)

@@ -66,7 +66,7 @@ def put_off_constructor(made: Any) -> None:  # noqa: ANN401 - a quick dataclass
         calls += 1
         if calls == 1:
             goes_on = hasattr(made, "__post_init__")
-        if calls > FEW or not _fill(made, self, values, named):
+        if calls > FEW or not _fill_fields(made, self, values, named):
             # It also says why it can't be called so.
             _make_constructor(made)
             made.__init__(self, *values, **named)
@@ -76,7 +76,7 @@ def put_off_constructor(made: Any) -> None:  # noqa: ANN401 - a quick dataclass
     made.__init__ = fill
 
 
-def _fill(made: Any, new: object, values: tuple[Any, ...], named: dict[str, Any]) -> bool:  # noqa: ANN401 - a quick dataclass
+def _fill_fields(made: Any, new: object, values: tuple[Any, ...], named: dict[str, Any]) -> bool:  # noqa: ANN401 - a quick dataclass
     """Put what was given, or else the defaults, into the fields; False if that can't be."""
     given = dict(zip(made.__match_args__, values, strict=False))
     given |= named
@@ -179,11 +179,11 @@ def maker_of(made: Callable[P, T]) -> Callable[P, T]:
         return made(*values, **named)
 
     names["begin__"] = begin
-    make: Any = FunctionType(_begin.__code__, names)
+    make: Any = FunctionType(_begin_making.__code__, names)
     return make  # type: ignore[no-any-return]
 
 
-def _begin(*values: Any, **named: Any) -> Any:  # noqa: ANN401 - what a class is called with
+def _begin_making(*values: Any, **named: Any) -> Any:  # noqa: ANN401 - what a class is called with
     return begin__(values, named)  # type: ignore[name-defined]  # noqa: F821 - see `maker_of`
 
 

@@ -60,12 +60,12 @@ def _make_dataclass(
             body.pop(name, None)
         known = own = _take_fields(body, kw_only)
         if cls.__bases__ != (object,):
-            known = _inherited(cls) | own
+            known = _find_inherited(cls) | own
         written = body.get("__repr__")
         body |= _FROZEN if frozen else _SHARED
         if written is not None:
             body["__repr__"] = written
-        body |= {OWN: known, "__slots__": tuple(own), "__match_args__": _positional(known)}
+        body |= {OWN: known, "__slots__": tuple(own), "__match_args__": _list_positional(known)}
         made: type = type(cls)(cls.__name__, cls.__bases__, body)
         put_off_constructor(made)
         return made
@@ -73,14 +73,14 @@ def _make_dataclass(
     return make
 
 
-def _inherited(cls: type) -> dict[str, QuickField]:
+def _find_inherited(cls: type) -> dict[str, QuickField]:
     found: dict[str, QuickField] = {}
     for each in reversed(cls.__mro__[1:]):
         found |= getattr(each, OWN, {})
     return found
 
 
-def _positional(known: Mapping[str, QuickField]) -> tuple[str, ...]:
+def _list_positional(known: Mapping[str, QuickField]) -> tuple[str, ...]:
     names = [name for name, each in known.items() if not each.kw_only]
     optional = False
     for name in names:
@@ -145,7 +145,7 @@ def _setstate(self: Any, state: list[Any]) -> None:  # noqa: ANN401 - a quick da
         object.__setattr__(self, name, value)
 
 
-def _refuse(self: object, name: str, _: object = None) -> None:
+def _refuse_change(self: object, name: str, _: object = None) -> None:
     from dataclasses import FrozenInstanceError
 
     raise FrozenInstanceError(f"`{name}` of {type(self).__name__} can't be changed")
@@ -204,7 +204,11 @@ _SHARED = {
     "__signature__": LateSignature(), "__repr__": _repr, "__eq__": _eq, "__hash__": None,
     "__values__": _LateGetter(), "__getstate__": _getstate, "__setstate__": _setstate,
 }  # fmt: skip
-_FROZEN = _SHARED | {"__hash__": _hash, "__setattr__": _refuse, "__delattr__": _refuse}
+_FROZEN = _SHARED | {
+    "__hash__": _hash,
+    "__setattr__": _refuse_change,
+    "__delattr__": _refuse_change,
+}
 
 if TYPE_CHECKING:
     from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace

@@ -53,7 +53,7 @@ def _put_off_constructor(made: Any) -> None:  # noqa: ANN401 - a class with `_fi
     def fill(cls: type, /, *values: object, **named: object) -> object:
         nonlocal calls
         calls += 1
-        bound = _bind(made, values, named) if calls <= FEW else None
+        bound = _bind_values(made, values, named) if calls <= FEW else None
         if bound is not None:
             return tuple.__new__(cls, bound)
         _make_constructor(made)
@@ -62,7 +62,7 @@ def _put_off_constructor(made: Any) -> None:  # noqa: ANN401 - a class with `_fi
     made.__new__ = fill
 
 
-def _bind(made: Any, values: tuple[Any, ...], named: dict[str, Any]) -> Iterable[Any] | None:  # noqa: ANN401 - a class with `_fields`
+def _bind_values(made: Any, values: tuple[Any, ...], named: dict[str, Any]) -> Iterable[Any] | None:  # noqa: ANN401 - a class with `_fields`
     """What the tuple is to hold; None if it can't be called so, for the reason that the real
     constructor gives."""
     if not named and len(values) == len(made._fields):

@@ -25,7 +25,9 @@ class Pattern(Plain):
             return
         why = object_to_pattern(value)
         if why is not None:
-            yield OptionFault(path, f"`{path[-1]}` is not a pattern: {why}", _hint(value))
+            yield OptionFault(
+                path, f"`{path[-1]}` is not a pattern: {why}", _hint_at_pattern(value)
+            )
 
     def schema(self) -> dict[str, JSON]:
         return {"type": "string", "minLength": 1}
@@ -47,7 +49,7 @@ def object_to_pattern(pattern: str) -> str | None:
     return None
 
 
-def _hint(pattern: str) -> str | None:
+def _hint_at_pattern(pattern: str) -> str | None:
     slashes = re.fullmatch(r"/(.+)/([a-z]*)", pattern)
     if slashes is None:
         return None

@@ -92,7 +92,7 @@ class Away:
         task = self._pool.ask(message, worker, may_move=worker is None)
         task.read = read
         try:
-            return _accept(await task.done)
+            return _accept_reply(await task.done)
         except WorkerLostError as error:
             raise describe_end(str(error)) from None
 
@@ -115,7 +115,7 @@ class Away:
             else:
                 task = self._pool.ask(message, is_within=is_within)
             task.read = partial(attempt_of, limit_s=limit_s)
-            tried: Attempted = _accept(await self._wait(task, limit_s))
+            tried: Attempted = _accept_reply(await self._wait(task, limit_s))
         except WorkerLostError as error:
             why = self._sessions.lose(question, str(error)) if holds else describe_end(str(error))
             return Attempted(None, why, perf_counter() - started)
@@ -158,12 +158,12 @@ class Away:
         task.read = grades_of
         self._askers[task.number] = asker
         try:
-            grades: tuple[Grade, ...] = _accept(await task.done)
+            grades: tuple[Grade, ...] = _accept_reply(await task.done)
             return grades
         except WorkerLostError as error:
-            return _broken(str(describe_end(str(error))))
+            return _make_broken_grades(str(describe_end(str(error))))
         except TargetError as error:
-            return _broken(str(error))
+            return _make_broken_grades(str(error))
         except BaseException:
             self._pool.drop(task)
             raise
@@ -206,7 +206,7 @@ class Away:
         return task.done.result()
 
 
-def _broken(why: str) -> tuple[Grade, ...]:
+def _make_broken_grades(why: str) -> tuple[Grade, ...]:
     return (Grade("worker", None, False, why, failure=Failure("grader", why)),)
 
 
@@ -215,7 +215,7 @@ def _is_of_no_use(answer: Answer) -> bool:
     return False
 
 
-def _accept(read: Any) -> Any:  # noqa: ANN401 - as it was read
+def _accept_reply(read: Any) -> Any:  # noqa: ANN401 - as it was read
     if isinstance(read, EvalcaseError):
         raise read
     return read

@@ -26,13 +26,13 @@ def choose_engine(
     if on is not None:
         if engine not in (None, "ray") or processes is not None:
             raise ConfigError("`--on` names a cluster of Ray, and another engine is asked for, too")
-        return replace(_settings(config, "ray"), address=on)
+        return replace(_find_settings(config, "ray"), address=on)
     if processes is not None:
         if engine not in (None, "processes"):
             raise ConfigError(f"`--processes` and `--engine {engine}` are two engines: say one")
-        return replace(_settings(config, "processes"), workers=processes)
+        return replace(_find_settings(config, "processes"), workers=processes)
     if engine is not None:
-        return _settings(config, engine)
+        return _find_settings(config, engine)
     return config.engine
 
 
@@ -49,6 +49,6 @@ def stay_here(settings: EngineSettings, plan: Plan) -> None:
     del settings, plan
 
 
-def _settings(config: Config, kind: str) -> EngineSettings:
+def _find_settings(config: Config, kind: str) -> EngineSettings:
     known = config.engine
     return known if known is not None and known.kind == kind else EngineSettings(kind)

@@ -40,7 +40,7 @@ class HeldSessions:
         if first is not None and question.turn > 1:
             raise self.lose(question, "it ended between two turns")
         is_user = session.endswith(_USER)
-        if _trial(session) in self._alone and not is_user:
+        if _trial_of_session(session) in self._alone and not is_user:
             task = self._pool.ask_alone(message, session)
         else:
             task = self._pool.ask(message, may_move=False, is_within=is_user)
@@ -53,7 +53,7 @@ class HeldSessions:
 
     def lose(self, question: Question, how: str) -> TargetError:
         """What to say of a session whose worker has ended; it is to be begun alone, if at all."""
-        trial = _trial(question.session)
+        trial = _trial_of_session(question.session)
         first = self._first.pop(question.session, None)
         is_user = question.session.endswith(_USER)
         counts = is_user or (first is not None and first.session is not None)
@@ -70,7 +70,7 @@ class HeldSessions:
         first = self._first.pop(session, None)
         if first is None:
             return None  # it was lost, and may be begun again
-        self._alone.pop(_trial(session), None)
+        self._alone.pop(_trial_of_session(session), None)
         self._pool.leave(session)
         worker = first.worker
         return worker if worker is not None and not worker.is_lost else None
@@ -82,5 +82,5 @@ def describe_end(how: str) -> TargetError:
     return TargetError(why, kind="exit")
 
 
-def _trial(session: str) -> str:
+def _trial_of_session(session: str) -> str:
     return _AGAIN.sub("", session)

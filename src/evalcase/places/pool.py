@@ -217,14 +217,14 @@ class Pool:
         """Who has least to do; None if that is to wait until more are ready."""
         room = self._room
         if room is None:
-            return min(self._workers, key=_load)
+            return min(self._workers, key=_count_tasks)
         ready = [worker for worker in self._workers if worker.is_ready]
         if self._solitude.lacks_worker and task.message["op"] == "ask" and not task.is_within:
             ready = ready[1:]  # the first is let come to its end
         if not ready:
             alone = self._solitude.worker
             return alone if task.is_within and alone is not None and alone.is_ready else None
-        least = min(ready, key=_load)
+        least = min(ready, key=_count_tasks)
         if task.is_within or len(least.tasks) < room.share:
             return least
         if self._size < room.most and len(ready) == len(self._workers):
@@ -291,5 +291,5 @@ class Pool:
         self._watch = asyncio.get_running_loop().call_later(_LOOK_S, self._look_at_memory)
 
 
-def _load(worker: Worker) -> int:
+def _count_tasks(worker: Worker) -> int:
     return len(worker.tasks)

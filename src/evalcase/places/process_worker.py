@@ -92,7 +92,7 @@ def _is_this_loop(loop: asyncio.AbstractEventLoop) -> bool:
         return False
 
 
-async def _serve(out: int) -> None:
+async def _serve_lines(out: int) -> None:
     loop = asyncio.get_running_loop()
     over: asyncio.Future[None] = loop.create_future()
     lines = Inlet(over)
@@ -139,7 +139,7 @@ def serve_run() -> None:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     try:
-        asyncio.run(_serve(out))
+        asyncio.run(_serve_lines(out))
     finally:
         sys.stderr.flush()
         os._exit(_OUT_OF_INPUT)

@@ -50,7 +50,7 @@ class RayChannel(LineChannel):
         self._pulling = asyncio.ensure_future(self._pull())
 
     async def _hello(self) -> str:
-        told = asyncio.ensure_future(_get(self._actor.hello.remote()))
+        told = asyncio.ensure_future(_await_answer(self._actor.hello.remote()))
         waited_s = 0.0
         try:
             while not told.done():
@@ -102,7 +102,7 @@ class RayChannel(LineChannel):
         while self._lines:
             lines, self._lines = self._lines, []
             try:
-                await _get(self._actor.push.remote(b"".join(lines)))
+                await _await_answer(self._actor.push.remote(b"".join(lines)))
             except Exception as error:  # noqa: BLE001 - whatever Ray raises, the worker is gone
                 self.lose(explain_loss(error))
                 return
@@ -110,7 +110,7 @@ class RayChannel(LineChannel):
     async def _pull(self) -> None:
         while not self._over.is_set():
             try:
-                batch: bytes = await _get(self._actor.pull.remote())
+                batch: bytes = await _await_answer(self._actor.pull.remote())
             except Exception as error:  # noqa: BLE001 - as above
                 self.lose(explain_loss(error))
                 return
@@ -118,15 +118,15 @@ class RayChannel(LineChannel):
                 self.hear(line)
 
 
-async def _get(reference: Any) -> Any:  # noqa: ANN401 - what an actor returns
+async def _await_answer(reference: Any) -> Any:  # noqa: ANN401 - what an actor returns
     """What Ray answers. Its client breaks where a call is cancelled: nobody waits any more, and
     that is all."""
-    answering = asyncio.ensure_future(_await(reference))
+    answering = asyncio.ensure_future(_await_reference(reference))
     answering.add_done_callback(_hear_out)
     return await asyncio.shield(answering)
 
 
-async def _await(reference: Any) -> Any:  # noqa: ANN401 - as above
+async def _await_reference(reference: Any) -> Any:  # noqa: ANN401 - as above
     return await reference
 
 

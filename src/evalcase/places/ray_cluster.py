@@ -52,7 +52,7 @@ class RayCluster(Away):
         address = self._settings.address
         shipped = {"working_dir": self._setting.root, "excludes": _LEFT_BEHIND}
         here = {"include_dashboard": False, "num_cpus": self._cpus_here()}
-        with _only(self._usual if address == "local" else None):
+        with _limit_environment(self._usual if address == "local" else None):
             try:
                 ray.init(
                     address, runtime_env=shipped, logging_level=logging.ERROR,
@@ -123,7 +123,7 @@ class RayCluster(Away):
         has = {name: ray.cluster_resources().get(name, 0) for name in self._needs()}
         self._plan.warn(
             f"a worker of Ray was given nothing to run on for {seconds:g} s: it needs "
-            f"{_told(self._needs())}, and the cluster has {_told(has)} in all"
+            f"{_list_resources(self._needs())}, and the cluster has {_list_resources(has)} in all"
         )
 
 
@@ -161,12 +161,12 @@ def explain_refusal(error: BaseException, address: str) -> str:
     return why
 
 
-def _told(resources: Mapping[str, float]) -> str:
+def _list_resources(resources: Mapping[str, float]) -> str:
     return ", ".join(f"{count:g} {name}" for name, count in resources.items()) or "nothing"
 
 
 @contextmanager
-def _only(environment: Mapping[str, str] | None) -> Iterator[None]:
+def _limit_environment(environment: Mapping[str, str] | None) -> Iterator[None]:
     """Have Ray's own processes inherit these variables and Ray's, and no others."""
     before = dict(os.environ)
     try:

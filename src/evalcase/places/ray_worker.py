@@ -64,9 +64,9 @@ class RayWorker:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         try:
-            self._service = make_service(_settle(greeting), this_world(), self._send)
+            self._service = make_service(_make_setting(greeting), this_world(), self._send)
             # Ray has its logs there.
-            sys.stdout, sys.stderr = (_scrubbed(number, self._service) for number in (1, 2))
+            sys.stdout, sys.stderr = (_scrub_output(number, self._service) for number in (1, 2))
             await self._service.open()
         except Exception as error:  # noqa: BLE001 - the boundary: the run must be told
             self._send({"op": "failed", "why": f"{type(error).__name__}: {error}"})
@@ -97,7 +97,7 @@ class RayWorker:
         os._exit(_KILLED)
 
 
-def _settle(greeting: dict[str, Any]) -> Setting:
+def _make_setting(greeting: dict[str, Any]) -> Setting:
     """The setting, in the copy of the project that Ray has made; variables that are named and not
     set here are taken from the run."""
     for name, value in greeting["environment"].items():
@@ -109,5 +109,5 @@ def _settle(greeting: dict[str, Any]) -> Setting:
     return replace(setting, root=root, cwd=cwd, shipped_from=setting.root)
 
 
-def _scrubbed(number: int, service: Service) -> ScrubbedOutput:
+def _scrub_output(number: int, service: Service) -> ScrubbedOutput:
     return ScrubbedOutput(os.fdopen(os.dup(number), "wb"), service.scrub)

@@ -38,7 +38,7 @@ def name_targets(
     for each in cast("Iterable[GivenTarget]", target if several else (target,)):
         name, made = _name_target(each, surroundings)
         # Two functions may have the same name, and are two targets all the same.
-        named[_free(name, named) if made is not None else name] = made
+        named[_find_free_name(name, named) if made is not None else name] = made
     if not named:
         raise ConfigError("`target` is an empty list: without it, cases are asked of their own")
     return named
@@ -89,7 +89,7 @@ def name_graders(graders: GivenGraders, read: ReadGrader) -> list[NamedGrader]:
     named: dict[str, NamedGrader] = {}
     for each in cast("Iterable[GivenGrader]", graders if several else (graders,)):
         made = read(each) if isinstance(each, str | Mapping) else _name_grader(each)
-        name = _free(made.name, named)
+        name = _find_free_name(made.name, named)
         named[name] = replace(made, name=name)
     return list(named.values())
 
@@ -118,7 +118,7 @@ def _name_grader(grader: Callable[..., Any] | Grader | NamedGrader) -> NamedGrad
     raise ConfigError(what)
 
 
-def _free(name: str, taken: Mapping[str, object]) -> str:
+def _find_free_name(name: str, taken: Mapping[str, object]) -> str:
     count, free = 1, name
     while free in taken:
         count += 1

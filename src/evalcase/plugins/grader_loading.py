@@ -49,7 +49,7 @@ def load_graders(graders: Sequence[NamedGrader], around: Surroundings, no_exec: 
             named.grader.load(around)
         except ConfigError as error:
             inner = list(_faults_inside(named, around)) if not no_exec else []
-            faults += inner or [_told(named, error)]
+            faults += inner or [_tell_unloaded(named, error)]
     if faults:
         raise UnloadedError(faults)
 
@@ -68,10 +68,10 @@ def _faults_inside(named: NamedGrader, around: Surroundings) -> Iterator[Unloade
         try:
             each.grader.load(around)
         except ConfigError as error:
-            yield from list(_faults_inside(each, around)) or [_told(each, error)]
+            yield from list(_faults_inside(each, around)) or [_tell_unloaded(each, error)]
 
 
-def _told(named: NamedGrader, error: ConfigError) -> Unloaded:
+def _tell_unloaded(named: NamedGrader, error: ConfigError) -> Unloaded:
     from evalcase.graders.python import PythonGrader
     from evalcase.graders.script import ScriptGrader
 

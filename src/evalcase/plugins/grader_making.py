@@ -66,7 +66,7 @@ def make_declared(
     named_by = options.get(declared.in_name or "")
     # There may be several, and a person wants to know which of them failed.
     name = f"{declared.kind.name}:{named_by}" if named_by else declared.kind.name
-    counted: SharedOptions = made_of(SharedOptions, _part(options, declared.shared))
+    counted: SharedOptions = made_of(SharedOptions, _choose_options(options, declared.shared))
     options = _with_defaults(options, defaults.get(declared.kind.name, {}))
     grader: Grader = made_of(declared.made_by, _with_inner(declared, options, defaults))
     threshold = counted.threshold if options.get("threshold") is not None else None
@@ -90,7 +90,7 @@ def _with_inner(
     declared: DeclaredGrader, options: Mapping[str, JSON], defaults: Defaults
 ) -> dict[str, object]:
     """The options of its own, with graders made of those that are lists of them."""
-    own: dict[str, object] = dict(_part(options, options_of(declared.made_by)))
+    own: dict[str, object] = dict(_choose_options(options, options_of(declared.made_by)))
     for name in declared.lists:
         specs = own.get(name)
         if isinstance(specs, list):
@@ -98,5 +98,5 @@ def _with_inner(
     return own
 
 
-def _part(options: Mapping[str, JSON], names: Iterable[str]) -> dict[str, JSON]:
+def _choose_options(options: Mapping[str, JSON], names: Iterable[str]) -> dict[str, JSON]:
     return {name: options[name] for name in names if name in options}

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 _RECENT = 500
 
 
-def _ignore(_: str) -> None:
+def _ignore_warning(_: str) -> None:
     """Take a warning that nobody wants to see."""
 
 
-NO_SURROUNDINGS = Surroundings(".", {}, _ignore, lambda: 0.0)
+NO_SURROUNDINGS = Surroundings(".", {}, _ignore_warning, lambda: 0.0)
 
 
 class Graders:

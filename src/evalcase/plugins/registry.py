@@ -71,7 +71,9 @@ def find_class(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of a
     found = search_class(plural, name)
     if found is None:
         what = "engine" if plural == "places" else f"{plural[:-1]} kind"
-        raise ConfigError(f"there is no {what} `{name}`{_nearest(name, list_names(plural))}")
+        raise ConfigError(
+            f"there is no {what} `{name}`{_hint_at_nearest(name, list_names(plural))}"
+        )
     return found
 
 
@@ -79,10 +81,10 @@ def search_class(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of
     """The class of a plug-in, or None. Raise ConfigError if it is installed and can't be used."""
     if name in _BUILT_IN[plural]:
         return import_own(_BUILT_IN[plural][name])
-    if name not in _installed(plural):
+    if name not in _find_installed(plural):
         return None
     try:
-        return _installed(plural)[name].load()
+        return _find_installed(plural)[name].load()
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
         raise ConfigError(f"the {plural[:-1]} `{name}` can't be imported: {what}") from error
@@ -100,12 +102,12 @@ def find_target_kind(name: str) -> TargetKind:
 
 def list_names(plural: Plural) -> list[str]:
     """Every name that `find_class` knows, built-in ones first."""
-    return [*_BUILT_IN[plural], *sorted(_installed(plural).keys() - _BUILT_IN[plural].keys())]
+    return [*_BUILT_IN[plural], *sorted(_find_installed(plural).keys() - _BUILT_IN[plural].keys())]
 
 
 def is_known(plural: Plural, name: str) -> bool:
     """Whether there is a plug-in of a name, found out without importing it."""
-    return name in _BUILT_IN[plural] or name in _installed(plural)
+    return name in _BUILT_IN[plural] or name in _find_installed(plural)
 
 
 def is_built_in(plural: Plural, name: str) -> bool:
@@ -114,12 +116,12 @@ def is_built_in(plural: Plural, name: str) -> bool:
 
 
 @lru_cache
-def _installed(plural: Plural) -> dict[str, EntryPoint]:
+def _find_installed(plural: Plural) -> dict[str, EntryPoint]:
     from importlib.metadata import entry_points
 
     return {entry.name: entry for entry in entry_points(group=f"evalcase.{plural}")}
 
 
-def _nearest(name: str, known: list[str]) -> str:
+def _hint_at_nearest(name: str, known: list[str]) -> str:
     hint = did_you_mean(name, known)
     return f": {hint}" if hint else f"; there are {', '.join(known)}"

@@ -34,7 +34,7 @@ def declared_graders() -> list[DeclaredGrader]:
 def config_schema() -> Schema:
     """The schema of `evalcase.toml`."""
     settings = properties_of(options_of(Config))
-    settings["targets"] = {**_described(options_of(Config)["targets"]), **_targets()}
+    settings["targets"] = {**_describe_option(options_of(Config)["targets"]), **_describe_targets()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:evalcase:config-schema:1",
@@ -44,15 +44,17 @@ def config_schema() -> Schema:
     }
 
 
-def _targets() -> Schema:
-    kinds = _kinds()
-    rules: list[JSON] = [{"if": _is_kind(each.name), "then": _options(each)} for each in kinds]
+def _describe_targets() -> Schema:
+    kinds = _find_kinds()
+    rules: list[JSON] = [
+        {"if": _is_kind(each.name), "then": _describe_kind_options(each)} for each in kinds
+    ]
     about = "\n".join(f"{each.name}: {each.about}" for each in kinds)
     kind: Schema = {"description": about, "enum": [each.name for each in kinds]}
     target: Schema = {
         "type": "object",
         "required": ["kind"],
-        "properties": {"kind": kind, **_offered(kinds)},
+        "properties": {"kind": kind, **_offer_options(kinds)},
         # Which options a kind has is for its own rule to say.
         "additionalProperties": True,
         "allOf": rules,
@@ -64,7 +66,7 @@ def _is_kind(name: str) -> Schema:
     return {"required": ["kind"], "properties": {"kind": {"const": name}}}
 
 
-def _kinds() -> list[TargetKind]:
+def _find_kinds() -> list[TargetKind]:
     found = []
     for name in list_names("targets"):
         try:
@@ -74,7 +76,7 @@ def _kinds() -> list[TargetKind]:
     return found
 
 
-def _options(kind: TargetKind) -> Schema:
+def _describe_kind_options(kind: TargetKind) -> Schema:
     declared: type = kind.options
     options = options_of(declared)
     properties = properties_of(options)
@@ -84,7 +86,7 @@ def _options(kind: TargetKind) -> Schema:
     return {**only_these(properties), "required": needed, **rules}
 
 
-def _offered(kinds: list[TargetKind]) -> Schema:
+def _offer_options(kinds: list[TargetKind]) -> Schema:
     """The options of all kinds with their sentences and nothing else: editors of TOML don't look
     for names and words behind an `if`."""
     sentences: dict[str, dict[str, list[str]]] = {}
@@ -103,5 +105,5 @@ def _told_apart(sentences: dict[str, list[str]]) -> str:
     return "\n".join(f"{', '.join(kinds)}: {about}" for about, kinds in sentences.items())
 
 
-def _described(option: Option) -> Schema:
+def _describe_option(option: Option) -> Schema:
     return {"description": option.about}

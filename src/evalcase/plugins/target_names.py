@@ -85,7 +85,7 @@ def object_to_name(name: str, config: Config, *, of_suite: bool) -> Unfit | None
     if not is_known("targets", word):
         if ":" not in name and not config.is_read:
             return None
-        return _unknown_kind(name, config.root) if ":" in name else _undefined(name, config)
+        return _unknown_kind(name, config.root) if ":" in name else _explain_undefined(name, config)
     is_trusted = not of_suite or name == config.target
     try:
         kind = find_target_kind(word)
@@ -116,7 +116,7 @@ def _unknown_kind(name: str, root: str) -> Unfit:
     return Unfit("unknown-target", f"there is no target kind `{kind}`", hint)
 
 
-def _undefined(name: str, config: Config) -> Unfit:
+def _explain_undefined(name: str, config: Config) -> Unfit:
     from evalcase.plugins.target_hints import hint_for_target
 
     plain = name if name.isidentifier() else f'"{name}"'

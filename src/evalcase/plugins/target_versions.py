@@ -20,14 +20,14 @@ def version_of(target: Target | None, options: Mapping[str, Any] | None) -> Targ
 def _hash_options(options: Mapping[str, Any] | None) -> str:
     """As a hash: it may say what is secret."""
     told = {key: value for key, value in (options or {}).items() if key not in _NO_MATTER}
-    return _hash(repr(sorted(told.items())))
+    return _hash_text(repr(sorted(told.items())))
 
 
 def _hash_sources(target: Target | None) -> str:
     # One that a program brings along may have less than it should.
     files = target.sources() if target is not None and Target in type(target).__mro__ else {}
-    return _hash(repr(sorted(files.items()))) if files else ""
+    return _hash_text(repr(sorted(files.items()))) if files else ""
 
 
-def _hash(text: str) -> str:
+def _hash_text(text: str) -> str:
     return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]

@@ -152,7 +152,7 @@ def _read_config_in(root: str, seen_from: str | None) -> Config:
     for name in TABLES:
         path = os.path.join(root, name)
         if os.path.lexists(path):
-            config = _read_file(root, path, _shown(path, root, seen_from))
+            config = _read_file(root, path, _show_path(path, root, seen_from))
             if config is not None:
                 return config
     return Config(root)
@@ -228,7 +228,7 @@ def _names_in(data: dict[str, Any]) -> dict[str, Any]:
     return names
 
 
-def _shown(path: str, root: str, seen_from: str | None) -> str:
+def _show_path(path: str, root: str, seen_from: str | None) -> str:
     if seen_from is None:
         return path
     folder = os.path.realpath(seen_from)

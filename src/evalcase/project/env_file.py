@@ -47,7 +47,7 @@ def read_env_file(path: str) -> dict[str, str]:
         if blank is not None:
             place = blank.end()
             continue
-        name, value, place = _assignment(text, place, f"{path}:{line}")
+        name, value, place = _read_assignment(text, place, f"{path}:{line}")
         if name in lines:
             raise ConfigError(f"{path}:{line}: {name} is given before, in line {lines[name]}")
         lines[name], variables[name] = line, value
@@ -60,11 +60,11 @@ def set_missing(environment: MutableMapping[str, str], variables: Mapping[str, s
         environment.setdefault(name, value)
 
 
-def _assignment(text: str, place: int, where: str) -> tuple[str, str, int]:
+def _read_assignment(text: str, place: int, where: str) -> tuple[str, str, int]:
     named = _NAME.match(text, place)
     if named is None:
         raise ConfigError(f"{where}: this is not NAME=value")
-    value, end = _value(text, named.end())
+    value, end = _read_value(text, named.end())
     rest = _REST.match(text, end)
     if value is None or rest is None:
         raise ConfigError(f"{where}: the value of {named[1]} has a quote that is not closed")
@@ -73,14 +73,14 @@ def _assignment(text: str, place: int, where: str) -> tuple[str, str, int]:
     return named[1], value, rest.end()
 
 
-def _value(text: str, start: int) -> tuple[str | None, int]:
+def _read_value(text: str, start: int) -> tuple[str | None, int]:
     """A value, and where it ends; None if it has a quote that is never closed."""
     mark = text[start : start + 1]
     if mark and mark in "'\"":
         found = _QUOTED[mark == '"'].match(text, start)
         if found is None:
             return None, start
-        return _ESCAPE.sub(_unescape, found[1]) if mark == '"' else found[1], found.end()
+        return _ESCAPE.sub(_unescape_character, found[1]) if mark == '"' else found[1], found.end()
     line_end = text.find("\n", start)
     line_end = len(text) if line_end < 0 else line_end
     comment = _COMMENT.search(text, start, line_end)
@@ -88,7 +88,7 @@ def _value(text: str, start: int) -> tuple[str | None, int]:
     return value, start + len(value)
 
 
-def _unescape(match: re.Match[str]) -> str:
+def _unescape_character(match: re.Match[str]) -> str:
     # Other backslashes stay, as they do in a shell.
     return _ESCAPED.get(match[1], match[0])
 

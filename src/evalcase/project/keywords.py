@@ -135,7 +135,7 @@ class _Chosen(NamedTuple):
 def _read_cases(cases: object) -> _Chosen:
     """Raise TypeError for what names no cases: it would be all of them."""
     chosen = _Chosen([], [], [])
-    for each in _several("cases", cases, _CASE_FORMS):
+    for each in _read_several("cases", cases, _CASE_FORMS):
         match each:
             case str():
                 chosen.globs.append(each)
@@ -149,14 +149,14 @@ def _read_cases(cases: object) -> _Chosen:
 
 
 def _read_tags(tags: object) -> tuple[str, ...]:
-    read = tuple(_several("tags", tags, _TAG_FORMS))
+    read = tuple(_read_several("tags", tags, _TAG_FORMS))
     for each in read:
         if not isinstance(each, str):
             raise TypeError(f"{_TAG_FORMS}, not {each!r:.80}")
     return read
 
 
-def _several(name: str, value: object, forms: str) -> tuple[Any, ...]:
+def _read_several(name: str, value: object, forms: str) -> tuple[Any, ...]:
     """Raise ConfigError if there are none: who chooses by a list that is empty wants no case, and
     not all."""
     if isinstance(value, str):

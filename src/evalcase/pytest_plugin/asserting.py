@@ -55,14 +55,14 @@ def assert_case(
 
     def grade() -> None:
         try:
-            grading = _grade(answer, case, graders, duration_s, root)
+            grading = _grade_answer(answer, case, graders, duration_s, root)
             done.set_result(context.run(run_to_end, grading))
         except BaseException as error:  # noqa: BLE001 - it is raised where it was asked for
             done.set_exception(error)
 
     # A thread has no event loop, whatever there is where a test is run.
     Thread(target=grade, name="evalcase-assert", daemon=True).start()
-    return _judge(done.result(), case)
+    return _judge_result(done.result(), case)
 
 
 async def assert_case_async(
@@ -75,7 +75,7 @@ async def assert_case_async(
 ) -> Result:
     """The same for a test whose event loop goes on meanwhile, say because it has the judge."""
     __tracebackhide__ = True
-    return _judge(await _grade(answer, case, graders, duration_s, root), case)
+    return _judge_result(await _grade_answer(answer, case, graders, duration_s, root), case)
 
 
 class _Known(Target):
@@ -89,7 +89,7 @@ class _Known(Target):
         return self._answer
 
 
-async def _grade(
+async def _grade_answer(
     answer: object, case: Case, graders: GivenGraders, duration_s: float | None,
     root: str | os.PathLike[str] | None,
 ) -> Result:  # fmt: skip
@@ -111,7 +111,7 @@ async def _grade(
     raise ConfigError(f"case `{case.id}` could not be graded: {done.notice or done.status}")
 
 
-def _judge(result: Result, case: Case) -> Result:
+def _judge_result(result: Result, case: Case) -> Result:
     __tracebackhide__ = True
     if result.verdict == "passed":
         return result

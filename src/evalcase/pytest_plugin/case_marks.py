@@ -41,14 +41,14 @@ def cases(
 
     folder = os.path.dirname(sys._getframe(1).f_globals.get("__file__") or "")  # noqa: SLF001 - who calls
     cwd = os.getcwd()
-    loaded = _load(seen_from(cwd, os.path.join(folder, os.fspath(path))) for path in paths)
-    selection = Selection(globs=_texts("id", id), tags=_texts("tag", tag))
-    chosen = _choose(loaded, selection)
+    loaded = _load_suites(seen_from(cwd, os.path.join(folder, os.fspath(path))) for path in paths)
+    selection = Selection(globs=_read_texts("id", id), tags=_read_texts("tag", tag))
+    chosen = _choose_cases(loaded, selection)
     names = {suite.path: suite.name for suite, _ in loaded} if len(loaded) > 1 else {}
-    return pytest.mark.parametrize(argument, [_parameter(case, names) for case in chosen])
+    return pytest.mark.parametrize(argument, [_make_parameter(case, names) for case in chosen])
 
 
-def _load(paths: Iterable[str]) -> list[tuple[Suite, Sequence[int]]]:
+def _load_suites(paths: Iterable[str]) -> list[tuple[Suite, Sequence[int]]]:
     """The suites, each with the numbers that its cases have as they are written."""
     suites: list[tuple[Suite, Sequence[int]]] = []
     problems: list[Problem] = []
@@ -63,7 +63,7 @@ def _load(paths: Iterable[str]) -> list[tuple[Suite, Sequence[int]]]:
     return suites
 
 
-def _choose(
+def _choose_cases(
     suites: Iterable[tuple[Suite, Sequence[int]]], selection: Selection
 ) -> list[PlacedCase]:
     """Raise ConfigError for what is asked for and no case has: a test of nothing would pass."""
@@ -82,7 +82,7 @@ def _choose(
     return chosen
 
 
-def _parameter(case: PlacedCase, names: Mapping[str, str]) -> object:
+def _make_parameter(case: PlacedCase, names: Mapping[str, str]) -> object:
     import pytest
 
     from evalcase.pytest_plugin.marks import mark_named, marks_of_tags, why_skipped
@@ -94,7 +94,7 @@ def _parameter(case: PlacedCase, names: Mapping[str, str]) -> object:
     return pytest.param(case, id=make_visible(f"{suite}{case.id}"), marks=marks)
 
 
-def _texts(name: str, value: str | Iterable[str] | None) -> tuple[str, ...]:
+def _read_texts(name: str, value: str | Iterable[str] | None) -> tuple[str, ...]:
     if value is None:
         return ()
     texts = (value,) if isinstance(value, str) else tuple(value)

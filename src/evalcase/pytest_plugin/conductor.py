@@ -69,7 +69,7 @@ class Conductor:
                 try:
                     self._start(self._prepare(keys, whole=whole))
                 except EvalcaseError as error:
-                    self._give_up(str(error), _brief(error))
+                    self._give_up(str(error), _write_brief(error))
                 except BaseException as error:
                     self._give_up(f"{type(error).__name__}: {error}")
                     raise
@@ -207,7 +207,7 @@ class Conductor:
                     text, brief = f"it was not run: {error.brief}", ""
 
 
-def _brief(error: EvalcaseError) -> str:
+def _write_brief(error: EvalcaseError) -> str:
     """What is wrong, on one line: of several problems the first."""
     problems = error.problems if isinstance(error, ConfigError | SuiteError) else ()
     return next((str(each) for each in problems if each.severity == "error"), "")

@@ -30,7 +30,7 @@ def marks_of_tags(
     for name in names:
         if name not in _MEANT_FOR_PYTEST:
             if config is not None:
-                _register(name, config)
+                _register_mark(name, config)
             yield mark_named(name)
 
 
@@ -39,7 +39,7 @@ def mark_named(name: str) -> pytest.MarkDecorator:
     return pytest.MarkDecorator(pytest.Mark(name, (), {}, _ispytest=True), _ispytest=True)
 
 
-def _register(name: str, config: pytest.Config) -> None:
+def _register_mark(name: str, config: pytest.Config) -> None:
     known = config.stash.setdefault(_REGISTERED, set())
     if name not in known and not _UNUSABLE.search(name):
         known.add(name)

@@ -48,7 +48,7 @@ class EvalFile(pytest.File):
             targets = self.evals.targets_of(case)
             for target in targets:
                 at = f"[{make_visible(target)}]" if len(targets) > 1 else ""
-                name = _free(_name(case.id) + at, taken)
+                name = _find_free_name(_name_of_id(case.id) + at, taken)
                 key = CaseKey(self.suite, case.id, target)
                 yield EvalItem.from_parent(self, name=name, case=case, number=number, key=key)
 
@@ -118,12 +118,12 @@ class EvalItem(pytest.Item):
         return self.path, self.file.line_of(self._number), self.name
 
 
-def _name(id: str) -> str:
+def _name_of_id(id: str) -> str:
     """An id as a part of a node id, where `::` has a meaning."""
     return make_visible(id).replace("::", ":")
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _find_free_name(name: str, taken: set[str]) -> str:
     count, free = 1, name
     while free in taken:
         count += 1

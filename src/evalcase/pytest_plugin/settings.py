@@ -15,7 +15,7 @@ from evalcase.project.config import Config, read_config
 from evalcase.project.keywords import Keywords, read_keywords
 
 
-def _number(text: str) -> float:
+def _read_number(text: str) -> float:
     value = float(text)
     if not isfinite(value):
         raise ValueError(text)
@@ -25,9 +25,9 @@ def _number(text: str) -> float:
 _VALUES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "concurrency": ("concurrency", int, "a whole number"),
     "repeat": ("repeat", int, "a whole number"),
-    "timeout": ("timeout_s", _number, "a number of seconds"),
+    "timeout": ("timeout_s", _read_number, "a number of seconds"),
     "retries": ("retries", int, "a whole number"),
-    "max_cost": ("max_cost_usd", _number, "a number of dollars"),
+    "max_cost": ("max_cost_usd", _read_number, "a number of dollars"),
     "max_errors": ("max_errors", int, "a whole number"),
     "env_file": ("env_file", str, ""),
     "runs_dir": ("runs_dir", str, ""),
@@ -69,7 +69,7 @@ def read_settings(config: pytest.Config) -> EvalSettings:
     except ConfigError as error:
         raise pytest.UsageError(f"--evals: {error}") from error
     cwd = os.getcwd()
-    return EvalSettings(read_config(_project(config, cwd), cwd), cwd, targets, keywords)
+    return EvalSettings(read_config(_find_project(config, cwd), cwd), cwd, targets, keywords)
 
 
 def _find_value(config: pytest.Config, name: str) -> tuple[str | None, str]:
@@ -83,7 +83,7 @@ def _find_value(config: pytest.Config, name: str) -> tuple[str | None, str]:
     return text or None, f"`evalcase_{name}`"
 
 
-def _project(config: pytest.Config, cwd: str) -> str:
+def _find_project(config: pytest.Config, cwd: str) -> str:
     """As for the command, the project is that of the working folder; from outside, pytest's."""
     root = os.path.realpath(config.rootpath)
     is_inside = os.path.commonpath([root, os.path.realpath(cwd)]) == root

@@ -38,7 +38,7 @@ class ToldItem(NamedTuple):
 def tell_item(each: CaseTrials, case: Case | None, width: int, scrubber: Scrubber) -> ToldItem:
     """Say what came of a case. Nothing that is secret is in it."""
     if each.verdict == "passed":
-        return ToldItem("passed", "", "", each.duration_s, _properties(each))
+        return ToldItem("passed", "", "", each.duration_s, _list_properties(each))
     trial = each.telling
     reason = " ".join(make_visible(reason_of(trial)).split())
     votes = ""
@@ -48,10 +48,12 @@ def tell_item(each: CaseTrials, case: Case | None, width: int, scrubber: Scrubbe
     lines = [f"{each.verdict} at {make_visible(each.target)}{votes}"]
     lines += detail_lines(trial, result_heard(trial), case, PLAIN, width)
     text = scrubber.text("\n".join(lines))
-    return ToldItem(each.verdict, scrubber.text(reason), text, each.duration_s, _properties(each))
+    return ToldItem(
+        each.verdict, scrubber.text(reason), text, each.duration_s, _list_properties(each)
+    )
 
 
-def _properties(each: CaseTrials) -> tuple[tuple[str, str], ...]:
+def _list_properties(each: CaseTrials) -> tuple[tuple[str, str], ...]:
     values = {"target": each.target, "verdict": each.verdict}
     if each.outcome.repeats > 1:
         values["trials"] = f"{each.outcome.passed} of {each.outcome.repeats} passed"

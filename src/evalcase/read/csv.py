@@ -72,9 +72,9 @@ def stream_table(text: str, path: str) -> Iterator[CsvRow]:
     raw = _raw_rows(text, _find_delimiter(text))
     first = next(raw, _Raw("", [], 1, None))
     names = _column_names(first.cells)
-    yield _header(first, names, path)
+    yield _make_header(first, names, path)
     for each in raw:
-        yield _row(each, names, path)
+        yield _make_row(each, names, path)
 
 
 class _Raw(NamedTuple):
@@ -101,16 +101,16 @@ def _raw_rows(text: str, delimiter: str) -> Iterator[_Raw]:
             is_quoted = text.startswith('"', at)
             found = (quoted if is_quoted else plain).match(text, at)
             if found is None:
-                fault = _unclosed(text, start, at)
+                fault = _find_unclosed(text, start, at)
                 at = len(text)
                 break
-            cells.append(_cell(found, start, is_quoted))
+            cells.append(_make_cell(found, start, is_quoted))
             at = found.end()
             if not text.startswith(delimiter, at):
                 break
             at += 1
         if text[at : at + 1] not in ("", "\r", "\n"):
-            fault = _trailing(text, start, at)
+            fault = _find_trailing(text, start, at)
             at = _end_of_line(text, at)
         source = text[start:at]
         if source.strip():
@@ -119,20 +119,20 @@ def _raw_rows(text: str, delimiter: str) -> Iterator[_Raw]:
         at += 2 if text.startswith("\r\n", at) else 1
 
 
-def _cell(found: re.Match[str], row_start: int, is_quoted: bool) -> CsvCell:
+def _make_cell(found: re.Match[str], row_start: int, is_quoted: bool) -> CsvCell:
     text = found.group()
     if is_quoted:
         text = text[1:-1].replace('""', '"')
     return CsvCell(text, found.start() - row_start, found.end() - row_start)
 
 
-def _unclosed(text: str, start: int, at: int) -> Fault:
+def _find_unclosed(text: str, start: int, at: int) -> Fault:
     span = Lines(text[start:]).span(at - start, at - start + 1)
     hint = "a quote inside of a quoted cell is written twice"
     return Fault("syntax", "this quote is never closed", span, hint)
 
 
-def _trailing(text: str, start: int, at: int) -> Fault:
+def _find_trailing(text: str, start: int, at: int) -> Fault:
     span = Lines(text[start:at]).span(at - start, at - start)
     span = span._replace(end_column=span.column + 1)
     hint = "a quote inside of a quoted cell is written twice"
@@ -149,7 +149,7 @@ def _column_names(cells: list[CsvCell]) -> list[str]:
     return [cell.text.strip() or f"column {number}" for number, cell in enumerate(cells, 1)]
 
 
-def _header(raw: _Raw, names: list[str], path: str) -> CsvRow:
+def _make_header(raw: _Raw, names: list[str], path: str) -> CsvRow:
     faults = [] if raw.fault is None else [raw.fault]
     cells: dict[str, CsvCell] = {}
     for name, cell in zip(names, raw.cells, strict=True):
@@ -162,7 +162,7 @@ def _header(raw: _Raw, names: list[str], path: str) -> CsvRow:
     return CsvRow(path, raw.source, value, faults, raw.line, cells, len(raw.cells))
 
 
-def _row(raw: _Raw, names: list[str], path: str) -> CsvRow:
+def _make_row(raw: _Raw, names: list[str], path: str) -> CsvRow:
     faults = [] if raw.fault is None else [raw.fault]
     if len(raw.cells) > len(names):
         extra = raw.cells[len(names)]

@@ -27,7 +27,7 @@ def discover_files(paths: Iterable[str]) -> Iterator[str | Problem]:
     seen: set[str] = set()
     for path in paths:
         is_folder = path != STDIN and os.path.isdir(path)
-        found = _search(path) if is_folder else (_named(path),)
+        found = _search_folder(path) if is_folder else (_check_named(path),)
         empty = True
         for each in found:
             empty = False
@@ -60,13 +60,13 @@ def _import_command(path: str) -> str:
     return f"evalcase import {quote(path)} -o {quote(stem + '.eval.yaml')}"
 
 
-def _named(path: str) -> str | Problem:
+def _check_named(path: str) -> str | Problem:
     """A file that was named outright, be it by a shell that put names in place of a `*`."""
     # A link to no file is told of when it is opened, and so is a pipe.
     return (outside_link(path) if os.path.isfile(path) else None) or path
 
 
-def _search(folder: str) -> Iterator[str | Problem]:
+def _search_folder(folder: str) -> Iterator[str | Problem]:
     unlisted: list[OSError] = []
     for parent, folders, files in os.walk(folder, onerror=unlisted.append):
         folders[:] = sorted(name for name in folders if enters_folder(parent, name))

@@ -137,7 +137,7 @@ class Document:
         if place.through is not None:
             message += f" (used through the alias at {self._words(Place(place.through))})"
         if hint == QUOTE_IT:
-            hint = _quoted(self.source_of(place.span))
+            hint = _hint_at_quotes(self.source_of(place.span))
         problem = self._problem(finding.code, message, place.span, hint, finding.case)
         fix = self._fix(finding.fix, place) if finding.fix is not None else None
         return problem if fix is None else replace(problem, fix=fix)
@@ -166,7 +166,7 @@ class Document:
         return fix.text.replace("…", source)
 
     def _keeps_spelling(self, number: Span) -> bool:
-        return keeps_spelling(_bare(self.source_of(number)), as_json=self.format != "yaml")
+        return keeps_spelling(_strip_anchor(self.source_of(number)), as_json=self.format != "yaml")
 
     def _words(self, place: Place) -> str:
         return f"line {place.span.line + self.first_line - 1}, column {place.span.column}"
@@ -205,15 +205,15 @@ _MARKS = ("&", "!", "*", "|", ">", "")
 _NEEDS_CARE = "\"'\\,[]{}"
 
 
-def _quoted(source: str) -> str:
+def _hint_at_quotes(source: str) -> str:
     """The hint to write a value in quotes, without the anchor or tag that may stand before it."""
-    value = _bare(source)
+    value = _strip_anchor(source)
     if value[:1] == "*" or not 0 < len(value) < 80:
         return "write it in quotes"
     return f'write it in quotes: "{value}"'
 
 
-def _bare(source: str) -> str:
+def _strip_anchor(source: str) -> str:
     """A value as it is written, without the anchor or tag that may stand before it."""
     return source.rsplit(maxsplit=1)[-1] if source[:1] in ("&", "!") else source
 

@@ -67,10 +67,10 @@ class JsonReader:
         hooks: dict[str, Any] = {
             "object_pairs_hook": mapping, "parse_float": floating, "parse_constant": constant
         }  # fmt: skip
-        self._careful_scan = _scanner(hooks | {"parse_int": integer})
+        self._careful_scan = _make_scanner(hooks | {"parse_int": integer})
         # `int` itself refuses 4,301 digits, unless the process was told otherwise.
         usual_limit = sys.get_int_max_str_digits() == MAX_DIGITS
-        self._scan = _scanner(hooks) if usual_limit else self._careful_scan
+        self._scan = _make_scanner(hooks) if usual_limit else self._careful_scan
 
     def read(self, text: str) -> tuple[JSON, Sequence[Fault], Doubts]:
         """Read one value. Faults that leave the rest readable are returned, others raised."""
@@ -168,13 +168,13 @@ def read_plain_case(line: str) -> dict[str, JSON] | None:
 _AROUND_PLAIN = len('{"id":"","input":"","expected_output":""}\n')
 
 
-def _scanner(hooks: dict[str, Any]) -> Callable[[str, int], tuple[Any, int]]:
+def _make_scanner(hooks: dict[str, Any]) -> Callable[[str, int], tuple[Any, int]]:
     """The decoder's own entry, which reads a value at a position and says where it ends."""
     scan: Callable[[str, int], tuple[Any, int]] = JSONDecoder(**hooks).scan_once  # type: ignore[attr-defined]
     return scan
 
 
-_scan_simply = _scanner({})
+_scan_simply = _make_scanner({})
 
 
 def _has_surrogates(text: str) -> bool:
@@ -192,7 +192,7 @@ def _syntax_fault(text: str, position: int, complaint: str, span: Span) -> Fault
         )
     message = next((ours for theirs, ours in _IN_PLAIN_WORDS if theirs in complaint), complaint)
     fix = "" if "comma too many" in complaint else None
-    hint = _hint(text, position, here)
+    hint = _hint_at_fault(text, position, here)
     return Fault("syntax", f"this isn't valid JSON: {message}", span, hint, fix)
 
 
@@ -209,7 +209,7 @@ _IN_PLAIN_WORDS = (
 """The decoder's complaints, which differ from one Python to the next."""
 
 
-def _hint(text: str, position: int, here: str) -> str | None:
+def _hint_at_fault(text: str, position: int, here: str) -> str | None:
     before = text[:position].rstrip(_SPACE)[-1:]
     if here == "," and text[position + 1 :].lstrip(_SPACE)[:1] in ("]", "}"):
         return "remove it"

@@ -51,7 +51,7 @@ _SPACE = late_pattern(r"[ \t\n\r]*")
 
 
 @cache
-def _scanner() -> Callable[[str, int], tuple[object, int]]:
+def _make_scanner() -> Callable[[str, int], tuple[object, int]]:
     """The decoder's own entry, which goes past a value without a look at it."""
     lax = JSONDecoder(parse_int=len, parse_float=len, parse_constant=len, strict=False)
     scan: Callable[[str, int], tuple[object, int]] = lax.scan_once  # type: ignore[attr-defined]
@@ -64,7 +64,7 @@ class _Seeker:
     def __init__(self, text: str, one_line: bool) -> None:
         self.text = text
         self.lines = Lines(text, one_line)
-        self.scan = _scanner()
+        self.scan = _make_scanner()
 
     def past_space(self, at: int) -> int:
         return _SPACE.match(self.text, at).end()  # type: ignore[union-attr]

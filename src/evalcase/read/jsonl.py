@@ -39,7 +39,7 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Line | Problem]:
     """The lines of a file in order; a problem in place of each that can't be read."""
     read = JsonReader(one_line=True).read_line
     number = blank = 0
-    for data in chain.from_iterable(_split(file)):
+    for data in chain.from_iterable(_split_lines(file)):
         number += 1
         text = ""
         try:
@@ -74,7 +74,7 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Line | Problem]:
 
 def number_lines(file: IO[bytes]) -> Iterator[int]:
     """The numbers of the lines that hold something, as `read_lines` counts them."""
-    for number, data in enumerate(chain.from_iterable(_split(file)), 1):
+    for number, data in enumerate(chain.from_iterable(_split_lines(file)), 1):
         if data[0] > _SPACE or data.strip(b" \t\r\n"):
             yield number
 
@@ -98,7 +98,7 @@ def _whole_json(file: IO[bytes], first: bytes, path: str, number: int) -> Proble
     return Problem("syntax", message, path, span, hint, excerpt=Excerpt(first.decode().rstrip()))
 
 
-def _split(file: IO[bytes]) -> Iterator[list[bytes]]:
+def _split_lines(file: IO[bytes]) -> Iterator[list[bytes]]:
     """The lines of a file, each with a line feed at its end, in blocks. The first has no byte order
     mark.
 

@@ -55,7 +55,7 @@ def _find_lines(
             return _read_items(next_event, most) if type(value) is SequenceStartEvent else None
         if key.value == "<<":
             return None
-        _skip(value, next_event)
+        _skip_value(value, next_event)
     start: Any = root.start_mark
     return [start.line + 1] if type(key) is MappingEndEvent else None
 
@@ -64,11 +64,11 @@ def _read_items(next_event: Callable[[], Any], most: int) -> list[int]:
     lines: list[int] = []
     while len(lines) < most and type(event := next_event()) is not SequenceEndEvent:
         lines.append(event.start_mark.line + 1)
-        _skip(event, next_event)
+        _skip_value(event, next_event)
     return lines
 
 
-def _skip(event: Any, next_event: Callable[[], Any]) -> None:
+def _skip_value(event: Any, next_event: Callable[[], Any]) -> None:
     """Go past the value that starts with an event."""
     depth = int(type(event) in _STARTS)
     while depth:

@@ -43,19 +43,19 @@ class Place(NamedTuple):
 
 def find_node(root: Node, path: KeyPath, at: At) -> Place:
     """The place of a value, or of its key. A path that leads nowhere ends at its parent."""
-    key_span, node, through = _walk(root, path)
+    key_span, node, through = _walk_path(root, path)
     return Place(key_span if at == "key" else node.span, through)
 
 
 def find_written(root: Node, path: KeyPath) -> Span:
     """Where a value is written that is there: behind an alias, where its anchor stands."""
-    _, node, _ = _walk(root, path)
+    _, node, _ = _walk_path(root, path)
     while isinstance(node, Alias):
         node = node.target
     return node.span
 
 
-def _walk(root: Node, path: KeyPath) -> tuple[Span, Node, Span | None]:
+def _walk_path(root: Node, path: KeyPath) -> tuple[Span, Node, Span | None]:
     """The key and the value that a path leads to, and the first alias on the way."""
     node, key_span, through = root, root.span, None
     for step in path:
@@ -97,15 +97,15 @@ def wanted_tree(places: Iterable[tuple[KeyPath, At]]) -> WantedPaths:
     for path, at in places:
         node = root
         for step in path[:-1]:
-            node = _below(node, step)
+            node = _find_below(node, step)
         if path and at == "key":
             node.setdefault(path[-1], KEY_ONLY)
         elif path:
-            _below(node, path[-1])
+            _find_below(node, path[-1])
     return root
 
 
-def _below(node: WantedPaths, step: str | int) -> WantedPaths:
+def _find_below(node: WantedPaths, step: str | int) -> WantedPaths:
     child = node.get(step, KEY_ONLY)
     if child is KEY_ONLY:
         child = node[step] = {}

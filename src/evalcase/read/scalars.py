@@ -40,9 +40,9 @@ def read_plain(text: str) -> str | int | float | bool | None:
     if _FLOAT.fullmatch(text):
         return read_float(text)
     if _OCTAL.fullmatch(text):
-        return _bounded(text, 8)
+        return _read_bounded(text, 8)
     if _HEXADECIMAL.fullmatch(text):
-        return _bounded(text, 16)
+        return _read_bounded(text, 16)
     if _NOT_FINITE.fullmatch(text):
         raise NotJsonScalarError(f"`{text}` can't be written as JSON")
     return text
@@ -90,7 +90,7 @@ def read_float(text: str) -> float:
     return number
 
 
-def _bounded(text: str, base: int) -> int:
+def _read_bounded(text: str, base: int) -> int:
     number = int(text[2:], base)
     if len(text) > _FEW_DIGITS:
         # Only the decimal form, in which JSON has it, says whether it has too many.

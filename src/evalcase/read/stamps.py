@@ -30,11 +30,11 @@ def stamp_files(folders: Iterable[str]) -> FileStamps:
                     seen.add(entry.path)
                     left.append(entry.path)
             else:
-                _stamp(entry, stamps)
+                _stamp_entry(entry, stamps)
     return stamps
 
 
-def _stamp(entry: os.DirEntry[str], stamps: FileStamps) -> None:
+def _stamp_entry(entry: os.DirEntry[str], stamps: FileStamps) -> None:
     try:
         about = entry.stat()
     except OSError:

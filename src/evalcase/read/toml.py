@@ -27,7 +27,7 @@ def parse_toml(source: bytes, path: str) -> Document:
     try:
         value: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        return Document(path, text, "toml", None, [_fault(str(error), text)], readable=False)
+        return Document(path, text, "toml", None, [_make_fault(str(error), text)], readable=False)
     except (RecursionError, ValueError) as error:
         deep = isinstance(error, RecursionError)
         message = "values are nested too deep" if deep else f"a value can't be read: {error}"
@@ -36,7 +36,7 @@ def parse_toml(source: bytes, path: str) -> Document:
     return Document(path, text, "toml", value, [])
 
 
-def _fault(said: str, text: str) -> Fault:
+def _make_fault(said: str, text: str) -> Fault:
     found = _PLACE.search(said)
     lines = split_lines(text)
     line, column = len(lines), len(lines[-1]) + 1

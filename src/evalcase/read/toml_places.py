@@ -66,11 +66,11 @@ class TomlScanner:
         self.note_header(tuple(key for key, _ in keys), span, brackets == 2)
         table = self.root
         for key, key_span in keys[:-1]:
-            table = _last(_below(table, key, key_span, Branch(span, {})))
+            table = _find_last_table(_find_below(table, key, key_span, Branch(span, {})))
         key, key_span = keys[-1]
         if brackets == 1:
-            return _last(_below(table, key, key_span, Branch(span, {}), again=True))
-        items = _below(table, key, key_span, Branch(span, {}))
+            return _find_last_table(_find_below(table, key, key_span, Branch(span, {}), again=True))
+        items = _find_below(table, key, key_span, Branch(span, {}))
         item = Branch(span, {})
         items.children[len(items.children)] = (span, item)
         return item
@@ -82,7 +82,7 @@ class TomlScanner:
             self.skip(_GAP)
             start = self.at
             self.skip(_TEXT if self.text[start] in "\"'" else _BARE_KEY)
-            keys.append((_key(self.text[start : self.at]), self.lines.span(start, self.at)))
+            keys.append((_read_key(self.text[start : self.at]), self.lines.span(start, self.at)))
             self.skip(_GAP)
             if self.text[self.at] != ".":
                 return keys
@@ -98,7 +98,7 @@ class TomlScanner:
         inner = table
         for key, key_span in keys[:-1]:
             way = Branch(self.lines.span(start, self.at), {})
-            inner = _last(_below(inner, key, key_span, way))
+            inner = _find_last_table(_find_below(inner, key, key_span, way))
         key, key_span = keys[-1]
         self.note_pair(inner, key, key_span)
         inner.children[key] = (key_span, value)
@@ -149,7 +149,7 @@ class TomlScanner:
         return Branch(self.lines.span(start, self.at), table)
 
 
-def _below(table: Branch, key: str, span: Span, new: Branch, again: bool = False) -> Branch:
+def _find_below(table: Branch, key: str, span: Span, new: Branch, again: bool = False) -> Branch:
     """The table or list of a key, made where there is none yet.
 
     A header names its own table `again` where headers of tables inside of it came before.
@@ -163,14 +163,14 @@ def _below(table: Branch, key: str, span: Span, new: Branch, again: bool = False
     return known[1]
 
 
-def _last(table: Branch) -> Branch:
+def _find_last_table(table: Branch) -> Branch:
     """The table itself, or the one that the last header of a list of tables began."""
     children = table.children
     last = children.get(len(children) - 1) if children else None
     return last[1] if last is not None and isinstance(last[1], Branch) else table
 
 
-def _key(source: str) -> str:
+def _read_key(source: str) -> str:
     if source[:1] not in ("'", '"'):
         return source
     if source[0] == "'":

@@ -60,7 +60,7 @@ class AliasReader:
         at = self.text.find("&" + name, event.start_mark.index) + 1 + len(name)
         char = self.text[at : at + 1]
         if char and char in _CUTTING:
-            message = f"the name of an anchor can't hold a {_quoted(char)} here"
+            message = f"the name of an anchor can't hold a {_quote_character(char)} here"
             raise self.fatal("syntax", message, event, _OTHER_NAME)
 
     def look_up(self, event: Any) -> tuple[Any, str | None]:
@@ -83,7 +83,7 @@ class AliasReader:
             raise self.fatal(
                 "recursive-alias", f"`*{event.anchor}` stands inside the value it names", event
             )
-        nodes, characters, height = _weigh(value, self.budget)
+        nodes, characters, height = _weigh_value(value, self.budget)
         self.spend(nodes, characters, event)
         if len(stack) + height > MAX_DEPTH:
             raise self.too_deep(event)
@@ -140,11 +140,11 @@ _CUTTING = ":?%@`"
 _OTHER_NAME = "give it another name; text that starts with `&` must be in quotes"
 
 
-def _quoted(char: str) -> str:
+def _quote_character(char: str) -> str:
     return f"`{char}`" if char != "`" else "backtick"
 
 
-def _weigh(value: Any, limit: int) -> tuple[int, int, int]:
+def _weigh_value(value: Any, limit: int) -> tuple[int, int, int]:
     """How many nodes and characters a value has, and how deep it is; nodes only until `limit`."""
     nodes, characters, height, level = 0, 0, 0, [value]
     while level and nodes <= limit:

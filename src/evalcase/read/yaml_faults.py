@@ -115,14 +115,14 @@ def _hint_for_tab(error: MarkedYAMLError, text: str, mark: Any) -> str:
         return "indent with spaces"
     start: Any = error.context_mark
     header = text[start.index - start.column : start.index]
-    deep = mark.column - _indentation(header)
+    deep = mark.column - _find_indentation(header)
     sign = text[start.index]
     if not 0 < deep < 10:
         return "indent with spaces"
     return f"if the text itself starts with the tab, say how far it is indented: `{sign}{deep}`"
 
 
-def _indentation(header: str) -> int:
+def _find_indentation(header: str) -> int:
     """The column of the key, or of the dash, that a block of text stands under."""
     dashes = re.match(r"[ ]*(?:- +)*", header)
     column = dashes.end() if dashes else 0

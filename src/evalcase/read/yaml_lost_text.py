@@ -29,7 +29,7 @@ def find_lost_text(data: bytes) -> list[Fault]:
         return []
     text = data.decode()
     events = list(yaml.parse(text, Loader=yaml.CSafeLoader))
-    return [*_question_marks(text, events), *_comments(text, events)]
+    return [*_question_marks(text, events), *_find_comments(text, events)]
 
 
 def _question_marks(text: str, events: list[Any]) -> Iterator[Fault]:
@@ -41,7 +41,7 @@ def _question_marks(text: str, events: list[Any]) -> Iterator[Fault]:
             yield Fault("syntax", "a `?` before a key would be lost here", span_of(event), hint)
 
 
-def _comments(text: str, events: list[Any]) -> Iterator[Fault]:
+def _find_comments(text: str, events: list[Any]) -> Iterator[Fault]:
     """Comments without a space before them: `"Which tag?"#urgent`, `[a,#b`."""
     scalars = (_text_of(event, text) for event in events if _is_scalar(event))
     before = start = end = 0

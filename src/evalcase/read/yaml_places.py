@@ -94,7 +94,7 @@ class _YamlPlaceReader:
             key = self.key_text(key_event)
             last = self.read(self.next_event(), None)
             if _is_merge(key_event):
-                sources.extend(_sources(last))
+                sources.extend(_find_sources(last))
             elif key is not None and key not in children:
                 children[key] = (self.span(key_event), last)
         last = key_event if _has_text(key_event) else last
@@ -190,7 +190,7 @@ def _is_merge(key_event: Any) -> bool:
     return type(key_event) is ScalarEvent and key_event.value == "<<" and key_event.implicit[0]
 
 
-def _sources(value: Node) -> list[Node]:
+def _find_sources(value: Node) -> list[Node]:
     """The mappings that a `<<` with this value merges, in order of precedence."""
     node = value
     while isinstance(node, Alias):

@@ -35,7 +35,7 @@ def read_plain_suite(source: str | bytes, odd_keys: frozenset[str]) -> JSON:
     """The value of a text; None where libyaml has to read it. Whoever wants to know more of some
     keys names them as odd."""
     data = source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")
-    blocks = _split(data)
+    blocks = _split_blocks(data)
     first = next(blocks, "")
     head = _HEAD.match(first)
     end = 0 if head is None else head.end()
@@ -44,14 +44,14 @@ def read_plain_suite(source: str | bytes, odd_keys: frozenset[str]) -> JSON:
     if suite is None or item is None or len(item[1]) > _MOST_INDENT:
         return None
     look, cases = _pattern_of_items(item[1]).findall, list[JSON]()
-    for text in _rest(first[end:], blocks):
+    for text in _chain_blocks(first[end:], blocks):
         lines = look(text)
         if not _is_all(lines, text) or not _add_lines(lines, cases, odd_keys):
             return None
     return cases if head is None else {**suite, "cases": cases}
 
 
-def _split(data: bytes) -> Iterator[str]:
+def _split_blocks(data: bytes) -> Iterator[str]:
     """The text in blocks of whole lines."""
     start = 0
     while start < len(data):
@@ -61,7 +61,7 @@ def _split(data: bytes) -> Iterator[str]:
         start = end
 
 
-def _rest(first: str, others: Iterator[str]) -> Iterator[str]:
+def _chain_blocks(first: str, others: Iterator[str]) -> Iterator[str]:
     yield first
     yield from others
 

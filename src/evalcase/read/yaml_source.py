@@ -57,7 +57,7 @@ def prepare_source(source: str | bytes) -> Prepared:
         return Prepared(data, None)
     text = data.decode()
     found = [char for char in _BREAKS if char in text]
-    stand_ins = _unused(text, len(found))
+    stand_ins = _find_unused(text, len(found))
     swap = {ord(char): stand_in for char, stand_in in zip(found, stand_ins, strict=True)}
     restore = {ord(stand_in): char for char, stand_in in zip(found, stand_ins, strict=True)}
     return Prepared(text.translate(swap).encode(), restore)
@@ -66,7 +66,7 @@ def prepare_source(source: str | bytes) -> Prepared:
 _BYTE_ORDER_MARK = "\ufeff".encode()
 
 
-def _unused(text: str, count: int) -> list[str]:
+def _find_unused(text: str, count: int) -> list[str]:
     """Private-use characters that the text has neither raw nor as an escape."""
     used = {ord(char) for char in set(text)}
     used |= {int(digits, 16) for digits in re.findall(r"\\U([0-9a-fA-F]{8})", text)}

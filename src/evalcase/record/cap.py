@@ -27,13 +27,13 @@ def cap_answer(answer: Answer, limit: int) -> Answer:
         content = only.get("content")
         if len(only) == 2 and type(content) is str and len(content) * 4 <= limit:
             return answer  # most are a short text
-    messages = tuple([_capped(message, limit) for message in answer.messages])
+    messages = tuple([_cap_message(message, limit) for message in answer.messages])
     if all(new is old for new, old in zip(messages, answer.messages, strict=True)):
         return answer
     return replace(answer, messages=messages, truncated=True)
 
 
-def _capped(message: Message, limit: int) -> Message:
+def _cap_message(message: Message, limit: int) -> Message:
     content = message.get("content")
     if isinstance(content, str) and len(message) == 2:
         text, cut = cap_text(content, limit)

@@ -89,7 +89,7 @@ def shelve_cases(path: str, upto: int | None = None) -> CaseShelf:
     for line in lines:
         begins, at = at, lines.size
         if line.startswith(CASE_START):
-            mark = mark_of(_name(line, path, lines.count))
+            mark = mark_of(_read_name(line, path, lines.count))
             if upto is not None and (before := places.find(mark)) is not None:
                 replaced.append((mark, *before))
             places.add(mark, begins, _TAGS in line or _VARS in line)
@@ -102,7 +102,7 @@ def shelve_cases(path: str, upto: int | None = None) -> CaseShelf:
     return CaseShelf(path, places)
 
 
-def _name(line: bytes, path: str, number: int) -> tuple[str, str]:
+def _read_name(line: bytes, path: str, number: int) -> tuple[str, str]:
     """Suite and id. They come first, so that the rest of most lines need not be parsed."""
     found = _NAME.match(line)
     row = json.loads(b"{%b}" % found[1]) if found else decode_row(line)

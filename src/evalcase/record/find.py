@@ -53,15 +53,15 @@ def list_runs(runs_dir: str, most: int | None = None) -> list[ListedRun]:
 
 def count_runs(runs_dir: str) -> int:
     """How many runs a folder has."""
-    return len(_names(runs_dir))
+    return len(_read_names(runs_dir))
 
 
 def newest_runs(runs_dir: str) -> Iterator[ListedRun]:
     """The same, one by one: only what is asked for is read."""
-    names = sorted(_names(runs_dir), reverse=True)
+    names = sorted(_read_names(runs_dir), reverse=True)
     for _, same in groupby(names, key=lambda name: name[:_SECOND]):
         paths = [os.path.join(runs_dir, name) for name in same]
-        yield from sorted((_listed(path) for path in paths), key=_age, reverse=True)
+        yield from sorted((_read_listed(path) for path in paths), key=_age_of_run, reverse=True)
 
 
 def newest_unfinished(runs_dir: str, *, errored: bool = False) -> Run | None:
@@ -108,7 +108,7 @@ def find_run(name: str, runs_dir: str) -> FoundRun:
         if path is not None:
             return FoundRun(read_run(path), int(number))
         name = before
-    raise ConfigError(_unknown(name, runs_dir))
+    raise ConfigError(_explain_unknown(name, runs_dir))
 
 
 def _find_path(name: str, runs_dir: str) -> str | None:
@@ -123,15 +123,15 @@ def _find_path(name: str, runs_dir: str) -> str | None:
         return os.path.abspath(name)
     if name and os.sep in name and os.path.isdir(name):
         raise ConfigError(f"{name} is no run: it has no run.json")
-    alike = [each for each in _names(runs_dir) if name and name in each]
+    alike = [each for each in _read_names(runs_dir) if name and name in each]
     if len(alike) > 1:
-        raise ConfigError(f"`{name}` is a part of several runs: {_several(sorted(alike))}")
+        raise ConfigError(f"`{name}` is a part of several runs: {_list_several(sorted(alike))}")
     return os.path.join(runs_dir, alike[0]) if alike else None
 
 
-def _unknown(name: str, runs_dir: str) -> str:
+def _explain_unknown(name: str, runs_dir: str) -> str:
     """That there is no such run, and which one may be meant."""
-    known = sorted(_names(runs_dir), reverse=True)
+    known = sorted(_read_names(runs_dir), reverse=True)
     if not known:
         return f"there is no run `{name}`: {runs_dir} has none; `evalcase run` makes one"
     if name in _PLACES:
@@ -141,12 +141,12 @@ def _unknown(name: str, runs_dir: str) -> str:
     )
 
 
-def _several(names: list[str]) -> str:
+def _list_several(names: list[str]) -> str:
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _names(runs_dir: str) -> list[str]:
+def _read_names(runs_dir: str) -> list[str]:
     try:
         names = os.listdir(runs_dir)
     except FileNotFoundError:
@@ -156,7 +156,7 @@ def _names(runs_dir: str) -> list[str]:
     return [name for name in names if RUN_ID.fullmatch(name)]
 
 
-def _listed(path: str) -> ListedRun:
+def _read_listed(path: str) -> ListedRun:
     name = os.path.basename(path)
     try:
         run = read_run(path)
@@ -165,6 +165,6 @@ def _listed(path: str) -> ListedRun:
     return ListedRun(name, path, run)
 
 
-def _age(listed: ListedRun) -> tuple[str, str, str]:
+def _age_of_run(listed: ListedRun) -> tuple[str, str, str]:
     """Runs of the same second are told apart by what run.json says."""
     return listed.id[:_SECOND], listed.run.created_at if listed.run else "", listed.id

@@ -84,9 +84,11 @@ def create_run(
     data = facts if seal is None else {**facts, "seal": seal}
     text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     try:
-        write_atomically(_about(path), text.encode("utf-8", "backslashreplace"), disk)
+        write_atomically(_path_of_about(path), text.encode("utf-8", "backslashreplace"), disk)
     except OSError as error:
-        raise RecordError(f"{_about(path)} can't be written: {error.strerror or error}") from error
+        raise RecordError(
+            f"{_path_of_about(path)} can't be written: {error.strerror or error}"
+        ) from error
     return run
 
 
@@ -103,12 +105,12 @@ def _as_name(time: str) -> str:
 
 def is_run(path: str) -> bool:
     """Whether a folder has what makes it a run."""
-    return os.path.isfile(_about(path))
+    return os.path.isfile(_path_of_about(path))
 
 
 def read_run(path: str) -> Run:
     """The run in a folder. RecordError if it is missing, damaged, or of a newer evalcase."""
-    file = _about(path)
+    file = _path_of_about(path)
     try:
         data = read_file(file, MAX_LINE, links=False)
     except FileNotFoundError as error:
@@ -118,12 +120,12 @@ def read_run(path: str) -> Run:
     except OSError as error:
         raise RecordError(f"{file} can't be read: {error.strerror or error}") from error
     try:
-        return _run(path, parse_object(data, DEEPEST_ROW))
+        return _make_run(path, parse_object(data, DEEPEST_ROW))
     except ValueError as error:
         raise RecordError(f"{file} is damaged: {error}") from error
 
 
-def _run(path: str, data: dict[str, Any]) -> Run:
+def _make_run(path: str, data: dict[str, Any]) -> Run:
     version = data.get("version")
     if type(version) is not int or version < 1:
         raise ValueError(f"{version!r:.60} is no version")
@@ -168,7 +170,7 @@ def say_part(run: Run) -> str:
     return ""
 
 
-def _about(path: str) -> str:
+def _path_of_about(path: str) -> str:
     return os.path.join(path, "run.json")
 
 

@@ -110,11 +110,11 @@ def open_journal(
     with _record_errors(path):
         fd = _open_locked(path)
         try:
-            old = _mend(path, fd, disk, read or _verify)
+            old = _mend_journal(path, fd, disk, read or _verify_lines)
         except BaseException:
             unlock_journal(fd, path)
             raise
-    committer = Committer(fd, old, disk, deliver or _call_each, on_failure or _ignore)
+    committer = Committer(fd, old, disk, deliver or _call_each, on_failure or _ignore_failure)
     journal = Journal(fd, old, committer, scrubber or Scrubber({}))
     if sys.platform != "win32":
         let_go = weakref.WeakMethod(journal.let_go)
@@ -147,11 +147,13 @@ def _open_locked(path: str) -> int:
     return fd
 
 
-def _verify(lines: JournalLines) -> None:
+def _verify_lines(lines: JournalLines) -> None:
     deque(lines, maxlen=0)
 
 
-def _mend(path: str, fd: int, disk: Disk, read: Callable[[JournalLines], object]) -> JournalLines:
+def _mend_journal(
+    path: str, fd: int, disk: Disk, read: Callable[[JournalLines], object]
+) -> JournalLines:
     """Verify every line, cut off a torn last one, and make sure of the rest: what a killed
     writer left may be in memory only."""
     lines = JournalLines(path)
@@ -177,5 +179,5 @@ def _call_each(dones: list[Done]) -> None:
         done()
 
 
-def _ignore(_: JournalFailure) -> None:
+def _ignore_failure(_: JournalFailure) -> None:
     """Whoever closes the journal will hear of it."""

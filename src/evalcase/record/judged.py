@@ -39,13 +39,13 @@ def read_judge(kept: KeptRun, name: str | None = None) -> Judge:
                 judge = graders.setdefault(grade.grader, Judge(grade.grader))
                 judge.asks = judge.asks or grade.asked > 0 or "protocol" in grade.details
                 judge.said.append(_read_grade(grade, answer, result.key.repeat, length))
-    return _choose(kept, graders, name)
+    return _choose_judge(kept, graders, name)
 
 
-def _choose(kept: KeptRun, graders: Mapping[str, Judge], name: str | None) -> Judge:
+def _choose_judge(kept: KeptRun, graders: Mapping[str, Judge], name: str | None) -> Judge:
     if name is not None:
         if name not in graders:
-            raise ConfigError(_unknown(kept, name))
+            raise ConfigError(_explain_unknown(kept, name))
         return graders[name]
     asking = [judge for judge in graders.values() if judge.asks] or list(graders.values())
     if not asking:
@@ -56,7 +56,7 @@ def _choose(kept: KeptRun, graders: Mapping[str, Judge], name: str | None) -> Ju
     return asking[0]
 
 
-def _unknown(kept: KeptRun, name: str) -> str:
+def _explain_unknown(kept: KeptRun, name: str) -> str:
     known = {grade.grader for result in kept.results() for grade in result.grades}
     close = find_nearest(name, sorted(known)[:1000], 0.0)
     hint = f"; the nearest is `{close}`" if close is not None else ""

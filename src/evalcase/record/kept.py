@@ -150,7 +150,7 @@ class KeptRun:
             known = scores.setdefault(name, [])
             known.append(result.score)
             if len(known) >= outcome.trials:
-                yield _verdict(name, outcome, scores.pop(name))
+                yield _make_verdict(name, outcome, scores.pop(name))
 
     def find_case(self, suite: str, case: str) -> Case | None:
         """A case as it was when it was graded; None if the record hasn't got it."""
@@ -191,7 +191,7 @@ class KeptRun:
         return shelve_cases(self.run.journal, self.grading)
 
 
-def _verdict(
+def _make_verdict(
     name: tuple[str, str, str], outcome: Outcome, scores: list[float | None]
 ) -> CaseVerdict:
     known = [score for score in scores if score is not None]

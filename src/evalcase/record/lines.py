@@ -59,7 +59,7 @@ class JournalLines:
     def bodies(self) -> Iterator[bytes]:
         """The same without checksums: all that stands before them."""
         with open_lines(self.path) as file:
-            for line in chain.from_iterable(_split(file)):
+            for line in chain.from_iterable(_split_lines(file)):
                 body = line[_BODY]
                 # Most are whole: that takes one comparison, and others look for the reason.
                 if line[_TAIL] != b',"sum":"%b"}\n' % hexlify(sha256(body).digest()[_HALF]):
@@ -88,7 +88,7 @@ class JournalLines:
             self.torn = Torn(self.count + 1, *packed.rest)
 
 
-def _split(file: BufferedReader) -> Iterator[list[bytes]]:
+def _split_lines(file: BufferedReader) -> Iterator[list[bytes]]:
     """All lines, many at once: to read each by itself takes as long as to look at it. The last may
     have no line feed; one that is longer than a line may be is cut, and is the last."""
     pieces: list[bytes] = []

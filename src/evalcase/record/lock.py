@@ -23,21 +23,24 @@ def lock_journal(fd: int, path: str) -> None:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise RecordError(_taken(path)) from error
+            raise RecordError(_explain_taken(path)) from error
         except OSError as error:
             if error.errno not in NO_LOCKS:
                 raise
     # Without the note the lock still holds. In a stranger's folder, it may be a link to another
     # file, or a pipe that would be waited for.
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_LINK | NO_WAIT
-    with contextlib.suppress(OSError), open(os.open(_note(path), flags, 0o666), "wb") as file:
+    with (
+        contextlib.suppress(OSError),
+        open(os.open(_path_of_note(path), flags, 0o666), "wb") as file,
+    ):
         file.write(str(os.getpid()).encode())
 
 
 def unlock_journal(fd: int, path: str) -> None:
     """Close the journal, and with it the lock."""
     with contextlib.suppress(OSError):
-        os.unlink(_note(path))
+        os.unlink(_path_of_note(path))
     with contextlib.suppress(OSError):  # everything was synced before
         os.close(fd)
 
@@ -53,7 +56,7 @@ def is_named(fd: int, path: str) -> bool:
 def is_written(path: str) -> bool:
     """Whether a process says that it writes a journal, and is there. It is for people: the lock
     itself is not touched, as a writer might just be about to take it."""
-    writer = _writer(path)
+    writer = _read_writer(path)
     if writer is None or writer <= 0 or sys.platform == "win32":
         return False
     try:
@@ -65,20 +68,20 @@ def is_written(path: str) -> bool:
     return True
 
 
-def _taken(path: str) -> str:
+def _explain_taken(path: str) -> str:
     run = os.path.basename(os.path.dirname(os.path.abspath(path)))
-    writer = _writer(path)
+    writer = _read_writer(path)
     by = "another process" if writer is None else f"process {writer}"
     return f"run {run} is being written by {by}"
 
 
-def _writer(path: str) -> int | None:
+def _read_writer(path: str) -> int | None:
     try:
-        with open_file(_note(path), links=False) as file:
+        with open_file(_path_of_note(path), links=False) as file:
             return int(file.read(20))
     except (OSError, ValueError):
         return None
 
 
-def _note(path: str) -> str:
+def _path_of_note(path: str) -> str:
     return os.path.join(os.path.dirname(path), "writer.pid")

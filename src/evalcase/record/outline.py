@@ -96,15 +96,17 @@ class Placed(NamedTuple):
 def read_counting(body: bytes, lines: JournalLines) -> Counting | None:
     """What the last of some lines says that counts trials, or of who answers or which grading they
     are of; `body` is that line without its checksum."""
-    row = _decode(body, lines)
+    row = _decode_line(body, lines)
     read = _READERS.get(row.get("type"))
     try:
         return read(row) if read is not None else None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise damaged_error(lines.path, lines.count, f"is no result: {_why(error)}") from error
+        raise damaged_error(
+            lines.path, lines.count, f"is no result: {_explain_error(error)}"
+        ) from error
 
 
-def _why(error: Exception) -> str:
+def _explain_error(error: Exception) -> str:
     """What is wrong with a row, in words."""
     if isinstance(error, KeyError):
         return f"`{error.args[0]}` is missing"
@@ -117,12 +119,12 @@ def read_result_rows(lines: JournalLines) -> Iterator[Placed]:
     for body in lines.bodies():
         begins, at = at, lines.size
         if not body.startswith(SKIPPED):
-            row = _decode(body, lines)
+            row = _decode_line(body, lines)
             if row.get("type") in _READERS:
                 yield Placed(lines.count, begins, row)
 
 
-def _decode(body: bytes, lines: JournalLines) -> dict[str, Any]:
+def _decode_line(body: bytes, lines: JournalLines) -> dict[str, Any]:
     try:
         return decode_body(body)
     except ValueError as error:
@@ -134,34 +136,35 @@ def outline_of(row: dict[str, Any]) -> Outline:
     answer, verdict = row.get("answer"), row["verdict"]
     if verdict not in VERDICTS:
         raise ValueError(f"unknown verdict {verdict!r:.60}")
-    key = _key(row)
+    key = _read_key(row)
     question, grading = row.get("question_hash", ""), row.get("grading_hash", "")
     if (type(question), type(grading)) != (str, str):
         raise ValueError("a hash has a wrong type")
-    user, user_usd = _user(row.get("user"))
-    costs = [_money(grade.get("cost_usd")) for grade in row.get("grades", ())]
+    user, user_usd = _read_user(row.get("user"))
+    costs = [_read_money(grade.get("cost_usd")) for grade in row.get("grades", ())]
     known = [cost for cost in costs if cost is not None]
     return Outline(
         row["type"], key, verdict, question, grading,
-        _count(row, "grading"), _count(row, "repeats"), _share(row.get("pass_rate", 1.0)),
+        _read_count(row, "grading"), _read_count(row, "repeats"),
+        _read_share(row.get("pass_rate", 1.0)),
         answer is not None,
         answer is not None and answer.get("cached") is True,
-        _money(answer.get("cost_usd")) if answer is not None else None,
+        _read_money(answer.get("cost_usd")) if answer is not None else None,
         fsum(known) if known else None,
-        _count(row, "number", 0), user, user_usd,
+        _read_count(row, "number", 0), user, user_usd,
     )  # fmt: skip
 
 
-def _user(value: Any) -> tuple[str | None, float | None]:  # noqa: ANN401 - JSON of any shape
+def _read_user(value: Any) -> tuple[str | None, float | None]:  # noqa: ANN401 - JSON of any shape
     """Who played the user of a conversation, and what that cost."""
     if value is None:
         return None, None
     if not isinstance(value["target"], str):
         raise ValueError("who played the user has a wrong type")
-    return value["target"], _money(value.get("cost_usd"))
+    return value["target"], _read_money(value.get("cost_usd"))
 
 
-def _key(row: dict[str, Any]) -> TrialKey:
+def _read_key(row: dict[str, Any]) -> TrialKey:
     key = TrialKey(row["suite"], row["case"], row["target"], row["repeat"])
     if [*map(type, key)] != _TYPES:
         raise ValueError("suite, case, target or repeat has a wrong type")
@@ -170,7 +173,7 @@ def _key(row: dict[str, Any]) -> TrialKey:
     return key
 
 
-def _changed(row: dict[str, Any]) -> Changed:
+def _read_changed(row: dict[str, Any]) -> Changed:
     target = row["target"]
     if not isinstance(target, str):
         raise ValueError("target has a wrong type")
@@ -192,34 +195,34 @@ def batch_row(sent: SentBatch) -> dict[str, Any]:
     return {"type": BATCH, **sent._asdict()}
 
 
-def _batch(row: dict[str, Any]) -> SentBatch:
+def _read_batch(row: dict[str, Any]) -> SentBatch:
     target, tag, at, id = row["target"], row["tag"], row["at"], row.get("id")
     if not all(isinstance(each, str) for each in (target, tag, at, "" if id is None else id)):
         raise ValueError("target, tag, at or id has a wrong type")
-    return SentBatch(target, tag, _count(row, "questions"), at, id)
+    return SentBatch(target, tag, _read_count(row, "questions"), at, id)
 
 
-def _lost(row: dict[str, Any]) -> Lost:
-    spent = _money(row["cost_usd"])
+def _read_lost(row: dict[str, Any]) -> Lost:
+    spent = _read_money(row["cost_usd"])
     if spent is None:
         raise ValueError("cost_usd is missing")
     return Lost(spent)
 
 
-def _money(value: object) -> float | None:
+def _read_money(value: object) -> float | None:
     if value is not None and (type(value) not in (int, float) or not 0 <= value < _MOST_USD):  # type: ignore[operator]
         raise ValueError("cost_usd is no amount of money")
     return value  # type: ignore[return-value]
 
 
-def _count(row: dict[str, Any], name: str, least: int = 1) -> int:
+def _read_count(row: dict[str, Any], name: str, least: int = 1) -> int:
     value = row.get(name, least)
     if type(value) is not int or not least <= value < 1 << 31:
         raise ValueError(f"{name} is no count")
     return value
 
 
-def _share(value: object) -> float:
+def _read_share(value: object) -> float:
     if type(value) not in (int, float) or not 0 <= value <= 1:  # type: ignore[operator]
         raise ValueError("pass_rate is no share")
     return float(value)  # type: ignore[arg-type]
@@ -228,10 +231,10 @@ def _share(value: object) -> float:
 _READERS: dict[object, Callable[[dict[str, Any]], Counting]] = {
     RESULT: outline_of,
     REGRADED: outline_of,
-    CHANGED: _changed,
-    LOST: _lost,
-    TALK: lambda row: Talking(_key(row)),
-    BATCH: _batch,
+    CHANGED: _read_changed,
+    LOST: _read_lost,
+    TALK: lambda row: Talking(_read_key(row)),
+    BATCH: _read_batch,
     BASIS: decode_basis,
     GRADING: lambda row: Begun(decode_grading(row)),
     END: lambda row: Ended(decode_end(row)),

@@ -16,7 +16,7 @@ _LONGEST = 1000
 
 def note_owed(run: Run, forms: Collection[str]) -> None:
     """Note which forms of reports are still to be written; without any, take the note away."""
-    path = _note(run)
+    path = _path_of_note(run)
     with suppress(OSError):  # who asked for them is told besides
         if not forms:
             if os.path.lexists(path):
@@ -30,10 +30,10 @@ def note_owed(run: Run, forms: Collection[str]) -> None:
 def read_owed(run: Run) -> frozenset[str]:
     """The forms that are still to be written."""
     try:
-        return frozenset(read_file(_note(run), _LONGEST, links=False).decode().split())
+        return frozenset(read_file(_path_of_note(run), _LONGEST, links=False).decode().split())
     except (OSError, ValueError):
         return frozenset()  # there is no note, or none of ours
 
 
-def _note(run: Run) -> str:
+def _path_of_note(run: Run) -> str:
     return os.path.join(run.path, "owed")

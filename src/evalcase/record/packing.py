@@ -40,7 +40,7 @@ def pack_journal(run: Run, warn: Callable[[str], None], disk: Disk | None = None
             os.close(fd)
             return False
         try:
-            return is_named(fd, path) and _pack(path, disk or LocalDisk())
+            return is_named(fd, path) and _pack_journal(path, disk or LocalDisk())
         finally:
             unlock_journal(fd, path)
     except FileNotFoundError:  # there is none, or it is compressed already
@@ -51,7 +51,7 @@ def pack_journal(run: Run, warn: Callable[[str], None], disk: Disk | None = None
         return False
 
 
-def _pack(path: str, disk: Disk) -> bool:
+def _pack_journal(path: str, disk: Disk) -> bool:
     lines, draft = JournalLines(path), path + ENDING + _DRAFT
     # What an earlier attempt left there is gone with this.
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_LINK | BINARY

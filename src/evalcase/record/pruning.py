@@ -48,8 +48,8 @@ def find_old(runs_dir: str, keeping: Keeping, now: datetime) -> list[Old]:
     runs = list_runs(runs_dir)[keeping.newest or 0 :]
     if keeping.younger_than is not None:
         before = now - keeping.younger_than
-        runs = [run for run in runs if _begun(run) < before]
-    return [Old(run, _size(run.path), _why_kept(run, keeping)) for run in runs]
+        runs = [run for run in runs if _time_of_run(run) < before]
+    return [Old(run, _measure_folder(run.path), _why_kept(run, keeping)) for run in runs]
 
 
 def remove_run(run: ListedRun) -> None:
@@ -88,7 +88,7 @@ def _rename_locked(path: str, going: str, journal: str) -> None:
         unlock_journal(descriptor, os.path.join(going, os.path.basename(journal)))
 
 
-def _begun(run: ListedRun) -> datetime:
+def _time_of_run(run: ListedRun) -> datetime:
     """By its name, which nobody edits; one that is no time is as young as can be."""
     try:
         return datetime.strptime(run.id[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
@@ -106,7 +106,7 @@ def _why_kept(run: ListedRun, keeping: Keeping) -> str:
     return ""
 
 
-def _size(path: str) -> int:
+def _measure_folder(path: str) -> int:
     """Of all files in a folder; what can't be seen counts nothing."""
     total = 0
     for folder, _, names in os.walk(path):

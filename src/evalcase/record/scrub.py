@@ -63,7 +63,7 @@ def _has_pieces(row: dict[str, Any], known: KnownSecrets) -> bool:
     """Whether what tells of an answer, or of a failure, has cut a secret; or an answer that was cut
     itself. Most rows have a reason, and nothing else of it."""
     for grade in row.get("grades", ()):
-        if known.has_piece(grade["reason"]) or (len(grade) > 4 and _holds(grade, known)):
+        if known.has_piece(grade["reason"]) or (len(grade) > 4 and _has_secret(grade, known)):
             return True
     told = [row[name] for name in ("failure", "retried", "notice") if name in row]
     answer = row.get("answer", {})
@@ -72,24 +72,24 @@ def _has_pieces(row: dict[str, Any], known: KnownSecrets) -> bool:
     elif answer:
         told += [message["content"] for message in answer["messages"] if _is_in_parts(message)]
         told += [answer[name] for name in _CUT if name in answer]
-    return any(_holds(value, known) for value in told)
+    return any(_has_secret(value, known) for value in told)
 
 
-def _holds(value: Any, known: KnownSecrets) -> bool:  # noqa: ANN401 - JSON of any shape
+def _has_secret(value: Any, known: KnownSecrets) -> bool:  # noqa: ANN401 - JSON of any shape
     if isinstance(value, str):
         return known.has_piece(value)
     if isinstance(value, dict):
-        return any(_holds(item, known) for pair in value.items() for item in pair)
-    return isinstance(value, list) and any(_holds(item, known) for item in value)
+        return any(_has_secret(item, known) for pair in value.items() for item in pair)
+    return isinstance(value, list) and any(_has_secret(item, known) for item in value)
 
 
 def _scrub_answer(answer: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
     scrub = known.told if answer.get("truncated") else known.data
-    clean = {name: _typed(value, known.data) for name, value in answer.items()}
+    clean = {name: _scrub_typed(value, known.data) for name, value in answer.items()}
     clean["messages"] = [
         (known.told if _is_in_parts(message) else scrub)(message) for message in answer["messages"]
     ]
-    clean |= {name: _typed(answer[name], known.told) for name in _CUT if name in answer}
+    clean |= {name: _scrub_typed(answer[name], known.told) for name in _CUT if name in answer}
     # What stands beside an answer is no part of what is graded.
     is_same = clean | {"stderr": None} == answer | {"stderr": None}
     return clean if is_same else {**clean, MARK: True}
@@ -101,12 +101,12 @@ def _is_in_parts(message: dict[str, Any]) -> bool:
     return isinstance(content, list) and len(content) > 1
 
 
-def _typed(value: Any, scrub: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - fields of any type
+def _scrub_typed(value: Any, scrub: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - fields of any type
     """Values whose types the record holds them to: a number that is a secret is not known."""
     if isinstance(value, dict):
-        return {name: _typed(item, scrub) for name, item in value.items()}
+        return {name: _scrub_typed(item, scrub) for name, item in value.items()}
     if isinstance(value, list):
-        return [_typed(item, scrub) for item in value]
+        return [_scrub_typed(item, scrub) for item in value]
     clean = scrub(value)
     return None if isinstance(clean, str) and not isinstance(value, str) else clean
 
@@ -141,18 +141,18 @@ def _scrub_failure(failure: dict[str, Any], known: KnownSecrets) -> dict[str, An
     return {**failure, **clean}
 
 
-def _each(part: ScrubPart) -> ScrubPart:
+def _scrub_each(part: ScrubPart) -> ScrubPart:
     return lambda items, known: [part(item, known) for item in items]
 
 
-_GRADED: dict[str, ScrubPart] = {"grades": _each(_scrub_grade)}
+_GRADED: dict[str, ScrubPart] = {"grades": _scrub_each(_scrub_grade)}
 _PARTS: dict[str, dict[str, ScrubPart]] = {
     "case": {"data": _scrub_case},
     "result": {
         **_GRADED,
         "answer": _scrub_answer,
         "failure": _scrub_failure,
-        "retried": _each(_scrub_failure),
+        "retried": _scrub_each(_scrub_failure),
     },
     "answer": {"answer": _scrub_answer},
     "regraded": _GRADED,

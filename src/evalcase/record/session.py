@@ -82,7 +82,7 @@ class Session:
             # What can't be written down is no answer that anyone could look at later.
             why = Failure("protocol", f"the result can't be recorded: {error}")
             result = replace(result, verdict="errored", answer=None, grades=(), failure=why)
-            trial = trial._replace(case=_stub(trial.case, error))
+            trial = trial._replace(case=_make_stub(trial.case, error))
             return self._take(trial, result, result)
 
     def keep_grading(self, trial: Trial, result: Result) -> Awaitable[None] | None:
@@ -102,7 +102,7 @@ class Session:
 
     def note(self, row: dict[str, Any]) -> None:
         """Write a row that nobody waits for."""
-        self._journal.append(row, _nothing)
+        self._journal.append(row, _ignore_commit)
 
     async def write(self, row: dict[str, Any]) -> None:
         """Write a row, and return once it is on disk. If the journal fails, that is never."""
@@ -185,7 +185,7 @@ def _as_written(result: Result, row: dict[str, Any]) -> Result:
     return replace(result, grades=decode_object(Regraded, fields).grades)
 
 
-def _stub(case: Case, error: ValueError) -> Case:
+def _make_stub(case: Case, error: ValueError) -> Case:
     """What is kept of a case that may be what can't be kept."""
     try:
         encode_row(case_row("", case))
@@ -195,7 +195,7 @@ def _stub(case: Case, error: ValueError) -> Case:
     return case
 
 
-def _nothing() -> None:
+def _ignore_commit() -> None:
     """Nobody waits."""
 
 

@@ -94,7 +94,7 @@ class GrowingJournal:
             row = None if at_case is None else read_line_at(self._path, file, at_case)
         case = None if row is None else self._read_case(row)
         trials = tuple(results[repeat] for repeat in sorted(results))
-        return Grown(case, _outcome(trials), trials)
+        return Grown(case, _decide_outcome(trials), trials)
 
     def _read_case(self, row: dict[str, Any]) -> Case:
         try:
@@ -110,7 +110,7 @@ class GrowingJournal:
             raise RecordError(f"{self._path} is damaged: {error}") from error
 
 
-def _outcome(trials: tuple[Result, ...]) -> Outcome:
+def _decide_outcome(trials: tuple[Result, ...]) -> Outcome:
     last = trials[-1]
     verdicts = [trial.verdict for trial in trials]
     repeats = max(last.repeats, len(trials))

@@ -117,8 +117,8 @@ def _plain_result(result: Result) -> str | None:
     answer, grades, number = result.answer, result.grades, result.number
     if answer is None or len(grades) != 1 or number < _FEW:
         return None
-    of_result, of_answer, of_grade = _checks()
-    text, graded = _plain_text(answer.messages), _graded(grades[0], of_grade)
+    of_result, of_answer, of_grade = _make_checks()
+    text, graded = _plain_text(answer.messages), _write_grade(grades[0], of_grade)
     if text is None or graded is None or not (of_result(result) and of_answer(answer)):
         return None
     suite, case, target, repeat = result.key
@@ -138,7 +138,7 @@ def _plain_result(result: Result) -> str | None:
     )
 
 
-def _graded(grade: Grade, says_no_more: SaysNoMore) -> str | None:
+def _write_grade(grade: Grade, says_no_more: SaysNoMore) -> str | None:
     """The JSON of one grade, with what is around it; None for one that has more to say. What is
     right is right for the same reason most of the time: then it is made of the same values."""
     global _last_graded  # noqa: PLW0603 - what the last one came to
@@ -174,7 +174,7 @@ def _plain_text(messages: Sequence[dict[str, Any]], role: str = "assistant") -> 
 
 
 @lru_cache(maxsize=1)
-def _checks() -> tuple[SaysNoMore, SaysNoMore, SaysNoMore]:
+def _make_checks() -> tuple[SaysNoMore, SaysNoMore, SaysNoMore]:
     return (
         check_for_more(Result, _OF_RESULT),
         check_for_more(Answer, _OF_ANSWER),

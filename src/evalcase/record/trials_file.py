@@ -172,7 +172,7 @@ class TrialsFile:
 
     def _rows(self) -> Iterator[tuple[int, _Row]]:
         """Every row, with the byte at which it begins."""
-        with _open(self.path) as file:
+        with _open_trials(self.path) as file:
             number = at = 0
             while line := file.readline(MAX_LINE + 1):
                 number += 1
@@ -184,7 +184,7 @@ class TrialsFile:
         if found is None:
             return None
         if self._file is None:
-            self._file = _open(self.path)
+            self._file = _open_trials(self.path)
         self._file.seek(found[0])
         return _read_row(self._file.readline(MAX_LINE + 1), self.path)
 
@@ -243,7 +243,7 @@ class _Seen:
         )  # fmt: skip
 
 
-def _open(path: str) -> BufferedReader:
+def _open_trials(path: str) -> BufferedReader:
     try:
         return open_file(path)
     except OSError as error:

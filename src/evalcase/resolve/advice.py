@@ -56,7 +56,7 @@ def advise_case(
         return
     if is_compared_whole(expected):
         return
-    compared = [each for grader in graders for each in _compared(grader, findings)]
+    compared = [each for grader in graders for each in _find_compared(grader, findings)]
     if not any(compared):
         _advise_comparison(expected, written, None in compared, "skip" in data, findings)
 
@@ -92,7 +92,7 @@ def advise_reference(
     """A grader that compares with `expected_output` has nothing to compare where there is none."""
     for each in graders:
         # What a judge can't do without is said of it.
-        if any(_compared(each, findings, judges=False)):
+        if any(_find_compared(each, findings, judges=False)):
             what = f"the grader `{each['type']}` compares with `expected_output`, which is absent"
             findings.add("nothing-to-grade", path, what, "add `expected_output`")
             return
@@ -160,7 +160,7 @@ def _judges_in(
 def advise_comparing(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
     """Say that what is expected can make no answer fail, if only graders compare with it that pass
     at any score, or count for nothing."""
-    comparing = [each for each in data["graders"] if any(_compared(each, findings))]
+    comparing = [each for each in data["graders"] if any(_find_compared(each, findings))]
     if not comparing or "criteria" in data or "rubrics" in data:
         return
     if all(_lets_all_pass(each, "threshold" in data) for each in comparing):
@@ -207,7 +207,7 @@ def _is_added(
     compared = {
         half
         for grader in graders
-        for halves in _compared(grader, findings)
+        for halves in _find_compared(grader, findings)
         for half in halves or ()
     }
     if not compared:
@@ -217,7 +217,7 @@ def _is_added(
     return not expected_halves(expected) <= compared
 
 
-def _compared(
+def _find_compared(
     grader: Mapping[str, Any], findings: Findings, judges: bool = True
 ) -> Iterator[frozenset[Half] | None]:
     """What of `expected_output` it, and each inside of it, compares with, in place of the built-in
@@ -228,7 +228,7 @@ def _compared(
             yield declared.compared(grader)
         for name in declared.lists:
             for each in grader.get(name, ()):
-                yield from _compared(each, findings, judges)
+                yield from _find_compared(each, findings, judges)
 
 
 def _advise_comparison(

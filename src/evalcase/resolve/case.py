@@ -152,12 +152,15 @@ def _resolve_conversation(
 def _report_no_case(raw: Any, path: KeyPath, findings: Findings) -> Case | None:
     findings.case = None
     findings.add(
-        "wrong-type", path, f"a case is a mapping, not {describe_kind(raw)}", _hint(raw, path)
+        "wrong-type",
+        path,
+        f"a case is a mapping, not {describe_kind(raw)}",
+        _hint_at_case(raw, path),
     )
     return None
 
 
-def _hint(raw: Any, path: KeyPath) -> str | None:
+def _hint_at_case(raw: Any, path: KeyPath) -> str | None:
     """What to write where something stands that is no case."""
     if type(raw) is list and not path:
         return "each line of a .jsonl file is one case; a list of cases stands in a .json file"

@@ -72,11 +72,11 @@ def resolve_conversation(
     if findings.errors > errors:
         return None
     case = canonical_case(data)
-    _advise(case, turns, path, findings)
+    _advise_turns(case, turns, path, findings)
     return case if findings.errors == errors else None
 
 
-def _advise(case: Case, turns: list[WrittenTurn], path: KeyPath, findings: Findings) -> None:
+def _advise_turns(case: Case, turns: list[WrittenTurn], path: KeyPath, findings: Findings) -> None:
     """Look over a case that has no errors, turn by turn and as a whole."""
     for turn, written in zip(case.turns, turns, strict=True):
         _look_over(turn, written.path, findings)

@@ -63,16 +63,16 @@ class Foreign(NamedTuple):
 
 def name_foreign(value: Any, found: Sequence[Finding]) -> Foreign | None:
     """Whose file a document with these problems is, if it is not one of evalcase's."""
-    container = _container(value)
+    container = _find_container(value)
     if type(value) is dict and "prompts" in value and _has_no_input(value):
         is_agentv = any(type(case) is dict and "id" in case for case in raw_cases(value)[:1])
-        return _foreign(_AGENTV if is_agentv else _PROMPTFOO, ("prompts",))
+        return _make_foreign(_AGENTV if is_agentv else _PROMPTFOO, ("prompts",))
     if type(value) is dict and container is None:
         if type(value.get("evals")) is list and _has_no_input(value):
-            return _foreign(_SKILLS, ("evals",))
+            return _make_foreign(_SKILLS, ("evals",))
         tasks = value.get("tasks")
         if type(tasks) is list and tasks and type(tasks[0]) is dict and "user_scenario" in tasks[0]:
-            return _foreign(_TAU_BENCH, ("tasks",))
+            return _make_foreign(_TAU_BENCH, ("tasks",))
         return name_foreign_cases([value], found)
     cases = raw_cases(value)
     ours_nowhere = next((name for name in _OF_AGENTV if container and name in value), None)
@@ -87,7 +87,7 @@ def name_foreign(value: Any, found: Sequence[Finding]) -> Foreign | None:
 
 def name_schema(value: Any, file: str) -> Finding | None:
     """What is said of a file that is no suite, but says what answers look like."""
-    if type(value) is not dict or not _has_no_input(value) or _container(value) is not None:
+    if type(value) is not dict or not _has_no_input(value) or _find_container(value) is not None:
         return None
     named = value.get("$schema")
     is_named = type(named) is str and "json-schema.org/" in named
@@ -102,13 +102,13 @@ def name_schema(value: Any, file: str) -> Finding | None:
 
 def raw_cases(value: Any) -> list[Any]:
     """The list of cases in a document, as it is written."""
-    container = _container(value)
+    container = _find_container(value)
     if container is not None:
         value = value[container]
     return value if type(value) is list else []
 
 
-def _container(value: Any) -> str | None:
+def _find_container(value: Any) -> str | None:
     if type(value) is not dict:
         return None
     return next((name for name in CASE_CONTAINERS if type(value.get(name)) is list), None)
@@ -120,7 +120,7 @@ def name_foreign_cases(cases: Sequence[Any], found: Sequence[Finding]) -> Foreig
         if all(type(case) is dict and kind.key in case and kind.fits(case) for case in cases):
             if kind is _INSPECT and not _are_answers(cases, found):
                 return None
-            return _foreign(kind, (kind.key,))
+            return _make_foreign(kind, (kind.key,))
     return None
 
 
@@ -139,7 +139,7 @@ class _ForeignKind(NamedTuple):
     format: str | None = None
 
 
-def _foreign(kind: _ForeignKind, path: KeyPath) -> Foreign:
+def _make_foreign(kind: _ForeignKind, path: KeyPath) -> Foreign:
     return Foreign(kind.tool, path, kind.hint, kind.format)
 
 

@@ -140,7 +140,7 @@ def _in_own_words(written: WrittenGrader, spelling: Spelling, findings: Findings
     for old, value in written.options.items():
         new = spelling.renames.get(old, old)
         rival = written_as[new] if options.get(new) is not None and new in written_as else None
-        clash = _clash(written.name, old, spelling, rival)
+        clash = _find_clash(written.name, old, spelling, rival)
         if clash is None:
             options[new] = value
             written_as[new] = old
@@ -152,7 +152,7 @@ def _in_own_words(written: WrittenGrader, spelling: Spelling, findings: Findings
     )
 
 
-def _clash(name: str, option: str, spelling: Spelling, rival: str | None) -> Unfit | None:
+def _find_clash(name: str, option: str, spelling: Spelling, rival: str | None) -> Unfit | None:
     """Why an option can't stand beside another tool's name of a grader."""
     if option in spelling.refuses:
         message = f"`{name}` with `{option}` is none of our graders"

@@ -41,7 +41,7 @@ class Ids:
 
         canonical = dumps(messages, sort_keys=True, separators=(",", ":"))
         digest = sha256(canonical.encode()).hexdigest()
-        slug = _slug(messages)
+        slug = _make_slug(messages)
         known = digest[:16].encode()
         if known in self._inputs:
             return self._number(f"{slug}-{digest[:_DIGITS]}")
@@ -61,7 +61,7 @@ class Ids:
                 return numbered
 
 
-def _slug(messages: list[dict[str, Any]]) -> str:
+def _make_slug(messages: list[dict[str, Any]]) -> str:
     texts = (text_of(message.get("content")) for message in messages if message["role"] == "user")
     text = next((text for text in texts if text), "")
     words = re.sub(r"[\W_]+", "-", text[:400].lower()).strip("-")

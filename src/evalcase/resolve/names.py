@@ -93,7 +93,7 @@ def _check_foreign(
         plain = "".join(" " if char.isspace() else char for char in name)
         findings.add("unknown-field", path, message, "indent with plain spaces", "key", Fix(plain))
         return
-    guess = _guess(name, vocabulary.what)
+    guess = _guess_field(name, vocabulary.what)
     hint = guess and f"did you mean `{guess}`?"
     if vocabulary is SUITE and (name in CASE_FIELDS or name in CASE_ALIASES):
         hint = "it belongs to a case, one level below"
@@ -132,7 +132,7 @@ _BY_WHAT = {each.what: each for each in (CASE, SUITE, TURN, USER)}
 
 
 @lru_cache(1000)
-def _guess(name: str, what: str) -> str | None:
+def _guess_field(name: str, what: str) -> str | None:
     """Remembered, because one mistake is often made in every case of a file."""
     vocabulary = _BY_WHAT[what]
     return nearest_field(name, vocabulary.fields, vocabulary.aliases)

@@ -47,7 +47,7 @@ def _read_rubric(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
     if type(item) is str and item.strip():
         return {"text": item}
     if type(item) is not dict:
-        what = _unfit(item)
+        what = _describe_unfit(item)
         message = f"a rubric is a string, or {{text: …}}, not {what}"
         findings.add("wrong-type", path, message)
         return None
@@ -68,7 +68,9 @@ def _read_rubric(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
     text, id = item.get(name), item.get("id")
     # What is misspelt is not missing.
     if (type(text) is not str or not text.strip()) and not (is_misspelt and text is None):
-        message = f"the text of a rubric is a string that says something, not {_unfit(text)}"
+        message = (
+            f"the text of a rubric is a string that says something, not {_describe_unfit(text)}"
+        )
         findings.add("wrong-type", (*path, name) if name in item else path, message)
     if id is not None and (type(id) is not str or not id):
         findings.add(
@@ -81,7 +83,7 @@ def _read_rubric(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
     return {"text": text, **extras} if findings.errors == before else None
 
 
-def _unfit(text: Any) -> str:
+def _describe_unfit(text: Any) -> str:
     if type(text) is not str:
         return describe_kind(text)
     return "a blank string" if text else "an empty string"

@@ -48,7 +48,7 @@ def resolve_suite(value: JSON, name: str, findings: Findings, consume: bool = Fa
 
     With `consume`, each case takes the memory of what it was made from: `value` is used up.
     """
-    shape = _shape(value, name, findings)
+    shape = _find_shape(value, name, findings)
     if shape is None:
         return Resolved({"name": name}, [])
     ids = Ids()
@@ -143,7 +143,7 @@ def resolve_sidecar(value: JSON, name: str, findings: Findings) -> SuiteFields:
     return read_suite_fields(settle_names(raw, (), SUITE, findings), name, (), findings)
 
 
-def _shape(value: JSON, name: str, findings: Findings) -> _Shape | None:
+def _find_shape(value: JSON, name: str, findings: Findings) -> _Shape | None:
     nothing = SuiteFields({"name": name}, NOTHING_SHARED)
     if type(value) is list:
         if not value:

@@ -52,7 +52,7 @@ def read_shard(environment: Mapping[str, str], of: int | None) -> Shard:
 
 
 def _place_in(array: _Array, environment: Mapping[str, str], of: int | None) -> Shard:
-    said = _read(array.total, environment) if array.total else None
+    said = _read_number(array.total, environment) if array.total else None
     if said is None and of is None:
         raise ValueError(
             f"{array.name} doesn't tell a task how many there are: write it as auto/5, "
@@ -62,8 +62,8 @@ def _place_in(array: _Array, environment: Mapping[str, str], of: int | None) -> 
         raise ValueError(f"{array.total} is {said}, not {of}")
     count = of if said is None else said
     assert count is not None
-    ahead = _read(array.number, environment) - _read(array.first, environment)
-    place, rest = divmod(ahead, max(_read(array.step, environment), 1))
+    ahead = _read_number(array.number, environment) - _read_number(array.first, environment)
+    place, rest = divmod(ahead, max(_read_number(array.step, environment), 1))
     if rest or not 0 <= place < count:
         raise ValueError(
             f"{array.number} is {environment[array.number]}, which is none of {count} tasks "
@@ -72,7 +72,7 @@ def _place_in(array: _Array, environment: Mapping[str, str], of: int | None) -> 
     return Shard(place + 1, count)
 
 
-def _read(name: str, environment: Mapping[str, str]) -> int:
+def _read_number(name: str, environment: Mapping[str, str]) -> int:
     """A number, or what the variable of that name has."""
     text = name if name.isdigit() else environment.get(name, "")
     if not (text.isascii() and text.isdigit() and len(text) <= 9):

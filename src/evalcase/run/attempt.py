@@ -50,22 +50,22 @@ async def make_attempt(
         came = guests.call(target.answer, question, limit_s, question.case)
         stay = came if isinstance(came, Stay) else await came
     else:
-        stay = await guests.run(_planned(plan, question), limit_s, question.case)
-    quota = None if target.traits.quota is None else _quota(target.traits.quota)
+        stay = await guests.run(_begin_plan(plan, question), limit_s, question.case)
+    quota = None if target.traits.quota is None else _take_quota(target.traits.quota)
     if stay.is_late:
         # Code that was told to leave may say anything; and so may one that didn't listen.
         late = OverTimeError(limit_s)
-        return Attempted(None, late, stay.took_s, quota, _seen(target, question))
+        return Attempted(None, late, stay.took_s, quota, _see_question(target, question))
     if stay.error is not None:
-        told = _told(stay.error)
-        return Attempted(None, told, stay.took_s, quota, _seen(target, question))
+        told = _explain_error(stay.error)
+        return Attempted(None, told, stay.took_s, quota, _see_question(target, question))
     try:
         return tuple_of(Attempted, (check_answer(stay.value), None, stay.took_s, quota, None))
     except BaseException as error:  # noqa: BLE001 - even to look at it is to call the user's code
         return Attempted(None, error, stay.took_s, quota)
 
 
-def _quota(take: Callable[[], Quota | None]) -> Quota | None:
+def _take_quota(take: Callable[[], Quota | None]) -> Quota | None:
     try:
         said = take()
     except Exception:  # noqa: BLE001 - a target may be anybody's, and the answer is there
@@ -73,7 +73,7 @@ def _quota(take: Callable[[], Quota | None]) -> Quota | None:
     return said if isinstance(said, Quota) else None
 
 
-def _seen(target: Target, question: Question) -> Mapping[str, JSON] | None:
+def _see_question(target: Target, question: Question) -> Mapping[str, JSON] | None:
     look = target.traits.seen
     try:
         return None if look is None else recordable_details(dict(look(question)))
@@ -81,20 +81,20 @@ def _seen(target: Target, question: Question) -> Mapping[str, JSON] | None:
         return None
 
 
-def _planned(
+def _begin_plan(
     plan: Callable[[Question], Awaitable[Answer]], question: Question
 ) -> Awaitable[object]:
     try:
         return plan(question)
     except BaseException as error:  # noqa: BLE001 - a target may be anybody's
-        return _raise(error)
+        return _raise_error(error)
 
 
-async def _raise(error: BaseException) -> NoReturn:
+async def _raise_error(error: BaseException) -> NoReturn:
     raise error
 
 
-def _told(error: BaseException) -> BaseException:
+def _explain_error(error: BaseException) -> BaseException:
     """An error in words that say whose it is."""
     if isinstance(error, NothingToAwaitError):
         what = "the method `answer` of a Target has to be async (`async def answer`)"

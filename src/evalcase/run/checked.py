@@ -25,7 +25,7 @@ def check_answer(answer: object) -> Answer:
     if all(map(_is_usual, answer.messages)) and not answer.steps:
         return answer
     # Plain values all through: those of a class of their own may do anything when they are used.
-    messages = tuple([_plain(message) for message in answer.messages])
+    messages = tuple([_copy_message(message) for message in answer.messages])
     return replace(answer, messages=messages, steps=copy_steps(answer.steps))
 
 
@@ -52,7 +52,7 @@ def _fault_of(answer: Answer) -> str | None:
         if fault is not None:
             return fault
     usage: object = answer.usage
-    if usage is not None and not _counts(usage):
+    if usage is not None and not _has_counts(usage):
         return "`usage` is not a Usage of whole numbers"
     cost: object = answer.cost_usd
     if cost is not None and not _is_amount(cost):
@@ -96,13 +96,13 @@ def _is_usual(message: Message) -> bool:
     return type(role) is str and role == "assistant"
 
 
-def _plain(message: Message) -> Message:
+def _copy_message(message: Message) -> Message:
     copied = copy_json(message)
     assert isinstance(copied, dict)
     return take_message(copied)
 
 
-def _counts(usage: object) -> bool:
+def _has_counts(usage: object) -> bool:
     if not isinstance(usage, Usage):
         return False
     counts: tuple[object, ...] = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)

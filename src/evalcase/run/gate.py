@@ -128,7 +128,7 @@ class Gate:
             return Asked(tried.answer, None, 1, tried.duration_s)
         by_hand = isinstance(tried.error, KeyboardInterrupt)
         again_in_s = self._wait(tried.error, begun)
-        return Asked(None, _failure(tried), 1, tried.duration_s, (), by_hand, again_in_s)
+        return Asked(None, _failure_of_attempt(tried), 1, tried.duration_s, (), by_hand, again_in_s)
 
     @property
     def is_spent(self) -> bool:
@@ -213,7 +213,7 @@ class Gate:
                 return tuple_of(
                     Asked, (tried.answer, None, number, tried.duration_s, retried, False, None)
                 )
-            failure = _failure(tried)
+            failure = _failure_of_attempt(tried)
             wait_s = self._wait(tried.error, number)
             if wait_s is None:
                 by_hand = isinstance(tried.error, KeyboardInterrupt)
@@ -258,7 +258,7 @@ class _Steadfast:
             return await pace.begin()
 
 
-def _failure(tried: Attempted) -> Failure:
+def _failure_of_attempt(tried: Attempted) -> Failure:
     error = tried.error
     assert error is not None
     is_late = isinstance(error, OverTimeError)

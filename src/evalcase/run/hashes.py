@@ -44,7 +44,7 @@ def hash_question(case: Case, files: Mapping[str, str] | None = None) -> str:
         asked["protocol"] = USER_PROTOCOL
     if files:
         asked["files"] = files
-    return _hash(_to_json(asked))
+    return _hash_text(_to_json(asked))
 
 
 def hash_plain_question(case: Case) -> str | None:
@@ -80,7 +80,7 @@ def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
         ]
     if prints:
         graded["code"] = list(prints)
-    return _hash(_to_json(graded))
+    return _hash_text(_to_json(graded))
 
 
 def _hash_plain(messages: Sequence[Mapping[str, object]]) -> str | None:
@@ -95,5 +95,5 @@ def _hash_plain(messages: Sequence[Mapping[str, object]]) -> str | None:
     return None
 
 
-def _hash(text: str) -> str:
+def _hash_text(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -48,7 +48,7 @@ class KnownCases:
     def describe_case(self, place: str, id: str) -> str:
         """Where a case is that a suite has not got, or what was probably meant, in brackets."""
         having = self._having.get(id)
-        elsewhere = f"`{id}` is in {_listed(having)}" if having else None
+        elsewhere = f"`{id}` is in {_list_names(having)}" if having else None
         if place not in self._suites:
             suites = dict.fromkeys(islice(self._suites.values(), _MOST_KNOWN))
             there_are = elsewhere or _nearest_to(place, suites) or _there_are(suites)
@@ -80,10 +80,10 @@ def _nearest_to(name: str, known: Collection[str], quote: str = "") -> str | Non
 
 
 def _there_are(known: Collection[str], quote: str = "") -> str:
-    return f"there {'is' if len(known) == 1 else 'are'} {_listed(known, quote)}"
+    return f"there {'is' if len(known) == 1 else 'are'} {_list_names(known, quote)}"
 
 
-def _listed(known: Collection[str], quote: str = "") -> str:
+def _list_names(known: Collection[str], quote: str = "") -> str:
     told = ", ".join(f"{quote}{each}{quote}" for each in islice(known, _MOST_TOLD))
     more = len(known) - _MOST_TOLD
     return f"{told} and {more:,} more" if more > 0 else told

@@ -52,7 +52,7 @@ class Life:
         if self._task is None or self._closed is None:
             return None
         self._over.set()
-        stay = await self._guests.run(_wait(self._closed), limit_s, "close")
+        stay = await self._guests.run(_wait_for_close(self._closed), limit_s, "close")
         if stay.is_late:
             self._guests.give_up(self._task)
             return TooSlowError(f"took more than {limit_s:g} s and was given up")
@@ -64,7 +64,7 @@ class Life:
         error: BaseException | None = None
         before = forks.count
         try:
-            await _awaitable(self._target.open(), "open")
+            await _check_awaitable(self._target.open(), "open")
         except BaseException as caught:  # noqa: BLE001 - the boundary: set-up may raise anything
             error = caught
         forks.end_if_forked(before)
@@ -76,7 +76,7 @@ class Life:
             with suppress(asyncio.CancelledError):
                 await self._over.wait()
         try:
-            await _awaitable(self._target.close(), "close")
+            await _check_awaitable(self._target.close(), "close")
         except BaseException as caught:  # noqa: BLE001 - the boundary: so may tear-down
             error = caught
         forks.end_if_forked(before)
@@ -85,11 +85,11 @@ class Life:
         del error  # its traceback has this frame: neither would be freed
 
 
-async def _wait(closed: asyncio.Future[BaseException | None]) -> None:
+async def _wait_for_close(closed: asyncio.Future[BaseException | None]) -> None:
     await asyncio.wait([closed])
 
 
-def _awaitable(given: object, method: str) -> Awaitable[object]:
+def _check_awaitable(given: object, method: str) -> Awaitable[object]:
     """The same. Raise TargetError where a method that has to be async is a plain one."""
     if isawaitable(given):
         return given

@@ -46,7 +46,7 @@ class Limits:
     def of_rate(self, name: str, own: Rate) -> Rate | None:
         """How much a target is asked in a minute, whoever asks; None if nothing says so."""
         said = (self.rates or {}).get(name, Rate())
-        least = Rate(_least(said.rpm, own.rpm), _least(said.tpm, own.tpm))
+        least = Rate(_find_least(said.rpm, own.rpm), _find_least(said.tpm, own.tpm))
         return None if least == Rate() else least
 
     def of_target(self, name: str) -> int:
@@ -54,5 +54,5 @@ class Limits:
         return min(self.concurrency, (self.per_target or {}).get(name, self.concurrency))
 
 
-def _least(*bounds: int | None) -> int | None:
+def _find_least(*bounds: int | None) -> int | None:
     return min((bound for bound in bounds if bound is not None), default=None)

@@ -79,7 +79,7 @@ class OpenTargets:
         self._stack.push_async_callback(self._close, name, life)
         error = await life.open()
         if error is not None:
-            raise _told(error)
+            raise _explain_error(error)
         self._opened(target)
         self.by_name[name] = target
 
@@ -91,7 +91,7 @@ class OpenTargets:
             self._warn(f"`{name}`: tear-down {what}")
 
 
-def _told(error: BaseException) -> BaseException:
+def _explain_error(error: BaseException) -> BaseException:
     """Why a target doesn't open; a person may have ended it while something was imported."""
     if isinstance(error, ConfigError | TargetError | KeyboardInterrupt):
         return error

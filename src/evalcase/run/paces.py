@@ -42,7 +42,7 @@ class Paces:
         known = error if isinstance(error, TargetError) else None
         answer = None if tried is None else tried.answer
         if tried is not None and tried.quota is not None:
-            _learn(pace, tried.quota)
+            _learn_quota(pace, tried.quota)
         tokens = None if pace.rates is None or answer is None else self._tokens(name, pace, answer)
         pace.end(
             turn,
@@ -62,7 +62,7 @@ class Paces:
         return None
 
 
-def _learn(pace: Pace, quota: Quota) -> None:
+def _learn_quota(pace: Pace, quota: Quota) -> None:
     if pace.rates is None:
         _keep_rate(pace, Rate())
     pace.learn(quota)

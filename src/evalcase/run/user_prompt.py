@@ -45,7 +45,7 @@ _TURNED = {"user": "assistant", "assistant": "user"}
 def show_user(user: SimulatedUser, said: Sequence[Message]) -> tuple[Message, ...]:
     """What it is shown after all that was said."""
     task = Message({"role": "system", "content": describe_task(user)})
-    return (task, *[Message({"role": role, "content": text}) for role, text in _turned(said)])
+    return (task, *[Message({"role": role, "content": text}) for role, text in _turn_roles(said)])
 
 
 def describe_task(user: SimulatedUser) -> str:
@@ -61,14 +61,14 @@ def describe_task(user: SimulatedUser) -> str:
 def _list_facts(facts: list[str] | dict[str, JSON]) -> str:
     if isinstance(facts, list):
         return "\n".join(f"- {fact}" for fact in facts)
-    return "\n".join(f"- {name}: {_value(value)}" for name, value in facts.items())
+    return "\n".join(f"- {name}: {_write_value(value)}" for name, value in facts.items())
 
 
-def _value(value: JSON) -> str:
+def _write_value(value: JSON) -> str:
     return value if isinstance(value, str) else as_json(value)
 
 
-def _turned(said: Sequence[Message]) -> Iterator[tuple[str, str]]:
+def _turn_roles(said: Sequence[Message]) -> Iterator[tuple[str, str]]:
     """The conversation as the user sees it: no instructions, no tools, and turn by turn."""
     rows: list[tuple[str, str]] = []
     for message in said:

@@ -144,7 +144,7 @@ class Suites:
     def __iter__(self) -> Iterator[tuple[str, Case]]:
         for path, cases in self._files.items():
             if isinstance(cases, Snapshot):
-                given = _again(self._place(path), cases)
+                given = _read_again(self._place(path), cases)
             else:
                 given = self._look_up(cases)
             for case in given:
@@ -191,7 +191,7 @@ class Suites:
         return os.path.join(self._cwd, path)
 
 
-def _again(path: str, snapshot: Snapshot) -> Iterator[Case]:
+def _read_again(path: str, snapshot: Snapshot) -> Iterator[Case]:
     """The cases of a file that was valid. Raise ConfigError if it is not what it was then: before
     a case of another file is given, and before the end of a shorter one is taken for its end."""
     named: list[str] = []

@@ -69,13 +69,13 @@ def fix_text(text: str, format: Format, path: str, known: Known) -> tuple[str, l
 
 
 def _fix_once(text: str, format: Format, path: str, known: Known) -> tuple[str, list[Mended]]:
-    problems = _problems(text, format, path, known)
-    planned = _apart([each for each in problems if each.fix is not None])
+    problems = _find_problems(text, format, path, known)
+    planned = _choose_apart([each for each in problems if each.fix is not None])
     if not planned:
         return text, []
     edits = [Edit(each.span, each.fix) for each in planned if each.span and each.fix is not None]
     after = apply_edits(text, edits, format)
-    if not _is_better(_problems(after, format, path, known), problems):
+    if not _is_better(_find_problems(after, format, path, known), problems):
         return text, []
     lines = Lines(text, only_feeds=format == "jsonl")
     return after, [
@@ -84,12 +84,12 @@ def _fix_once(text: str, format: Format, path: str, known: Known) -> tuple[str, 
     ]
 
 
-def _problems(text: str, format: Format, path: str, known: Known) -> list[Problem]:
+def _find_problems(text: str, format: Format, path: str, known: Known) -> list[Problem]:
     found = load_text(text, format, path, known).problems
     return [problem for problem in found if problem.path == path and problem.span is not None]
 
 
-def _apart(problems: list[Problem]) -> list[Problem]:
+def _choose_apart(problems: list[Problem]) -> list[Problem]:
     """Those of some problems, in order, whose places don't overlap."""
     chosen: list[Problem] = []
     end: tuple[int, ...] = (0, 0)
@@ -103,14 +103,16 @@ def _apart(problems: list[Problem]) -> list[Problem]:
 def _is_better(after: list[Problem], before: list[Problem]) -> bool:
     """Whether there is less to say than before. Behind what can't be read may be anything."""
     if any(each.code == "syntax" for each in before):
-        return _places(after) != _places(before)
+        return _list_places(after) != _list_places(before)
     # A case that has become valid may get advice that it was not worth before.
-    return _weight(after) < _weight(before) and not any(each.code == "syntax" for each in after)
+    return _weigh_problems(after) < _weigh_problems(before) and not any(
+        each.code == "syntax" for each in after
+    )
 
 
-def _weight(problems: list[Problem]) -> tuple[int, int]:
+def _weigh_problems(problems: list[Problem]) -> tuple[int, int]:
     return sum(problem.severity == "error" for problem in problems), len(problems)
 
 
-def _places(problems: list[Problem]) -> list[tuple[str, Span | None]]:
+def _list_places(problems: list[Problem]) -> list[tuple[str, Span | None]]:
     return [(problem.code, problem.span) for problem in problems]

@@ -34,7 +34,7 @@ class OtherName(NamedTuple):
 
     @property
     def new(self) -> str:
-        return ", ".join([self.spelling.name, *_pairs(self.spelling.adds)])
+        return ", ".join([self.spelling.name, *_write_pairs(self.spelling.adds)])
 
     @property
     def has_options(self) -> bool:
@@ -87,12 +87,15 @@ class _Writing(NamedTuple):
         if grader.at == "key":
             return self._of_key(name)
         if grader.path[-1] == "type":
-            pairs = [self._renamed(name, grader.spelling.name), *_pairs(more, self.document.format)]
+            pairs = [
+                self._renamed(name, grader.spelling.name),
+                *_write_pairs(more, self.document.format),
+            ]
             key = self._span(grader.path, "key")
             return (Edit(name, self._join(pairs, grader.path[:-1], key)), *self._renames())
         if not more:
             return (Edit(name, self._renamed(name, grader.spelling.name)),)
-        pairs = _pairs({"type": grader.spelling.name, **more}, self.document.format)
+        pairs = _write_pairs({"type": grader.spelling.name, **more}, self.document.format)
         return (Edit(name, "{" + ", ".join(pairs) + "}"),)
 
     def _of_key(self, name: Span) -> tuple[Edit, ...] | None:
@@ -107,7 +110,7 @@ class _Writing(NamedTuple):
             return (renamed,)
         if grader.value is None:
             return None
-        pairs = _pairs({"type": spelling.name, **spelling.adds}, self.document.format)
+        pairs = _write_pairs({"type": spelling.name, **spelling.adds}, self.document.format)
         pairs.append(self._renamed(name, argument))
         return (Edit(name, self._join(pairs, grader.path[:-1], name)),)
 
@@ -117,7 +120,7 @@ class _Writing(NamedTuple):
         if not paths:
             return None
         first, *others = self._renames(every=True)
-        pairs = [*_pairs(self.grader.spelling.adds, self.document.format), first.text]
+        pairs = [*_write_pairs(self.grader.spelling.adds, self.document.format), first.text]
         joined = first._replace(text=self._join(pairs, self.grader.path, first.span))
         return (joined, *[each for each in others if each.text != self._text_of(each.span)])
 
@@ -162,7 +165,7 @@ def _option_paths(grader: OtherName) -> list[KeyPath]:
     return [(*grader.path[:-1], name) for name in grader.value if name != "type"]
 
 
-def _pairs(options: Mapping[str, JSON], format: str = "yaml") -> list[str]:
+def _write_pairs(options: Mapping[str, JSON], format: str = "yaml") -> list[str]:
     if format == "yaml":
         return [f"{name}: {each if isinstance(each, str) else json.dumps(each)}"
                 for name, each in options.items()]  # fmt: skip

@@ -155,7 +155,7 @@ def _load_document(
         problems = in_order(problems + held)
         valid = [case for case in cases if case is not None]
         read = cases if origins is None else resolved.by_origin()
-        return _loaded(path, fields, valid, problems, len(cases), origins)._replace(read=read)
+        return _make_loaded(path, fields, valid, problems, len(cases), origins)._replace(read=read)
 
 
 def _name_foreign(path: str, findings: Findings, value: JSON, cases: list[Case | None]) -> None:
@@ -187,10 +187,10 @@ def _load_lines(
             seen += 1
             if keep and item is not None:
                 cases.append(item)
-    return _loaded(path, stream.fields, cases, in_order(problems), seen, stream.origins)
+    return _make_loaded(path, stream.fields, cases, in_order(problems), seen, stream.origins)
 
 
-def _loaded(
+def _make_loaded(
     path: str, fields: dict[str, Any], cases: list[Case], problems: list[Problem], seen: int,
     origins: Sequence[int] | None = None,
 ) -> Loaded:  # fmt: skip

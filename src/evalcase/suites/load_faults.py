@@ -29,12 +29,12 @@ def place_load_faults(
     found = [
         problem
         for suite, its in by_suite.items()
-        for problem in (_at_case(its) if held else _place(suite, its, config))
+        for problem in (_at_case(its) if held else _place_faults(suite, its, config))
     ]
     return in_order([replace(problem, stops=True) for problem in found])
 
 
-def _place(suite: str, faults: Sequence[CaseFault], config: Config) -> Iterator[Problem]:
+def _place_faults(suite: str, faults: Sequence[CaseFault], config: Config) -> Iterator[Problem]:
     known = _Unusable(config, faults)
     problems = load_file(suite, keep=False, known=known).problems
     yield from [each for each in problems if (each.code, each.message) in known.said]

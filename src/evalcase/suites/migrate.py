@@ -82,12 +82,12 @@ def migrate_bytes(data: bytes, format: Format, path: str) -> Migration:
     body = data[len(mark) :]
     result = Migration(path, data, data, [], [], [])
     after: list[bytes] = []
-    for number, piece in _pieces(body, format):
+    for number, piece in _split_pieces(body, format):
         after.append(_migrate_piece(piece, number, format, result))
     return result._replace(after=mark + b"".join(after))
 
 
-def _pieces(body: bytes, format: Format) -> Iterator[tuple[int, bytes]]:
+def _split_pieces(body: bytes, format: Format) -> Iterator[tuple[int, bytes]]:
     """A JSONL file line by line, with line numbers; any other file as a whole."""
     if format != "jsonl":
         yield 1, body
@@ -117,18 +117,22 @@ def _migrate_piece(piece: bytes, number: int, format: Format, result: Migration)
 
 
 def _migrate_document(document: Document, format: Format, result: Migration) -> str:
-    meaning, findings = _resolve(document, format)
+    meaning, findings = _resolve_document(document, format)
     planned, left = plan_renames(document, findings)
 
     def keeps_meaning(renames: list[Rename]) -> bool:
         after = parse_document(apply_renames(document, renames), format, document.path)
-        return after.readable and not after.faults and are_same(_resolve(after, format)[0], meaning)
+        return (
+            after.readable
+            and not after.faults
+            and are_same(_resolve_document(after, format)[0], meaning)
+        )
 
     renames = _renames_that_go(document, findings, [rename for rename, _ in planned], keeps_meaning)
     done = {rename.span for rename in renames}
     left += [each._replace(hint=_TOO_MUCH) for rename, each in planned if rename.span not in done]
     offset = document.first_line - 1
-    shifted = [_lowered(rename, offset) for rename in renames]
+    shifted = [_lower_rename(rename, offset) for rename in renames]
     result.renames.extend(shifted)
     unique = {(finding.path, finding.code): finding for finding in left}
     # A key in an anchor may stand beside its primary in one case, and alone in the next.
@@ -138,12 +142,12 @@ def _migrate_document(document: Document, format: Format, result: Migration) -> 
     return apply_renames(document, renames)
 
 
-def _lowered(rename: Rename, lines: int) -> Rename:
-    edits = [edit._replace(span=_lower(edit.span, lines)) for edit in rename.edits]
-    return rename._replace(span=_lower(rename.span, lines), edits=tuple(edits))
+def _lower_rename(rename: Rename, lines: int) -> Rename:
+    edits = [edit._replace(span=_lower_span(edit.span, lines)) for edit in rename.edits]
+    return rename._replace(span=_lower_span(rename.span, lines), edits=tuple(edits))
 
 
-def _lower(span: Span, lines: int) -> Span:
+def _lower_span(span: Span, lines: int) -> Span:
     return span._replace(line=span.line + lines, end_line=span.end_line + lines)
 
 
@@ -208,7 +212,7 @@ class _Search:
 _MOST_TRIES = 40
 
 
-def _resolve(document: Document, format: Format) -> tuple[Any, list[Finding]]:
+def _resolve_document(document: Document, format: Format) -> tuple[Any, list[Finding]]:
     """What a document means: its fields, its cases and the errors in it; and what is found."""
     findings = Findings(_INSTALLED, SuiteFiles(folder_of(document.path)))
     if format == "jsonl":

@@ -132,9 +132,9 @@ class SuiteFiles:
             if row.faults:
                 problems += row.problems
             elif row.width < header.width:
-                problems += row.place([_lacking(row.width, header.width)])
+                problems += row.place([_find_lacking_cells(row.width, header.width)])
             else:
-                yield TableRow({**empty, **_texts(row)}, f"{shown}:{row.first_line}")
+                yield TableRow({**empty, **_texts_of_row(row)}, f"{shown}:{row.first_line}")
         self._tell(shown, problems)
 
     def _tell(self, shown: str, problems: list[Problem]) -> None:
@@ -147,12 +147,12 @@ class SuiteFiles:
 _NO_ROW = Finding("wrong-type", (), "a row is a mapping of names to values")
 
 
-def _lacking(cells: int, columns: int) -> Finding:
+def _find_lacking_cells(cells: int, columns: int) -> Finding:
     message = (
         f"this row has {cells} cell{'' if cells == 1 else 's'}, and there are {columns} columns"
     )
     return Finding("syntax", (), message, "an empty cell has its comma, too")
 
 
-def _texts(row: CsvRow) -> dict[str, str]:
+def _texts_of_row(row: CsvRow) -> dict[str, str]:
     return {name: cell.text for name, cell in row.cells.items()}

@@ -16,7 +16,7 @@ def number_cases(cases: Sequence[Case], path: str) -> tuple[Case, ...]:
 
     Raise SuiteError, with all of them, for ids that were written twice.
     """
-    shared = _twice(cases)
+    shared = _find_twice(cases)
     if not shared:
         return tuple(cases)
     # A copy that has its number already is numbered with the others.
@@ -37,7 +37,7 @@ def number_cases(cases: Sequence[Case], path: str) -> tuple[Case, ...]:
     return tuple(numbered)
 
 
-def _twice(cases: Sequence[Case]) -> set[str]:
+def _find_twice(cases: Sequence[Case]) -> set[str]:
     seen: set[str] = set()
     twice: set[str] = set()
     for case in cases:

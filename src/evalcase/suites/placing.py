@@ -37,7 +37,7 @@ def place_cases(path: str, numbers: Sequence[int]) -> list[Span | None]:
         return [None] * len(numbers)
     if not document.readable:
         return [None] * len(numbers)
-    return _spans(document, [_find_case(document.value, number) for number in numbers])
+    return _find_spans(document, [_find_case(document.value, number) for number in numbers])
 
 
 def _place_lines(path: str, numbers: Sequence[int]) -> list[Span | None]:
@@ -45,7 +45,7 @@ def _place_lines(path: str, numbers: Sequence[int]) -> list[Span | None]:
     with open_bytes(path) as file:
         for at, line in enumerate(read_lines(file, path)):
             if at in wanted and not isinstance(line, Problem):
-                (found[at],) = _spans(document_of(line, path), [()])
+                (found[at],) = _find_spans(document_of(line, path), [()])
             if len(found) == len(wanted):
                 break
     return [found.get(number) for number in numbers]
@@ -63,7 +63,7 @@ def _find_case(value: Any, number: int) -> KeyPath | None:  # noqa: ANN401 - wha
     return () if number == 0 else None
 
 
-def _spans(document: Document, places: Sequence[KeyPath | None]) -> list[Span | None]:
+def _find_spans(document: Document, places: Sequence[KeyPath | None]) -> list[Span | None]:
     known = [where for where in places if where is not None]
     problems = iter(document.place([Finding("no-cases", where, "") for where in known]))
     return [None if where is None else next(problems).span for where in places]

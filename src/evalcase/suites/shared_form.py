@@ -34,7 +34,7 @@ def share_fields(
         common = _common_start([each.get(name, []) for each in cases], name)
         if common:
             shared[name] = common
-    return shared, [_without(case, shared) for case in cases]
+    return shared, [_drop_shared(case, shared) for case in cases]
 
 
 def _common_start(lists: list[list[Any]], name: str) -> list[Any]:
@@ -51,7 +51,7 @@ def _common_start(lists: list[list[Any]], name: str) -> list[Any]:
     return common
 
 
-def _without(case: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
+def _drop_shared(case: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
     left = {}
     for name, value in case.items():
         if name in _FIRST and name in shared:

@@ -36,10 +36,15 @@ class Shortening:
         short = fields = self.fields(case)
         if "expected_output" in fields:
             short["expected_output"] = self._shortest(
-                read_expected_output, "expected_output", fields["expected_output"], _contents
+                read_expected_output,
+                "expected_output",
+                fields["expected_output"],
+                _shorten_messages,
             )
         if "rubrics" in fields:
-            short["rubrics"] = self._each(read_rubrics, "rubrics", fields["rubrics"], _texts)
+            short["rubrics"] = self._each(
+                read_rubrics, "rubrics", fields["rubrics"], _shorten_rubric
+            )
         if isinstance(fields.get("turns"), list):
             short["turns"] = [self._turn(turn) for turn in fields["turns"]]
         if isinstance(fields.get("user"), dict):
@@ -56,17 +61,22 @@ class Shortening:
     def _user(self, user: dict[str, Any]) -> dict[str, Any]:
         if "first" not in user:
             return user
-        return {**user, "first": self._shortest(read_input, "input", user["first"], _contents)}
+        return {
+            **user,
+            "first": self._shortest(read_input, "input", user["first"], _shorten_messages),
+        }
 
     def fields(self, fields: dict[str, Any]) -> dict[str, Any]:
         """What cases and suites have in common, in short; and all else as it is."""
         short: dict[str, Any] = copy_value(fields)
         if "input" in short:
-            short["input"] = self._shortest(read_input, "input", short["input"], _contents)
+            short["input"] = self._shortest(read_input, "input", short["input"], _shorten_messages)
         if "graders" in short:
             short["graders"] = self._graders(short["graders"])
         if "repeat" in short:
-            short["repeat"] = self._shortest(read_repeat, "repeat", short["repeat"], _times)
+            short["repeat"] = self._shortest(
+                read_repeat, "repeat", short["repeat"], _shorten_repeat
+            )
         targets = short.get("targets")
         if isinstance(targets, list) and len(targets) == 1 and targets[0]:
             short = {
@@ -120,7 +130,7 @@ class Shortening:
         yield {"type": name, **options}
 
 
-def _contents(messages: object) -> Iterator[object]:
+def _shorten_messages(messages: object) -> Iterator[object]:
     """A single message as what it says, or without the list around it."""
     if isinstance(messages, list) and len(messages) == 1 and isinstance(messages[0], dict):
         if messages[0].get("content") is not None:
@@ -128,11 +138,11 @@ def _contents(messages: object) -> Iterator[object]:
         yield messages[0]
 
 
-def _times(repeat: object) -> Iterator[object]:
+def _shorten_repeat(repeat: object) -> Iterator[object]:
     if isinstance(repeat, dict) and "times" in repeat:
         yield repeat["times"]
 
 
-def _texts(rubric: object) -> Iterator[object]:
+def _shorten_rubric(rubric: object) -> Iterator[object]:
     if isinstance(rubric, dict) and "text" in rubric:
         yield rubric["text"]

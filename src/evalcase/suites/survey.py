@@ -77,7 +77,7 @@ def survey_cases(
     fault: ConfigError | None = None
     try:
         if options.selection.shard is not None:
-            found = found._replace(choice=_deal(choice, checked, options.selection.shard))
+            found = found._replace(choice=_deal_cases(choice, checked, options.selection.shard))
             deque(checked, maxlen=0)  # a limit may have left some unread
             checked = iter(suites)
         named = tuple(dict.fromkeys(options.targets))
@@ -149,7 +149,7 @@ class _Seen:
             yield each
 
 
-def _deal(choice: Chooser, cases: Iterable[tuple[str, Case]], shard: Shard) -> Chooser:
+def _deal_cases(choice: Chooser, cases: Iterable[tuple[str, Case]], shard: Shard) -> Chooser:
     """The choice with its part of all cases. What is held of each is a number."""
     numbers, total = array("Q"), 0
     digest = cache(digest_file)

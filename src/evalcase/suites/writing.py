@@ -65,7 +65,7 @@ def suite_text(suite: Suite, path: str) -> str:
         written["cases"] = [shortening.case(case) for case in rest]
         text = "".join(suite_lines(written))
         loaded = load_text(text, "yaml", path)
-        if loaded.suite is not None and _exact(loaded.suite) == _exact(suite):
+        if loaded.suite is not None and _write_exact(loaded.suite) == _write_exact(suite):
             return text
     if loaded.suite is None:
         raise SuiteError(loaded.problems)
@@ -79,7 +79,7 @@ def suite_lines(written: Mapping[str, Any], comments: Comments = _NO_COMMENTS) -
     what its path leads to (`("cases", 3, "graders", 0)`), and where that isn't there (one past
     the end of a list, a field that was left out) at the end of what it would be in.
     """
-    value = _ordered(written, _SUITE_ORDER, last="cases")
+    value = _order_fields(written, _SUITE_ORDER, last="cases")
     if isinstance(value.get("cases"), list):
         value["cases"] = [_lay_out(case) for case in value["cases"]]
     if isinstance(value.get("graders"), list):
@@ -93,7 +93,7 @@ def suite_lines(written: Mapping[str, Any], comments: Comments = _NO_COMMENTS) -
 def _lay_out(case: Any) -> Any:  # noqa: ANN401 - a case as it is written
     if not isinstance(case, dict):
         return case
-    value = _ordered(case, _CASE_ORDER)
+    value = _order_fields(case, _CASE_ORDER)
     if isinstance(value.get("graders"), list):
         value["graders"] = _in_line(value["graders"])
     if isinstance(value.get("turns"), list):
@@ -103,7 +103,9 @@ def _lay_out(case: Any) -> Any:  # noqa: ANN401 - a case as it is written
     return value
 
 
-def _ordered(fields: Mapping[str, Any], order: tuple[str, ...], last: str = "") -> dict[str, Any]:
+def _order_fields(
+    fields: Mapping[str, Any], order: tuple[str, ...], last: str = ""
+) -> dict[str, Any]:
     known = [name for name in order if name in fields]
     rest = [name for name in fields if name not in order and name != last]
     end = [last] if last in fields else []
@@ -124,5 +126,5 @@ def _option_in_line(grader: Any) -> Any:  # noqa: ANN401 - a grader as it is wri
     return {name: Inline(options) if isinstance(options, dict) else options}
 
 
-def _exact(suite: Suite) -> str:
+def _write_exact(suite: Suite) -> str:
     return dumps(suite.to_dict())

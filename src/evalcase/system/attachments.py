@@ -39,8 +39,8 @@ class Attachments:
             except (OSError, ValueError):
                 continue
         if not is_inside(os.path.normpath(os.path.join(self.folder, name)), self.root):
-            return _outside(name)
-        return Unfit("missing-file", f"there is no file `{_shown(name)}`", _hint(name))
+            return _refuse_outside(name)
+        return Unfit("missing-file", f"there is no file `{_show_name(name)}`", _hint_at_file(name))
 
     def find_from_root(self, name: str) -> str | Unfit:
         """The same for a file that is named from the root of the project, wherever the suite is."""
@@ -68,7 +68,7 @@ class Attachments:
     def _fit(self, path: str, name: str) -> str | Unfit:
         path = os.path.realpath(path)
         if not is_inside(path, self.root):
-            return _outside(name)
+            return _refuse_outside(name)
         if not os.path.lexists(path):
             return Unfit("missing-file", f"`{name}` is a link that leads nowhere")
         found = os.stat(path)
@@ -98,16 +98,16 @@ def find_attachments(
     return attachments_in(os.path.dirname(suite), root).find_all(messages)
 
 
-def _outside(name: str) -> Unfit:
-    message = f"`{_shown(name)}` lies outside the project, so evalcase won't read it"
+def _refuse_outside(name: str) -> Unfit:
+    message = f"`{_show_name(name)}` lies outside the project, so evalcase won't read it"
     return Unfit("file-outside-project", message, "copy the file into the project")
 
 
-def _shown(name: str) -> str:
+def _show_name(name: str) -> str:
     return name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
 
 
-def _hint(name: str) -> str:
+def _hint_at_file(name: str) -> str:
     if is_address(name):
         return "`path` names a file; the address of an image is written as its `url`"
     where = "next to the suite and in its parent folders up to the project root"

@@ -40,7 +40,7 @@ def names_of_class(tree: ast.Module, name: str) -> dict[str, bool] | None:
 
 def bound_by(statement: ast.stmt) -> set[str]:
     """The names that a statement binds."""
-    return {name for name, _ in _bound(statement)}
+    return {name for name, _ in _find_bound(statement)}
 
 
 def _bound_in_order(body: Iterable[ast.stmt]) -> dict[str, bool]:
@@ -51,15 +51,15 @@ def _bound_in_order(body: Iterable[ast.stmt]) -> dict[str, bool]:
             for target in statement.targets:
                 names.pop(target.id if isinstance(target, ast.Name) else "", None)
         else:
-            names.update(_bound(statement))
+            names.update(_find_bound(statement))
     return names
 
 
-def _bound(node: ast.AST) -> Iterator[tuple[str, bool]]:
+def _find_bound(node: ast.AST) -> Iterator[tuple[str, bool]]:
     """The names that are bound when it is gone through: not within functions and classes."""
     yield from _bound_itself(node)
     for child in _gone_through(node):
-        yield from _bound(child)
+        yield from _find_bound(child)
 
 
 def _bound_itself(node: ast.AST) -> Iterator[tuple[str, bool]]:

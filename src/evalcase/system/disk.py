@@ -87,7 +87,7 @@ def write_atomically(
     path = os.path.realpath(path)
     if not replace and os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
-    replaced = _replaceable(path)
+    replaced = _check_replaceable(path)
     draft = os.path.join(os.path.dirname(path), f".evalcase-{os.urandom(6).hex()}")
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o666)
     try:
@@ -125,7 +125,7 @@ def _name_newly(disk: Disk, draft: str, path: str) -> None:
         os.unlink(draft)
 
 
-def _replaceable(path: str) -> os.stat_result | None:
+def _check_replaceable(path: str) -> os.stat_result | None:
     """What is known of a file that is to be replaced; None if there is none."""
     try:
         about = os.stat(path)

@@ -32,13 +32,13 @@ def watch_forks() -> None:
     """Count forks from now on."""
     if sys.platform != "win32" and not _is_watching:
         _is_watching.append(True)
-        os.register_at_fork(after_in_child=_note)
+        os.register_at_fork(after_in_child=_note_fork)
 
 
 def end_if_forked(before: int) -> None:
     """End this process if it was forked since."""
     if count != before:
-        _end()
+        _end_child()
 
 
 def hold_loop(loop: asyncio.AbstractEventLoop) -> Callable[[], None]:
@@ -48,17 +48,17 @@ def hold_loop(loop: asyncio.AbstractEventLoop) -> Callable[[], None]:
     return lambda: _loops.remove(loop)
 
 
-def _note() -> None:
+def _note_fork() -> None:
     global count  # noqa: PLW0603 - it is one for the process, as forking is
     count += 1
     for loop in _loops:
         with suppress(AttributeError):  # not a loop of asyncio's own
             loop._ready.clear()  # type: ignore[attr-defined]  # noqa: SLF001
-            loop._run_once = _end  # type: ignore[attr-defined]  # noqa: SLF001
+            loop._run_once = _end_child  # type: ignore[attr-defined]  # noqa: SLF001
     _loops.clear()
 
 
-def _end() -> None:
+def _end_child() -> None:
     with suppress(OSError):
         os.write(2, _WORD)
     end_process(_CODE)

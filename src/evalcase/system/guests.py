@@ -245,7 +245,7 @@ class Guests:
         if guest.extension is not None:
             guest.extension.cancel()
         if guest.stay is None and guest.task is not None:
-            _tell(guest.task, self._leaving)
+            _tell_task(guest.task, self._leaving)
         elif guest.call is not None and guest.waiter is not None:
             guest.waiter.cancel()  # it is not made, if it was not begun
 
@@ -261,7 +261,7 @@ class Guests:
 
     def give_up(self, task: asyncio.Task[None]) -> None:
         """Wait for a task no more. It may go on until the end."""
-        _tell(task, self._given_up)
+        _tell_task(task, self._given_up)
 
     async def settle(self) -> None:
         """Wait a little for those that were told to leave; they may hold what others close."""
@@ -287,7 +287,7 @@ class Guests:
             await asyncio.sleep(0)
 
 
-def _tell(task: asyncio.Task[None], those: set[asyncio.Task[None]]) -> None:
+def _tell_task(task: asyncio.Task[None], those: set[asyncio.Task[None]]) -> None:
     if not task.done():
         task.cancel()
         those.add(task)

@@ -36,16 +36,16 @@ def import_object(name: str, what: str, root: str | None = None) -> object:
     if found is None or (root is not None and names_file(module_name)):
         for fault in Reference().faults(name, ()):
             raise ConfigError(f"{what}: {fault.message}: {fault.hint}")
-        found = _import(module_name, f"{what} `{name}`", root or os.curdir)
+        found = _import_module(module_name, f"{what} `{name}`", root or os.curdir)
     for attribute in attributes.split("."):
         try:
             found = getattr(found, attribute)
         except AttributeError:
-            raise ConfigError(_missing(found, attribute, f"{what} `{name}`")) from None
+            raise ConfigError(_explain_missing(found, attribute, f"{what} `{name}`")) from None
     return found
 
 
-def _import(module_name: str, wanted: str, root: str) -> ModuleType:
+def _import_module(module_name: str, wanted: str, root: str) -> ModuleType:
     is_file = names_file(module_name)
     if is_file and (why := object_to_file(module_name, root)) is not None:
         raise ConfigError(f"{wanted}: {why}")
@@ -58,12 +58,12 @@ def _import(module_name: str, wanted: str, root: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is not None and f"{module_name}.".startswith(f"{error.name}."):
             raise ConfigError(f"{wanted}: {_no_module(error.name)}") from None
-        raise ConfigError(f"{wanted}: {_broken(module_name, error)}") from error
+        raise ConfigError(f"{wanted}: {_explain_broken(module_name, error)}") from error
     except KeyboardInterrupt:
         raise InterruptedRunError(f"while {wanted} was imported") from None
     except BaseException as error:
         # Whatever a module does when it is imported, it is the user's to mend.
-        raise ConfigError(f"{wanted}: {_broken(module_name, error)}") from error
+        raise ConfigError(f"{wanted}: {_explain_broken(module_name, error)}") from error
     finally:
         forks.end_if_forked(before)
 
@@ -84,11 +84,11 @@ def _modules_in(folder: str) -> list[str]:
     return [entry.removesuffix(".py") for entry in entries if entry.endswith(".py")]
 
 
-def _broken(module_name: str, error: BaseException) -> str:
+def _explain_broken(module_name: str, error: BaseException) -> str:
     return f"importing `{module_name}` failed: {describe_error(error)}"
 
 
-def _missing(found: object, attribute: str, wanted: str) -> str:
+def _explain_missing(found: object, attribute: str, wanted: str) -> str:
     hint = did_you_mean(attribute, [each for each in dir(found) if not each.startswith("_")])
     file = getattr(found, "__file__", None)
     where = f" ({file})" if file else ""

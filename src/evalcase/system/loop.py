@@ -49,17 +49,17 @@ def run_to_end(main: Coroutine[Any, Any, T], on_stray: OnStray = lambda _: None)
     let_go, is_broken = forks.hold_loop(loop), False
     try:
         asyncio.set_event_loop(loop)
-        loop.set_exception_handler(_handle)
-        _beat(loop)
+        loop.set_exception_handler(_handle_exception)
+        _beat_loop(loop)
         task = OwnTask(main, loop=loop)
-        with _interruptible(task):
+        with _make_interruptible(task):
             _run_until_done(loop, task, on_stray)
             return task.result()
     except LoopBrokenError:
         is_broken = True
         raise
     finally:
-        _close(loop, is_broken=is_broken)
+        _close_loop(loop, is_broken=is_broken)
         let_go()
 
 
@@ -70,20 +70,20 @@ def describe_stray(error: BaseException) -> str:
     return f"{error!r} was raised outside of any trial; the run goes on"
 
 
-def _handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _handle_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """What nobody looked at is logged, but for what was told when it left the loop."""
     if not isinstance(context.get("exception"), SystemExit | KeyboardInterrupt):
         loop.default_exception_handler(context)
 
 
-def _ignore(_: asyncio.AbstractEventLoop, __: dict[str, Any]) -> None:
+def _ignore_exception(_: asyncio.AbstractEventLoop, __: dict[str, Any]) -> None:
     """Nobody wants to know."""
 
 
-def _beat(loop: asyncio.AbstractEventLoop) -> None:
+def _beat_loop(loop: asyncio.AbstractEventLoop) -> None:
     """Have the loop turn now and then. One whose descriptors are closed is woken by nothing else,
     and notices only then."""
-    loop.call_later(_BEAT_S, _beat, loop)
+    loop.call_later(_BEAT_S, _beat_loop, loop)
 
 
 def _run_until_done(
@@ -143,7 +143,7 @@ def _is_own(handle: asyncio.Handle) -> bool:
 
 
 @contextmanager
-def _interruptible(task: OwnTask[Any]) -> Iterator[None]:
+def _make_interruptible(task: OwnTask[Any]) -> Iterator[None]:
     """Have Ctrl-C end a task, where that is not somebody else's to decide."""
     is_ours = (
         threading.current_thread() is threading.main_thread()
@@ -172,10 +172,10 @@ def _interruptible(task: OwnTask[Any]) -> Iterator[None]:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _close(loop: asyncio.AbstractEventLoop, *, is_broken: bool) -> None:
+def _close_loop(loop: asyncio.AbstractEventLoop, *, is_broken: bool) -> None:
     with suppress(BaseException):  # what has come of the task says all there is to say
         # Nothing comes to an end in a loop that is broken, and nobody has to be told of that.
-        loop.set_exception_handler(_ignore if is_broken else _handle)
+        loop.set_exception_handler(_ignore_exception if is_broken else _handle_exception)
         loop.set_task_factory(None)
         if not is_broken:
             _end_rest(loop)
@@ -190,10 +190,10 @@ def _end_rest(loop: asyncio.AbstractEventLoop) -> None:
     for task in rest:
         asyncio.Task.cancel(task)
     rest.add(OwnTask(loop.shutdown_asyncgens(), loop=loop))
-    _turn(loop, asyncio.wait(rest, timeout=_END_S))
+    _turn_loop(loop, asyncio.wait(rest, timeout=_END_S))
     still = {task for task in rest | asyncio.all_tasks(loop) if not task.done()}
     if still:
-        _turn(loop, _end_tasks(still))
+        _turn_loop(loop, _end_tasks(still))
 
 
 async def _end_tasks(tasks: set[asyncio.Task[Any]]) -> None:
@@ -201,7 +201,7 @@ async def _end_tasks(tasks: set[asyncio.Task[Any]]) -> None:
     await asyncio.sleep(0)
 
 
-def _turn(loop: asyncio.AbstractEventLoop, waiting: Coroutine[Any, Any, object]) -> None:
+def _turn_loop(loop: asyncio.AbstractEventLoop, waiting: Coroutine[Any, Any, object]) -> None:
     task = OwnTask(waiting, loop=loop)
     with suppress(BaseException):
         _run_until_done(loop, task, lambda _: None)

@@ -105,7 +105,7 @@ class LoopWatch:
                 tries += self._end_if_overdue(tries)
             if culprit is not None and culprit.function not in self._told:
                 self._told.add(culprit.function)
-                self._post(partial(self._tell, _describe(culprit, monotonic() - asked_at)))
+                self._post(partial(self._tell, _describe_culprit(culprit, monotonic() - asked_at)))
 
     def _end_if_overdue(self, tries: int) -> bool:
         """Whether it was tried to end what is running."""
@@ -149,7 +149,7 @@ def _is_free(number: int) -> bool:
     return is_known and is_main and signal.getsignal(number) is signal.SIG_DFL
 
 
-def _describe(culprit: Culprit, took_s: float) -> str:
+def _describe_culprit(culprit: Culprit, took_s: float) -> str:
     return (
         f"{culprit.call}: `{culprit.function}` ({culprit.place}) blocked the event loop for "
         f"{took_s:.1f} s, so that concurrency suffers; await what takes long, or write a plain "

@@ -22,7 +22,7 @@ def find_missing_module(reference: str, root: str) -> tuple[str, str] | None:
         return None
     names = _modules_in(root)
     if steps[0] not in names:
-        return None if _is_installed(steps[0]) else _told(steps[0], names)
+        return None if _is_installed(steps[0]) else _tell_missing(steps[0], names)
     folder = root
     for count, step in enumerate(steps[1:], 2):
         folder = os.path.join(folder, steps[count - 2])
@@ -30,7 +30,7 @@ def find_missing_module(reference: str, root: str) -> tuple[str, str] | None:
             return None  # its parts may lie elsewhere, too
         names = _modules_in(folder)
         if step not in names:
-            return _told(
+            return _tell_missing(
                 ".".join(steps[:count]),
                 [f"{'.'.join(steps[: count - 1])}.{each}" for each in names],
             )
@@ -43,7 +43,7 @@ def has_module(name: str, root: str) -> bool:
     return os.path.isfile(f"{first}.py") or os.path.isfile(os.path.join(first, "__init__.py"))
 
 
-def _told(missing: str, names: list[str]) -> tuple[str, str]:
+def _tell_missing(missing: str, names: list[str]) -> tuple[str, str]:
     where = "the project's folder and what is installed are looked at"
     return f"there is no module `{missing}`", did_you_mean(missing, names) or where
 

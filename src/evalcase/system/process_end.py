@@ -26,7 +26,7 @@ class ProcessEndError(BaseException):
 @contextmanager
 def process_end_refused() -> Iterator[None]:
     """The same for a while, in a process that is somebody else's."""
-    kept = [(module, name, getattr(module, name)) for module in _modules() for name in _ENDING]
+    kept = [(module, name, getattr(module, name)) for module in _list_modules() for name in _ENDING]
     refuse_process_end()
     try:
         yield
@@ -39,16 +39,16 @@ def refuse_process_end() -> None:
     """For as long as this process goes on, nobody ends it but who kept the functions for that
     before. A child that is forked from it may end as it likes."""
     owner = os.getpid()
-    for module in _modules():
+    for module in _list_modules():
         for name in _ENDING:
-            setattr(module, name, _refusing(getattr(module, name), owner))
+            setattr(module, name, _make_refusing(getattr(module, name), owner))
 
 
-def _modules() -> tuple[ModuleType, ModuleType]:
+def _list_modules() -> tuple[ModuleType, ModuleType]:
     return os, sys.modules[os.name]  # `posix` has them, too
 
 
-def _refusing(end: Callable[..., object], owner: int) -> Callable[..., object]:
+def _make_refusing(end: Callable[..., object], owner: int) -> Callable[..., object]:
     @wraps(end)
     def refuse(*given: object, **named: object) -> object:
         if os.getpid() != owner:

@@ -18,7 +18,7 @@ class QueueTime:
 
     def seconds(self) -> float:
         """All of it until now."""
-        return self._seconds + (_now() - self._since if self._waiting else 0.0)
+        return self._seconds + (_read_clock() - self._since if self._waiting else 0.0)
 
     @contextmanager
     def counting(self) -> Iterator[None]:
@@ -32,13 +32,13 @@ class QueueTime:
 
     def enter(self) -> None:
         if not self._waiting:
-            self._since = _now()
+            self._since = _read_clock()
         self._waiting += 1
 
     def leave(self) -> None:
         self._waiting -= 1
         if not self._waiting:
-            self._seconds += _now() - self._since
+            self._seconds += _read_clock() - self._since
 
 
 _COUNTING: ContextVar[tuple[QueueTime, ...]] = ContextVar("queue_time", default=())
@@ -57,5 +57,5 @@ def stand_in_queue() -> Iterator[None]:
             each.leave()
 
 
-def _now() -> float:
+def _read_clock() -> float:
     return asyncio.get_running_loop().time()

@@ -58,7 +58,7 @@ def trace_sources(
         except OSError:
             continue
         found[name] = sha256(text).hexdigest()
-        waiting += _imported(text, path, [root, *search], modules)
+        waiting += _find_imported(text, path, [root, *search], modules)
     return dict(sorted(found.items()))
 
 
@@ -72,7 +72,9 @@ def _is_own(path: str) -> bool:
     return "site-packages" not in path
 
 
-def _imported(text: bytes, path: str, search: Iterable[str], modules: _Modules) -> Iterator[str]:
+def _find_imported(
+    text: bytes, path: str, search: Iterable[str], modules: _Modules
+) -> Iterator[str]:
     """The files that come with a file: its packages, and what its imports may mean."""
     folder = os.path.dirname(path)
     packages = list(_packages_of(folder))
@@ -89,19 +91,19 @@ def _imported(text: bytes, path: str, search: Iterable[str], modules: _Modules) 
             continue
         module = module.translate(None, b" \t")
         for name in _NAME.findall(_COMMENT.sub(b"", names)):
-            yield from _named(module, name, folder, bases, modules)
+            yield from _find_named(module, name, folder, bases, modules)
     for name in _CALL.findall(lines):
-        yield from _named(name, b"", folder, bases, modules)
+        yield from _find_named(name, b"", folder, bases, modules)
 
 
-def _named(
+def _find_named(
     module: bytes, name: bytes, folder: str, bases: Iterable[str], modules: _Modules
 ) -> Iterator[str]:
     """What a name of a module means in a folder, if it begins with dots, or else anywhere."""
     within = module.lstrip(b".")
     dots = len(module) - len(within)
     inner = b".".join(filter(None, [within, name])).decode(errors="replace")
-    yield from modules.find(inner, [_up(folder, dots - 1)] if dots else bases)
+    yield from modules.find(inner, [_go_up(folder, dots - 1)] if dots else bases)
 
 
 class _Modules:
@@ -149,7 +151,7 @@ def _packages_of(folder: str) -> Iterator[str]:
         folder = os.path.dirname(folder)
 
 
-def _up(folder: str, times: int) -> str:
+def _go_up(folder: str, times: int) -> str:
     for _ in range(times):
         folder = os.path.dirname(folder)
     return folder

@@ -31,7 +31,7 @@ def _look_away(task: asyncio.Task[Any]) -> None:
 
 def end_coroutine(coroutine: Any) -> None:  # noqa: ANN401 - whatever a task can be made of
     """Have it end where it stands, with all that it awaits; in its loop, while that runs."""
-    chain = list(_awaited(coroutine))
+    chain = list(_follow_awaited(coroutine))
     for _ in range(_MOST_TRIES):
         with suppress(BaseException):
             coroutine.close()
@@ -41,7 +41,7 @@ def end_coroutine(coroutine: Any) -> None:  # noqa: ANN401 - whatever a task can
             _keep_for_ever(each)
 
 
-def _awaited(coroutine: Any) -> Iterator[Any]:  # noqa: ANN401 - coroutines and generators
+def _follow_awaited(coroutine: Any) -> Iterator[Any]:  # noqa: ANN401 - coroutines and generators
     """A coroutine, what it awaits, what that awaits, and so on."""
     while coroutine is not None:
         yield coroutine

@@ -113,7 +113,7 @@ class Table:
             for values, column in zip(held, columns, strict=True):
                 values.append(row[column])
         key = held[0].__getitem__ if len(held) == 1 else _key_of(held)
-        for at in _ordered(len(self._marks), key):
+        for at in _order_numbers(len(self._marks), key):
             yield self._marks[at], *self._row.unpack(self._rows.read(at))
 
     def count_pairs(self, first: int, second: int) -> Counter[tuple[int, int]]:
@@ -142,7 +142,7 @@ def _key_of(columns: list[array[Any]]) -> Callable[[int], tuple[Any, ...]]:
     return lambda at: tuple([values[at] for values in columns])
 
 
-def _ordered(count: int, key: Callable[[int], Any]) -> Iterator[int]:
+def _order_numbers(count: int, key: Callable[[int], Any]) -> Iterator[int]:
     """The numbers up to a count, by their keys: a part at a time, then all parts at once."""
     starts = range(0, count, _SORTED_AT_ONCE)
     parts = [

@@ -71,7 +71,7 @@ class PlainCall(Generic[T_co]):
         try:
             self.value = self.context.run(self.function, *self.arguments, **self.named)
         except BaseException as error:  # noqa: BLE001 - it is raised again where the call was made
-            self.error = _carried(error)
+            self.error = _wrap_error(error)
         forks.end_if_forked(before)
         self.took_s = perf_counter() - started
 
@@ -276,7 +276,7 @@ def _as_it_is(value: object) -> object:
     return value
 
 
-def _carried(error: BaseException) -> BaseException:
+def _wrap_error(error: BaseException) -> BaseException:
     """A coroutine can't raise StopIteration, and SystemExit would end the engine."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error

@@ -32,12 +32,12 @@ class World:
 def this_world() -> World:
     """The world as it is now."""
     return World(
-        os.getcwd(), os.environ, sys.path, time, Stamps().now, _random, os.urandom,
+        os.getcwd(), os.environ, sys.path, time, Stamps().now, _draw_number, os.urandom,
         state_folder(os.environ),
     )  # fmt: skip
 
 
-def _random() -> float:
+def _draw_number() -> float:
     from random import random
 
     return random()  # noqa: S311 - how long to wait before a retry is no secret

@@ -75,7 +75,7 @@ class ReplayTarget(Target):
         path = os.path.join(self._surroundings.root, self._options.path)
         if os.path.isdir(path):
             path = os.path.join(path, JOURNAL)
-            path = path if os.path.exists(path) else _packed(path)
+            path = path if os.path.exists(path) else _find_packed(path)
         return path, os.path.basename(path) in (JOURNAL, JOURNAL + ENDING)
 
     def _open(self) -> None:
@@ -122,8 +122,8 @@ class ReplayTarget(Target):
         beside = with_extras(read.messages, row, warn)
         found = read if read.usage or read.cost_usd is not None else beside
         return replace(
-            found, truncated=read.truncated or beside.truncated, earlier=_earlier(row, found),
-            steps=_steps(row.get("steps")), steps_cut=_count(row.get("steps_cut")),
+            found, truncated=read.truncated or beside.truncated, earlier=_read_earlier(row, found),
+            steps=_read_steps(row.get("steps")), steps_cut=_read_count(row.get("steps_cut")),
         )  # fmt: skip
 
 
@@ -131,7 +131,7 @@ def _recorded_answer(row: dict[str, Any], question: Question) -> Answer:
     answer, seconds = recorded_turn(row, question)
     _expect_whole(answer.scrubbed, question.case)
     # It was paid for in that run, or in one before it.
-    earlier = answer.earlier or _earlier({"duration_s": seconds}, answer)
+    earlier = answer.earlier or _read_earlier({"duration_s": seconds}, answer)
     return replace(answer, cached=True, cost_usd=0.0, earlier=earlier, last_at=0)
 
 
@@ -141,11 +141,11 @@ def _expect_whole(is_scrubbed: bool, case: object) -> None:
         raise TargetError(f"the answer to case `{case}` {what}", kind="protocol")
 
 
-def _packed(path: str) -> str:
+def _find_packed(path: str) -> str:
     return path + ENDING if os.path.exists(path + ENDING) else path
 
 
-def _steps(value: object) -> tuple[Step, ...]:
+def _read_steps(value: object) -> tuple[Step, ...]:
     """What a record says was done on the way to an answer."""
     with suppress(ValueError):
         return (
@@ -154,11 +154,11 @@ def _steps(value: object) -> tuple[Step, ...]:
     return ()
 
 
-def _count(value: object) -> int:
+def _read_count(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 0
 
 
-def _earlier(row: dict[str, Any], answer: Answer) -> Earlier:
+def _read_earlier(row: dict[str, Any], answer: Answer) -> Earlier:
     """What an answer took when it was given, in so far as its row says so."""
     seconds = row.get("duration_s")
     if not _is_time(seconds) and _is_time(row.get("duration_ms")):

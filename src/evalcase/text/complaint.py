@@ -60,13 +60,13 @@ def excerpt_complaint(stderr: str, most: int) -> QuotedLines:
     lines = [line.rstrip() for line in stderr.splitlines() if line.strip()]
     if not lines:
         return QuotedLines(0, [], 0)
-    end = min(len(lines), _find(lines) + 2)
+    end = min(len(lines), _find_complaint(lines) + 2)
     start = max(0, end - most)
     end = min(len(lines), start + most)
     return QuotedLines(start, lines[start:end], len(lines) - end)
 
 
-def _find(lines: list[str]) -> int:
+def _find_complaint(lines: list[str]) -> int:
     """The number of the line that says why, or of the last."""
     number = _find_telling(lines)
     return len(lines) - 1 if number is None else number
@@ -74,7 +74,11 @@ def _find(lines: list[str]) -> int:
 
 def _find_telling(lines: list[str]) -> int | None:
     """The number of the line that says why; None where none stands out."""
-    for number in (_raised(lines), _last(lines, _NAMED.match), _last(lines, _WORDS.search)):
+    for number in (
+        _find_raised(lines),
+        _find_last(lines, _NAMED.match),
+        _find_last(lines, _WORDS.search),
+    ):
         if number is not None:
             return number
     return None
@@ -85,11 +89,11 @@ def _find_cause(lines: list[str], number: int) -> str:
     if not any(line.strip() == _CAUSED for line in lines[:number]):
         return ""
     starts = [at for at, line in enumerate(lines[:number]) if line.strip() == _TRACEBACK]
-    first = _raised(lines, starts[0]) if starts else None
+    first = _find_raised(lines, starts[0]) if starts else None
     return "" if first is None or first >= number else lines[first].strip()
 
 
-def _raised(lines: list[str], start: int | None = None) -> int | None:
+def _find_raised(lines: list[str], start: int | None = None) -> int | None:
     """What a traceback of Python ends with: the last, or the one that begins there."""
     starts = [number for number, line in enumerate(lines) if line.strip() == _TRACEBACK]
     if not starts:
@@ -103,5 +107,5 @@ def _raised(lines: list[str], start: int | None = None) -> int | None:
     return None
 
 
-def _last(lines: list[str], matches: Callable[[str], object]) -> int | None:
+def _find_last(lines: list[str], matches: Callable[[str], object]) -> int | None:
     return next((at for at in reversed(range(len(lines))) if matches(lines[at])), None)

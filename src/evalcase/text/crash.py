@@ -22,7 +22,7 @@ def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure
     from traceback import TracebackException  # slow to import, and most runs need none
 
     told = TracebackException.from_exception(error)
-    message = _capped(str(told))
+    message = _cap_message(str(told))
     if isinstance(error, TargetError):
         own = error.kind if kind == "exception" else kind
         return Failure(own, message, recordable_details(error.details))
@@ -32,11 +32,11 @@ def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure
         return Failure(kind, message)
     name = type(error).__name__
     lines = "".join(told.format()).splitlines()[-_TRACEBACK_LINES:]
-    details = {"traceback": [_capped(line) for line in lines]}
+    details = {"traceback": [_cap_message(line) for line in lines]}
     return Failure(kind, f"{name}: {message}" if message else name, details)
 
 
-def _capped(text: str) -> str:
+def _cap_message(text: str) -> str:
     cut = len(text) - _LONGEST_MESSAGE
     return text if cut <= 0 else f"{text[:_LONGEST_MESSAGE]} [{cut:,} more characters were cut]"
 

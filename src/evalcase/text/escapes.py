@@ -32,7 +32,7 @@ def read_escapes(text: str) -> tuple[str, list[int]]:
     done = 0
     for found in _ESCAPE.finditer(text):
         start, end = found.span()
-        meant = _meant(found)
+        meant = _read_escape(found)
         parts += text[done:start], meant
         places += range(done, start)
         places += [start] * len(meant)
@@ -41,7 +41,7 @@ def read_escapes(text: str) -> tuple[str, list[int]]:
     return "".join([*parts, text[done:]]), places
 
 
-def _meant(found: re.Match[str]) -> str:
+def _read_escape(found: re.Match[str]) -> str:
     if found[1] is not None:
         return chr(int(found[1], 16))
     if found[2] is not None:

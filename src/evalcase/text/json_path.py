@@ -39,7 +39,7 @@ class JsonPath:
         """What is there. Raise MissingError, which says what there is instead."""
         for number, step in enumerate(self._steps):
             try:
-                value = _step(value, step)
+                value = _take_step(value, step)
             except LookupError:
                 raise self._missing(self._steps[:number], value) from None
         return value
@@ -54,7 +54,7 @@ class JsonPath:
             further: list[tuple[list[str], JSON]] = []
             for way, each in reached:
                 try:
-                    further += [([*way, key], item) for key, item in _steps(each, step)]
+                    further += [([*way, key], item) for key, item in _take_steps(each, step)]
                 except LookupError:
                     raise self._missing(way, each) from None
             if not further:
@@ -69,14 +69,14 @@ class JsonPath:
             further: list[tuple[list[str], JSON]] = []
             for way, each in reached:
                 with suppress(LookupError):
-                    further += [([*way, key], item) for key, item in _steps(each, step)]
+                    further += [([*way, key], item) for key, item in _take_steps(each, step)]
             reached = further
         return [Found(self._joined(way), each) for way, each in reached]
 
     def _missing(self, way: Sequence[str], value: JSON) -> MissingError:
         where = ".".join(way) or "the top"
         return MissingError(
-            f"there is nothing at `{self.text}`: at {where} there is {_shown(value)}"
+            f"there is nothing at `{self.text}`: at {where} there is {_describe_value(value)}"
         )
 
     def _joined(self, way: Sequence[str]) -> str:
@@ -85,9 +85,9 @@ class JsonPath:
         return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in way)
 
 
-def _steps(value: JSON, step: str) -> Iterator[tuple[str, JSON]]:
+def _take_steps(value: JSON, step: str) -> Iterator[tuple[str, JSON]]:
     if step != EVERY:
-        return iter([(step, _step(value, step))])
+        return iter([(step, _take_step(value, step))])
     if isinstance(value, dict):
         return iter(value.items())
     if isinstance(value, list):
@@ -95,7 +95,7 @@ def _steps(value: JSON, step: str) -> Iterator[tuple[str, JSON]]:
     raise LookupError(step)
 
 
-def _step(value: JSON, step: str) -> JSON:
+def _take_step(value: JSON, step: str) -> JSON:
     if isinstance(value, dict):
         return value[step]
     if isinstance(value, list) and _INDEX.fullmatch(step):
@@ -103,7 +103,7 @@ def _step(value: JSON, step: str) -> JSON:
     raise LookupError(step)
 
 
-def _shown(value: JSON) -> str:
+def _describe_value(value: JSON) -> str:
     if isinstance(value, dict):
         names = ", ".join(f"`{name}`" for name in list(value)[:10])
         more = ", …" if len(value) > 10 else ""

@@ -34,13 +34,13 @@ def write_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """A table of cells that are Markdown already; the first row is its head, and all but the first
     column are numbers."""
     head, *rest = rows
-    yield _row(head)
+    yield _write_row(head)
     yield "|---|" + "---:|" * (len(head) - 1)
     for row in rest:
-        yield _row(row)
+        yield _write_row(row)
 
 
-def _row(cells: Sequence[str]) -> str:
+def _write_row(cells: Sequence[str]) -> str:
     # Also within code a bar ends a cell, unless it is escaped.
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 

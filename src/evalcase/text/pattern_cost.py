@@ -60,7 +60,7 @@ class _UnboundedError(ValueError):
 def _of_sequence(parsed: Sequence[tuple[Any, Any]]) -> Ways:
     found = _ONE
     for code, argument in parsed:
-        found = _product(found, _of_one(str(code), argument))
+        found = _multiply_ways(found, _of_one(str(code), argument))
     return found
 
 
@@ -75,7 +75,7 @@ def _of_one(code: str, argument: Any) -> Ways:  # noqa: ANN401 - whatever the pa
         return _of_sequence(argument[1])
     if code == "BRANCH":
         branches = [_of_sequence(each) for each in argument[1]]
-        return _bounded(
+        return _bound_ways(
             sum(each.factor for each in branches), max(each.degree for each in branches)
         )
     if code in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
@@ -87,19 +87,19 @@ def _of_repeat(least: int, most: int, inside: Sequence[tuple[Any, Any]]) -> Ways
     item = _of_sequence(inside)
     is_endless = int(most) >= _MOST_WAYS
     if item == _ONE:
-        return Ways(1, 1) if is_endless else _bounded(int(most) - int(least) + 1, 0)
+        return Ways(1, 1) if is_endless else _bound_ways(int(most) - int(least) + 1, 0)
     if is_endless or int(most) > 30:
         raise _UnboundedError("a repeat of what can be read in several ways")
-    return _bounded(
+    return _bound_ways(
         sum(item.factor**times for times in range(int(most) + 1)), item.degree * int(most)
     )
 
 
-def _product(left: Ways, right: Ways) -> Ways:
-    return _bounded(left.factor * right.factor, left.degree + right.degree)
+def _multiply_ways(left: Ways, right: Ways) -> Ways:
+    return _bound_ways(left.factor * right.factor, left.degree + right.degree)
 
 
-def _bounded(factor: int, degree: int) -> Ways:
+def _bound_ways(factor: int, degree: int) -> Ways:
     if factor > _MOST_WAYS or degree > 8:
         raise _UnboundedError("too many ways")
     return Ways(factor, degree)

@@ -17,7 +17,7 @@ from evalcase.text.pattern_cost import worst_steps
 _MOST_STEPS = 2_000_000_000
 
 
-def _always(_: str) -> bool:
+def _is_always_one(_: str) -> bool:
     return True
 
 
@@ -33,7 +33,7 @@ class Finder(NamedTuple):
 
     name: str
     pattern: str
-    is_one: Callable[[str], bool] = _always
+    is_one: Callable[[str], bool] = _is_always_one
 
 
 # Each repeat is bounded, so that no text takes longer than its length allows.

@@ -31,7 +31,7 @@ class Template:
         self.names = tuple(names)
         self.strict = strict
         self._pattern = _STRICT if strict else _LOOSE
-        found = [match for text in _texts(value) for match in self._pattern.finditer(text)]
+        found = [match for text in _find_texts(value) for match in self._pattern.finditer(text)]
         self._single = {match[2]: None for match in found if match[2] is not None}
         self.used = self._single.keys() & set(self.names)
         """The known names that stand in it."""
@@ -43,7 +43,7 @@ class Template:
     @property
     def texts(self) -> list[str]:
         """Every text in it, in order."""
-        return list(_texts(self.value))
+        return list(_find_texts(self.value))
 
     def faults(self) -> Iterator[str]:
         """What is wrong with its placeholders, a sentence each."""
@@ -95,12 +95,12 @@ class Template:
         return find_nearest(name, self.names, 0.6 if self.strict else _NEARLY)
 
 
-def _texts(value: JSON) -> Iterator[str]:
+def _find_texts(value: JSON) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item)
+            yield from _find_texts(item)
 
 
 def _as_text(value: JSON) -> str:

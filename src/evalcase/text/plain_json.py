@@ -18,14 +18,14 @@ class NotJsonError(ValueError):
 def copy_json(value: object, level: int = 0) -> JSON:
     """A copy of plain dicts and lists that shares nothing with the value."""
     if value is None or isinstance(value, str | bool | int | float):
-        return _scalar(value)
+        return _copy_scalar(value)
     if level >= _DEEPEST:
         raise NotJsonError(f"it is nested more than {_DEEPEST} levels deep, or in itself")
     if isinstance(value, dict):
-        return {_key(key): copy_json(item, level + 1) for key, item in value.items()}
+        return {_copy_key(key): copy_json(item, level + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [copy_json(item, level + 1) for item in value]
-    raise NotJsonError(f"{type(value).__name__} is not a JSON value{_hint(value)}")
+    raise NotJsonError(f"{type(value).__name__} is not a JSON value{_hint_at_value(value)}")
 
 
 def has_lone_surrogates(text: str) -> bool:
@@ -44,7 +44,7 @@ def plain_text(value: str) -> str:
     return value if type(value) is str else str.__str__(value)
 
 
-def _scalar(value: str | bool | int | float | None) -> JSON:
+def _copy_scalar(value: str | bool | int | float | None) -> JSON:
     if isinstance(value, str):
         return plain_text(value)
     if isinstance(value, float) and type(value) is not float:
@@ -58,13 +58,13 @@ def _scalar(value: str | bool | int | float | None) -> JSON:
     return value
 
 
-def _key(key: object) -> str:
+def _copy_key(key: object) -> str:
     if not isinstance(key, str):
         raise NotJsonError(f"a key is {key!r}, and keys of JSON are texts")
     return plain_text(key)
 
 
-def _hint(value: object) -> str:
+def _hint_at_value(value: object) -> str:
     if hasattr(value, "model_dump"):
         return "; return its .model_dump()"
     if hasattr(value, "__dataclass_fields__"):

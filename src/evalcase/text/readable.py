@@ -35,15 +35,15 @@ def content_text(content: JSON) -> str:
     if content is None or isinstance(content, str):
         return content or ""
     if isinstance(content, list) and content and all(map(is_part, content)):
-        return _join([part for part in content if isinstance(part, dict)])
+        return _join_parts([part for part in content if isinstance(part, dict)])
     return as_json(content, indent=2)
 
 
-def _join(parts: list[dict[str, JSON]]) -> str:
+def _join_parts(parts: list[dict[str, JSON]]) -> str:
     joined: list[str] = []
     was_text = True
     for part in parts:
-        shown, is_text = _part(part), part_text(part) is not None
+        shown, is_text = _write_part(part), part_text(part) is not None
         if not shown:
             continue
         if joined and not (is_text and was_text):
@@ -54,7 +54,7 @@ def _join(parts: list[dict[str, JSON]]) -> str:
     return "".join(joined)
 
 
-def _part(part: Mapping[str, JSON]) -> str:
+def _write_part(part: Mapping[str, JSON]) -> str:
     text = part_text(part)
     if text is not None:
         return text

@@ -91,11 +91,11 @@ def pieces_of(value: str) -> Iterator[str]:
         tokens += dict.fromkeys((*_in_base64(data), *_in_hex(data)))
         forms += {*forms_of(value)}.difference(tokens)
     for token in tokens:
-        yield from _windows(token)
+        yield from _cut_windows(token)
     for form in forms:
-        yield from filter(_TELLING.search, _windows(form))
+        yield from filter(_TELLING.search, _cut_windows(form))
     if len(value.split()) == 1:
-        yield from filter(_is_mixed, _windows(value))
+        yield from filter(_is_mixed, _cut_windows(value))
 
 
 def numbers_of(value: str) -> Iterator[int | float]:
@@ -168,7 +168,7 @@ def in_json(value: str, *, ascii_only: bool = False) -> str:
     return json.dumps(value, ensure_ascii=ascii_only)[1:-1]
 
 
-def _windows(text: str) -> Iterator[str]:
+def _cut_windows(text: str) -> Iterator[str]:
     return (text[at : at + PIECE] for at in range(len(text) - PIECE + 1))
 
 

@@ -45,7 +45,7 @@ class KnownSecrets:
         return KnownSecrets(
             {**self.values, value: name},
             {**dict.fromkeys(forms, name), **self._names},
-            (*self._in_json, *_shortest(map(in_json, forms))),
+            (*self._in_json, *_choose_shortest(map(in_json, forms))),
             {**dict.fromkeys(pieces_of(value), name), **self.pieces},
             {**dict.fromkeys(numbers, name), **self._numbers},
         )
@@ -135,7 +135,7 @@ class KnownSecrets:
         for key, item in value.items():
             clean_key, clean = scrub_text(key), self._scrub(item, scrub_text)
             is_same = is_same and clean is item and clean_key == key
-            copy[_free(clean_key, copy)] = clean
+            copy[_find_free_key(clean_key, copy)] = clean
         return value if is_same else copy
 
     def _scrub_number(self, value: float) -> JSON:
@@ -181,7 +181,7 @@ NO_SECRETS = KnownSecrets({}, {}, (), {}, {})
 """Before any value is known."""
 
 
-def _free(key: str, taken: Mapping[str, JSON]) -> str:
+def _find_free_key(key: str, taken: Mapping[str, JSON]) -> str:
     """A key that is not taken: two may have differed in their secrets only."""
     free, count = key, 1
     while free in taken:
@@ -190,7 +190,7 @@ def _free(key: str, taken: Mapping[str, JSON]) -> str:
     return free
 
 
-def _shortest(forms: Iterable[str]) -> tuple[str, ...]:
+def _choose_shortest(forms: Iterable[str]) -> tuple[str, ...]:
     """Those that have none of the others in them: where one is found, the others needn't be."""
     found: list[str] = []
     for form in sorted(set(forms), key=len):

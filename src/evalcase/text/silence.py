@@ -40,7 +40,7 @@ def name_silence(messages: Spoken) -> str:
         return (
             f"({name_blank(shown, 'no text').strip('()')}, but {shorten_text(instead, _LONGEST)})"
         )
-    called = any(True for _ in _calls(messages))
+    called = any(True for _ in _list_calls(messages))
     return name_blank(shown, NO_TEXT if called else "(empty)")
 
 
@@ -69,14 +69,14 @@ def but_instead(messages: Spoken) -> str:
 
 
 def _tell_calls(messages: Spoken) -> str:
-    calls = list(_calls(messages))
+    calls = list(_list_calls(messages))
     if not calls:
         return ""
     more = f" and {len(calls) - 1:,} more" if len(calls) > 1 else ""
     return f"{'tool calls' if more else 'a tool call'}: {shorten_text(calls[0], _SHORT)}{more}"
 
 
-def _calls(messages: Spoken) -> Iterator[str]:
+def _list_calls(messages: Spoken) -> Iterator[str]:
     return (line for message in messages for line in call_lines(message))
 
 
@@ -85,7 +85,7 @@ def _tell_others(messages: Spoken) -> Iterator[str]:
     said = [message for message in messages if message.get("role") == "assistant"]
     for message in reversed(said):
         if refusal := message.get("refusal"):
-            yield f"a refusal: {_write(refusal)}"
+            yield f"a refusal: {_write_value(refusal)}"
     for message in reversed(said):
         if (text := content_text(message.get("content"))).strip():
             # Of the last that has any content it is known that nothing can be seen.
@@ -93,7 +93,7 @@ def _tell_others(messages: Spoken) -> Iterator[str]:
     for message in reversed(said):
         if keys := "; ".join(_tell_keys(message)):
             yield keys
-    if any(True for _ in _calls(messages)):
+    if any(True for _ in _list_calls(messages)):
         return  # what other messages tell is what the calls gave
     for message in reversed(messages):
         text = content_text(message.get("content"))
@@ -104,11 +104,11 @@ def _tell_others(messages: Spoken) -> Iterator[str]:
 def _tell_keys(message: Mapping[str, JSON]) -> Iterator[str]:
     for key, value in message.items():
         is_usual = key in _ENDS and value in _USUAL_ENDS
-        if key not in _TELLS_NOTHING and not is_usual and (text := _write(value)):
+        if key not in _TELLS_NOTHING and not is_usual and (text := _write_value(value)):
             yield f"{key}: {text}"
 
 
-def _write(value: JSON) -> str:
+def _write_value(value: JSON) -> str:
     if value in (None, "", [], {}):
         return ""
     return value.strip() if isinstance(value, str) else as_json(value)

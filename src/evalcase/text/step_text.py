@@ -20,9 +20,9 @@ def describe_step(step: Step) -> str:
         told.append(f"{step.duration_s:.2f} s")
     if step.input_tokens is not None or step.output_tokens is not None:
         counts = (step.input_tokens, step.output_tokens)
-        told.append("{} tokens in, {} out".format(*(_count(each) for each in counts)))
+        told.append("{} tokens in, {} out".format(*(_write_count(each) for each in counts)))
     if isinstance(step.input, dict) and step.input:
-        told.append(_cut(arguments_text(step.input)))
+        told.append(_cut_text(arguments_text(step.input)))
     if step.error is not None:
         told.append(f"failed: {step.error}" if step.error else "failed")
     return ", ".join(told)
@@ -42,11 +42,11 @@ def tell_steps(steps: Sequence[Step], cut: int) -> Iterator[tuple[int, str]]:
         yield 0, f"and {left:,} more"
 
 
-def _count(number: int | None) -> str:
+def _write_count(number: int | None) -> str:
     return "?" if number is None else f"{number:,}"
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     """Cut between words where that takes little away: half a password can't be told from text."""
     if len(text) <= _LONGEST_ARGUMENTS:
         return text

@@ -30,12 +30,12 @@ DEEPEST_ROW = 200
 
 def parse_json(source: str | bytes, deepest: int = DEEPEST) -> JSON:
     """The one value of a text. BadJsonError if there is none that could be kept as it stands."""
-    return _parse(source, deepest)
+    return _parse_source(source, deepest)
 
 
 def parse_object(source: str | bytes, deepest: int = DEEPEST) -> dict[str, Any]:
     """The same, where the value has to be an object."""
-    return _object_of(_parse(source, deepest))
+    return _object_of(_parse_source(source, deepest))
 
 
 def parse_row(text: str) -> dict[str, Any]:
@@ -43,12 +43,12 @@ def parse_row(text: str) -> dict[str, Any]:
     return parse_object(text, DEEPEST_ROW)
 
 
-def _parse(source: str | bytes, deepest: int) -> JSON:
-    text = _decoded(source) if isinstance(source, bytes) else source
+def _parse_source(source: str | bytes, deepest: int) -> JSON:
+    text = _decode_bytes(source) if isinstance(source, bytes) else source
     try:
         value: JSON = decode_strictly(text)
     except JSONDecodeError as error:
-        raise BadJsonError(_place(text, error)) from None
+        raise BadJsonError(_describe_place(text, error)) from None
     except BadJsonError:
         raise
     except RecursionError:
@@ -72,7 +72,7 @@ def may_be_deep(text: str, deepest: int) -> bool:
     return text.count("[") + text.count("{") > deepest
 
 
-def _decoded(data: bytes) -> str:
+def _decode_bytes(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -80,7 +80,7 @@ def _decoded(data: bytes) -> str:
         raise BadJsonError(f"it is not UTF-8 ({where})") from None
 
 
-def _place(text: str, error: JSONDecodeError) -> str:
+def _describe_place(text: str, error: JSONDecodeError) -> str:
     if text.startswith("\ufeff"):
         return "it begins with a byte order mark"
     return f"{error.msg} at line {error.lineno}, column {error.colno}"

@@ -29,7 +29,7 @@ def make_visible(text: str) -> str:
     """Spell control and invisible characters as `<U+001B>`, line ends too."""
     if text.isascii() and text.isprintable():
         return text
-    return _HIDDEN.sub(_spell, text)
+    return _HIDDEN.sub(_spell_character, text)
 
 
 def name_blank(text: str, nothing: str = "(empty)") -> str:
@@ -39,5 +39,5 @@ def name_blank(text: str, nothing: str = "(empty)") -> str:
     return "" if text.strip() else "(only white space)"
 
 
-def _spell(match: re.Match[str]) -> str:
+def _spell_character(match: re.Match[str]) -> str:
     return f"<U+{ord(match[0]):04X}>"

@@ -64,10 +64,10 @@ def place_comments(value: object, comments: Comments) -> Notes:
             if not isinstance(here, dict | list) or not here:
                 notes.above.append(comment)
                 break
-            if not _has(here, step):
+            if not _has_step(here, step):
                 notes.below.append(comment)
                 break
-            notes, here = notes.at(step), _taken(here, step)
+            notes, here = notes.at(step), _take_step(here, step)
         else:
             notes.above.append(comment)
     return root
@@ -80,13 +80,13 @@ def comment_lines(comments: list[str] | Iterator[str], indent: int) -> Iterator[
             yield f"{' ' * indent}{f'# {make_visible(line)}'.rstrip()}\n"
 
 
-def _has(value: dict[str, object] | list[object], step: str | int) -> bool:
+def _has_step(value: dict[str, object] | list[object], step: str | int) -> bool:
     if isinstance(value, dict):
         return step in value
     return isinstance(step, int) and 0 <= step < len(value)
 
 
-def _taken(value: dict[str, object] | list[object], step: str | int) -> object:
+def _take_step(value: dict[str, object] | list[object], step: str | int) -> object:
     if isinstance(value, dict):
         return value[step]  # type: ignore[index]
     assert isinstance(step, int)

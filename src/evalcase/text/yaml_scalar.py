@@ -48,7 +48,7 @@ def quoted_text(text: str) -> str:
     """The text in double quotes, on one line whatever it holds."""
     if _LONE_SURROGATE.search(text):
         raise ValueError("a string with a lone surrogate can't be written as YAML")
-    return f'"{_ESCAPED.sub(_escape, text)}"'
+    return f'"{_ESCAPED.sub(_escape_character, text)}"'
 
 
 def literal_text(text: str, indent: int, step: int) -> str | None:
@@ -70,7 +70,7 @@ def _is_plain(text: str, pattern: re.Pattern[str]) -> bool:
     return text == text.strip() and not _NOT_RAW.search(text)
 
 
-def _escape(match: re.Match[str]) -> str:
+def _escape_character(match: re.Match[str]) -> str:
     char = match[0]
     return _SHORT_ESCAPES.get(char) or f"\\u{ord(char):04x}"
 

@@ -34,17 +34,17 @@ def write_yaml(value: object, notes: Notes = NO_NOTES) -> Iterator[str]:
         yield f"{text}\n"
         return
     before = ""
-    for chunk in _whole(value, notes):
+    for chunk in _write_whole(value, notes):
         # Text that ends in blank lines has its own, and one more would become part of it.
         if chunk != "\n" or not before.endswith("\n\n"):
             yield chunk
         before = "\n\n" if chunk == before[-1:] == "\n" else chunk
 
 
-def _whole(value: object, notes: Notes) -> Iterator[str]:
+def _write_whole(value: object, notes: Notes) -> Iterator[str]:
     yield from comment_lines(notes.above, 0)
     yield from ("\n",) if notes.above else ()
-    yield from _collection(value, 0, notes)
+    yield from _write_collection(value, 0, notes)
 
 
 def _on_the_line(value: object, indent: int, notes: Notes) -> str | None:
@@ -82,33 +82,37 @@ def _flow_mapping(value: dict[str, Any]) -> str | None:
     return text if len(text) <= LONGEST_FLOW_LIST else None
 
 
-def _collection(value: object, indent: int, notes: Notes, begun: bool = False) -> Iterator[str]:
+def _write_collection(
+    value: object, indent: int, notes: Notes, begun: bool = False
+) -> Iterator[str]:
     """A block collection at column `indent`: of a new line, or of one that is `begun`."""
     if isinstance(value, dict):
-        return _mapping(value, indent, notes, begun)
+        return _write_mapping(value, indent, notes, begun)
     assert isinstance(value, list)
-    return _sequence(value, indent, notes, begun)
+    return _write_sequence(value, indent, notes, begun)
 
 
-def _mapping(value: dict[object, object], indent: int, notes: Notes, begun: bool) -> Iterator[str]:
+def _write_mapping(
+    value: dict[object, object], indent: int, notes: Notes, begun: bool
+) -> Iterator[str]:
     pad = "" if begun else " " * indent
     for key, item in value.items():
         inner = notes.inner.get(key, NO_NOTES) if notes.inner else NO_NOTES  # type: ignore[call-overload]
         if inner is not NO_NOTES and not begun:
             yield from ("\n",) if inner.blank else ()
             yield from comment_lines(inner.above, indent)
-        yield pad + _key(key, indent)
+        yield pad + _write_key(key, indent)
         text = _on_the_line(item, indent, inner)
         if text is None:
             yield "\n"
-            yield from _collection(item, indent + STEP, inner)
+            yield from _write_collection(item, indent + STEP, inner)
         else:
             yield f" {text}\n"
         pad, begun = " " * indent, False
     yield from comment_lines(notes.below, indent)
 
 
-def _sequence(value: list[object], indent: int, notes: Notes, begun: bool) -> Iterator[str]:
+def _write_sequence(value: list[object], indent: int, notes: Notes, begun: bool) -> Iterator[str]:
     pad = "" if begun else " " * indent
     for number, item in enumerate(value):
         inner = notes.inner.get(number, NO_NOTES) if notes.inner else NO_NOTES
@@ -119,14 +123,14 @@ def _sequence(value: list[object], indent: int, notes: Notes, begun: bool) -> It
             yield from comment_lines(above, indent)
         yield f"{pad}- "
         if text is None:
-            yield from _collection(item, indent + STEP, inner, begun=True)
+            yield from _write_collection(item, indent + STEP, inner, begun=True)
         else:
             yield f"{text}\n"
         pad, begun = " " * indent, False
     yield from comment_lines(notes.below, indent)
 
 
-def _key(key: object, indent: int) -> str:
+def _write_key(key: object, indent: int) -> str:
     if not isinstance(key, str):
         raise TypeError(f"a key must be a string, not {type(key).__name__}")
     text = string_text(key)

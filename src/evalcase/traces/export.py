@@ -57,13 +57,13 @@ def _pieces_of(export: dict[str, Any], signal: str) -> Iterator[Piece]:
     where = _SIGNALS[signal]
     assert where is not None
     which, scopes, items = where
-    for number, resource in enumerate(_objects(export, signal, "")):
+    for number, resource in enumerate(_read_objects(export, signal, "")):
         place = f"{signal}[{number}]"
         about = resource.get("resource")
         more = read_attributes(about) if isinstance(about, dict) else {}
-        for at, scope in enumerate(_objects(resource, scopes, place)):
+        for at, scope in enumerate(_read_objects(resource, scopes, place)):
             inner = f"{place}.{scopes}[{at}]"
-            for index, raw in enumerate(_objects(scope, items, inner)):
+            for index, raw in enumerate(_read_objects(scope, items, inner)):
                 trace = read_id(raw, "traceId")
                 if which == "log" and (not trace or not read_id(raw, "spanId")):
                     continue  # it is of no trace
@@ -73,7 +73,7 @@ def _pieces_of(export: dict[str, Any], signal: str) -> Iterator[Piece]:
                 yield Piece("span" if which == "span" else "log", trace, raw, more)
 
 
-def _objects(holder: dict[str, Any], name: str, place: str) -> list[dict[str, Any]]:
+def _read_objects(holder: dict[str, Any], name: str, place: str) -> list[dict[str, Any]]:
     items = holder.get(name) or []
     shown = f"{place}.{name}" if place else name
     if not isinstance(items, list):

@@ -18,7 +18,7 @@ def find_error(nodes: Sequence[SpanNode], models: Sequence[TraceSpan]) -> str | 
     """Why the whole of it failed; None where it didn't."""
     first = [node.span for node in nodes if node.above is None]
     agents = [node.span for node in nodes if node.kind == "agent" and node.within == "other"]
-    failed = [span for span in (*first, *_last(agents or models)) if span.error is not None]
+    failed = [span for span in (*first, *_find_last(agents or models)) if span.error is not None]
     if failed:
         return f"`{failed[0].name}` failed: {failed[0].error or 'no reason'}"
     begun = [span for span in (*first, *(agents or models)) if span.start_ns and not span.end_ns]
@@ -27,6 +27,6 @@ def find_error(nodes: Sequence[SpanNode], models: Sequence[TraceSpan]) -> str | 
     return _CUT if first and all(span.has_near_parent for span in first) else None
 
 
-def _last(spans: Sequence[TraceSpan]) -> Sequence[TraceSpan]:
+def _find_last(spans: Sequence[TraceSpan]) -> Sequence[TraceSpan]:
     """The one that ended last: it may have been tried again until it went well."""
     return [max(reversed(spans), key=lambda span: span.end_ns)] if spans else ()

@@ -19,29 +19,31 @@ MOST_TRACE_BYTES = MAX_LINE
 def read_trace_file(file: BinaryIO) -> Iterator[Piece]:
     """Every span and log record of a file. Raise BadTraceError, which names the line."""
     number = 0
-    for number, export in _exports(file):
+    for number, export in _read_exports(file):
         try:
             yield from read_pieces(export)
         except BadTraceError as error:
-            raise BadTraceError(_at(number, str(error))) from None
+            raise BadTraceError(_place_fault(number, str(error))) from None
     if not number:
         raise BadTraceError(": it is empty")
 
 
-def _exports(file: BinaryIO) -> Iterator[tuple[int, JSON]]:
+def _read_exports(file: BinaryIO) -> Iterator[tuple[int, JSON]]:
     number = 0
     while line := file.readline(MOST_TRACE_BYTES + 1):
         number += 1
         if len(line) > MOST_TRACE_BYTES:
-            raise BadTraceError(_at(number, f"it is longer than {MOST_TRACE_BYTES:,} bytes"))
+            raise BadTraceError(
+                _place_fault(number, f"it is longer than {MOST_TRACE_BYTES:,} bytes")
+            )
         if not line.strip():
             continue
         try:
             export = parse_json(line, DEEPEST_ROW)
         except BadJsonError as error:
             if line.strip() not in (b"{", b"[") and not _goes_on(line):
-                raise BadTraceError(_at(number, f"it is not JSON: {error}")) from None
-            yield number, _whole(line, file)
+                raise BadTraceError(_place_fault(number, f"it is not JSON: {error}")) from None
+            yield number, _read_whole(line, file)
             return
         yield number, export
 
@@ -51,7 +53,7 @@ def _goes_on(line: bytes) -> bool:
     return line.rstrip().endswith((b"{", b"[", b","))
 
 
-def _whole(begun: bytes, file: BinaryIO) -> JSON:
+def _read_whole(begun: bytes, file: BinaryIO) -> JSON:
     data = begun + file.read(MOST_TRACE_BYTES + 1 - len(begun))
     if len(data) > MOST_TRACE_BYTES:
         what = f": it is one export of more than {MOST_TRACE_BYTES:,} bytes; write one on each line"
@@ -62,5 +64,5 @@ def _whole(begun: bytes, file: BinaryIO) -> JSON:
         raise BadTraceError(f": it is not JSON: {error}") from None
 
 
-def _at(number: int, what: str) -> str:
+def _place_fault(number: int, what: str) -> str:
     return f":{number}: {what}"

@@ -56,7 +56,7 @@ def kind_of(span: TraceSpan) -> StepKind:
 
 def usage_of(span: TraceSpan) -> Usage | None:
     """The tokens of a call of a model; None where it says nothing of them."""
-    counts = [_tokens(span, names) for names in (_INPUT, _OUTPUT, _CACHED)]
+    counts = [_read_tokens(span, names) for names in (_INPUT, _OUTPUT, _CACHED)]
     return None if counts[0] is None and counts[1] is None else Usage(*counts)
 
 
@@ -83,6 +83,6 @@ def tool_of(span: TraceSpan) -> str:
     return span.text("gen_ai.tool.name", "tool.name", "traceloop.entity.name") or span.name
 
 
-def _tokens(span: TraceSpan, names: tuple[str, ...]) -> int | None:
+def _read_tokens(span: TraceSpan, names: tuple[str, ...]) -> int | None:
     number = span.number(*names)
     return int(number) if number is not None and number <= MOST_TOKENS else None

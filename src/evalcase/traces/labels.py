@@ -53,20 +53,20 @@ class TraceLabels:
     def _note(self, piece: Piece) -> None:
         label, named = (
             read_label(piece.raw.get("attributes"), piece.more),
-            _named(piece, CONVERSATION),
+            _read_named(piece, CONVERSATION),
         )
         if label is None:
             if named is not None and self._inner.setdefault(piece.trace, named) != named:
                 self._inner[piece.trace] = None
             return
-        known, start_ns = self._found.get(piece.trace), _start(piece)
+        known, start_ns = self._found.get(piece.trace), _read_start(piece)
         if known is not None and known.label != label:
             both = f"`{known.label.case}` and of `{label.case}`"
             what = "the same case and repeat" if known.label.case == label.case else both
             raise BadTraceError(f": the trace {piece.trace} says in two ways that it is of {what}")
         if known is None or start_ns < known.start_ns:
             named = named or (known and known.conversation)
-            by = _named(piece, TARGET) or (known and known.target)
+            by = _read_named(piece, TARGET) or (known and known.target)
             self._found[piece.trace] = LabelledTrace(label, start_ns, piece.trace, named, by)
 
     def __iter__(self) -> Iterator[LabelledTrace]:
@@ -86,11 +86,11 @@ def read_label(attributes: JSON, more: dict[str, JSON]) -> TraceLabel | None:
         return None
     if not isinstance(case, str) or not isinstance(suite, str | None):
         raise BadTraceError(f"`{CASE}` and `{SUITE}` are texts")
-    turn = _count(said, TURN)
-    return TraceLabel(case, suite, _count(said, REPEAT), 1 if turn is None else turn)
+    turn = _read_count(said, TURN)
+    return TraceLabel(case, suite, _read_count(said, REPEAT), 1 if turn is None else turn)
 
 
-def _count(said: dict[str, JSON], name: str) -> int | None:
+def _read_count(said: dict[str, JSON], name: str) -> int | None:
     value = said.get(name)
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
         value = int(value)  # attributes of a resource are texts, as the environment gives them
@@ -99,13 +99,13 @@ def _count(said: dict[str, JSON], name: str) -> int | None:
     return value
 
 
-def _start(piece: Piece) -> int:
+def _read_start(piece: Piece) -> int:
     value = piece.raw.get("startTimeUnixNano", 0)
     text = str(value) if isinstance(value, int | str) else ""
     return int(text) if text.isdecimal() and len(text) < 20 else 0
 
 
-def _named(piece: Piece, name: str) -> str | None:
+def _read_named(piece: Piece, name: str) -> str | None:
     """The text that a span has for an attribute. Whatever else stands there says nothing."""
     attributes = piece.raw.get("attributes")
     for each in attributes if isinstance(attributes, list) else ():

@@ -82,18 +82,19 @@ def seconds_between(start_ns: int, end_ns: int) -> float | None:
 
 def read_span(raw: dict[str, Any], more: dict[str, JSON]) -> TraceSpan:
     """A span of its JSON; `more` are attributes that hold for all of its program."""
-    events = [read_event(each) for each in _list(raw, "events")]
+    events = [read_event(each) for each in _read_list(raw, "events")]
     attributes = {**more, **read_attributes(raw)}
     return TraceSpan(
-        read_id(raw, "spanId"), read_id(raw, "parentSpanId"), _text(raw, "name")[:_LONGEST_NAME],
-        _time(raw, "startTimeUnixNano"), _time(raw, "endTimeUnixNano"),
+        read_id(raw, "spanId"), read_id(raw, "parentSpanId"),
+        _read_text(raw, "name")[:_LONGEST_NAME],
+        _read_time(raw, "startTimeUnixNano"), _read_time(raw, "endTimeUnixNano"),
         attributes, events, _error_of(raw, events, attributes), _has_near_parent(raw),
     )  # fmt: skip
 
 
 def read_id(raw: dict[str, Any], name: str) -> str:
     """An id, in one spelling: hexadecimal digits are the same in both cases, base64 is not."""
-    value = _text(raw, name)
+    value = _read_text(raw, name)
     return value.lower() if _HEX.fullmatch(value) else value
 
 
@@ -115,10 +116,10 @@ def read_event(raw: JSON) -> SpanEvent:
 
 
 def read_attributes(raw: dict[str, Any]) -> dict[str, JSON]:
-    return dict(_pairs(_list(raw, "attributes")))
+    return dict(_read_pairs(_read_list(raw, "attributes")))
 
 
-def _pairs(items: list[Any]) -> Iterator[tuple[str, JSON]]:
+def _read_pairs(items: list[Any]) -> Iterator[tuple[str, JSON]]:
     for each in items:
         if not isinstance(each, dict) or not isinstance(each.get("key"), str):
             raise BadTraceError("an attribute is an object with a `key` and a `value`")
@@ -133,16 +134,18 @@ def unwrap_value(value: JSON) -> JSON:
         raise BadTraceError('a value is an object such as {"stringValue": "…"}')
     ((name, inner),) = value.items()
     if name == "intValue":
-        return _integer(inner)
+        return _read_integer(inner)
     if name in ("arrayValue", "kvlistValue"):
-        items = _list(inner, "values") if isinstance(inner, dict) else []
-        return dict(_pairs(items)) if name == "kvlistValue" else [unwrap_value(i) for i in items]
+        items = _read_list(inner, "values") if isinstance(inner, dict) else []
+        return (
+            dict(_read_pairs(items)) if name == "kvlistValue" else [unwrap_value(i) for i in items]
+        )
     if name in ("stringValue", "boolValue", "doubleValue", "bytesValue"):
         return inner
     raise BadTraceError(f"a value has one of the types of OTLP, not `{name[:40]}`")
 
 
-def _integer(value: JSON) -> JSON:
+def _read_integer(value: JSON) -> JSON:
     if isinstance(value, str):
         try:
             return int(value)
@@ -151,19 +154,19 @@ def _integer(value: JSON) -> JSON:
     return value
 
 
-def _time(raw: dict[str, Any], name: str) -> int:
-    value = _integer(raw.get(name, 0))
+def _read_time(raw: dict[str, Any], name: str) -> int:
+    value = _read_integer(raw.get(name, 0))
     if not isinstance(value, int) or not 0 <= value < _MOST_NS:
         raise BadTraceError(f"`{name}` is a time in nanoseconds, not {raw[name]!r:.40}")
     return value
 
 
-def _text(raw: dict[str, Any], name: str) -> str:
+def _read_text(raw: dict[str, Any], name: str) -> str:
     value = raw.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _list(raw: dict[str, Any], name: str) -> list[Any]:
+def _read_list(raw: dict[str, Any], name: str) -> list[Any]:
     value = raw.get(name)
     if value is not None and not isinstance(value, list):
         raise BadTraceError(f"`{name}` is a list, not {describe_kind(value)}")
@@ -178,7 +181,7 @@ def _error_of(
     code = status.get("code")
     if code != _ERROR and str(code).strip().upper() not in _FAILED:
         return None
-    return find_reason(_text(status, "message"), events, attributes)
+    return find_reason(_read_text(status, "message"), events, attributes)
 
 
 def find_reason(told: str, events: list[SpanEvent], attributes: dict[str, JSON]) -> str:

@@ -28,13 +28,13 @@ class KeptSteps(NamedTuple):
 
 def keep_steps(nodes: Sequence[SpanNode]) -> KeptSteps:
     first_ns = min((node.span.start_ns for node in nodes if node.span.start_ns), default=0)
-    kept = tuple([_step(node, first_ns) for node in nodes[:MOST_STEPS]])
+    kept = tuple([_make_step(node, first_ns) for node in nodes[:MOST_STEPS]])
     return KeptSteps(kept, len(nodes) - len(kept))
 
 
-def _step(node: SpanNode, first_ns: int) -> Step:
+def _make_step(node: SpanNode, first_ns: int) -> Step:
     span, is_model, is_tool = node.span, node.kind == "model", node.kind == "tool"
-    given, is_cut = _bounded(read_arguments(span)) if is_tool else (None, False)
+    given, is_cut = _bound_value(read_arguments(span)) if is_tool else (None, False)
     usage = usage_of(span) if is_model else None
     return Step(
         whole_text(span.name), node.kind, min(node.depth, _DEEPEST),
@@ -47,7 +47,7 @@ def _step(node: SpanNode, first_ns: int) -> Step:
     )  # fmt: skip
 
 
-def _bounded(value: JSON) -> tuple[JSON, bool]:
+def _bound_value(value: JSON) -> tuple[JSON, bool]:
     """A value where it is small enough to be kept, and whether it is not."""
     text = dumps(value, ensure_ascii=False)
     if len(text) > _LONGEST_INPUT or whole_text(text) != text:

@@ -77,7 +77,7 @@ class TraceStore:
         for kind, raw, more in self._pieces(trace):
             if kind == "span":
                 span = read_span(raw, more)
-                spans[span.id] = _settle(spans.get(span.id), span)
+                spans[span.id] = _settle_span(spans.get(span.id), span)
             else:
                 logs.append((read_id(raw, "spanId"), read_event(raw)))
         for id, event in logs:
@@ -102,7 +102,7 @@ class TraceStore:
             yield kind, raw, self._programs[program]
 
 
-def _settle(known: TraceSpan | None, span: TraceSpan) -> TraceSpan:
+def _settle_span(known: TraceSpan | None, span: TraceSpan) -> TraceSpan:
     """Which of two exports of a span counts: the one in which it has ended."""
     if known is None or (not known.end_ns and span.end_ns):
         return span

@@ -50,7 +50,7 @@ def tell_trace(spans: Sequence[TraceSpan]) -> ToldTrace:
     models = find_models(nodes)
     said = {span.id: read_said(span) for span in models}
     transcript = _Transcript()
-    for node in sorted(nodes, key=_when):
+    for node in sorted(nodes, key=_time_of_node):
         if node.span.id in said:
             transcript.say(said[node.span.id], ending_of(node.span))
         elif node.kind == "tool" and not _is_repeated(node):
@@ -60,7 +60,7 @@ def tell_trace(spans: Sequence[TraceSpan]) -> ToldTrace:
     costs = [cost_of(span) for span in models]
     known = [cost for cost in costs if cost is not None]
     return ToldTrace(
-        _asked(nodes, models, said), transcript.ended(nodes),
+        _find_asked(nodes, models, said), transcript.ended(nodes),
         sum_usage([usage_of(span) for span in models]),
         sum(known) if known and len(known) == len(costs) else None,
         duration_of(nodes), names.pop() if len(names) == 1 else None,
@@ -75,7 +75,7 @@ def find_models(nodes: Sequence[SpanNode]) -> list[TraceSpan]:
     return [each.span for each in nodes if each.kind == kind and each.within != kind]
 
 
-def _when(node: SpanNode) -> int:
+def _time_of_node(node: SpanNode) -> int:
     span = node.span
     return span.start_ns if node.kind == "tool" else span.end_ns or span.start_ns
 
@@ -86,7 +86,7 @@ def _is_repeated(node: SpanNode) -> bool:
     return above is not None and above.kind == "tool" and tool_of(above.span) == tool_of(node.span)
 
 
-def _asked(
+def _find_asked(
     nodes: Sequence[SpanNode], models: Sequence[TraceSpan], said: dict[str, SpanMessages]
 ) -> list[SaidMessage]:
     """What the model that ended last was given, up to the last of the user: what went before that
@@ -149,14 +149,16 @@ class _Transcript:
         for call in message.get("tool_calls", ()):
             if "id" in call:
                 self._by_id.setdefault(call["id"], call)
-            self._waiting.setdefault(_alike(call["tool"], call.get("input")), deque()).append(call)
+            self._waiting.setdefault(_key_of_call(call["tool"], call.get("input")), deque()).append(
+                call
+            )
 
     def _find(self, span: TraceSpan) -> dict[str, Any]:
         """The call that a span is of: one that a model has announced, or a new one."""
-        name, arguments, id = tool_of(span), read_arguments(span), _id(span)
+        name, arguments, id = tool_of(span), read_arguments(span), _id_of_call(span)
         if id in self._by_id:
             return self._by_id[id]
-        made = self._take_waiting(_alike(name, arguments), id)
+        made = self._take_waiting(_key_of_call(name, arguments), id)
         if made is not None:
             return made
         given = {} if arguments is None else {"input": arguments}
@@ -179,9 +181,9 @@ class _Transcript:
         return None
 
 
-def _id(span: TraceSpan) -> str:
+def _id_of_call(span: TraceSpan) -> str:
     return span.text("gen_ai.tool.call.id", "tool_call.id") or ""
 
 
-def _alike(name: str, arguments: JSON) -> str:
+def _key_of_call(name: str, arguments: JSON) -> str:
     return write_alike([name, arguments])

@@ -34,7 +34,7 @@ def arrange_spans(spans: Sequence[TraceSpan]) -> list[SpanNode]:
     left: list[tuple[TraceSpan, SpanNode | None]] = [(each, None) for each in parts.get("", ())]
     while left:
         span, above = left.pop()
-        node = _place(span, above)
+        node = _place_span(span, above)
         nodes.append(node)
         left.extend((each, node) for each in parts.get(span.id, ()))
     if len(nodes) < len(spans):
@@ -42,7 +42,7 @@ def arrange_spans(spans: Sequence[TraceSpan]) -> list[SpanNode]:
     return nodes
 
 
-def _place(span: TraceSpan, above: SpanNode | None) -> SpanNode:
+def _place_span(span: TraceSpan, above: SpanNode | None) -> SpanNode:
     if above is None:
         return SpanNode(span, kind_of(span), 0, None)
     within = above.within if above.kind == "other" else above.kind

@@ -26,11 +26,11 @@ def write_junit(reported: Reported) -> Iterator[str]:
         reported.evaluated(),
     )
     about = JUnitHead(
-        kept.run.id, kept.run.created_at, _incomplete(evaluated), _settled(evaluated),
-        reported.junit_properties, say_mixed(kept.mixed), _grading(evaluated),
+        kept.run.id, kept.run.created_at, _say_incomplete(evaluated), _say_settled(evaluated),
+        reported.junit_properties, say_mixed(kept.mixed), _say_grading(evaluated),
         _max_errors(evaluated),
     )  # fmt: skip
-    cases = _cases(reported, reported.results())
+    cases = _fold_cases(reported, reported.results())
     return junit_pieces(cases, kept.find_case, standing.locate, standing.see, about)
 
 
@@ -38,10 +38,10 @@ def write_github(reported: Reported) -> Iterator[str]:
     from evalcase.report.files.annotations import annotation_lines
 
     standing, evaluated = LineFinder(reported, this_world().state), reported.evaluated()
-    cases = _cases(reported, reported.results())
+    cases = _fold_cases(reported, reported.results())
     lines = annotation_lines(
-        cases, standing.find_line, standing.see, _incomplete(evaluated),
-        say_mixed(reported.kept.mixed), _grading(evaluated), _settled(evaluated),
+        cases, standing.find_line, standing.see, _say_incomplete(evaluated),
+        say_mixed(reported.kept.mixed), _say_grading(evaluated), _say_settled(evaluated),
     )  # fmt: skip
     return (line + "\n" for line in lines)
 
@@ -51,29 +51,29 @@ def write_markdown(reported: Reported) -> Iterator[str]:
 
     kept, evaluated = reported.kept, reported.evaluated()
     notes = [say_part(kept.run),
-             f"grading {_grading(evaluated)}" if evaluated.graded_by is not None else "",
-             say_mixed(kept.mixed), _settled(evaluated)]  # fmt: skip
+             f"grading {_say_grading(evaluated)}" if evaluated.graded_by is not None else "",
+             say_mixed(kept.mixed), _say_settled(evaluated)]  # fmt: skip
     about = MarkdownHead(
-        kept.run.id, evaluated.duration_s, _incomplete(evaluated),
+        kept.run.id, evaluated.duration_s, _say_incomplete(evaluated),
         tuple(note for note in notes if note), evaluated.totals,
         reported.wanted.describe(), " or ".join(reported.wanted.verdicts),
     )  # fmt: skip
-    return markdown_pieces(reported.figures(), _troubled(reported), kept.find_case, about)
+    return markdown_pieces(reported.figures(), _find_troubled(reported), kept.find_case, about)
 
 
-def _troubled(reported: Reported) -> Iterator[CaseTrials]:
+def _find_troubled(reported: Reported) -> Iterator[CaseTrials]:
     """The cases to be shown, the worst kind first; each kind is looked for by itself, so that no
     more than one is held."""
     for verdict in reported.wanted.verdicts or _TROUBLE:
         only = replace(reported, wanted=replace(reported.wanted, verdicts=(verdict,)))
-        yield from _cases(only, only.results())
+        yield from _fold_cases(only, only.results())
 
 
-def _cases(reported: Reported, results: Iterable[Result]) -> Iterator[CaseTrials]:
+def _fold_cases(reported: Reported, results: Iterable[Result]) -> Iterator[CaseTrials]:
     return fold_trials(results, reported.kept.outcome)
 
 
-def _grading(evaluated: Evaluated) -> str:
+def _say_grading(evaluated: Evaluated) -> str:
     """Which grading it is, and where that comes from; empty where there is only one."""
     return "" if evaluated.graded_by is None else str(evaluated.graded_by)
 
@@ -84,7 +84,7 @@ def _max_errors(evaluated: Evaluated) -> int:
     return allowed if type(allowed) is int else 0
 
 
-def _settled(evaluated: Evaluated) -> str:
+def _say_settled(evaluated: Evaluated) -> str:
     """What was decided for the better, so that the rest need not be run; may be empty."""
     decision = evaluated.decision
     if decision is None or not decision.is_good:
@@ -92,9 +92,9 @@ def _settled(evaluated: Evaluated) -> str:
     return f"{decision}; {evaluated.not_run:,} cases were not run"
 
 
-def _incomplete(evaluated: Evaluated) -> str:
+def _say_incomplete(evaluated: Evaluated) -> str:
     """Why some of a run is missing; empty where nothing is, or where nothing more is needed."""
-    if _settled(evaluated):
+    if _say_settled(evaluated):
         return ""
     why = why_incomplete(evaluated)
     if evaluated.not_run:

@@ -22,7 +22,8 @@ def write_compared_html(compared: Compared, max_size: int, home: str = "") -> It
     def describe() -> Page:
         base, head = compared.comparison.base, compared.comparison.head
         return Page(
-            _describe(head, rows.head), _describe(base, rows.base), tell_comparison(compared),
+            _describe_side(head, rows.head), _describe_side(base, rows.base),
+            tell_comparison(compared),
             more=f"evalcase compare {base.label} {head.label} --format html --max-size 1GB",
             home=home,
         )  # fmt: skip
@@ -31,6 +32,6 @@ def write_compared_html(compared: Compared, max_size: int, home: str = "") -> It
         yield from write_page(describe, rows, scratch, max_size, compared=True, served=bool(home))
 
 
-def _describe(side: Side, ledger: Ledger) -> RunFacts:
+def _describe_side(side: Side, ledger: Ledger) -> RunFacts:
     # What is to be said of either side stands in the comparison already.
     return RunFacts(side.label, sum_up(ledger))

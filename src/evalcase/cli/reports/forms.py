@@ -108,7 +108,7 @@ def write_pieces(pieces: Iterable[str | bytes], path: str) -> None:
 
     refuse_to_overwrite(path)
     with tempfile.TemporaryFile() as draft:
-        draft.writelines(_encoded(pieces))
+        draft.writelines(_encode_pieces(pieces))
         draft.seek(0)
         try:
             with open_anew(path) as file:
@@ -122,6 +122,6 @@ def tell_written(path: str) -> None:
     write_prose(f"wrote {make_visible(path)}", sys.stderr)
 
 
-def _encoded(pieces: Iterable[str | bytes]) -> Iterator[bytes]:
+def _encode_pieces(pieces: Iterable[str | bytes]) -> Iterator[bytes]:
     for piece in pieces:
         yield piece if isinstance(piece, bytes) else piece.encode("utf-8", "backslashreplace")

@@ -68,22 +68,22 @@ def read_case_rows(reported: Reported, ledger: Ledger) -> Iterator[CaseRow]:
     gradings = [KeptRun(kept.run, number) for number in range(1, kept.gradings + 1)]
     counted = replace(reported, wanted=replace(reported.wanted, verdicts=()))
     for folded in fold_trials(counted.results(), kept.outcome):
-        row = _row(kept, folded, gradings)
+        row = _make_row(kept, folded, gradings)
         for result in folded.trials:
             ledger.add(result, row.known)
         if not verdicts or (row.verdict or UNFINISHED) in verdicts:
             yield row
 
 
-def _row(kept: KeptRun, folded: CaseTrials, gradings: list[KeptRun]) -> CaseRow:
+def _make_row(kept: KeptRun, folded: CaseTrials, gradings: list[KeptRun]) -> CaseRow:
     return CaseRow(
         folded.suite, folded.case, folded.target, kept.find_case(folded.suite, folded.case),
         folded.outcome, folded.trials,
-        _regradings(gradings, folded.trials) if len(gradings) > 1 else {},
+        _find_regradings(gradings, folded.trials) if len(gradings) > 1 else {},
     )  # fmt: skip
 
 
-def _regradings(
+def _find_regradings(
     gradings: list[KeptRun], trials: tuple[Result, ...]
 ) -> dict[int, tuple[Regrading, ...]]:
     """All gradings of the same answers, by repeat."""

@@ -113,13 +113,15 @@ class Reported:
             if not wanted.verdicts or self._verdict(result) in wanted.verdicts:
                 yield result
         if not count and not wanted.is_all:
-            raise ConfigError(_missing(self.kept.run.id, wanted, list(cases), list(targets)))
+            raise ConfigError(
+                _explain_missing(self.kept.run.id, wanted, list(cases), list(targets))
+            )
 
     def _verdict(self, result: Result) -> str:
         return self.kept.outcome(result).verdict or UNFINISHED
 
 
-def _missing(run: str, wanted: Wanted, cases: list[str], targets: list[str]) -> str:
+def _explain_missing(run: str, wanted: Wanted, cases: list[str], targets: list[str]) -> str:
     for noun, name, known in (("case", wanted.case, cases), ("target", wanted.target, targets)):
         if name is not None and not any(fits_pattern(each, name) for each in known):
             is_varied = any(each.startswith(f"{name}:") for each in known)

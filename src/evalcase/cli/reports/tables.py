@@ -11,16 +11,16 @@ from evalcase.report.files.rows import COLUMN_TYPES, RowCell, grader_column, tri
 def write_csv(reported: Reported) -> Iterator[str]:
     from evalcase.report.files.csv import csv_pieces
 
-    return csv_pieces(_columns(reported), _rows(reported))
+    return csv_pieces(_list_columns(reported), _make_rows(reported))
 
 
 def write_parquet(reported: Reported) -> Iterator[bytes]:
     from evalcase.report.files.parquet import parquet_pieces
 
-    return parquet_pieces(_columns(reported), _rows(reported))
+    return parquet_pieces(_list_columns(reported), _make_rows(reported))
 
 
-def _columns(reported: Reported) -> list[str]:
+def _list_columns(reported: Reported) -> list[str]:
     """The same of every trial, and one for each grader: they are gone through once for that."""
     graders: dict[str, None] = {}
     for result in reported.results():
@@ -29,7 +29,7 @@ def _columns(reported: Reported) -> list[str]:
     return [*COLUMN_TYPES, *graders]
 
 
-def _rows(reported: Reported) -> Iterator[dict[str, RowCell]]:
+def _make_rows(reported: Reported) -> Iterator[dict[str, RowCell]]:
     kept = reported.kept
     for result in reported.results():
         case = kept.find_case(result.key.suite, result.key.case)

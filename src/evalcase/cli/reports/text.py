@@ -18,11 +18,11 @@ from evalcase.text.visible import make_visible
 
 
 def write_text(reported: Reported) -> Iterator[str]:
-    lines = _summary(reported) if reported.wanted.case is None else _cases(reported)
+    lines = _write_summary(reported) if reported.wanted.case is None else _write_cases(reported)
     return (line + "\n" for line in defuse_lines(lines))
 
 
-def _summary(reported: Reported) -> Iterator[str]:
+def _write_summary(reported: Reported) -> Iterator[str]:
     kept, verdicts = reported.kept, reported.wanted.verdicts
     shown = [None if each == UNFINISHED else each for each in verdicts]
     ledger = reported.figuring.open_ledger(kept.run)
@@ -41,7 +41,7 @@ def _summary(reported: Reported) -> Iterator[str]:
     )  # fmt: skip
 
 
-def _cases(reported: Reported) -> Iterator[str]:
+def _write_cases(reported: Reported) -> Iterator[str]:
     """One case in full; or several, where suites have the same id."""
     kept, place = reported.kept, reported.place
     width, style = reported.width, reported.style

@@ -64,7 +64,7 @@ class Listing:
         return {"runs": told, "pending": pending}
 
     def _read(self, run: Run, *, read: bool) -> _Read | None:
-        mark, known = _mark(run.journal), self._known.get(run.path)
+        mark, known = _mark_of_file(run.journal), self._known.get(run.path)
         if known is not None and known[0] == mark:
             return known[1]
         if not read:
@@ -77,7 +77,7 @@ class Listing:
         return found
 
 
-def _mark(path: str) -> tuple[int, int]:
+def _mark_of_file(path: str) -> tuple[int, int]:
     try:
         about = os.stat(path)
     except OSError:

@@ -69,7 +69,7 @@ class Viewer:
 
     async def tell_runs(self, request: web.Request) -> web.StreamResponse:
         del request
-        return _json(await self._in_turn(self._listing.tell))
+        return _respond_json(await self._in_turn(self._listing.tell))
 
     async def show_run(self, request: web.Request) -> web.StreamResponse:
         run = await self._find(request.match_info["id"])
@@ -84,19 +84,19 @@ class Viewer:
         text = request.query.get("offset", "")
         if not (text.isascii() and text.isdigit() and len(text) < 16):
             raise web.HTTPBadRequest(reason="`offset` must be a number of bytes")
-        return _json(await self._in_turn(lambda: self._tell_rows(run, int(text))))
+        return _respond_json(await self._in_turn(lambda: self._tell_rows(run, int(text))))
 
     def _tell_rows(self, run: Run, offset: int) -> dict[str, Any]:
         tail = self._journal_of(run).read_since(offset)
         return {
             "offset": tail.offset,
-            "state": _state(run),
+            "state": _state_of_run(run),
             "rows": [_tell_grown(each) for each in tail.grown],
         }
 
     def _make_page(self, run: Run) -> Iterable[bytes]:
         watch = None
-        if _state(run) == "running":
+        if _state_of_run(run) == "running":
             # Before it is read: what comes in between is told once more, and nothing is missed.
             reached = self._journal_of(run).reach()
             watch = {"address": f"../rows/{os.path.basename(run.path)}", "offset": reached}
@@ -135,7 +135,7 @@ class Viewer:
             async with self._turn:
                 await asyncio.to_thread(file.writelines, make())
             file.seek(0)
-            return await self._send(request, _blocks(file), build_shell(SERVED_SCRIPTS).policy)
+            return await self._send(request, _read_blocks(file), build_shell(SERVED_SCRIPTS).policy)
 
     async def _send(
         self, request: web.Request, pieces: Iterable[bytes], policy: str
@@ -171,7 +171,7 @@ def make_app(viewer: Viewer, guard: Guard) -> web.Application:
     return app
 
 
-def _state(run: Run) -> str:
+def _state_of_run(run: Run) -> str:
     status = read_end(run.journal).status
     return "running" if status == "incomplete" and is_written(run.journal) else status
 
@@ -182,12 +182,12 @@ def _tell_grown(grown: Grown) -> dict[str, Any]:
     return {**tell_row(row), "detail": tell_case(row)}
 
 
-def _json(value: dict[str, Any]) -> web.Response:
+def _respond_json(value: dict[str, Any]) -> web.Response:
     text = json.dumps(value, separators=(",", ":"))
     headers = headers_of(NO_SCRIPT)
     return web.Response(text=text, content_type="application/json", headers=headers)
 
 
-def _blocks(file: BinaryIO) -> Iterable[bytes]:
+def _read_blocks(file: BinaryIO) -> Iterable[bytes]:
     while block := file.read(_BLOCK):
         yield block

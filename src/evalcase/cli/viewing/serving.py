@@ -49,7 +49,7 @@ async def serve_viewer(opening: Opening, world: World, out: TextIO) -> None:
     runner = web.AppRunner(app, access_log=None, handle_signals=False, logger=_make_logger())
     await runner.setup()
     try:
-        ports[0] = await _listen(runner, opening.port)
+        ports[0] = await _listen_at_port(runner, opening.port)
         address = f"http://{_HOST}:{ports[0]}/{token}/"
         if opening.run is not None:
             address += f"run/{os.path.basename(opening.run.path)}"
@@ -74,7 +74,7 @@ def _is_of_client(record: logging.LogRecord) -> bool:
     return isinstance(error, HttpProcessingError)
 
 
-async def _listen(runner: web.AppRunner, port: int) -> int:
+async def _listen_at_port(runner: web.AppRunner, port: int) -> int:
     site = web.TCPSite(runner, _HOST, port, shutdown_timeout=0.5)
     try:
         await site.start()

@@ -84,7 +84,7 @@ def takes_long(expected: Sequence[Call], got: Sequence[Call]) -> bool:
     return len(expected) * len(got) > _QUICK_PAIRS
 
 
-def _never() -> bool:
+def _never_give_up() -> bool:
     return False
 
 
@@ -101,7 +101,7 @@ def match_calls(
     got: Sequence[Call],
     lacking: Lacking = find_missing,
     order: str = "in_order",
-    is_given_up: Callable[[], bool] = _never,
+    is_given_up: Callable[[], bool] = _never_give_up,
 ) -> list[Match]:
     """What each expected call is held against, as many as can be by their order. Raise
     InterruptedError once nobody waits for it any more."""
@@ -125,7 +125,7 @@ def match_calls(
     else:
         found = match_in_order(len(expected), len(got), is_made)
         if order == "any_order" and None in found:
-            same = pair_same(_written(expected), _written(got))
+            same = pair_same(_write_calls(expected), _write_calls(got))
             begun = [at if at is not None and is_made(n, at) else None for n, at in enumerate(same)]
             found = pair_up(len(expected), len(got), is_made, begun)
     held = set(found)
@@ -134,16 +134,18 @@ def match_calls(
         if at not in held:
             free.setdefault(call.name, []).append(at)
     return [
-        Match(at, True) if at is not None else _nearest(number, free.get(call.name, []), is_made)
+        Match(at, True)
+        if at is not None
+        else _find_nearest_call(number, free.get(call.name, []), is_made)
         for number, (call, at) in enumerate(zip(expected, found, strict=True))
     ]
 
 
-def _written(calls: Sequence[Call]) -> list[str]:
+def _write_calls(calls: Sequence[Call]) -> list[str]:
     return [f"{call.name} {'' if call.is_deep else write_alike(call.given)}" for call in calls]
 
 
-def _nearest(number: int, namesakes: list[int], is_made: Alike) -> Match:
+def _find_nearest_call(number: int, namesakes: list[int], is_made: Alike) -> Match:
     """What an expected call that is not held against anything can be: the same out of order, or
     one of its name, which it then takes from the others."""
     for at in namesakes:
@@ -177,7 +179,7 @@ def describe_calls(
     for number in missing[:_NAMED]:
         call = expected[number]
         label = f"call {number + 1}, {call}" if len(expected) > 1 else str(call)
-        yield f"{label}: {_instead(call, got, matches[number], lacking)}"
+        yield f"{label}: {_tell_instead(call, got, matches[number], lacking)}"
     if len(missing) > _NAMED:
         yield f"and {len(missing) - _NAMED:,} more"
 
@@ -185,7 +187,7 @@ def describe_calls(
 _ORDERS = {"exact": " at their places", "in_order": " in order", "any_order": ""}
 
 
-def _instead(call: Call, got: Sequence[Call], match: Match, lacking: Lacking) -> str:
+def _tell_instead(call: Call, got: Sequence[Call], match: Match, lacking: Lacking) -> str:
     if match.elsewhere is not None:
         return f"made out of order, as call {match.elsewhere + 1} of the answer"
     if match.number is not None:

@@ -26,14 +26,14 @@ def align_calls(
     allow_extra: bool = True,
 ) -> list[JSON]:
     """The rows, in the order of what is expected; calls that are extra stand where they came."""
-    rows: list[JSON] = list(_rows(expected, got, matches, allow_extra))
+    rows: list[JSON] = list(_make_rows(expected, got, matches, allow_extra))
     if len(rows) > _MOST:
         left_out = f"and {len(rows) - _MOST:,} more calls"
         return [*rows[:_MOST], {"expected": None, "got": None, "made": True, "note": left_out}]
     return rows
 
 
-def _rows(
+def _make_rows(
     expected: Sequence[Call], got: Sequence[Call], matches: Sequence[Match], allow_extra: bool
 ) -> Iterator[Row]:
     """Neither side is ever put into another order: where the calls that were made came in another
@@ -48,14 +48,14 @@ def _rows(
     for number, (call, match) in enumerate(zip(expected, matches, strict=True)):
         at = kept.get(number)
         while at is not None and following is not None and following < at:
-            yield _extra(got[following], allow_extra)
+            yield _make_extra_row(got[following], allow_extra)
             following = next(extra, None)
         if at is not None:
-            yield _both(call, got[at], match.is_made)
+            yield _make_paired_row(call, got[at], match.is_made)
         else:
-            yield _lacking(call, got, match)
+            yield _make_lacking_row(call, got, match)
     while following is not None:
-        yield _extra(got[following], allow_extra)
+        yield _make_extra_row(got[following], allow_extra)
         following = next(extra, None)
 
 
@@ -66,12 +66,12 @@ def _rows_by_answer(
     for at, call in enumerate(got):
         number = held.get(at)
         if number is None:
-            yield _extra(call, allow_extra)
+            yield _make_extra_row(call, allow_extra)
         else:
-            yield _both(expected[number], call, matches[number].is_made)
+            yield _make_paired_row(expected[number], call, matches[number].is_made)
     for call, match in zip(expected, matches, strict=True):
         if match.number is None:
-            yield _lacking(call, got, match)
+            yield _make_lacking_row(call, got, match)
 
 
 def _keep_in_order(matches: Sequence[Match]) -> dict[int, int]:
@@ -90,11 +90,16 @@ def _keep_in_order(matches: Sequence[Match]) -> dict[int, int]:
     return kept
 
 
-def _lacking(call: Call, got: Sequence[Call], match: Match) -> Row:
-    return {"expected": _cut(call.whole()), "got": None, "made": False, "note": _note(got, match)}
+def _make_lacking_row(call: Call, got: Sequence[Call], match: Match) -> Row:
+    return {
+        "expected": _cut_text(call.whole()),
+        "got": None,
+        "made": False,
+        "note": _write_note(got, match),
+    }
 
 
-def _note(got: Sequence[Call], match: Match) -> str:
+def _write_note(got: Sequence[Call], match: Match) -> str:
     if match.elsewhere is not None:
         return f"made out of order, as call {match.elsewhere + 1}"
     if match.number is not None:
@@ -102,13 +107,17 @@ def _note(got: Sequence[Call], match: Match) -> str:
     return "not made" if got else "no tool calls"
 
 
-def _extra(call: Call, is_allowed: bool) -> Row:
-    row: Row = {"expected": None, "got": _cut(call.whole()), "made": is_allowed}
+def _make_extra_row(call: Call, is_allowed: bool) -> Row:
+    row: Row = {"expected": None, "got": _cut_text(call.whole()), "made": is_allowed}
     return row if is_allowed else {**row, "note": "not expected"}
 
 
-def _both(expected: Call, got: Call, is_made: bool) -> Row:
-    row: Row = {"expected": _cut(expected.whole()), "got": _cut(got.whole()), "made": is_made}
+def _make_paired_row(expected: Call, got: Call, is_made: bool) -> Row:
+    row: Row = {
+        "expected": _cut_text(expected.whole()),
+        "got": _cut_text(got.whole()),
+        "made": is_made,
+    }
     if isinstance(expected.arguments, dict) and isinstance(got.arguments, dict):
         # What is expected comes first and in its order, so that the two can be read together.
         named = {key: got.arguments[key] for key in expected.arguments if key in got.arguments}
@@ -116,10 +125,10 @@ def _both(expected: Call, got: Call, is_made: bool) -> Row:
         if others and all(key.isidentifier() for key in got.arguments):
             begin = f"{got.name}({arguments_text(named)}"
             rest = ", ".join(f"{key}={as_json(value)}" for key, value in others.items())
-            row["got"] = _cut(f"{begin}{', ' if named else ''}{rest})")
+            row["got"] = _cut_text(f"{begin}{', ' if named else ''}{rest})")
             row["beyond"] = len(begin)
     return row
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -26,7 +26,7 @@ class CallRules:
         """How a call falls short of an expected one of the same name."""
         rule = self.tools.get(expected.name)
         mode = rule.arguments if rule is not None and rule.arguments else self.arguments
-        yield from _compare(mode, expected, got)
+        yield from _compare_calls(mode, expected, got)
         for path, matcher in (rule.fields or {}).items() if rule is not None else ():
             outcome = match_field(JsonPath(path), matcher, got.arguments, self.searches)
             if not outcome.matches:
@@ -35,7 +35,7 @@ class CallRules:
                 yield Difference(path, wanted)
 
 
-def _compare(mode: str, expected: Call, got: Call) -> Iterator[Difference]:
+def _compare_calls(mode: str, expected: Call, got: Call) -> Iterator[Difference]:
     if mode == "ignore" or expected.is_open:
         return iter(())
     if mode == "contains":

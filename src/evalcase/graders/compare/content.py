@@ -34,7 +34,7 @@ def compare_content(expected: JSON, answer: Answer) -> ContentMatch:
     got = answer.content
     text = text_of_content(expected)
     if answer.truncated:
-        return tell_difference(_CUT, _shown(expected), _shown(got), note=_CUT)
+        return tell_difference(_CUT, _show_content(expected), _show_content(got), note=_CUT)
     if got is None and text is None:
         return tell_difference(
             f"the answer has no content{but_instead(answer.last)}", lay_out(expected), ""
@@ -45,7 +45,7 @@ def compare_content(expected: JSON, answer: Answer) -> ContentMatch:
 
 
 def _compare_as_text(text: str, got: JSON, answer: Answer, left_out: str) -> ContentMatch:
-    said = _shown(got)
+    said = _show_content(got)
     parts = text_parts(got)
     has_text = not parts or text_of_content(got) is not None
     if trim_text(said) and (has_text or trim_text(text) == trim_text(said)):
@@ -121,7 +121,7 @@ def tell_difference(
     return ContentMatch(False, reason, details)
 
 
-def _shown(content: JSON) -> str:
+def _show_content(content: JSON) -> str:
     text = text_of_content(content)
     if text is not None:
         return text

@@ -51,7 +51,7 @@ def is_number(value: JSON) -> bool:
 def are_within(left: JSON, right: JSON, margin: float) -> bool:
     """Whether two numbers are no further apart. Whole ones are compared exactly; of others, what
     is lost by writing them in binary is forgiven: 1.1 is within 0.1 of 1."""
-    left, right = _whole(left), _whole(right)
+    left, right = _make_whole(left), _make_whole(right)
     are_whole = isinstance(left, int) and isinstance(right, int)
     try:
         noise = ulp(margin) if are_whole else ulp(max(abs(left), abs(right), margin))
@@ -60,7 +60,7 @@ def are_within(left: JSON, right: JSON, margin: float) -> bool:
         return False
 
 
-def _whole(number: JSON) -> int | float:
+def _make_whole(number: JSON) -> int | float:
     assert isinstance(number, int | float)
     return int(number) if isinstance(number, float) and number.is_integer() else number
 

@@ -171,7 +171,7 @@ class FieldShape:
             is_meant = fault.hint is not None and fault.hint.startswith("did you mean")
             is_data = fault.code == "unknown-option" and value.keys().isdisjoint(CHECKS)
             yield fault._replace(hint=_AS_DATA) if is_data and not is_meant else fault
-        yield from _conflicts(value, path, unwell)
+        yield from _find_conflicts(value, path, unwell)
 
     def read(self, value: JSON) -> Matcher:
         if not isinstance(value, dict):
@@ -186,7 +186,7 @@ class FieldShape:
         return {"if": {"type": "object"}, "then": only_these(properties)}
 
 
-def _conflicts(
+def _find_conflicts(
     value: dict[str, JSON], path: KeyPath, unwell: Set[str | int]
 ) -> Iterator[OptionFault]:
     checks = [name for name in CHECKS if name in value]

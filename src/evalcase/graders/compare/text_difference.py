@@ -60,15 +60,15 @@ def find_text_difference(expected: str, got: str) -> TextDifference:
         line = expected.count("\n", 0, at) + 1
         character = at - expected.rfind("\n", 0, at)
         where = f"line {line:,}, character {character:,}"
-    sides = f"expected {_excerpt(expected, at)}, got {_excerpt(got, at)}"
-    return TextDifference(sides, where, _nature(expected, got, at))
+    sides = f"expected {_cut_excerpt(expected, at)}, got {_cut_excerpt(got, at)}"
+    return TextDifference(sides, where, _describe_nature(expected, got, at))
 
 
 def _is_short(text: str) -> bool:
     return len(text) <= _SHORT and "\n" not in text
 
 
-def _excerpt(text: str, at: int) -> str:
+def _cut_excerpt(text: str, at: int) -> str:
     """A short text whole; else the part of the line that has the difference in it."""
     if _is_short(text):
         return as_json(text)
@@ -82,7 +82,7 @@ def _excerpt(text: str, at: int) -> str:
     return before + as_json(text[start:end]) + after
 
 
-def _nature(expected: str, got: str, at: int) -> str:
+def _describe_nature(expected: str, got: str, at: int) -> str:
     if len(expected) + len(got) <= _LONGEST_LOOKED_AT_TWICE:
         if expected.casefold() == got.casefold():
             return "only upper and lower case differ"

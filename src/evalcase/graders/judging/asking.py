@@ -46,15 +46,15 @@ async def ask_vote(
         try:
             answer = await ask(target, messages, schema, usable)
         except TargetError as error:
-            return _broken(
+            return _make_broken_vote(
                 about, GraderError("grader", f"the judge could not answer: {error}", error.details)
             )
-        about |= _seen(answer)
+        about |= _describe_answer(answer)
         unusable = _object_to(answer)
         if unusable is not None:
-            return _broken(about, unusable)
+            return _make_broken_vote(about, unusable)
         try:
-            return Vote(_read(read, answer), None, about)
+            return Vote(_read_reply(read, answer), None, about)
         except BadJudgeReplyError as error:
             complaint = str(error)
             messages = ask_again(prompt, complaint)
@@ -62,7 +62,9 @@ async def ask_vote(
     message = f"the judge's reply can't be read, after {REASKS + 1} tries: {complaint}"
     if said := " ".join(about["reply"].split()):
         message = f"{message}; it said “{shorten_text(said, _SHOWN_REPLY)}”"
-    return _broken(about, GraderError("judge-unparseable", message, {"reply": about["reply"]}))
+    return _make_broken_vote(
+        about, GraderError("judge-unparseable", message, {"reply": about["reply"]})
+    )
 
 
 def _is_usable(read: Callable[[str], T], answer: Answer) -> bool:
@@ -70,23 +72,23 @@ def _is_usable(read: Callable[[str], T], answer: Answer) -> bool:
     if _object_to(answer) is not None:
         return False
     try:
-        _read(read, answer)
+        _read_reply(read, answer)
     except BadJudgeReplyError:
         return False
     return True
 
 
-def _read(read: Callable[[str], T], answer: Answer) -> T:
+def _read_reply(read: Callable[[str], T], answer: Answer) -> T:
     if answer.tool_calls:
         raise BadJudgeReplyError("it called a tool, and there is none to be called")
     return read(answer.text)
 
 
-def _broken(about: dict[str, Any], failure: GraderError) -> Vote[Any]:
+def _make_broken_vote(about: dict[str, Any], failure: GraderError) -> Vote[Any]:
     return Vote(None, failure, {**about, "failure": failure.kind, "message": str(failure)})
 
 
-def _seen(answer: Answer) -> dict[str, Any]:
+def _describe_answer(answer: Answer) -> dict[str, Any]:
     seen: dict[str, Any] = {}
     if answer.model is not None:
         seen["model"] = answer.model

@@ -51,13 +51,13 @@ def number_criteria(items: Iterable[Mapping[str, Any]]) -> tuple[Criterion, ...]
         Criterion(
             f"c{number}", str(item.get("id") or f"c{number}"), item["text"],
             float(item.get("weight", 1.0)), bool(item.get("required", False)),
-            tuple(_ordered(item.get("levels") or {})),
+            tuple(_order_levels(item.get("levels") or {})),
         )
         for number, item in enumerate(items, start=1)
     )  # fmt: skip
 
 
-def _ordered(levels: Mapping[str, str]) -> list[tuple[str, str]]:
+def _order_levels(levels: Mapping[str, str]) -> list[tuple[str, str]]:
     return sorted(levels.items(), key=lambda level: int(level[0]))
 
 

@@ -20,7 +20,7 @@ def show_blocks(context: Context, chunks: Sequence[str]) -> dict[str, str]:
     user = context.case.user
     return {
         "goal": user.goal if user is not None else "",
-        "conversation": "\n".join(as_json(_message(each)) for each in before),
+        "conversation": "\n".join(as_json(_write_message(each)) for each in before),
         "reference": show_reference(context),
         "context": "\n".join(
             as_json({"chunk": number, "text": text}) for number, text in enumerate(chunks, start=1)
@@ -66,7 +66,7 @@ def _in_metadata(metadata: Mapping[str, JSON], path: str) -> JSON:
         return None
 
 
-def _message(message: Message) -> dict[str, JSON]:
+def _write_message(message: Message) -> dict[str, JSON]:
     data = message.to_dict()
     return {key: data[key] for key in ("role", "content", "tool_calls", "name") if key in data}
 

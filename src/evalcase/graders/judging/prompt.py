@@ -61,7 +61,7 @@ def write_prompt(
     """The messages of one vote. `blocks` are by name; those that are empty are left out."""
     broken = {name: neutralise_tokens(blocks[name]) for name in BLOCK_NAMES if blocks.get(name)}
     shown = {name: text for name, (text, _) in broken.items()}
-    boundary = _boundary(shown, vote)
+    boundary = _make_boundary(shown, vote)
     fenced = {
         name: f"--- {boundary} {name}\n{text}\n--- {boundary} end" for name, text in shown.items()
     }
@@ -74,7 +74,7 @@ def write_prompt(
     return Prompt(messages, boundary, sum(count for _, count in broken.values()))
 
 
-def _boundary(blocks: Mapping[str, str], vote: int) -> str:
+def _make_boundary(blocks: Mapping[str, str], vote: int) -> str:
     for salt in range(1_000):
         parts = [PROTOCOL, vote, salt, *blocks.items()]
         found = sha256(dumps(parts).encode()).hexdigest()[:16]
@@ -92,10 +92,10 @@ def ask_again(prompt: Prompt, complaint: str) -> tuple[Message, ...]:
 
 def list_criteria(criteria: Sequence[Criterion]) -> str:
     """The block `criteria`."""
-    return "\n".join(_describe(each) for each in criteria)
+    return "\n".join(_describe_criterion(each) for each in criteria)
 
 
-def _describe(each: Criterion) -> str:
+def _describe_criterion(each: Criterion) -> str:
     # One line each, whatever is in the text: a criterion can't look like two.
     text = " ".join(each.text.split())
     levels = "".join(f"\n  {name}: {' '.join(meaning.split())}" for name, meaning in each.levels)

@@ -42,18 +42,18 @@ class Claim(NamedTuple):
 
 def schema_for(criteria: Sequence[Criterion]) -> dict[str, JSON]:
     """Keyed by criterion: none can be missing, and none can be there twice."""
-    return _object({each.key: _said(each.verdicts) for each in criteria})
+    return _describe_object({each.key: _describe_verdict(each.verdicts) for each in criteria})
 
 
 def claims_schema() -> dict[str, JSON]:
-    item = _object(
+    item = _describe_object(
         {
             "claim": {"type": "string"},
             "reason": {"type": "string"},
-            "verdict": _enum(CLAIM_VERDICTS),
+            "verdict": _describe_enum(CLAIM_VERDICTS),
         }
     )
-    return _object({"claims": {"type": "array", "items": item}})
+    return _describe_object({"claims": {"type": "array", "items": item}})
 
 
 def read_judge_reply(text: str, criteria: Sequence[Criterion]) -> dict[str, CriterionReply]:
@@ -120,15 +120,15 @@ def _check_keys(value: dict[str, Any], wanted: Sequence[str], what: str) -> None
         raise BadJudgeReplyError(f"{what} has keys that were not asked for")
 
 
-def _said(verdicts: Sequence[str]) -> dict[str, JSON]:
-    return _object({"reason": {"type": "string"}, "verdict": _enum(verdicts)})
+def _describe_verdict(verdicts: Sequence[str]) -> dict[str, JSON]:
+    return _describe_object({"reason": {"type": "string"}, "verdict": _describe_enum(verdicts)})
 
 
-def _enum(values: Sequence[str]) -> dict[str, JSON]:
+def _describe_enum(values: Sequence[str]) -> dict[str, JSON]:
     return {"type": "string", "enum": list(values)}
 
 
-def _object(properties: dict[str, JSON]) -> dict[str, JSON]:
+def _describe_object(properties: dict[str, JSON]) -> dict[str, JSON]:
     return {
         "type": "object", "properties": properties, "required": list(properties),
         "additionalProperties": False,

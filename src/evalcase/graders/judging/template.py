@@ -53,18 +53,18 @@ class TemplateText(Plain):
         for name in dict.fromkeys(used):
             if name not in BLOCKS:
                 close = find_nearest(name, BLOCKS)
-                hint = f"did you mean {{{{{close}}}}}?" if close else _known()
+                hint = f"did you mean {{{{{close}}}}}?" if close else _list_blocks()
                 yield OptionFault(path, f"`template` has no block {{{{{name}}}}}", hint)
         for name in _NEEDED:
             if used.count(name) != 1:
                 message = (
                     f"`template` needs {{{{{name}}}}} once, and has it {used.count(name)} times"
                 )
-                yield OptionFault(path, message, _known())
+                yield OptionFault(path, message, _list_blocks())
 
     def schema(self) -> dict[str, JSON]:
         return {"type": "string", "minLength": 1}
 
 
-def _known() -> str:
+def _list_blocks() -> str:
     return f"the blocks are {', '.join(f'{{{{{name}}}}}' for name in BLOCKS)}"

@@ -104,17 +104,17 @@ def explain_votes(decided: Sequence[DecidedCriterion]) -> str:
     missed = [each for each in decided if each.score < 1.0]
     if not missed:
         return "every criterion is met" if len(decided) > 1 else decided[0].reason
-    reasons = "; ".join(_told(each) for each in missed)
-    return reasons if len(decided) == 1 else f"{reasons}; {_arithmetic(decided)}"
+    reasons = "; ".join(_tell_criterion(each) for each in missed)
+    return reasons if len(decided) == 1 else f"{reasons}; {_show_arithmetic(decided)}"
 
 
-def _told(each: DecidedCriterion) -> str:
+def _tell_criterion(each: DecidedCriterion) -> str:
     verdict = each.verdict.replace("_", " ")
     level = f"level {verdict}" if each.criterion.levels else verdict
     return f"`{each.criterion.id}` {level}: {each.reason}"
 
 
-def _arithmetic(decided: Sequence[DecidedCriterion]) -> str:
+def _show_arithmetic(decided: Sequence[DecidedCriterion]) -> str:
     """Where a score comes from. What it comes to is said beside every reason."""
     if any(each.criterion.levels or each.criterion.weight != 1.0 for each in decided):
         granted = " + ".join(f"{each.criterion.weight:g}·{each.score:g}" for each in decided)

@@ -19,26 +19,30 @@ _URI = late_pattern(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
 
 
 def _is_date(text: str) -> bool:
-    return bool(_DATE.fullmatch(text)) and _can(lambda: date.fromisoformat(text))
+    return bool(_DATE.fullmatch(text)) and _can_read(lambda: date.fromisoformat(text))
 
 
 def _is_time(text: str) -> bool:
-    return bool(_TIME.fullmatch(text)) and _can(lambda: time.fromisoformat(text.upper()))
+    return bool(_TIME.fullmatch(text)) and _can_read(lambda: time.fromisoformat(text.upper()))
 
 
 def _is_date_time(text: str) -> bool:
-    return bool(_DATE_TIME.fullmatch(text)) and _can(lambda: datetime.fromisoformat(text.upper()))
+    return bool(_DATE_TIME.fullmatch(text)) and _can_read(
+        lambda: datetime.fromisoformat(text.upper())
+    )
 
 
 def _is_ip(text: str, version: int) -> bool:
     from ipaddress import ip_address
 
     return (
-        "%" not in text and _can(lambda: ip_address(text)) and ip_address(text).version == version
+        "%" not in text
+        and _can_read(lambda: ip_address(text))
+        and ip_address(text).version == version
     )
 
 
-def _can(read: Callable[[], object]) -> bool:
+def _can_read(read: Callable[[], object]) -> bool:
     try:
         read()
     except ValueError:

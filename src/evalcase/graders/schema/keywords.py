@@ -47,7 +47,7 @@ class KeywordFault(NamedTuple):
 CheckKeyword = Callable[[JSON], Iterator[KeywordFault]]
 
 
-def _wrong(is_right: Callable[[JSON], bool], words: str) -> CheckKeyword:
+def _check_shape(is_right: Callable[[JSON], bool], words: str) -> CheckKeyword:
     def check(value: JSON) -> Iterator[KeywordFault]:
         if not is_right(value):
             yield KeywordFault((), f"is {words}, not {describe_kind(value)}")
@@ -97,14 +97,14 @@ def _check_dependents(value: JSON) -> Iterator[KeywordFault]:
             yield KeywordFault((key,), "is a list of names")
 
 
-_COUNT = _wrong(_is_count, "a whole number of 0 or more")
-_NUMBER = _wrong(_is_number, "a number")
+_COUNT = _check_shape(_is_count, "a whole number of 0 or more")
+_NUMBER = _check_shape(_is_number, "a number")
 
 PLAIN_KEYWORDS: dict[str, CheckKeyword] = {
     "type": _check_type,
-    "enum": _wrong(lambda value: isinstance(value, list), "a list of values"),
-    "const": _wrong(lambda _: True, "any value"),
-    "required": _wrong(_are_texts, "a list of names"),
+    "enum": _check_shape(lambda value: isinstance(value, list), "a list of values"),
+    "const": _check_shape(lambda _: True, "any value"),
+    "required": _check_shape(_are_texts, "a list of names"),
     "dependentRequired": _check_dependents,
     "pattern": _check_pattern,
     "format": _check_format,
@@ -112,11 +112,11 @@ PLAIN_KEYWORDS: dict[str, CheckKeyword] = {
     "maximum": _NUMBER,
     "exclusiveMinimum": _NUMBER,
     "exclusiveMaximum": _NUMBER,
-    "multipleOf": _wrong(
+    "multipleOf": _check_shape(
         lambda value: _is_number(value) and value > 0,  # type: ignore[operator]
         "a number over 0",
     ),
-    "uniqueItems": _wrong(lambda value: isinstance(value, bool), "true or false"),
+    "uniqueItems": _check_shape(lambda value: isinstance(value, bool), "true or false"),
     **dict.fromkeys(
         ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
          "minContains", "maxContains"),

@@ -14,14 +14,14 @@ from evalcase.model.json_value import JSON, are_same, describe_kind, write_alike
 KeywordRule = Callable[[Any, Any], str | None]
 
 
-def _type(wanted: str | list[str], value: JSON) -> str | None:
+def _check_type(wanted: str | list[str], value: JSON) -> str | None:
     several = [wanted] if isinstance(wanted, str) else wanted
     if any(is_type(value, each) for each in several):
         return None
     return f"expected {' or '.join(several)}, got {describe_kind(value)}: {quote_value(value)}"
 
 
-def _enum(choices: list[JSON], value: JSON) -> str | None:
+def _check_enum(choices: list[JSON], value: JSON) -> str | None:
     if any(are_same(each, value) for each in choices):
         return None
     more = ", …" if len(choices) > 10 else ""
@@ -29,7 +29,7 @@ def _enum(choices: list[JSON], value: JSON) -> str | None:
     return f"expected one of {listed}{more}, got {quote_value(value)}"
 
 
-def _const(wanted: JSON, value: JSON) -> str | None:
+def _check_const(wanted: JSON, value: JSON) -> str | None:
     return (
         None
         if are_same(wanted, value)
@@ -37,12 +37,12 @@ def _const(wanted: JSON, value: JSON) -> str | None:
     )
 
 
-def _required(names: list[str], value: JSON) -> str | None:
+def _check_required(names: list[str], value: JSON) -> str | None:
     missing = [name for name in names if isinstance(value, dict) and name not in value]
     return f"{', '.join(map(quote_value, missing))} missing" if missing else None
 
 
-def _dependent(needs: dict[str, list[str]], value: JSON) -> str | None:
+def _check_dependent(needs: dict[str, list[str]], value: JSON) -> str | None:
     if not isinstance(value, dict):
         return None
     for name, others in needs.items():
@@ -54,7 +54,7 @@ def _dependent(needs: dict[str, list[str]], value: JSON) -> str | None:
     return None
 
 
-def _bound(words: str, is_beyond: Callable[[float, float], bool]) -> KeywordRule:
+def _make_bound_rule(words: str, is_beyond: Callable[[float, float], bool]) -> KeywordRule:
     def rule(limit: float, value: JSON) -> str | None:
         if not is_number(value) or not is_beyond(value, limit):  # type: ignore[arg-type]
             return None
@@ -63,7 +63,7 @@ def _bound(words: str, is_beyond: Callable[[float, float], bool]) -> KeywordRule
     return rule
 
 
-def _multiple(of: float, value: JSON) -> str | None:
+def _check_multiple(of: float, value: JSON) -> str | None:
     if not is_number(value):
         return None
     from fractions import Fraction  # slow to import, and seldom needed
@@ -73,7 +73,7 @@ def _multiple(of: float, value: JSON) -> str | None:
     return None if is_whole else f"{quote_value(value)} is not a multiple of {quote_value(of)}"
 
 
-def _size(of: type, noun: str, *, least: bool) -> KeywordRule:
+def _make_size_rule(of: type, noun: str, *, least: bool) -> KeywordRule:
     def rule(limit: float, value: Any) -> str | None:  # noqa: ANN401 - any JSON
         if not isinstance(value, of):
             return None
@@ -86,7 +86,7 @@ def _size(of: type, noun: str, *, least: bool) -> KeywordRule:
     return rule
 
 
-def _unique(is_wanted: bool, value: JSON) -> str | None:
+def _check_unique(is_wanted: bool, value: JSON) -> str | None:
     if not is_wanted or not isinstance(value, list):
         return None
     seen: set[str] = set()
@@ -98,24 +98,24 @@ def _unique(is_wanted: bool, value: JSON) -> str | None:
     return None
 
 
-def _format(name: str, value: JSON) -> str | None:
+def _check_format(name: str, value: JSON) -> str | None:
     if not isinstance(value, str) or FORMATS[name](value):
         return None
     return f"{quote_value(value)} is not of the format {name}"
 
 
 RULES: dict[str, KeywordRule] = {
-    "type": _type, "enum": _enum, "const": _const, "required": _required,
-    "dependentRequired": _dependent, "format": _format, "uniqueItems": _unique,
-    "multipleOf": _multiple,
-    "minimum": _bound("less than", lambda value, limit: value < limit),
-    "maximum": _bound("more than", lambda value, limit: value > limit),
-    "exclusiveMinimum": _bound("not more than", lambda value, limit: value <= limit),
-    "exclusiveMaximum": _bound("not less than", lambda value, limit: value >= limit),
-    "minLength": _size(str, "character", least=True),
-    "maxLength": _size(str, "character", least=False),
-    "minItems": _size(list, "item", least=True),
-    "maxItems": _size(list, "item", least=False),
-    "minProperties": _size(dict, "key", least=True),
-    "maxProperties": _size(dict, "key", least=False),
+    "type": _check_type, "enum": _check_enum, "const": _check_const, "required": _check_required,
+    "dependentRequired": _check_dependent, "format": _check_format, "uniqueItems": _check_unique,
+    "multipleOf": _check_multiple,
+    "minimum": _make_bound_rule("less than", lambda value, limit: value < limit),
+    "maximum": _make_bound_rule("more than", lambda value, limit: value > limit),
+    "exclusiveMinimum": _make_bound_rule("not more than", lambda value, limit: value <= limit),
+    "exclusiveMaximum": _make_bound_rule("not less than", lambda value, limit: value >= limit),
+    "minLength": _make_size_rule(str, "character", least=True),
+    "maxLength": _make_size_rule(str, "character", least=False),
+    "minItems": _make_size_rule(list, "item", least=True),
+    "maxItems": _make_size_rule(list, "item", least=False),
+    "minProperties": _make_size_rule(dict, "key", least=True),
+    "maxProperties": _make_size_rule(dict, "key", least=False),
 }  # fmt: skip

@@ -18,7 +18,7 @@ def is_installed() -> bool:
 def find_errors(schema: JSON, value: JSON) -> Iterator[Difference]:
     """Every error, with its place in the value. Raise ValueError where the schema is invalid."""
     rust: Any = import_module("jsonschema_rs")
-    validator = rust.Draft202012Validator(schema, validate_formats=True, retriever=_refuse)
+    validator = rust.Draft202012Validator(schema, validate_formats=True, retriever=_refuse_address)
     for error in validator.iter_errors(value):
         steps = [f"[{each}]" if isinstance(each, int) else step_text(each)
                  for each in error.instance_path]  # fmt: skip
@@ -34,5 +34,5 @@ def object_to_schema(schema: JSON) -> str | None:
     return None
 
 
-def _refuse(address: str) -> NoReturn:
+def _refuse_address(address: str) -> NoReturn:
     raise ValueError(f"nothing is fetched, also not {address}")

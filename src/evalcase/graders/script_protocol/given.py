@@ -34,7 +34,7 @@ def describe_trial(context: Context, config: Mapping[str, JSON] | None) -> dict[
         "case": case.id, "suite": question.suite, "repeat": question.repeat,
         "question": question.text, "input": list(case.input), "criteria": case.criteria,
         "expected_output": expected, "answer": answer.text, "messages": list(answer.messages),
-        "tool_calls": answer.tool_calls, "usage": _usage(answer.usage),
+        "tool_calls": answer.tool_calls, "usage": _write_usage(answer.usage),
         "cost_usd": answer.cost_usd, "duration_s": context.duration_s,
         "metadata": case.metadata, "config": None if config is None else dict(config),
     }  # fmt: skip
@@ -46,23 +46,24 @@ def _for_agentv(context: Context, expected: object) -> dict[str, object]:
     took_ms = None if context.duration_s is None else context.duration_s * 1000
     return {
         "expected_outcome": case.criteria, "input_messages": list(case.input),
-        "expected_messages": expected or [], "reference_answer": _reference(context),
+        "expected_messages": expected or [], "reference_answer": _write_reference(context),
         "candidate_answer": answer.text, "actual_output": answer.text, "output": answer.text,
         "output_messages": list(answer.messages), "guideline_files": [],
         "input_files": list(context.question.files.values()),
-        "trace_summary": _summary(answer, took_ms), "token_usage": _agentv_usage(answer.usage),
+        "trace_summary": _write_summary(answer, took_ms),
+        "token_usage": _agentv_usage(answer.usage),
         "duration_ms": took_ms,
     }  # fmt: skip
 
 
-def _reference(context: Context) -> str:
+def _write_reference(context: Context) -> str:
     content = expected_content(context.case)
     if content is None:
         return ""
     return content if isinstance(content, str) else as_json(content, indent=2)
 
 
-def _usage(usage: Usage | None) -> dict[str, int | None] | None:
+def _write_usage(usage: Usage | None) -> dict[str, int | None] | None:
     if usage is None:
         return None
     return {
@@ -79,7 +80,7 @@ def _agentv_usage(usage: Usage | None) -> dict[str, int] | None:
     return {name: number for name, number in counts if number is not None}
 
 
-def _summary(answer: Answer, took_ms: float | None) -> dict[str, object]:
+def _write_summary(answer: Answer, took_ms: float | None) -> dict[str, object]:
     calls = answer.tool_calls
     names = Counter(call.name for call in calls)
     summary: dict[str, object] = {

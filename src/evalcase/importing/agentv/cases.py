@@ -43,7 +43,7 @@ class AgentvCases:
         if not isinstance(item.value, dict):
             self.suite.new_case(item).drop(item, "this test, which is no mapping")
             return
-        given = {**_mapping(self.default.at("vars")), **_mapping(item.at("vars"))}
+        given = {**_read_mapping(self.default.at("vars")), **_read_mapping(item.at("vars"))}
         variables = Variables(given)
         is_asked = any(item.at(name).value is not None for name in (*_INPUTS, "turns"))
         if self.prompts is None and not is_asked:
@@ -67,14 +67,16 @@ class AgentvCases:
         for name in _COPIED:
             if item.at(name).value is not None:
                 put_field(case, name, item.at(name))
-        asked = _first(item, _INPUTS)
+        asked = _find_first(item, _INPUTS)
         if prompt is not None and asked.value is None:
             unset: list[str] = []
-            case.fields["input"] = shape_input(_rooted(prompt.fill(variables, ("", ""), unset)))
+            case.fields["input"] = shape_input(
+                _find_rooted(prompt.fill(variables, ("", ""), unset))
+            )
             for name in dict.fromkeys(unset):
                 case.lose(prompt.item, f"the variable `{name}`, which nothing sets")
         elif asked.value is not None:
-            case.fields["input"] = shape_input(_rooted(asked.value))
+            case.fields["input"] = shape_input(_find_rooted(asked.value))
         self._expect(case, item, variables)
         for name, held in item.fields():
             if name not in _READ and held.value is not None:
@@ -82,16 +84,16 @@ class AgentvCases:
         self._execute(case, item)
 
     def _expect(self, case: CaseDraft, item: Item, variables: Variables) -> None:
-        expected = _first(item, _EXPECTED)
+        expected = _find_first(item, _EXPECTED)
         if expected.value is None and "expected_output" in variables.values:
             expected = item.at("vars", "expected_output")
             expected = expected._replace(value=variables.values["expected_output"])
         if expected.value is not None:
             value: JSON = expected.value
             value = variables.render_value(value) if isinstance(value, str) else value
-            case.fields["expected_output"] = shape_expected(_rooted(value))
+            case.fields["expected_output"] = shape_expected(_find_rooted(value))
             case.fields_from["expected_output"] = expected
-        criteria = _first(item, _CRITERIA)
+        criteria = _find_first(item, _CRITERIA)
         if isinstance(criteria.value, str) and criteria.value.strip():
             case.fields["criteria"] = variables.render(criteria.value)
 
@@ -154,7 +156,7 @@ class AgentvCases:
         for number, each in enumerate(item.at("turns").items()):
             turn = CaseDraft(each)
             asked = each.at("input").value
-            turn.fields["input"] = asked if asked is None else shape_input(_rooted(asked))
+            turn.fields["input"] = asked if asked is None else shape_input(_find_rooted(asked))
             self._expect(turn, each, Variables({}))
             for name in _CHECKS:
                 for check in each.at(name).items():
@@ -176,25 +178,25 @@ def _leaves_shared(item: Item) -> bool:
     return is_old or execution.at("skip_defaults").value is True
 
 
-def _first(item: Item, names: tuple[str, ...]) -> Item:
+def _find_first(item: Item, names: tuple[str, ...]) -> Item:
     return next((item.at(each) for each in names if item.at(each).value is not None), item.at("?"))
 
 
-def _mapping(item: Item) -> dict[str, JSON]:
+def _read_mapping(item: Item) -> dict[str, JSON]:
     return item.value if isinstance(item.value, dict) else {}
 
 
-def _rooted(value: JSON) -> JSON:
+def _find_rooted(value: JSON) -> JSON:
     """Files of the repository's root, which evalcase finds without the `/`."""
     if isinstance(value, list):
-        return [_rooted(each) for each in value]
+        return [_find_rooted(each) for each in value]
     if not isinstance(value, dict):
         return value
     if value.get("type") == "file":
-        return {name: _unrooted(name, each) for name, each in value.items()}
-    return {name: _rooted(each) for name, each in value.items()}
+        return {name: _strip_root(name, each) for name, each in value.items()}
+    return {name: _find_rooted(each) for name, each in value.items()}
 
 
-def _unrooted(name: str, value: JSON) -> JSON:
+def _strip_root(name: str, value: JSON) -> JSON:
     is_path = name in ("value", "path") and isinstance(value, str)
     return str(value).lstrip("/") if is_path else value

@@ -43,7 +43,7 @@ class CheckMapper:
         if name in _JUDGES:
             yield from self._map_judge(item, variables)
             return
-        own = _OWN.get(name) or (_script if name in _SCRIPTS else None)
+        own = _OWN.get(name) or (_map_script if name in _SCRIPTS else None)
         if own is not None:
             fields = {key: each for key, each in value.items() if key not in _SHARED}
             for grader in own(fields, item):
@@ -52,7 +52,7 @@ class CheckMapper:
         if name in _LOST:
             raise NoCounterpartError(f"`{value['type']}`: {_LOST[name]}")
         for grader in self.mapper.map(self._as_promptfoo(name, item).render(variables)):
-            yield add_options(grader, _required(value))
+            yield add_options(grader, _read_required(value))
 
     def _as_promptfoo(self, name: str, item: Item) -> Assertion:
         value = item.value
@@ -134,25 +134,25 @@ def _with_shared(grader: JSON, value: dict[str, JSON]) -> JSON:
     if value.get("negate") is True:
         grader = write_not(grader)
     weight, name = value.get("weight"), value.get("name")
-    given: dict[str, JSON] = {"weight": weight, "name": name, **_required(value)}
+    given: dict[str, JSON] = {"weight": weight, "name": name, **_read_required(value)}
     return add_options(grader, {key: each for key, each in given.items() if each is not None})
 
 
-def _required(value: dict[str, JSON]) -> dict[str, JSON]:
+def _read_required(value: dict[str, JSON]) -> dict[str, JSON]:
     required = value.get("required")
     if isinstance(required, float | int) and not isinstance(required, bool):
         raise NoCounterpartError("`required` with a number, the score that is needed")
     return {"required": True} if required is True else {}
 
 
-def _refuse(fields: dict[str, JSON], known: tuple[str, ...], item: Item) -> None:
+def _refuse_others(fields: dict[str, JSON], known: tuple[str, ...], item: Item) -> None:
     other = next((name for name in fields if name not in known), None)
     if other is not None:
         raise NoCounterpartError(f"`{item.at('type').value}` with `{other}`")
 
 
-def _script(fields: dict[str, JSON], item: Item) -> list[JSON]:
-    _refuse(fields, ("command", "script", "value", "config"), item)
+def _map_script(fields: dict[str, JSON], item: Item) -> list[JSON]:
+    _refuse_others(fields, ("command", "script", "value", "config"), item)
     command = fields.get("command", fields.get("script", fields.get("value")))
     if not isinstance(command, list) or not command:
         hint = "a program is written as a list: [python, check.py]"
@@ -162,26 +162,26 @@ def _script(fields: dict[str, JSON], item: Item) -> list[JSON]:
 
 
 def _ends_with(fields: dict[str, JSON], item: Item) -> list[JSON]:
-    _refuse(fields, ("value",), item)
+    _refuse_others(fields, ("value",), item)
     return [write_grader("ends_with", fields.get("value"))]
 
 
-def _latency(fields: dict[str, JSON], item: Item) -> list[JSON]:
-    _refuse(fields, ("threshold",), item)
-    return [write_grader("latency", to_seconds(_number(fields.get("threshold"), item)))]
+def _map_latency(fields: dict[str, JSON], item: Item) -> list[JSON]:
+    _refuse_others(fields, ("threshold",), item)
+    return [write_grader("latency", to_seconds(_read_number(fields.get("threshold"), item)))]
 
 
-def _tokens(fields: dict[str, JSON], item: Item) -> list[JSON]:
-    _refuse(fields, ("max_total", "max_input", "max_output"), item)
-    given = {name.removeprefix("max_"): _number(each, item) for name, each in fields.items()}
+def _map_tokens(fields: dict[str, JSON], item: Item) -> list[JSON]:
+    _refuse_others(fields, ("max_total", "max_input", "max_output"), item)
+    given = {name.removeprefix("max_"): _read_number(each, item) for name, each in fields.items()}
     total = given.pop("total", None)
     return [write_grader("tokens", NO_ARGUMENT if total is None else total, **given)]
 
 
-def _metrics(fields: dict[str, JSON], item: Item) -> list[JSON]:
+def _map_metrics(fields: dict[str, JSON], item: Item) -> list[JSON]:
     graders: list[JSON] = []
     for name, limit in fields.items():
-        number = _number(limit, item)
+        number = _read_number(limit, item)
         if name == "max_tool_calls":
             graders.append({"tool_calls": {"max": number}})
         elif name == "max_tokens":
@@ -197,18 +197,18 @@ def _metrics(fields: dict[str, JSON], item: Item) -> list[JSON]:
     return graders
 
 
-def _trajectory(fields: dict[str, JSON], item: Item) -> list[JSON]:
-    _refuse(fields, ("mode", "minimums", "expected"), item)
+def _map_trajectory(fields: dict[str, JSON], item: Item) -> list[JSON]:
+    _refuse_others(fields, ("mode", "minimums", "expected"), item)
     mode, expected = fields.get("mode"), fields.get("expected")
     if mode == "any_order" and isinstance(fields.get("minimums"), dict) and expected is None:
         return [{"tool_calls": {"needed": fields["minimums"]}}]
     if mode not in ("in_order", "exact") or not isinstance(expected, list) or not expected:
         raise NoCounterpartError(f"`{item.at('type').value}` of the mode `{mode}`")
-    calls = [_call(each, item) for each in expected]
+    calls = [_map_call(each, item) for each in expected]
     return [write_grader("trajectory", calls, order="exact" if mode == "exact" else None)]
 
 
-def _call(value: JSON, item: Item) -> JSON:
+def _map_call(value: JSON, item: Item) -> JSON:
     if not isinstance(value, dict) or not set(value) <= {"tool", "args"}:
         raise NoCounterpartError(f"`{item.at('type').value}` with more than tools and arguments")
     given = value.get("args")
@@ -216,7 +216,7 @@ def _call(value: JSON, item: Item) -> JSON:
     return call if given in (None, "any") else {**call, "input": given}
 
 
-def _number(value: JSON, item: Item) -> float:
+def _read_number(value: JSON, item: Item) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise NoCounterpartError(f"`{item.at('type').value}` without a number")
     return value
@@ -229,8 +229,8 @@ _LOST = {
 }
 _OWN: dict[str, Callable[[dict[str, JSON], Item], list[JSON]]] = {
     "ends-with": _ends_with,
-    "latency": _latency,
-    "token-usage": _tokens,
-    "execution-metrics": _metrics,
-    "tool-trajectory": _trajectory,
+    "latency": _map_latency,
+    "token-usage": _map_tokens,
+    "execution-metrics": _map_metrics,
+    "tool-trajectory": _map_trajectory,
 }

@@ -31,7 +31,7 @@ def import_agentv(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> Non
     del chosen
     folder = Folder(source.folder)
     root = _find_root(source, folder)
-    _describe(root, suite)
+    _describe_suite(root, suite)
     mapper = Mapper(folder, project_root(suite.folder), counts_scores=False)
     prompts = None
     if root.at("prompts").value is not None:
@@ -84,7 +84,7 @@ def _read_file(item: Item, folder: Folder, suite: SuiteDraft) -> Iterator[Item]:
         suite.lose(item, f"these tests: {error}")
 
 
-def _describe(root: Item, suite: SuiteDraft) -> None:
+def _describe_suite(root: Item, suite: SuiteDraft) -> None:
     for name, item in root.fields():
         value = item.value
         if name in ("name", "dataset", "description") and isinstance(value, str):

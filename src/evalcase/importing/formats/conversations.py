@@ -42,10 +42,10 @@ def import_conversations(
                 keep(case, item)
             elif name not in _NAMES and item.value not in (None, "", [], {}):
                 case.lose(item, f"`{name}`", at="key")
-        _fill(case, row, found, suite)
+        _fill_case(case, row, found, suite)
 
 
-def _fill(case: CaseDraft, row: Item, found: dict[str, Item], suite: SuiteDraft) -> None:
+def _fill_case(case: CaseDraft, row: Item, found: dict[str, Item], suite: SuiteDraft) -> None:
     for name, field in (("name", "id"), ("expected_outcome", "criteria"), ("metadata", "metadata")):
         if name in found and found[name].value not in (None, "", {}):
             put_field(case, field, found[name])
@@ -72,10 +72,10 @@ def _read_turns(case: CaseDraft, item: Item) -> list[JSON]:
     if messages is None or (item.value and not isinstance(item.value, list)):
         case.lose(item, "`turns`: they have other things than messages in them")
         return []
-    return [_bare(each) for each in messages]
+    return [_strip_message(each) for each in messages]
 
 
-def _bare(message: JSON) -> JSON:
+def _strip_message(message: JSON) -> JSON:
     """A message without what DeepEval leaves empty beside it."""
     assert isinstance(message, dict)
     return {name: each for name, each in message.items() if each not in (None, [], {}, "")}

@@ -18,12 +18,12 @@ _HERE_IT_IS = "an answer is made by a target, when the cases are run"
 def import_deepeval(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> None:
     """Make a case of each golden: of a question, or of a conversation."""
     if is_of_conversations(source, PRESET):
-        import_conversations(source, suite, PRESET, _keep)
+        import_conversations(source, suite, PRESET, _keep_item)
     else:
         import_rows(source, chosen, suite, PRESET)
 
 
-def _keep(case: CaseDraft, item: Item) -> None:
+def _keep_item(case: CaseDraft, item: Item) -> None:
     """What our graders have no field for stays with the case."""
     if item.value not in ("", [], {}):
         metadata = case.fields.setdefault("metadata", {})
@@ -34,7 +34,7 @@ def _keep(case: CaseDraft, item: Item) -> None:
 def _expect_tools(case: CaseDraft, item: Item) -> None:
     """Tools that are expected, in any order, as DeepEval compares them by default."""
     named = item.value if isinstance(item.value, list) else [item.value]
-    calls = [_call(each) for each in named if each]
+    calls = [_shape_bare_call(each) for each in named if each]
     if not calls:
         return
     if None in calls:
@@ -49,7 +49,7 @@ def _expect_tools(case: CaseDraft, item: Item) -> None:
     case.add_grader({"trajectory": {"order": "any_order"}}, item)
 
 
-def _call(value: JSON) -> JSON:
+def _shape_bare_call(value: JSON) -> JSON:
     call = shape_call(value)
     if not isinstance(call, dict):
         return call
@@ -70,7 +70,7 @@ PRESET = Preset(
     },
     expected="criteria",
     handlers={
-        **dict.fromkeys(_KEPT, _keep),
+        **dict.fromkeys(_KEPT, _keep_item),
         "expected_tools": _expect_tools, "expectedTools": _expect_tools,
     },
     containers=("goldens", "test_cases"),

@@ -66,7 +66,7 @@ def _take_choices(case: CaseDraft, item: Item) -> None:
         case.lose(item, "`choices`: a text, and not a list")
 
 
-def _lose(case: CaseDraft, item: Item) -> None:
+def _lose_item(case: CaseDraft, item: Item) -> None:
     if item.value not in ("", [], {}):
         hint = "where an agent works is the business of its target"
         case.lose(item, f"`{item.path[-1]}`: evalcase has no sandboxes", hint, at="key")
@@ -76,7 +76,7 @@ PRESET = Preset(
     "Inspect",
     {"id": "id", "input": "input", "expected_output": "target", "metadata": "metadata"},
     handlers={
-        _CHOICES: _take_choices, "sandbox": _lose, "files": _lose, "setup": _lose,
+        _CHOICES: _take_choices, "sandbox": _lose_item, "files": _lose_item, "setup": _lose_item,
     },
     containers=("samples",),
     cells_are_json=True,

@@ -37,7 +37,7 @@ def import_openai_evals(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) 
         return
     import_rows(source, chosen, suite, PRESET)
     for case in suite.kept:
-        _compare(case, _exactly)
+        _put_comparison(case, _compare_exactly)
 
 
 def _is_registry(source: ForeignFile) -> bool:
@@ -72,7 +72,7 @@ def _import_samples(entry: Item, kind: _Class, chosen: Chosen, suite: SuiteDraft
     import_rows(own, chosen, suite, PRESET)
     for case in suite.cases[before:]:
         if not case.is_dropped:
-            _compare(case, kind.compare)
+            _put_comparison(case, kind.compare)
     if kind.remark is not None:
         suite.lose(entry.at(_CLASS), kind.remark)
     for name, item in entry.at(_ARGS).fields():
@@ -98,7 +98,7 @@ def _read_samples(name: JSON, registry: str) -> ForeignFile:
 _Compare = Callable[[list[JSON]], JSON]
 
 
-def _compare(case: CaseDraft, compare: _Compare) -> None:
+def _put_comparison(case: CaseDraft, compare: _Compare) -> None:
     """Put a grader in the place of what is expected, where several answers are, or only a part."""
     ideal = case.origin.at("ideal")
     if ideal.value is None:
@@ -112,7 +112,7 @@ def _compare(case: CaseDraft, compare: _Compare) -> None:
         case.add_grader(grader, ideal)
 
 
-def _exactly(ideals: list[JSON]) -> JSON:
+def _compare_exactly(ideals: list[JSON]) -> JSON:
     return None if len(ideals) == 1 else {"one_of": ideals}
 
 

@@ -50,10 +50,10 @@ def import_pydantic_evals(source: ForeignFile, chosen: Chosen, suite: SuiteDraft
         for each in (*(each for each in shared if each.name == JUDGE), *own):
             if each.name != EXPECTED:
                 _add_to_case(case, each)
-        _compare(case, [*shared, *own], chosen)
+        _put_comparison(case, [*shared, *own], chosen)
 
 
-def _compare(case: CaseDraft, evaluators: list[_Evaluator], chosen: Chosen) -> None:
+def _put_comparison(case: CaseDraft, evaluators: list[_Evaluator], chosen: Chosen) -> None:
     """There, what is expected is compared only if an evaluator says so. Here it always is, but for
     rubrics, beside which a grader says so. A case without any evaluator is compared: those are in
     Python, and it would be graded by nothing."""
@@ -83,7 +83,7 @@ def _read_evaluators(several: Item) -> Iterator[_Evaluator]:
 
 def _add_to_suite(suite: SuiteDraft, evaluator: _Evaluator) -> None:
     try:
-        suite.add_grader(_map(evaluator), evaluator.item)
+        suite.add_grader(_map_evaluator(evaluator), evaluator.item)
     except _UnmappedError as error:
         suite.lose(evaluator.item, str(error))
 
@@ -106,17 +106,17 @@ def _name_judge(suite: SuiteDraft, evaluator: _Evaluator) -> bool:
 def _add_to_case(case: CaseDraft, evaluator: _Evaluator) -> None:
     try:
         if evaluator.name == JUDGE:
-            case.add_rubric(_rubric(evaluator))
+            case.add_rubric(_read_rubric(evaluator))
             settings = evaluator.item.at(JUDGE, "model_settings")
             if settings.value is not None:
                 case.lose(settings, "`model_settings` of a judge: they are options of its target")
         else:
-            case.add_grader(_map(evaluator), evaluator.item)
+            case.add_grader(_map_evaluator(evaluator), evaluator.item)
     except _UnmappedError as error:
         case.lose_grader(evaluator.item, str(error))
 
 
-def _map(evaluator: _Evaluator) -> JSON:
+def _map_evaluator(evaluator: _Evaluator) -> JSON:
     mapping = _MAPPINGS.get(evaluator.name)
     if mapping is None:
         name = evaluator.name
@@ -124,19 +124,19 @@ def _map(evaluator: _Evaluator) -> JSON:
     return mapping(evaluator.options, evaluator.options.get("evaluation_name"))
 
 
-def _argument(options: dict[str, JSON], name: str) -> JSON:
+def _read_argument(options: dict[str, JSON], name: str) -> JSON:
     value = options.get("", options.get(name))
     if value is None:
         raise _UnmappedError(f"an evaluator without `{name}`")
     return value
 
 
-def _equals(options: dict[str, JSON], name: JSON) -> JSON:
-    return write_grader("equals", _argument(options, "value"), name=name)
+def _map_equals(options: dict[str, JSON], name: JSON) -> JSON:
+    return write_grader("equals", _read_argument(options, "value"), name=name)
 
 
-def _contains(options: dict[str, JSON], name: JSON) -> JSON:
-    value = _argument(options, "value")
+def _map_contains(options: dict[str, JSON], name: JSON) -> JSON:
+    value = _read_argument(options, "value")
     if not isinstance(value, str):
         raise _UnmappedError("`Contains` with other things than text")
     ignores = True if options.get("case_sensitive") is False else None
@@ -144,14 +144,14 @@ def _contains(options: dict[str, JSON], name: JSON) -> JSON:
 
 
 def _max_duration(options: dict[str, JSON], name: JSON) -> JSON:
-    seconds = _argument(options, "seconds")
+    seconds = _read_argument(options, "seconds")
     if not isinstance(seconds, int | float):
         raise _UnmappedError("`MaxDuration` that is no number of seconds")
     return write_grader("latency", seconds, name=name)
 
 
-def _rubric(evaluator: _Evaluator) -> JSON:
-    text = _argument(evaluator.options, "rubric")
+def _read_rubric(evaluator: _Evaluator) -> JSON:
+    text = _read_argument(evaluator.options, "rubric")
     if not isinstance(text, str):
         raise _UnmappedError("`LLMJudge` whose rubric is no text")
     if evaluator.options.get("assertion") is False:
@@ -160,13 +160,13 @@ def _rubric(evaluator: _Evaluator) -> JSON:
 
 
 _MAPPINGS: dict[str, Callable[[dict[str, JSON], JSON], JSON]] = {
-    "Equals": _equals,
-    "Contains": _contains,
+    "Equals": _map_equals,
+    "Contains": _map_contains,
     "MaxDuration": _max_duration,
 }
 
 
-def _take(case: CaseDraft, item: Item) -> None:
+def _take_evaluators(case: CaseDraft, item: Item) -> None:
     """Evaluators are read once all fields are known."""
     del case, item
 
@@ -174,6 +174,6 @@ def _take(case: CaseDraft, item: Item) -> None:
 PRESET = Preset(
     "pydantic-evals",
     {"id": "name", "input": "inputs", "expected_output": "expected_output", "metadata": "metadata"},
-    handlers={EVALUATORS: _take},
+    handlers={EVALUATORS: _take_evaluators},
     containers=("cases",),
 )

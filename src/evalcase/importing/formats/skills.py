@@ -27,26 +27,26 @@ def import_skills(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> Non
             source.documents[0].value = rest
     import_rows(source, chosen, suite, PRESET)
     for case in suite.kept:
-        _attach(case, suite)
+        _attach_files(case, suite)
 
 
 def _add_rubrics(case: CaseDraft, item: Item) -> None:
     statements = list(item.items()) if isinstance(item.value, list) else [item]
     for each in statements:
-        rubric = _rubric(each.value)
+        rubric = _read_rubric(each.value)
         if rubric is None:
-            place = ("rubrics", len(_list(case.fields.get("rubrics"))))
+            place = ("rubrics", len(_read_list(case.fields.get("rubrics"))))
             why = f"this one of `{item.path[-1]}`, which is no statement"
             case.lose(each, why, where=place)
         elif rubric != "":
             case.add_rubric(rubric)
 
 
-def _list(value: JSON) -> list[JSON]:
+def _read_list(value: JSON) -> list[JSON]:
     return value if isinstance(value, list) else []
 
 
-def _rubric(value: JSON) -> JSON:
+def _read_rubric(value: JSON) -> JSON:
     """A statement that a judge can say yes or no to; None if it is something else."""
     if isinstance(value, str):
         return value.strip() and value
@@ -63,7 +63,7 @@ def _rubric(value: JSON) -> JSON:
     return {**rubric, **rest} if len(rubric) > 1 or rest else text
 
 
-def _attach(case: CaseDraft, suite: SuiteDraft) -> None:
+def _attach_files(case: CaseDraft, suite: SuiteDraft) -> None:
     """Files become parts of the one message, if evalcase would find them."""
     files, prompt = case.origin.at("files"), case.fields.get("input")
     parts: list[JSON] = []

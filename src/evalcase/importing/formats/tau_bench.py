@@ -23,7 +23,7 @@ _CRITERIA = frozenset({"actions", "communicate_info", "nl_assertions", "reward_b
 def import_tau_bench(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> None:
     """Make a case of each task."""
     del chosen
-    for item in _tasks(source):
+    for item in _find_tasks(source):
         case = suite.new_case(item)
         if isinstance(item.value, dict):
             _read_task(case, item, suite)
@@ -32,7 +32,7 @@ def import_tau_bench(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> 
     suite.remarks.append(f"the files say nothing about it: users may speak {_MOST_TURNS} times")
 
 
-def _tasks(source: ForeignFile) -> list[Item]:
+def _find_tasks(source: ForeignFile) -> list[Item]:
     if source.is_table:
         return [Item(each.value, each) for each in source.documents]
     root = source.root

@@ -78,7 +78,7 @@ def read_assertions(several: Item, root: Item) -> Iterator[Assertion]:
     """Each assertion of a list. What is no assertion has an empty type."""
     for item in several.items() if isinstance(several.value, list) else [several]:
         if item.value is not None:
-            yield read_assertion(_followed(item, root), root)
+            yield read_assertion(_follow_reference(item, root), root)
 
 
 def read_assertion(item: Item, root: Item) -> Assertion:
@@ -94,7 +94,7 @@ def read_assertion(item: Item, root: Item) -> Assertion:
     return Assertion(item, bare, bare != name, fields, inner)
 
 
-def _followed(item: Item, root: Item) -> Item:
+def _follow_reference(item: Item, root: Item) -> Item:
     """What `$ref: "#/assertionTemplates/polite"` leads to, if it is all that is there."""
     value = item.value
     named = value.get("$ref") if isinstance(value, dict) and len(value) == 1 else None

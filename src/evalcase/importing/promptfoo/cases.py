@@ -127,17 +127,17 @@ class CaseMaker:
         wanted = test.fields["prompts"].value if "prompts" in test.fields else None
         names = wanted if isinstance(wanted, list) else None if wanted is None else [wanted]
         for prompt in self.prompts:
-            if names is None or any(_fits(prompt.label, str(each)) for each in names):
+            if names is None or any(_is_meant_by(prompt.label, str(each)) for each in names):
                 yield prompt
 
     def _make_case(self, test: DraftedTest, prompt: PromptTemplate, variables: Variables) -> None:
         case = self.suite.new_case(test.item)
         unset: list[str] = []
         options = test.options
-        before, after = (_text(options.get(name)) for name in ("prefix", "suffix"))
+        before, after = (_text_of_item(options.get(name)) for name in ("prefix", "suffix"))
         try:
             asked = prompt.fill(variables, (before, after), unset)
-            description = variables.render(_text(test.fields.get("description")), unset)
+            description = variables.render(_text_of_item(test.fields.get("description")), unset)
         except UnrenderableError as error:
             case.drop(test.item, f"this case, whose prompt has {error}")
             return
@@ -284,11 +284,11 @@ def _equals_text(grader: JSON) -> str | None:
     return held if isinstance(held, str) else None
 
 
-def _fits(label: str, wanted: str) -> bool:
+def _is_meant_by(label: str, wanted: str) -> bool:
     """Whether a label is meant by a name, which may be that of a group of them."""
     bare = wanted.removesuffix("*").removesuffix(":")
     return label == wanted or label.startswith(f"{bare}:")
 
 
-def _text(item: Item | None) -> str:
+def _text_of_item(item: Item | None) -> str:
     return "" if item is None or item.value is None else javascript_text(item.value)

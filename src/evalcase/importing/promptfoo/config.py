@@ -32,7 +32,7 @@ def import_promptfoo(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> 
     folder = Folder(source.folder)
     reader = ReaderOfTests(root, folder, suite)
     default = reader.read_default()
-    _describe(root, default, suite)
+    _describe_suite(root, default, suite)
     providers = Providers(suite, folder)
     for name in ("providers", "targets"):
         if root.at(name).value is not None:
@@ -48,7 +48,7 @@ def import_promptfoo(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> 
         maker.make(test)
 
 
-def _describe(root: Item, default: DraftedTest, suite: SuiteDraft) -> None:
+def _describe_suite(root: Item, default: DraftedTest, suite: SuiteDraft) -> None:
     for name, item in root.fields():
         if name == "description" and isinstance(item.value, str):
             suite.fields[name] = item.value

@@ -49,7 +49,7 @@ class Folder:
         name = os.path.normpath(name)
         if os.path.isabs(name) or name.startswith(".."):
             raise ValueError("it lies outside the folder of the file")
-        fits = re.compile(_translate(name)).fullmatch
+        fits = re.compile(_translate_glob(name)).fullmatch
         within = sorted(each for each in self._walk(name) if fits(each))
         if not within:
             raise ValueError(f"no file fits {name}")
@@ -85,8 +85,8 @@ class Folder:
         """The text of a file. Raise ValueError with the reason why there is none."""
         name = name.removeprefix(FILE)
         if name not in self._texts:
-            ending = _ending(name)
-            if ending in _CODE or _ending(name.rpartition(":")[0]) in _CODE:
+            ending = _ending_of_name(name)
+            if ending in _CODE or _ending_of_name(name.rpartition(":")[0]) in _CODE:
                 raise ValueError("it is code")
             if ending in _NO_TEXT:
                 raise ValueError("it isn't text")
@@ -98,7 +98,7 @@ class Folder:
         """A file of YAML, JSON, JSONL or CSV."""
         name = name.removeprefix(FILE)
         if name not in self._parsed:
-            shape = _shape(name)
+            shape = _shape_of_name(name)
             text = self.read(name)
             shown = os.path.relpath(os.path.normpath(os.path.join(self.path, name)))
             try:
@@ -114,30 +114,30 @@ class Folder:
 
     def variable(self, name: str) -> str:
         """What a variable is whose value is a file: its text, or YAML as JSON."""
-        if _ending(name) in (".yaml", ".yml"):
+        if _ending_of_name(name) in (".yaml", ".yml"):
             return dumps(self.value(name), ensure_ascii=False, separators=(",", ":"))
         return self.read(name).strip()
 
 
-def _translate(pattern: str) -> str:
+def _translate_glob(pattern: str) -> str:
     """A pattern for names of files as one for texts."""
     parts = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     found = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
     return "".join(parts[each] if each in parts else re.escape(each) for each in found)
 
 
-def _ending(name: str) -> str:
+def _ending_of_name(name: str) -> str:
     return os.path.splitext(name)[1].lower()
 
 
-def _shape(name: str) -> FileShape:
-    shape = SHAPES.get(_ending(name))
+def _shape_of_name(name: str) -> FileShape:
+    shape = SHAPES.get(_ending_of_name(name))
     if shape is None:
-        raise ValueError(f"`{_ending(name) or name}` is no ending that can be read")
+        raise ValueError(f"`{_ending_of_name(name) or name}` is no ending that can be read")
     return shape
 
 
 def is_code(name: str) -> bool:
     """Whether a name is that of a program, perhaps with the function in it that is called."""
     bare, colon, _ = name.removeprefix(FILE).rpartition(":")
-    return _ending(name) in _CODE or (bool(colon) and _ending(bare) in _CODE)
+    return _ending_of_name(name) in _CODE or (bool(colon) and _ending_of_name(bare) in _CODE)

@@ -40,11 +40,11 @@ def map_judged(assertion: Assertion, notes: list[tuple[Item, str]]) -> JSON:
             notes.append((assertion.field(name), _WHY[name]))
     if assertion.type == "g-eval" and "threshold" not in assertion.fields:
         notes.append((assertion.item, "the score of `g-eval`: a judge says yes or no"))
-    statements: list[JSON] = [_state(str(each).strip(), assertion) for each in several]
+    statements: list[JSON] = [_write_statement(str(each).strip(), assertion) for each in several]
     return {"judge": {"rubrics": statements} if len(statements) > 1 else statements[0]}
 
 
-def _state(text: str, assertion: Assertion) -> str:
+def _write_statement(text: str, assertion: Assertion) -> str:
     if assertion.type.endswith("factuality"):
         return f"Agrees with the facts of this reference, and contradicts none of them: {text}"
     return text

@@ -121,64 +121,68 @@ def _is_file(value: JSON) -> bool:
     return isinstance(value, str) and value.startswith(FILE)
 
 
-def _text(mapper: Mapper, assertion: Assertion) -> str:
+def _read_text(mapper: Mapper, assertion: Assertion) -> str:
     value = mapper.read_value(assertion)
     if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
-        raise NoCounterpartError(f"`{assertion.name}` with {_told(value)} in place of a text")
+        raise NoCounterpartError(
+            f"`{assertion.name}` with {_describe_value(value)} in place of a text"
+        )
     return javascript_text(value)
 
 
-def _told(value: JSON) -> str:
+def _describe_value(value: JSON) -> str:
     return "nothing" if value is None else describe_kind(value) if value != "" else "an empty text"
 
 
-def _texts(mapper: Mapper, assertion: Assertion) -> list[JSON]:
+def _read_texts(mapper: Mapper, assertion: Assertion) -> list[JSON]:
     value = mapper.read_value(assertion)
     several = split_commas(value) if isinstance(value, str) else value
     is_fine = isinstance(several, list) and several
     if not is_fine or not isinstance(several, list):
-        raise NoCounterpartError(f"`{assertion.name}` with {_told(value)} in place of a list")
+        raise NoCounterpartError(
+            f"`{assertion.name}` with {_describe_value(value)} in place of a list"
+        )
     if any(isinstance(each, bool | dict | list) or each in (None, "") for each in several):
         raise NoCounterpartError(f"`{assertion.name}` with other things than texts")
     return [javascript_text(each) for each in several]
 
 
-def _contains(mapper: Mapper, assertion: Assertion) -> list[JSON]:
-    return [write_grader("contains", _text(mapper, assertion), **_case(assertion))]
+def _map_contains(mapper: Mapper, assertion: Assertion) -> list[JSON]:
+    return [write_grader("contains", _read_text(mapper, assertion), **_read_case(assertion))]
 
 
 def _contains_any(mapper: Mapper, assertion: Assertion) -> list[JSON]:
-    options: dict[str, JSON] = {"any": _texts(mapper, assertion), **_case(assertion)}
+    options: dict[str, JSON] = {"any": _read_texts(mapper, assertion), **_read_case(assertion)}
     return [write_grader("contains", NO_ARGUMENT, **options)]
 
 
 def _contains_all(mapper: Mapper, assertion: Assertion) -> list[JSON]:
-    texts, options = _texts(mapper, assertion), _case(assertion)
+    texts, options = _read_texts(mapper, assertion), _read_case(assertion)
     if not mapper.counts_scores or len(texts) == 1:
         return [write_grader("contains", texts if len(texts) > 1 else texts[0], **options)]
     return [{"all": [write_grader("contains", each, **options) for each in texts]}]
 
 
-def _case(assertion: Assertion) -> dict[str, JSON]:
+def _read_case(assertion: Assertion) -> dict[str, JSON]:
     return {"ignore_case": True} if assertion.type.startswith("i") else {}
 
 
-def _equals(mapper: Mapper, assertion: Assertion) -> list[JSON]:
+def _map_equals(mapper: Mapper, assertion: Assertion) -> list[JSON]:
     value = mapper.read_value(assertion)
     if isinstance(value, dict | list):
         return [write_grader("equals", value), _STRICT]
     if value is None or value == "":
-        raise NoCounterpartError(f"`{assertion.name}` with {_told(value)} to be equal to")
+        raise NoCounterpartError(f"`{assertion.name}` with {_describe_value(value)} to be equal to")
     return [write_grader("equals", javascript_text(value))]
 
 
 def _starts_with(mapper: Mapper, assertion: Assertion) -> list[JSON]:
-    return [write_grader("starts_with", _text(mapper, assertion))]
+    return [write_grader("starts_with", _read_text(mapper, assertion))]
 
 
-def _regex(mapper: Mapper, assertion: Assertion) -> list[JSON]:
+def _map_regex(mapper: Mapper, assertion: Assertion) -> list[JSON]:
     try:
-        return [write_grader("regex", translate_pattern(_text(mapper, assertion)))]
+        return [write_grader("regex", translate_pattern(_read_text(mapper, assertion)))]
     except ValueError as error:
         raise NoCounterpartError(f"`{assertion.name}`: {error}") from None
 
@@ -203,9 +207,9 @@ def _read_schema(text: str, assertion: Assertion) -> JSON:
     return document.value
 
 
-def _latency(mapper: Mapper, assertion: Assertion) -> list[JSON]:
+def _map_latency(mapper: Mapper, assertion: Assertion) -> list[JSON]:
     del mapper
-    return [write_grader("latency", to_seconds(_limit(assertion)))]
+    return [write_grader("latency", to_seconds(_read_limit(assertion)))]
 
 
 def to_seconds(milliseconds: float) -> float:
@@ -214,12 +218,12 @@ def to_seconds(milliseconds: float) -> float:
     return int(seconds) if seconds == int(seconds) else seconds
 
 
-def _cost(mapper: Mapper, assertion: Assertion) -> list[JSON]:
+def _map_cost(mapper: Mapper, assertion: Assertion) -> list[JSON]:
     del mapper
-    return [write_grader("cost", _limit(assertion))]
+    return [write_grader("cost", _read_limit(assertion))]
 
 
-def _limit(assertion: Assertion) -> float:
+def _read_limit(assertion: Assertion) -> float:
     limit = assertion.fields.get("threshold")
     if not isinstance(limit, int | float) or isinstance(limit, bool):
         raise NoCounterpartError(f"`{assertion.name}` without a threshold, which only measures")
@@ -235,7 +239,9 @@ def _word_count(mapper: Mapper, assertion: Assertion) -> list[JSON]:
     if isinstance(value, int) and not isinstance(value, bool):
         value = {"min": value, "max": value}
     if not isinstance(value, dict) or not value or not set(value) <= {"min", "max"}:
-        raise NoCounterpartError(f"`{assertion.name}` with {_told(value)} in place of a number")
+        raise NoCounterpartError(
+            f"`{assertion.name}` with {_describe_value(value)} in place of a number"
+        )
     return [write_grader("length", NO_ARGUMENT, **value, unit="words")]
 
 
@@ -249,23 +255,23 @@ _REASONS: dict[str, JSON] = {
 def _finish_reason(mapper: Mapper, assertion: Assertion) -> list[JSON]:
     if assertion.is_negated:
         raise NoCounterpartError(f"`{assertion.name}`, which is not turned round there")
-    reason = _text(mapper, assertion).lower()
+    reason = _read_text(mapper, assertion).lower()
     return [write_grader("finish", _REASONS.get(reason, reason))]
 
 
 _MAPPINGS: dict[str, Callable[[Mapper, Assertion], list[JSON]]] = {
-    "contains": _contains,
-    "icontains": _contains,
+    "contains": _map_contains,
+    "icontains": _map_contains,
     "contains-any": _contains_any,
     "icontains-any": _contains_any,
     "contains-all": _contains_all,
     "icontains-all": _contains_all,
-    "equals": _equals,
+    "equals": _map_equals,
     "starts-with": _starts_with,
-    "regex": _regex,
+    "regex": _map_regex,
     "is-json": _is_json,
-    "latency": _latency,
-    "cost": _cost,
+    "latency": _map_latency,
+    "cost": _map_cost,
     "word-count": _word_count,
     "finish-reason": _finish_reason,
 }

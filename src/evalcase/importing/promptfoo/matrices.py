@@ -54,19 +54,19 @@ def says_the_same(draft: CaseDraft, written: Sequence[CaseDraft]) -> bool:
     """Whether a case with a matrix makes exactly the cases that are written out."""
     if any(case.lost or case.is_dropped for case in (draft, *written)):
         return False
-    made, out = _resolve([draft]), _resolve(written)
+    made, out = _resolve_drafts([draft]), _resolve_drafts(written)
     return made is not None and out is not None and made == out
 
 
-def _resolve(drafts: Sequence[CaseDraft]) -> list[dict[str, JSON]] | None:
+def _resolve_drafts(drafts: Sequence[CaseDraft]) -> list[dict[str, JSON]] | None:
     """What cases mean; None where something is wrong with one of them."""
     findings = Findings(Existing())
     value: JSON = {"cases": [copy_value(draft.fields) for draft in drafts]}
     _, cases, _ = resolve_suite(value, "imported", findings)
     if findings.errors or any("variable" in each.code for each in findings.found):
         return None
-    return [_meaning(case) for case in cases if case is not None]
+    return [_meaning_of_case(case) for case in cases if case is not None]
 
 
-def _meaning(case: Case) -> dict[str, JSON]:
+def _meaning_of_case(case: Case) -> dict[str, JSON]:
     return {name: value for name, value in case.to_dict().items() if name not in _OWN}

@@ -78,9 +78,9 @@ def read_prompts(prompts: Item, folder: Folder, suite: SuiteDraft) -> list[Promp
     if isinstance(prompts.value, dict):  # an old spelling: labels by their files
         named = [(item._replace(value=name), item.value) for name, item in prompts.fields()]
     elif isinstance(prompts.value, list):
-        named = [_named(each) for each in prompts.items()]
+        named = [_read_named(each) for each in prompts.items()]
     else:
-        named = [_named(prompts)]
+        named = [_read_named(prompts)]
     found: list[PromptTemplate] = []
     for item, label in named:
         try:
@@ -92,10 +92,10 @@ def read_prompts(prompts: Item, folder: Folder, suite: SuiteDraft) -> list[Promp
             suite.lose(item, f"this prompt, which has {error}")
         except ValueError as error:
             suite.lose(item, f"this prompt: {error}")
-    return _labelled(found)
+    return _label_prompts(found)
 
 
-def _named(item: Item) -> tuple[Item, JSON]:
+def _read_named(item: Item) -> tuple[Item, JSON]:
     if not isinstance(item.value, dict):
         return item, None
     held = next((name for name in ("raw", "id", "file", "path") if name in item.value), None)
@@ -147,14 +147,14 @@ def _read_file(name: str, label: str, item: Item, folder: Folder) -> Iterator[Pr
             if line.strip():
                 yield PromptTemplate(f"{own}-{number}", line, item)
     elif ending == ".txt":
-        texts = _split(folder.read(name))
+        texts = _split_prompts(folder.read(name))
         for number, text in enumerate(texts, 1):
             yield PromptTemplate(own if len(texts) == 1 else f"{own}-{number}", text, item)
     else:
         yield PromptTemplate(own, folder.read(name), item)
 
 
-def _split(text: str) -> list[str]:
+def _split_prompts(text: str) -> list[str]:
     """The prompts of a file, which stand between lines of `---`."""
     found: list[list[str]] = [[]]
     for line in text.splitlines():
@@ -166,7 +166,7 @@ def _split(text: str) -> list[str]:
     return [each for each in texts if each]
 
 
-def _labelled(prompts: list[PromptTemplate]) -> list[PromptTemplate]:
+def _label_prompts(prompts: list[PromptTemplate]) -> list[PromptTemplate]:
     """Each with a label of its own, where there are several."""
     if len(prompts) < 2:
         return prompts

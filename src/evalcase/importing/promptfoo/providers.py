@@ -46,19 +46,19 @@ def _read_provider(item: Item, folder: Folder) -> Iterator[Provider]:
         else:
             yield Provider(value, "", item, item.at("config"), item)
     elif isinstance(value, dict) and isinstance(value.get("id"), str):
-        yield _describe(str(value["id"]), item.at("id"), item)
+        yield _describe_provider(str(value["id"]), item.at("id"), item)
     elif isinstance(value, dict) and len(value) == 1:
         ((id, held),) = value.items()
         whole = item.at(id)
         if isinstance(held, dict) and isinstance(held.get("id"), str):
-            yield _describe(str(held["id"]), whole.at("id"), whole)
+            yield _describe_provider(str(held["id"]), whole.at("id"), whole)
         else:
-            yield _describe(id, whole, whole)
+            yield _describe_provider(id, whole, whole)
     else:
         yield Provider("", "", item, item.at("config"), item)
 
 
-def _describe(id: str, item: Item, whole: Item) -> Provider:
+def _describe_provider(id: str, item: Item, whole: Item) -> Provider:
     label, prompts = whole.at("label").value, whole.at("prompts").value
     names = [prompts] if isinstance(prompts, str) else prompts
     wanted = [str(each) for each in names] if isinstance(names, list) else None

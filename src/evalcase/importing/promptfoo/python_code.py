@@ -37,7 +37,7 @@ def map_python(assertion: Assertion, folder: Folder, root: str) -> JSON:
     wanted = wanted or "get_assert"
     try:
         path, data = read_referred(name, folder.path)
-        found = _find(ast.parse(data), wanted)
+        found = _find_function(ast.parse(data), wanted)
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
         raise NoCounterpartError(f"`python` of {name}: {error}") from None
     named = f"./{os.path.relpath(path, root)}:{wanted}"
@@ -48,7 +48,7 @@ def map_python(assertion: Assertion, folder: Folder, root: str) -> JSON:
     return write_grader("python", named)
 
 
-def _find(module: ast.Module, name: str) -> _Function | None:
+def _find_function(module: ast.Module, name: str) -> _Function | None:
     functions = (each for each in module.body if isinstance(each, _Function))
     return next((each for each in functions if each.name == name), None)
 

@@ -35,14 +35,14 @@ def read_table_test(row: Item) -> DraftedTest:
             continue
         else:
             bare = name.removeprefix("__")
-            value = _number(item.value) if bare == "threshold" else item.value
+            value = _read_number(item.value) if bare == "threshold" else item.value
             key = bare if bare in _FIELDS else name
             fields[key] = item._replace(value=value)
-    _configure(row, assertions)
+    _configure_assertions(row, assertions)
     return DraftedTest(row, variables, tuple(assertions.values()), fields, options, metadata)
 
 
-def _configure(row: Item, assertions: dict[str, Assertion]) -> None:
+def _configure_assertions(row: Item, assertions: dict[str, Assertion]) -> None:
     """`__metric` and `__config:__expected1:threshold` say more of assertions."""
     metric = row.at("__metric").value
     settings = [(name, item) for name, item in row.fields() if name.startswith(_CONFIG)]
@@ -52,7 +52,7 @@ def _configure(row: Item, assertions: dict[str, Assertion]) -> None:
         for column, item in settings:
             _, of, setting = column.split(":", 2) if column.count(":") > 1 else ("", "", "")
             if item.value is not None and of in (name, "__expected"):
-                assertion.fields[setting] = _number(item.value)
+                assertion.fields[setting] = _read_number(item.value)
 
 
 def _add_metadata(metadata: dict[str, JSON], name: str, text: str) -> None:
@@ -63,7 +63,7 @@ def _add_metadata(metadata: dict[str, JSON], name: str, text: str) -> None:
         metadata[name] = text
 
 
-def _number(value: JSON) -> JSON:
+def _read_number(value: JSON) -> JSON:
     try:
         return float(value) if isinstance(value, str) else value
     except ValueError:

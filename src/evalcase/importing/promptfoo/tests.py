@@ -142,7 +142,7 @@ def vary_variables(
     """The values of variables, once for each way to choose from those that are lists of texts.
     Raise ValueError where a file can't be used, or there are too many ways."""
     choices = {
-        name: list(_choices(item.value, folder)) if expands else [item.value]
+        name: list(_list_choices(item.value, folder)) if expands else [item.value]
         for name, item in variables.items()
     }
     ways = 1
@@ -151,13 +151,15 @@ def vary_variables(
         if ways > MOST_WAYS:
             raise ValueError(f"its variables can be chosen in over {MOST_WAYS:,} ways")
     for chosen in product(*choices.values()):
-        yield {name: _load(value, folder) for name, value in zip(choices, chosen, strict=True)}
+        yield {
+            name: _load_value(value, folder) for name, value in zip(choices, chosen, strict=True)
+        }
 
 
 MOST_WAYS = 100_000
 
 
-def _choices(value: JSON, folder: Folder) -> Iterator[JSON]:
+def _list_choices(value: JSON, folder: Folder) -> Iterator[JSON]:
     if isinstance(value, str) and value.startswith(FILE) and "*" in value:
         for name in folder.find(value):
             yield f"{FILE}{name}"
@@ -167,7 +169,7 @@ def _choices(value: JSON, folder: Folder) -> Iterator[JSON]:
         yield value
 
 
-def _load(value: JSON, folder: Folder) -> JSON:
+def _load_value(value: JSON, folder: Folder) -> JSON:
     if isinstance(value, str) and value.startswith(FILE):
         try:
             return folder.variable(value)

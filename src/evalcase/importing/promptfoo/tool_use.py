@@ -18,26 +18,26 @@ _MODES = {"partial": "contains", "exact": "exact"}
 def map_tool_use(assertion: Assertion, *, counts_scores: bool) -> JSON:
     """The grader of calls that says the same, whether it is negated or not."""
     if assertion.type == "trajectory:tool-used":
-        return _used(assertion)
+        return _map_used(assertion)
     if assertion.is_negated:
         raise NoCounterpartError(f"`{assertion.name}`, which turns a sequence round")
     if assertion.type == "trajectory:tool-sequence":
-        grader = _sequence(assertion)
+        grader = _map_sequence(assertion)
         if counts_scores:
             raise NoCounterpartError(
                 f"`{assertion.name}` where points are counted: it is met by halves here"
             )
         return grader
     if assertion.type == "trajectory:step-count":
-        return _count(assertion)
-    return _arguments(assertion)
+        return _map_count(assertion)
+    return _map_arguments(assertion)
 
 
-def _used(assertion: Assertion) -> JSON:
+def _map_used(assertion: Assertion) -> JSON:
     value = assertion.value
     names = [value] if isinstance(value, str) else value
     if isinstance(names, list) and names:
-        tools = [_name(each, assertion) for each in names]
+        tools = [_read_name(each, assertion) for each in names]
         if assertion.is_negated:
             return {"tool_calls": {"forbidden": [*tools]}}
         return {"tool_calls": {"needed": dict.fromkeys(tools, 1)}}
@@ -48,10 +48,10 @@ def _used(assertion: Assertion) -> JSON:
         raise NoCounterpartError(f"`{assertion.name}` with `min: {least}`")
     if assertion.is_negated:
         raise NoCounterpartError(f"`{assertion.name}` with `min`")
-    return {"tool_calls": {"needed": {_name(value, assertion): least}}}
+    return {"tool_calls": {"needed": {_read_name(value, assertion): least}}}
 
 
-def _sequence(assertion: Assertion) -> JSON:
+def _map_sequence(assertion: Assertion) -> JSON:
     value = assertion.value
     steps: JSON = value
     order: JSON = "in_order"
@@ -60,14 +60,14 @@ def _sequence(assertion: Assertion) -> JSON:
         steps, order = value.get("steps"), value.get("mode", "in_order")
     if not isinstance(steps, list) or not steps or order not in _ORDERS:
         raise NoCounterpartError(f"`{assertion.name}` without steps that can be read")
-    calls: list[JSON] = [_name(each, assertion) for each in steps]
+    calls: list[JSON] = [_read_name(each, assertion) for each in steps]
     options: dict[str, JSON] = {"arguments": "ignore"}
     if order != "in_order":
         options["order"] = order
     return write_grader("trajectory", calls, **options)
 
 
-def _arguments(assertion: Assertion) -> JSON:
+def _map_arguments(assertion: Assertion) -> JSON:
     value = assertion.value
     _refuse_others(value, ("name", "pattern", "args", "arguments", "mode"), assertion)
     assert isinstance(value, dict)
@@ -75,11 +75,11 @@ def _arguments(assertion: Assertion) -> JSON:
     mode = _MODES.get(str(value.get("mode", "partial")))
     if not isinstance(given, dict) or mode is None:
         raise NoCounterpartError(f"`{assertion.name}` without arguments that can be read")
-    call: JSON = {"tool": _name(value, assertion), "input": given}
+    call: JSON = {"tool": _read_name(value, assertion), "input": given}
     return write_grader("trajectory", [call], arguments=None if mode == "contains" else mode)
 
 
-def _count(assertion: Assertion) -> JSON:
+def _map_count(assertion: Assertion) -> JSON:
     value = assertion.value
     _refuse_others(value, ("type", "min", "max"), assertion)
     assert isinstance(value, dict)
@@ -99,7 +99,7 @@ def _refuse_others(value: JSON, known: tuple[str, ...], assertion: Assertion) ->
             raise NoCounterpartError(f"`{assertion.name}` with `{name}`")
 
 
-def _name(step: JSON, assertion: Assertion) -> str:
+def _read_name(step: JSON, assertion: Assertion) -> str:
     """The name of a tool, which may not stand for several."""
     if isinstance(step, dict):
         step = step.get("name", step.get("pattern")) if set(step) <= _OF_CALLS else None

@@ -21,7 +21,7 @@ _TOOLS = "its judge has tools"
 _FUNCTION = "write a function, and name it as `python: checks:function`"
 
 
-def _rubric(name: str) -> str:
+def _hint_at_rubric(name: str) -> str:
     return f"`judge: {{rubric: {name}}}` asks a judge about that"
 
 
@@ -51,16 +51,16 @@ WITHOUT_COUNTERPART: dict[str, tuple[str, str | None]] = {
     "perplexity": ("targets report no probabilities", None),
     "perplexity-score": ("targets report no probabilities", None),
     "classifier": (_MODEL, None),
-    "moderation": (_MODEL, _rubric("harmless")),
+    "moderation": (_MODEL, _hint_at_rubric("harmless")),
     "guardrails": ("targets report no guardrails", None),
     "pi": (_MODEL, None),
-    "is-refusal": ("it looks for phrases", _rubric("refuses")),
-    "answer-relevance": ("it compares embeddings of questions", _rubric("relevant")),
-    "context-recall": ("its score is counted otherwise", _rubric("context_recall")),
-    "context-relevance": ("its score is counted otherwise", _rubric("context_precision")),
-    "context-faithfulness": ("its score is counted otherwise", _rubric("faithful")),
-    "conversation-relevance": ("its score is counted otherwise", _rubric("relevant")),
-    "trajectory:goal-success": ("it judges a trace", _rubric("task_completed")),
+    "is-refusal": ("it looks for phrases", _hint_at_rubric("refuses")),
+    "answer-relevance": ("it compares embeddings of questions", _hint_at_rubric("relevant")),
+    "context-recall": ("its score is counted otherwise", _hint_at_rubric("context_recall")),
+    "context-relevance": ("its score is counted otherwise", _hint_at_rubric("context_precision")),
+    "context-faithfulness": ("its score is counted otherwise", _hint_at_rubric("faithful")),
+    "conversation-relevance": ("its score is counted otherwise", _hint_at_rubric("relevant")),
+    "trajectory:goal-success": ("it judges a trace", _hint_at_rubric("task_completed")),
     "search-rubric": (_TOOLS, "`judge` judges by what it is shown"),
     "agent-rubric": (_TOOLS, "`judge` judges by what it is shown"),
     "select-best": (_BESIDE, "`evalcase compare` compares two runs"),

@@ -48,11 +48,11 @@ def calibrate_grader(
     named = sorted({label.criterion for label in labels if label.criterion is not None})
     whole = any(label.criterion is None for label in labels) or not named
     wanted = [criterion] if criterion is not None else [*([None] if whole else []), *named]
-    sections = tuple(_section(said, answers, labels, each) for each in wanted)
+    sections = tuple(_make_section(said, answers, labels, each) for each in wanted)
     return Calibration(run, grader, sections)
 
 
-def _section(
+def _make_section(
     said: Iterable[Judged], answers: dict[AnswerName, Judged], labels: Sequence[Label],
     criterion: str | None,
 ) -> Section:  # fmt: skip

@@ -16,9 +16,9 @@ def draw_answers(answers: Iterable[Judged], criterion: str | None, seed: str) ->
     for judged in answers:
         verdict = judged.verdict_on(criterion)
         if verdict is not None:
-            kinds[verdict].append((_lot(seed, *judged.answer), judged))
+            kinds[verdict].append((_draw_lot(seed, *judged.answer), judged))
     passes, fails = (sorted(kind, key=lambda each: each[0]) for kind in kinds.values())
-    return list(_mixed(passes, fails))
+    return list(_mix_kinds(passes, fails))
 
 
 def shares_of(drawn: Sequence[Judged], criterion: str | None) -> dict[bool, float]:
@@ -27,7 +27,7 @@ def shares_of(drawn: Sequence[Judged], criterion: str | None) -> dict[bool, floa
     return {True: passed, False: round(1 - passed, 4)}
 
 
-def _mixed(
+def _mix_kinds(
     passes: list[tuple[bytes, Judged]], fails: list[tuple[bytes, Judged]]
 ) -> Iterator[Judged]:
     for pair in zip_longest(passes, fails):
@@ -37,7 +37,7 @@ def _mixed(
             yield judged
 
 
-def _lot(*names: str) -> bytes:
+def _draw_lot(*names: str) -> bytes:
     # Each with its length, so that no two answers are one.
     told = "".join(f"{len(name)}:{name}" for name in names)
     return sha256(told.encode("utf-8", "surrogatepass")).digest()

@@ -22,10 +22,10 @@ def part_by_drawing(pairs: Sequence[JudgedPair]) -> list[Stratum]:
     return [
         Stratum(size * share / sum(kinds), count_pairs((each.judge, each.people) for each in kind))
         for kinds in drawings.values()
-        for size in [_count(kinds.values()) / len(pairs)]
+        for size in [_count_pairs(kinds.values()) / len(pairs)]
         for share, kind in kinds.items()
     ]
 
 
-def _count(kinds: Iterable[Sequence[JudgedPair]]) -> int:
+def _count_pairs(kinds: Iterable[Sequence[JudgedPair]]) -> int:
     return sum(map(len, kinds))

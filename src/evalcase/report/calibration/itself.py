@@ -29,12 +29,12 @@ def compare_with_itself(said: Iterable[Judged], criterion: str | None = None) ->
         if (passed := judged.verdict_on(criterion)) is not None:
             verdicts.setdefault(judged.answer, [0, 0])[passed] += 1
     again = [counts for counts in verdicts.values() if sum(counts) > 1]
-    pairs = sum(_pairs(sum(counts)) for counts in again)
-    agreed = sum(_pairs(failed) + _pairs(passed) for failed, passed in again)
+    pairs = sum(_count_pairs(sum(counts)) for counts in again)
+    agreed = sum(_count_pairs(failed) + _count_pairs(passed) for failed, passed in again)
     voted = [each for each in votes if sum(each.values()) > 1]
     share = agreed / pairs if pairs else None
     return Itself(len(again), share, len(voted), fleiss_kappa(voted))
 
 
-def _pairs(count: int) -> int:
+def _count_pairs(count: int) -> int:
     return count * (count - 1) // 2

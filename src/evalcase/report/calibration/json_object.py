@@ -33,44 +33,46 @@ def _section_object(section: Section, min_kappa: float | None) -> dict[str, JSON
             "known_criteria": None if matched.known is None else list(matched.known),
         },
         "confusion": dict(table._asdict()),
-        "agreement": _estimate(trust.agreement),
+        "agreement": _object_of_estimate(trust.agreement),
         "constant_agreement": trust.constant,
-        "true_pass_rate_of_judge": _estimate(trust.true_passes),
-        "true_fail_rate_of_judge": _estimate(trust.true_fails),
-        "youden": _estimate(trust.youden),
+        "true_pass_rate_of_judge": _object_of_estimate(trust.true_passes),
+        "true_fail_rate_of_judge": _object_of_estimate(trust.true_fails),
+        "youden": _object_of_estimate(trust.youden),
         "kappa": trust.kappa,
-        "kappa_interval": _estimate(trust.kappa_interval),
+        "kappa_interval": _object_of_estimate(trust.kappa_interval),
         "kappa_refused": trust.kappa_refused or None,
         "judged": trust.judged,
         "pass_rate_by_judge": trust.passed / trust.judged if trust.judged else None,
-        "pass_rate_by_judge_interval": _estimate(trust.judge_share),
-        "pass_rate": _estimate(trust.true_share),
+        "pass_rate_by_judge_interval": _object_of_estimate(trust.judge_share),
+        "pass_rate": _object_of_estimate(trust.true_share),
         "pass_rate_refused": trust.true_share_refused or None,
         "itself": {
             "answers": itself.answers, "agreement": itself.agreement, "voted": itself.voted,
             "votes_kappa": itself.votes_kappa,
         },
-        "people": [_between(each) for each in section.people],
-        "length_ratio": _ratio(trust.length),
+        "people": [_object_of_between(each) for each in section.people],
+        "length_ratio": _object_of_ratio(trust.length),
     }  # fmt: skip
     if min_kappa is not None:
         told["min_kappa"], told["reached"] = min_kappa, section.reaches(min_kappa)
     return told
 
 
-def _estimate(estimate: Estimate | None) -> JSON:
+def _object_of_estimate(estimate: Estimate | None) -> JSON:
     return None if estimate is None else dict(estimate._asdict())
 
 
-def _ratio(length: Estimate | None) -> JSON:
+def _object_of_ratio(length: Estimate | None) -> JSON:
     """False passes by false fails."""
-    return None if length is None else _estimate(Estimate(*(exp(value) for value in length)))
+    return (
+        None if length is None else _object_of_estimate(Estimate(*(exp(value) for value in length)))
+    )
 
 
-def _between(between: Between) -> JSON:
+def _object_of_between(between: Between) -> JSON:
     kappa = between.kappa
     return {
         "by": list(between.raters), "answers": between.answers, "agreed": between.agreed,
         "kappa": None if kappa is None else kappa.value,
-        "kappa_interval": None if kappa is None else _estimate(kappa.interval),
+        "kappa_interval": None if kappa is None else _object_of_estimate(kappa.interval),
     }  # fmt: skip

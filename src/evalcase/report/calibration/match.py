@@ -77,7 +77,7 @@ def match_labels(
     for answer, by_rater in ratings.items():
         if answer in answers:
             raters.update(dict.fromkeys(by_rater, True))
-            _add(matched, answers[answer], list(by_rater.values()))
+            _add_labels(matched, answers[answer], list(by_rater.values()))
         elif answer[:3] in cases:
             matched.refused += len(by_rater)
         else:
@@ -99,7 +99,7 @@ def _find_moved(answers: Iterable[AnswerName], labelled: Iterable[AnswerName]) -
     return {old: new for old, new in moved if new is not None}
 
 
-def _add(matched: Matched, judged: Judged, labels: Sequence[Label]) -> None:
+def _add_labels(matched: Matched, judged: Judged, labels: Sequence[Label]) -> None:
     passed = sum(label.passed for label in labels)
     verdict = judged.verdict_on(matched.criterion)
     if verdict is None:
@@ -134,10 +134,10 @@ def compare_raters(labels: Iterable[Label], criterion: str | None) -> list[Betwe
         for one, other in combinations(sorted(by_rater), 2):
             pair = by_rater[one].passed, by_rater[other].passed
             common.setdefault((one, other), []).append(pair)
-    found = [_compare(raters, pairs) for raters, pairs in common.items()]
+    found = [_compare_raters(raters, pairs) for raters, pairs in common.items()]
     return sorted(found, key=lambda each: (-each.answers, each.raters))
 
 
-def _compare(raters: tuple[str, str], pairs: list[tuple[bool, bool]]) -> Between:
+def _compare_raters(raters: tuple[str, str], pairs: list[tuple[bool, bool]]) -> Between:
     table = count_pairs(pairs)
     return Between(raters, table.total, table.agreed, cohen_kappa(table.rows))

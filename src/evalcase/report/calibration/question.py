@@ -19,7 +19,7 @@ def question_lines(
         yield from asked_lines(case, "reference", width, style)
     if result.answer is not None:
         yield from message_lines("answer", result.answer.messages, width, style)
-    points = list(_points(case, result, grader, criterion))
+    points = list(_list_points(case, result, grader, criterion))
     if points:
         yield paint_text(
             f"does the answer meet {'all of ' if len(points) > 1 else ''}this?", style.place
@@ -29,7 +29,9 @@ def question_lines(
             yield f"  {line}"
 
 
-def _points(case: Case | None, result: Result, grader: str, criterion: str | None) -> Iterator[str]:
+def _list_points(
+    case: Case | None, result: Result, grader: str, criterion: str | None
+) -> Iterator[str]:
     """What the judge was asked to look for, as its grade has it; else as the case says."""
     judged = [grade.details.get("criteria") for grade in result.grades if grade.grader == grader]
     found = False

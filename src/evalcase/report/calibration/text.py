@@ -33,16 +33,16 @@ def _section_lines(
     for row in wrap_text(say_verdict(trust), width):
         yield paint_text(row, style.place)
     yield ""
-    yield from _fact("judge", f"{calibration.grader}, of run {calibration.run}", width, style)
+    yield from _write_fact("judge", f"{calibration.grader}, of run {calibration.run}", width, style)
     if matched.criterion is not None:
-        yield from _fact("criterion", matched.criterion, width, style)
-    yield from _fact("labels", _say_labels(matched), width, style)
+        yield from _write_fact("criterion", matched.criterion, width, style)
+    yield from _write_fact("labels", _say_labels(matched), width, style)
     for old, new in matched.moved.items():
         told = f"{old} is called {new} in this run, which has the same answers: rename it there"
-        yield from _fact("", told, width, style)
+        yield from _write_fact("", told, width, style)
     if matched.known is not None:
         has = ", ".join(matched.known) or "none"
-        yield from _fact(
+        yield from _write_fact(
             "", f"this judge has no criterion {matched.criterion}: {has}", width, style
         )
     if not trust.table.total:
@@ -55,10 +55,10 @@ def _section_lines(
     if others:
         yield ""
     for label, text in others:
-        yield from _fact(label, text, width, style)
+        yield from _write_fact(label, text, width, style)
 
 
-def _fact(label: str, text: str, width: int, style: Style) -> Iterator[str]:
+def _write_fact(label: str, text: str, width: int, style: Style) -> Iterator[str]:
     lead = paint_text(pad_text(label, _LABEL), style.gutter)
     for row in wrap_text(make_visible(text), width - _LABEL - 1):
         yield f"{lead} {row}"
@@ -66,7 +66,7 @@ def _fact(label: str, text: str, width: int, style: Style) -> Iterator[str]:
 
 
 def _say_labels(matched: Matched) -> str:
-    by = f", by {_listed(matched.raters)}" if matched.raters else ""
+    by = f", by {_list_names(matched.raters)}" if matched.raters else ""
     said = [f"{matched.labels:,} used{by}"]
     for count, words in (
         (matched.refused, "refused: their answers are not those that were judged"),
@@ -79,7 +79,7 @@ def _say_labels(matched: Matched) -> str:
     return "; ".join(said)
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _list_names(names: tuple[str, ...]) -> str:
     shown = [cut_text(name, 30) for name in names[:3]]
     if more := len(names) - len(shown):
         return f"{', '.join(shown)} and {more:,} more"
@@ -96,34 +96,36 @@ def _figure_lines(trust: Trust, matched: Matched, width: int, style: Style) -> I
     yield paint_text(f"{'':{_FIGURE}}{'':6}  95 % interval", style.gutter)
     word = "passes" if trust.people >= 0.5 else "fails"
     constant = f"who always {word} has {trust.constant:.2f}"
-    yield _figure("agreement", trust.agreement, constant)
-    yield _figure("passes what people pass", trust.true_passes)
-    yield _figure("fails what people fail", trust.true_fails)
+    yield _write_figure("agreement", trust.agreement, constant)
+    yield _write_figure("passes what people pass", trust.true_passes)
+    yield _write_figure("fails what people fail", trust.true_fails)
     if trust.kappa_interval is not None:
-        yield _figure("kappa", trust.kappa_interval, "0 is chance, 1 is perfect")
+        yield _write_figure("kappa", trust.kappa_interval, "0 is chance, 1 is perfect")
     else:
         value = "–" if trust.kappa is None else f"{trust.kappa:.2f}"
         refused = f"no interval: {trust.kappa_refused}"
-        yield from _hung(f"{'kappa':{_FIGURE}}{value:>6}  ", refused, width)
-    yield _figure("pass rate by the judge", trust.judge_share, f"of {_answers(trust.judged)}")
+        yield from _hang_text(f"{'kappa':{_FIGURE}}{value:>6}  ", refused, width)
+    yield _write_figure(
+        "pass rate by the judge", trust.judge_share, f"of {_count_answers(trust.judged)}"
+    )
     if trust.true_share is not None:
-        yield _figure("true pass rate", trust.true_share)
+        yield _write_figure("true pass rate", trust.true_share)
     else:
         refused = f"not said: {trust.true_share_refused}"
-        yield from _hung(f"{'true pass rate':{_FIGURE}}{'–':>6}  ", refused, width)
+        yield from _hang_text(f"{'true pass rate':{_FIGURE}}{'–':>6}  ", refused, width)
     if matched.is_weighed:
         told = "As many fails as passes of the judge were labelled: figures are weighed by"
         yield from wrap_text(f"({told} their shares in the run.)", width)
 
 
-def _figure(name: str, estimate: Estimate | None, beside: str = "") -> str:
+def _write_figure(name: str, estimate: Estimate | None, beside: str = "") -> str:
     if estimate is None:
         return f"{name:{_FIGURE}}{'–':>6}  no label says"
     interval = f"{estimate.low:.2f} to {estimate.high:.2f}"
     return f"{name:{_FIGURE}}{estimate.value:6.2f}  {interval:15} {beside}".rstrip()
 
 
-def _hung(lead: str, text: str, width: int) -> Iterator[str]:
+def _hang_text(lead: str, text: str, width: int) -> Iterator[str]:
     for row in wrap_text(text, max(20, width - len(lead))):
         yield lead + row
         lead = " " * len(lead)
@@ -133,7 +135,7 @@ def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
     """What else is known of the judge and of the people."""
     itself = section.itself
     if itself.agreement is not None:
-        told = f"of {_answers(itself.answers)} that it judged again"
+        told = f"of {_count_answers(itself.answers)} that it judged again"
         yield "itself", f"agrees with itself in {itself.agreement:.2f} of pairs, {told}"
     if itself.voted:
         kappa = "says nothing" if itself.votes_kappa is None else f"is {itself.votes_kappa:.2f}"
@@ -149,7 +151,7 @@ def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
 
 def _say_between(between: Between) -> str:
     one, other = (cut_text(name, 30) for name in between.raters)
-    told = f"{one} and {other} agree on {between.agreed:,} of {_answers(between.answers)}"
+    told = f"{one} and {other} agree on {between.agreed:,} of {_count_answers(between.answers)}"
     if between.kappa is None:
         return told
     low, high = between.kappa.interval[1:]
@@ -165,5 +167,5 @@ def _say_length(length: Estimate) -> str:
     return f"{told}: the judge may favour short answers" if length.high < 0 else told
 
 
-def _answers(count: int) -> str:
+def _count_answers(count: int) -> str:
     return f"{count:,} {'answer' if count == 1 else 'answers'}"

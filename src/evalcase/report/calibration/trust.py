@@ -81,14 +81,14 @@ def measure_trust(matched: Matched, run: tuple[int, int]) -> Trust:
     """`run` has how many answers the judge passes, and how many it gave a verdict on."""
     table = count_pairs((pair.judge, pair.people) for pair in matched.pairs)
     strata = Strata(part_by_drawing(matched.pairs), run[1]) if matched.is_weighed else None
-    figures = _count(table) if strata is None else _weigh(strata)
+    figures = _count_figures(table) if strata is None else _weigh_strata(strata)
     youden = None
     if figures.true_passes is not None and figures.true_fails is not None:
         youden = estimate_youden(figures.true_passes, figures.true_fails)
     too_few = _too_few(table, figures.kappa)
     interval = figures.kappa.interval if figures.kappa is not None and not too_few else None
     is_whole = 0 < table.total == run[1]
-    doubt = "" if is_whole else _doubt(youden)
+    doubt = "" if is_whole else _say_doubt(youden)
     return Trust(
         table, *run, figures.agreement, figures.true_passes, figures.true_fails, figures.people,
         youden, figures.kappa.value if figures.kappa is not None and table.total > 1 else None,
@@ -97,7 +97,7 @@ def measure_trust(matched: Matched, run: tuple[int, int]) -> Trust:
     )  # fmt: skip
 
 
-def _count(table: Confusion) -> _Figures:
+def _count_figures(table: Confusion) -> _Figures:
     return _Figures(
         estimate_share(table.agreed, table.total),
         estimate_share(table.true_passes, table.people_passed),
@@ -106,7 +106,7 @@ def _count(table: Confusion) -> _Figures:
     )  # fmt: skip
 
 
-def _weigh(strata: Strata) -> _Figures:
+def _weigh_strata(strata: Strata) -> _Figures:
     return _Figures(
         strata.estimate_agreement(), strata.estimate_true_passes(),
         strata.estimate_true_fails(), strata.kappa(), strata.people,
@@ -123,7 +123,7 @@ def _too_few(table: Confusion, kappa: Kappa | None) -> str:
     return "" if kappa is not None else "nothing varies"
 
 
-def _doubt(youden: Estimate | None) -> str:
+def _say_doubt(youden: Estimate | None) -> str:
     if youden is None:
         return "labels of both kinds are needed"
     return "" if youden.low > 0 else "the judge is not clearly better than a coin"

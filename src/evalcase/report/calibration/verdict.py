@@ -22,7 +22,7 @@ def say_verdict(trust: Trust) -> str:
             "These labels don't show that this judge is better than a coin: kappa is "
             f"{interval.value:.2f}, and may be {interval.low:.2f}. More labels would tell."
         )
-    word, surely = _word(interval.value), _word(interval.low)
+    word, surely = _choose_word(interval.value), _choose_word(interval.low)
     how = surely if word == surely else f"{surely} at least"
     told = f"This judge agrees with people {how}: kappa is {interval.value:.2f}, "
     told += f"and its 95 % interval begins at {interval.low:.2f}."
@@ -31,5 +31,5 @@ def say_verdict(trust: Trust) -> str:
     return told
 
 
-def _word(kappa: float) -> str:
+def _choose_word(kappa: float) -> str:
     return next((word for least, word in _WORDS if kappa >= least), "a little")

@@ -75,7 +75,7 @@ class Amounts:
             self._zeros += 1
 
     def measure(self) -> Amount:
-        base, head = _spread(self._side(0)), _spread(self._side(1))
+        base, head = _measure_spread(self._side(0)), _measure_spread(self._side(1))
         sides = (side for side in (base, head) if side is not None)
         is_noise = _is_short(self.name, *(side.median for side in sides))
         return Amount(
@@ -93,7 +93,7 @@ def _is_short(name: str, *values: float) -> bool:
     return name == "latency" and max(values, default=inf) < _SHORTEST_S
 
 
-def _spread(values: Iterator[float]) -> SideAmount | None:
+def _measure_spread(values: Iterator[float]) -> SideAmount | None:
     ordered = sorted(values)
     if not ordered:
         return None

@@ -69,7 +69,9 @@ class Conditions:
         if base is None or head is None:
             return
         parts = _PARTS if whole else {"expected_output": _PARTS["expected_output"]}
-        changed = [words for name, words in parts.items() if _differs(base._data, head._data, name)]
+        changed = [
+            words for name, words in parts.items() if _has_difference(base._data, head._data, name)
+        ]
         self._kinds.update(changed or [_CODE if whole else _UNKNOWN])
 
     def say(self) -> Iterator[str]:
@@ -83,7 +85,7 @@ class Conditions:
             yield f"{count:,} cases tried {base:,} times in base and {head:,} times in head"
 
 
-def _differs(base: Mapping[str, object], head: Mapping[str, object], name: str) -> bool:
+def _has_difference(base: Mapping[str, object], head: Mapping[str, object], name: str) -> bool:
     return not are_same(base.get(name), head.get(name))
 
 
@@ -111,13 +113,14 @@ def say_errors(tracks: tuple[TrackFigures, ...], all_base: int, all_head: int) -
     base = sum(track.base_errored for track in tracks)
     head = sum(track.head_errored for track in tracks)
     if base or head:
-        yield f"{_trials(base)} errored in base and {head:,} in head: they count as not passed"
+        errored = f"{_count_trials(base)} errored in base and {head:,} in head"
+        yield f"{errored}: they count as not passed"
     for word, rest in (("base", all_base - base), ("head", all_head - head)):
         if rest > 0:
-            yield f"{_trials(rest)} errored in {word} of what is not compared"
+            yield f"{_count_trials(rest)} errored in {word} of what is not compared"
 
 
-def _trials(count: int) -> str:
+def _count_trials(count: int) -> str:
     return f"{count:,} {'trial' if count == 1 else 'trials'}"
 
 

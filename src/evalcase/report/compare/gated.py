@@ -74,7 +74,7 @@ def find_gated(
     found = [
         Gated(track, measured, grader, both=measure is None)
         for track in comparison.tracks
-        for grader, measured in _measures(track, measure or "passed", graders)
+        for grader, measured in _choose_measures(track, measure or "passed", graders)
     ]
     adjusted = adjust_p_values([each.measured.p for each in found])
     return [
@@ -83,7 +83,7 @@ def find_gated(
     ]
 
 
-def _measures(
+def _choose_measures(
     track: TrackFigures, measure: Measure, graders: Sequence[str]
 ) -> Iterator[tuple[str | None, Measured]]:
     if not graders:

@@ -86,12 +86,12 @@ def judge_gates(
     """What is to be said of each gate; first of what keeps all of them from being met."""
     if not gates:
         return []
-    doubts = list(_doubts(comparison, max_errors))
+    doubts = list(_find_doubts(comparison, max_errors))
     if comparison.lost and all(gate.name != "removed" for gate in gates):
         doubts.append(GateFinding("", 3, _say_lost(comparison)))
     if not comparison.pairs:
         return doubts
-    judged = [_judge(gate, comparison, gated) for gate in gates]
+    judged = [_judge_gate(gate, comparison, gated) for gate in gates]
     of = _say_compared(comparison)
     met = ((each, "; ".join(filter(None, (of, each.reason)))) for each in judged)
     return [*doubts, *(each if each.code else each._replace(reason=text) for each, text in met)]
@@ -103,14 +103,14 @@ def gates_exit_code(judged: Sequence[GateFinding]) -> int:
     return next((code for code in (2, 3, 1) if code in codes), 0)
 
 
-def _doubts(comparison: Comparison, max_errors: int) -> Iterator[GateFinding]:
+def _find_doubts(comparison: Comparison, max_errors: int) -> Iterator[GateFinding]:
     base, head = comparison.base, comparison.head
     for word, side in (("base", base), ("head", head)):
         if side.missing:
             yield GateFinding("", 3, f"{word} is not complete: {side.missing}")
     unfinished = sum(track.counts["unfinished"] for track in comparison.tracks)
     if unfinished:
-        yield GateFinding("", 3, f"{_cases(unfinished)} not finished")
+        yield GateFinding("", 3, f"{_count_cases(unfinished)} not finished")
     if not comparison.pairs:
         yield GateFinding("", 3, "nothing is compared: no case has a verdict in both")
     for word, errored in (("base", comparison.base_errored), ("head", comparison.head_errored)):
@@ -121,12 +121,14 @@ def _doubts(comparison: Comparison, max_errors: int) -> Iterator[GateFinding]:
             yield GateFinding("", 3, f"{trials} of {word} errored{allowed}; {way_out}")
 
 
-def _judge(gate: ComparisonGate, comparison: Comparison, gated: Sequence[Gated]) -> GateFinding:
+def _judge_gate(
+    gate: ComparisonGate, comparison: Comparison, gated: Sequence[Gated]
+) -> GateFinding:
     if gate.name == "removed":
-        return _met(gate, "; ".join(_say_removed(comparison)))
+        return _make_finding(gate, "; ".join(_say_removed(comparison)))
     if gate.name == "broken":
-        count = sum(_broken(each) for each in gated)
-        return _met(gate, f"{_cases(count)} broken" if count else "")
+        count = sum(_count_broken(each) for each in gated)
+        return _make_finding(gate, f"{_count_cases(count)} broken" if count else "")
     powerless = [each for each in gated if each.is_powerless]
     if gate.name == "significantly-worse" and len(powerless) == len(gated):
         pairs = max(each.measured.clusters or each.measured.pairs for each in gated)
@@ -134,22 +136,24 @@ def _judge(gate: ComparisonGate, comparison: Comparison, gated: Sequence[Gated])
         return GateFinding(
             str(gate), 2, f"{pairs:,} {noun} are too few for any change to be significant"
         )
-    bad = [each for each in gated if _fails(gate, each)]
+    bad = [each for each in gated if _is_failed(gate, each)]
     several = len(gated) > 1
     if bad:
-        return _met(gate, "; ".join(_say(gate, each, several=several) for each in bad))
+        return _make_finding(
+            gate, "; ".join(_say_fault(gate, each, several=several) for each in bad)
+        )
     lost = [_say_lost_cases(each, several=several) for each in gated if each.lost_cases]
     reason = f"by trials; {'; '.join(lost)}: `--measure cases` goes by those" if lost else ""
     return GateFinding(str(gate), 0, reason)
 
 
-def _broken(each: Gated) -> int:
+def _count_broken(each: Gated) -> int:
     """How many cases passed in base and not in head, or are worse by what is judged. A case that
     passes as before is not broken by one more trial that failed."""
     return each.track.passed.worse if each.is_of_trials else each.measured.worse
 
 
-def _fails(gate: ComparisonGate, each: Gated) -> bool:
+def _is_failed(gate: ComparisonGate, each: Gated) -> bool:
     return _fails_by_measure(gate, each) or _fails_by_cases(gate, each)
 
 
@@ -168,7 +172,7 @@ def _fails_by_measure(gate: ComparisonGate, each: Gated) -> bool:
     return change is None or change.low < -gate.margin
 
 
-def _say(gate: ComparisonGate, each: Gated, *, several: bool) -> str:
+def _say_fault(gate: ComparisonGate, each: Gated, *, several: bool) -> str:
     at = f" at {each.track.head_target}" if several else ""
     change = each.measured.change
     if not _fails_by_measure(gate, each):
@@ -207,10 +211,10 @@ def _say_removed(comparison: Comparison) -> Iterator[str]:
     count = sum(track.counts["removed"] for track in comparison.tracks)
     if count:
         part = comparison.head.part
-        yield f"{_cases(count)} in base only{f': head is of a part, {part}' if part else ''}"
+        yield f"{_count_cases(count)} in base only{f': head is of a part, {part}' if part else ''}"
     skipped = sum(track.head_skipped for track in comparison.tracks)
     if skipped:
-        yield f"{_cases(skipped)} skipped in head, and not in base"
+        yield f"{_count_cases(skipped)} skipped in head, and not in base"
     if comparison.lost:
         yield _say_lost(comparison)
 
@@ -221,9 +225,9 @@ def _say_lost(comparison: Comparison) -> str:
     return f"head has no results of {names}, base has {count:,}"
 
 
-def _met(gate: ComparisonGate, fault: str) -> GateFinding:
+def _make_finding(gate: ComparisonGate, fault: str) -> GateFinding:
     return GateFinding(str(gate), 1 if fault else 0, fault)
 
 
-def _cases(count: int) -> str:
+def _count_cases(count: int) -> str:
     return "1 case is" if count == 1 else f"{count:,} cases are"

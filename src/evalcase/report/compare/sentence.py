@@ -25,16 +25,20 @@ def say_result(
         yield "Nothing is compared: no case has a verdict in both."
         return
     for each in gated:
-        yield f"{_subject(each, quote)}: {_say(each)}." if len(gated) > 1 else _say_alone(each)
+        yield (
+            f"{_name_subject(each, quote)}: {_say_change(each)}."
+            if len(gated) > 1
+            else _say_alone(each)
+        )
 
 
 def _say_alone(each: Gated) -> str:
     if not each.measured.pairs:
         return "Head can't be compared."
     if each.is_distinct:
-        return f"Head is {_say(each)} than base."
+        return f"Head is {_say_change(each)} than base."
     if each.track.is_same:
-        return f"{_say(each).capitalize()}."
+        return f"{_say_change(each).capitalize()}."
     if each.is_powerless:
         return f"{_too_few(each).capitalize()}."
     return "No significant difference between base and head."
@@ -44,7 +48,7 @@ def _too_few(each: Gated) -> str:
     return f"too few {'cases' if each.measured.clusters is None else 'clusters'} to tell"
 
 
-def _say(each: Gated) -> str:
+def _say_change(each: Gated) -> str:
     if not each.measured.pairs:
         return "nothing to compare"
     if each.is_distinct:
@@ -55,7 +59,7 @@ def _say(each: Gated) -> str:
     return _too_few(each) if each.is_powerless else NO_CHANGE
 
 
-def _subject(each: Gated, quote: Callable[[str], str]) -> str:
+def _name_subject(each: Gated, quote: Callable[[str], str]) -> str:
     track = each.track
     name = quote(track.head_target)
     if track.base_target != track.head_target:

@@ -38,7 +38,7 @@ class RunningMean:
         return self.total / self.count if self.count else nan
 
 
-def _amounts() -> tuple[RunningMean, ...]:
+def _make_amounts() -> tuple[RunningMean, ...]:
     return tuple(RunningMean() for _ in AMOUNTS)
 
 
@@ -67,7 +67,7 @@ class Unit:
     errored: int = 0
     repeats: int = 1
     score: RunningMean = field(default_factory=RunningMean)
-    amounts: tuple[RunningMean, ...] = field(default_factory=_amounts)
+    amounts: tuple[RunningMean, ...] = field(default_factory=_make_amounts)
     graders: dict[str, tuple[RunningMean, RunningMean]] = field(default_factory=dict)
     """By name: how often it passed, and its score."""
     answers: int = 0
@@ -107,7 +107,7 @@ class Unit:
             held[1].add(grade.score)
 
     def _measure(self, answer: Answer, duration_s: float) -> None:
-        self.answers = (self.answers + mark_of(_said(answer))) & _MASK
+        self.answers = (self.answers + mark_of(_write_said(answer))) & _MASK
         usage, earlier = answer.usage, answer.earlier
         # What is from a cache or a file took what it took when it was first given.
         values = (
@@ -120,7 +120,7 @@ class Unit:
             mean.add(value)
 
 
-def _said(answer: Answer) -> str:
+def _write_said(answer: Answer) -> str:
     messages = answer.messages
     if len(messages) == 1 and len(messages[0]) == 2 and isinstance(messages[0].content, str):
         return messages[0].content  # as most are

@@ -70,21 +70,21 @@ class Estimator:
     def of_cases(self, cells: Sequence[FigureCell], unfinished: int = 0) -> Slice:
         rate = self.rate(cells)
         return Slice(
-            _count(cells), unfinished, rate,
+            _count_verdicts(cells), unfinished, rate,
             self._mean(cells, _rated_without_errors), self._score(cells),
             self._repeats(cells), _is_partial(cells), _failures_up_to(rate),
         )  # fmt: skip
 
     def rate(self, cells: Sequence[FigureCell]) -> Mean:
         """The share of cases that passed."""
-        return self._mean(cells, _rated)
+        return self._mean(cells, _rate_cell)
 
     def of_grader(self, cells: Sequence[FigureCell]) -> Slice:
         """Of each case counts the share of its grades that passed."""
-        rate = self._mean_of(cells, _share)
+        rate = self._mean_of(cells, _share_of_trials)
         without_errors = self._mean_of(cells, _share_without_errors)
         return Slice(
-            _count(cells), 0, rate, without_errors, self._score(cells),
+            _count_verdicts(cells), 0, rate, without_errors, self._score(cells),
             None, _is_partial(cells), _failures_up_to(rate),
         )  # fmt: skip
 
@@ -140,7 +140,7 @@ class Estimator:
         fewest = min(tried)
         return Repeats(
             sum(times for _, times in several), fewest, max(tried),
-            self._mean_of(cells, _share, 2),
+            self._mean_of(cells, _share_of_trials, 2),
             sum(times for (count, passed, _), times in several if 0 < passed < count),
             _spread_of_passes(several), _spread_of_scores(cells),
             tuple(self._pass_at(cells, k) for k in self.ks or (fewest,) if k <= fewest),
@@ -156,7 +156,7 @@ class Estimator:
         )
 
 
-def _share(tried: int, passed: int, errored: int) -> float:
+def _share_of_trials(tried: int, passed: int, errored: int) -> float:
     del errored
     return passed / tried
 
@@ -167,25 +167,25 @@ def _share_without_errors(tried: int, passed: int, errored: int) -> float | None
 
 def _sum_up(cell: FigureCell, value: Value, fewest: int) -> Sums:
     sums = Sums()
-    for trials, times in _trials(cell):
+    for trials, times in _count_trials(cell):
         if trials[0] >= fewest and (counted := value(*trials)) is not None:
             sums.add(counted, times)
     return sums
 
 
-def _rated(cell: FigureCell) -> Sums:
+def _rate_cell(cell: FigureCell) -> Sums:
     """Cases by their verdicts: those that were tried, and passed."""
-    verdicts = _count([cell])
+    verdicts = _count_verdicts([cell])
     return Sums(verdicts.total - verdicts.skipped, verdicts.passed, verdicts.passed)
 
 
 def _rated_without_errors(cell: FigureCell) -> Sums:
-    verdicts = _count([cell])
+    verdicts = _count_verdicts([cell])
     tried = verdicts.total - verdicts.skipped - verdicts.errored
     return Sums(tried, verdicts.passed, verdicts.passed)
 
 
-def _count(cells: Sequence[FigureCell]) -> Counts:
+def _count_verdicts(cells: Sequence[FigureCell]) -> Counts:
     verdicts: Counter[Verdict] = Counter()
     for cell in cells:
         verdicts.update(cell.once)
@@ -202,7 +202,7 @@ def _failures_up_to(rate: Mean) -> float | None:
     return bound_unseen(units) if rate.value == 1 else None
 
 
-def _trials(cell: FigureCell) -> Iterator[tuple[TrialCounts, int]]:
+def _count_trials(cell: FigureCell) -> Iterator[tuple[TrialCounts, int]]:
     """How many cases have such trials."""
     for verdict, times in cell.once.items():
         if verdict != "skipped":
@@ -216,7 +216,7 @@ def _spread_of_passes(several: Sequence[tuple[TrialCounts, int]]) -> Spread:
         share = passed / tried
         sums.add(share, times)
         within += times * share * (1 - share) / (tried - 1)
-    return _spread(sums, within)
+    return _make_spread(sums, within)
 
 
 def _spread_of_scores(cells: Sequence[FigureCell]) -> Spread:
@@ -225,10 +225,10 @@ def _spread_of_scores(cells: Sequence[FigureCell]) -> Spread:
         sum(cell.spread[0] for cell in cells),
         sum(cell.spread[1] for cell in cells),
     )
-    return _spread(sums, sum(cell.within for cell in cells))
+    return _make_spread(sums, sum(cell.within for cell in cells))
 
 
-def _spread(sums: Sums, within: float) -> Spread:
+def _make_spread(sums: Sums, within: float) -> Spread:
     from evalcase.report.statistics.repeats import measure_spread
 
     found = measure_spread(sums.count, sums.total, sums.squares, within)

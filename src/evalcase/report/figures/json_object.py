@@ -20,7 +20,7 @@ def figures_object(figures: Figures) -> dict[str, Any]:
         "cluster": figures.cluster,
         "unclustered": figures.unclustered,
         "without_interval": figures.without or None,
-        "judging": _judging(figures.judging),
+        "judging": _object_of_judging(figures.judging),
         "all": {
             **part_object(figures.all),
             "not_run": figures.not_run,
@@ -30,14 +30,14 @@ def figures_object(figures: Figures) -> dict[str, Any]:
             name: {**part_object(part), **effort_object(figures.efforts[name])}
             for name, part in figures.by_target.items()
         },
-        "by_suite": _parts(figures.by_suite),
-        "by_tag": _parts(figures.by_tag),
-        "by_grader": _parts(figures.by_grader),
-        "by_vars": {name: _parts(parts) for name, parts in figures.by_vars.items()},
+        "by_suite": _object_of_parts(figures.by_suite),
+        "by_tag": _object_of_parts(figures.by_tag),
+        "by_grader": _object_of_parts(figures.by_grader),
+        "by_vars": {name: _object_of_parts(parts) for name, parts in figures.by_vars.items()},
     }
 
 
-def _judging(judging: Judging | None) -> dict[str, Any] | None:
+def _object_of_judging(judging: Judging | None) -> dict[str, Any] | None:
     """What graders asked of targets, apart from what the answers took."""
     return None if judging is None else {
         "asked": judging.asked, "cached": judging.cached,
@@ -46,7 +46,7 @@ def _judging(judging: Judging | None) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def _parts(parts: dict[str, Slice]) -> dict[str, Any]:
+def _object_of_parts(parts: dict[str, Slice]) -> dict[str, Any]:
     return {name: part_object(part) for name, part in parts.items()}
 
 
@@ -81,7 +81,7 @@ def part_object(part: Slice) -> dict[str, Any]:
     return {
         **rate_object(part),
         "score": mean_object(part.score),
-        "repeats": _repeats(part.repeats),
+        "repeats": _object_of_repeats(part.repeats),
     }
 
 
@@ -93,7 +93,7 @@ def mean_object(mean: Mean, name: str = "mean") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _repeats(repeats: Repeats | None) -> dict[str, Any] | None:
+def _object_of_repeats(repeats: Repeats | None) -> dict[str, Any] | None:
     if repeats is None:
         return None
     return {

@@ -93,7 +93,7 @@ class Ledger:
             for cell in self._grouped(case, result.key, cluster):
                 cell.add_once(verdict, score)
         if result.grades:
-            self._add_grades([_said(grade) for grade in result.grades], cluster)
+            self._add_grades([_count_grade(grade) for grade in result.grades], cluster)
 
     def count_unfinished(self) -> Counter[FigureCell]:
         """How many cases lack some of their trials, by where they would be counted."""
@@ -130,7 +130,7 @@ class Ledger:
             held = self._open[name] = _CountedCase(cells + self._grouped(case, result.key, cluster))
             self._note(result.key)
         held.verdicts.append(result.verdict)
-        held.grades += map(_said, result.grades)
+        held.grades += map(_count_grade, result.grades)
         if (score := result.score) is not None:
             held.scores.append(bound_score(score))
         if len(held.verdicts) >= result.repeats:
@@ -153,20 +153,20 @@ class Ledger:
     def _grouped(self, case: Case | None, key: TrialKey, cluster: ClusterName) -> list[FigureCell]:
         """Where a case is counted by its tags, and by its variables."""
         tags = case._data.get("tags", ()) if case is not None else ()
-        tagged = [_find(self.tags, (tag, cluster)) for tag in dict.fromkeys(tags)]
+        tagged = [_find_cell(self.tags, (tag, cluster)) for tag in dict.fromkeys(tags)]
         return tagged + self.variables.find(case, key, cluster)
 
     def _add_grades(self, grades: Sequence[CountedGrade], cluster: ClusterName) -> None:
         """Count what graders said of a case, each grader once."""
         if len(grades) == 1:
             name, verdict, score = grades[0]
-            _find(self.graders, (name, cluster)).add_once(verdict, score)
+            _find_cell(self.graders, (name, cluster)).add_once(verdict, score)
             return
         named: dict[str, list[CountedGrade]] = {}
         for said in grades:
             named.setdefault(said[0], []).append(said)
         for name, several in named.items():
-            cell = _find(self.graders, (name, cluster))
+            cell = _find_cell(self.graders, (name, cluster))
             if len(several) == 1:
                 cell.add_once(*several[0][1:])
             else:
@@ -187,7 +187,7 @@ def _has_one_twice(marks: Sequence[int]) -> bool:
     return False
 
 
-def _find(
+def _find_cell(
     cells: dict[tuple[str, ClusterName], FigureCell], name: tuple[str, ClusterName]
 ) -> FigureCell:
     cell = cells.get(name)
@@ -196,7 +196,7 @@ def _find(
     return cell
 
 
-def _said(grade: Grade) -> CountedGrade:
+def _count_grade(grade: Grade) -> CountedGrade:
     if grade.failure is not None:
         return grade.grader, "errored", None
     score = None if grade.score is None else bound_score(grade.score)

@@ -31,15 +31,19 @@ def sum_up(
     places = ledger.places.items()
     figures = Figures(
         figure([*ledger.places.values()]), sum_up_spent(ledger.spent.values()),
-        _each(figure, ((target, cell) for (_, target, _), cell in places)),
+        _sum_each(figure, ((target, cell) for (_, target, _), cell in places)),
         {name: sum_up_spent([spent]) for name, spent in ledger.spent.items()},
-        _each(figure, ((suite, cell) for (suite, _, _), cell in places)),
-        _in_order(_each(figure, ((tag, cell) for (tag, _), cell in ledger.tags.items()))),
-        _each(estimator.of_grader, ((name, cell) for (name, _), cell in ledger.graders.items())),
+        _sum_each(figure, ((suite, cell) for (suite, _, _), cell in places)),
+        _in_order(_sum_each(figure, ((tag, cell) for (tag, _), cell in ledger.tags.items()))),
+        _sum_each(
+            estimator.of_grader, ((name, cell) for (name, _), cell in ledger.graders.items())
+        ),
         not_run, interval, clustering.path if clustering is not None else None,
         len(clustering.alone) if clustering is not None else 0, "", _sum_up_asked(ledger.asked),
         {
-            name: _in_order(_each(figure, ((value, cell) for (value, _), cell in cells.items())))
+            name: _in_order(
+                _sum_each(figure, ((value, cell) for (value, _), cell in cells.items()))
+            )
             for name, cells in ledger.variables.cells.items()
         },
         tuple(ledger.variables.crowded), frozenset(ledger.variables.grouping),
@@ -67,7 +71,7 @@ def _without_shared(figures: Figures, shared: frozenset[str]) -> Figures:
     )  # fmt: skip
 
 
-def _each(
+def _sum_each(
     figure: Callable[[Sequence[FigureCell]], Slice], named: Iterable[tuple[str, FigureCell]]
 ) -> dict[str, Slice]:
     """The figures of all cells of a name."""
@@ -98,7 +102,7 @@ def _sum_up_asked(asked: JudgingSums) -> Judging | None:
 def sum_up_spent(several: Iterable[Spent]) -> Effort:
     """What the answers of one target took, or of several together."""
     held = list(several)
-    ordered = sorted(_join(spent.durations for spent in held))
+    ordered = sorted(_join_arrays(spent.durations for spent in held))
     costs = [amount for spent in held for amount in (spent.cost_usd, spent.rounded)]
     return Effort(
         sum(spent.answers for spent in held), len(ordered), find_median(ordered),
@@ -111,7 +115,7 @@ def sum_up_spent(several: Iterable[Spent]) -> Effort:
     )  # fmt: skip
 
 
-def _join(arrays: Iterable[array[float]]) -> array[float]:
+def _join_arrays(arrays: Iterable[array[float]]) -> array[float]:
     joined = array("d")
     for each in arrays:
         joined.extend(each)

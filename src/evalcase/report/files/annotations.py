@@ -72,7 +72,7 @@ def _of_level(level: str, kind: _Level, find_line: FindLine, see: See, said: int
     room = _MOST - said
     fits = kind.total <= _MOST
     for each in kind.shown[: room if fits else room - 1]:
-        yield _command(level, each, find_line, see)
+        yield _write_command(level, each, find_line, see)
     if not fits:
         more = kind.total - (_MOST - 1)
         yield github_command(level, {"title": f"evalcase: {more:,} more"}, "see `evalcase report`")
@@ -89,7 +89,7 @@ def _find_errored(each: CaseTrials) -> Result | None:
     return next((trial for trial in each.trials if trial.verdict == "errored"), None)
 
 
-def _command(level: str, each: CaseTrials, find_line: FindLine, see: See) -> str:
+def _write_command(level: str, each: CaseTrials, find_line: FindLine, see: See) -> str:
     line = find_line(each.suite, each.case)
     place = {"file": see(each.suite), **({"line": str(line)} if line is not None else {})}
     told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []

@@ -31,13 +31,13 @@ def markdown_lines(compared: Compared) -> Iterator[str]:
     base, head = code_span(comparison.base.label), code_span(comparison.head.label)
     yield f"run {base}" if comparison.is_within else f"base {base}, head {head}"
     yield ""
-    yield from _remarks(compared)
+    yield from _write_remarks(compared)
     for track in comparison.tracks:
         yield from _track_lines(track, compared)
     yield from _gate_lines(compared)
 
 
-def _remarks(compared: Compared) -> Iterator[str]:
+def _write_remarks(compared: Compared) -> Iterator[str]:
     comparison = compared.comparison
     remarks = list(comparison.remarks)
     if comparison.alone:
@@ -55,12 +55,12 @@ def _track_lines(track: TrackFigures, compared: Compared) -> Iterator[str]:
         yield ""
     yield say_counts(track, compared.comparison.unselected)
     yield ""
-    yield from _cases(track, compared)
+    yield from _write_cases(track, compared)
     if track.pairs:
-        yield from _tables(track, compared)
+        yield from _write_tables(track, compared)
 
 
-def _tables(track: TrackFigures, compared: Compared) -> Iterator[str]:
+def _write_tables(track: TrackFigures, compared: Compared) -> Iterator[str]:
     tested = {each.grader: each.measured for each in compared.gated if each.track is track}
     yield from write_table(measure_rows(track, tested, code_span))
     yield ""
@@ -84,7 +84,7 @@ def _tables(track: TrackFigures, compared: Compared) -> Iterator[str]:
         yield ""
 
 
-def _cases(track: TrackFigures, compared: Compared) -> Iterator[str]:
+def _write_cases(track: TrackFigures, compared: Compared) -> Iterator[str]:
     sides = compared.comparison.base, compared.comparison.head
     left = _LONGEST
     for kind in _KINDS:
@@ -95,18 +95,18 @@ def _cases(track: TrackFigures, compared: Compared) -> Iterator[str]:
         yield ""
         shown = 0
         for pair in pairs[: compared.limit] if kind in compared.shown else ():
-            lines = list(_case(pair, sides))
+            lines = list(_write_case(pair, sides))
             left -= sum(map(len, lines))
             if left < 0:
                 break
             shown += 1
             yield from lines
-        yield from _names(pairs[shown:], count - shown)
+        yield from _write_names(pairs[shown:], count - shown)
         yield "</details>"
         yield ""
 
 
-def _case(pair: ChangedPair, sides: tuple[Side, Side]) -> Iterator[str]:
+def _write_case(pair: ChangedPair, sides: tuple[Side, Side]) -> Iterator[str]:
     yield f"{code_span(f'{pair.name.suite}: {pair.name.case}')} {say_verdicts(pair)}"
     yield ""
     keys = pair.base, pair.head
@@ -114,11 +114,11 @@ def _case(pair: ChangedPair, sides: tuple[Side, Side]) -> Iterator[str]:
         said_by(side.kept.find_result(key) if key is not None else None)
         for side, key in zip(sides, keys, strict=True)
     ]
-    yield from code_block(_diff(*found), "diff")
+    yield from code_block(_write_diff(*found), "diff")
     yield ""
 
 
-def _diff(base: str, head: str) -> Iterator[str]:
+def _write_diff(base: str, head: str) -> Iterator[str]:
     """Both texts, line by line: what only base says, what only head says, and what both do."""
     if base == head:
         yield from (f"  {line}" for line in base.split("\n"))
@@ -133,7 +133,7 @@ def _diff(base: str, head: str) -> Iterator[str]:
             yield f"+ {right.text}"
 
 
-def _names(pairs: Sequence[ChangedPair], count: int) -> Iterator[str]:
+def _write_names(pairs: Sequence[ChangedPair], count: int) -> Iterator[str]:
     if not count:
         return
     names = [code_span(name[:100]) for name in name_cases(pairs)[:_MOST_NAMES]]

@@ -19,8 +19,8 @@ def comparison_object(compared: Compared) -> dict[str, Any]:
     comparison = compared.comparison
     return {
         "result": list(say_result(comparison, compared.gated)),
-        "base": _side(comparison.base),
-        "head": _side(comparison.head),
+        "base": _object_of_side(comparison.base),
+        "head": _object_of_side(comparison.head),
         "differs": list(comparison.remarks),
         "targets_not_compared": list(comparison.alone),
         "targets_removed": dict(comparison.lost),
@@ -29,35 +29,35 @@ def comparison_object(compared: Compared) -> dict[str, Any]:
             {
                 "base_target": each.track.base_target, "head_target": each.track.head_target,
                 "grader": each.grader, "distinguishable": each.is_distinct,
-                **_measured(each.measured, compared.effect, each.tests),
+                **_object_of_measured(each.measured, compared.effect, each.tests),
             }
             for each in compared.gated
         ],
-        "targets": [_track(track) for track in comparison.tracks],
+        "targets": [_object_of_track(track) for track in comparison.tracks],
         "gates": [each._asdict() for each in compared.judged],
         "exit_code": gates_exit_code(compared.judged),
     }  # fmt: skip
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _object_of_side(side: Side) -> dict[str, Any]:
     return {
         "name": side.label, "complete": not side.missing, "missing": side.missing or None,
         "mixed": list(side.mixed), "failed_of": side.origin or None, "part": side.part or None,
     }  # fmt: skip
 
 
-def _track(track: TrackFigures) -> dict[str, Any]:
+def _object_of_track(track: TrackFigures) -> dict[str, Any]:
     return {
         "base_target": track.base_target, "head_target": track.head_target,
         "pairs": track.pairs, **{str(kind): count for kind, count in track.counts.items()},
         "base_errored": track.base_errored, "head_errored": track.head_errored,
-        "pass_rate": _measured(track.passed),
-        "without_errors": _measured(track.without_errors),
-        "trials": _measured(track.trials) if track.trials is not None else None,
-        "score": _measured(track.score),
-        "graders": {each.name: _measured(each) for each in track.graders},
-        "grader_scores": {each.name: _measured(each) for each in track.grader_scores},
-        "tags": {each.name: _measured(each) for each in track.tags},
+        "pass_rate": _object_of_measured(track.passed),
+        "without_errors": _object_of_measured(track.without_errors),
+        "trials": _object_of_measured(track.trials) if track.trials is not None else None,
+        "score": _object_of_measured(track.score),
+        "graders": {each.name: _object_of_measured(each) for each in track.graders},
+        "grader_scores": {each.name: _object_of_measured(each) for each in track.grader_scores},
+        "tags": {each.name: _object_of_measured(each) for each in track.tags},
         "amounts": {
             each.name: {
                 "pairs": each.pairs, "base": each.base and asdict(each.base),
@@ -67,24 +67,26 @@ def _track(track: TrackFigures) -> dict[str, Any]:
             }
             for each in track.amounts
         },
-        "cases": {kind: _listed(track, kind) for kind in track.listed},
+        "cases": {kind: _object_of_listed(track, kind) for kind in track.listed},
     }  # fmt: skip
 
 
-def _listed(track: TrackFigures, kind: ChangeKind) -> dict[str, Any]:
+def _object_of_listed(track: TrackFigures, kind: ChangeKind) -> dict[str, Any]:
     """The first of a kind by name, and how many there are beside those that are named."""
-    named = [_pair(pair) for pair in track.listed[kind]]
+    named = [_object_of_pair(pair) for pair in track.listed[kind]]
     return {"named": named, "more": track.counts[kind] - len(named)}
 
 
-def _pair(pair: ChangedPair) -> dict[str, Any]:
+def _object_of_pair(pair: ChangedPair) -> dict[str, Any]:
     return {
         **pair.name._asdict(), "base_verdict": pair.base_verdict,
         "head_verdict": pair.head_verdict,
     }  # fmt: skip
 
 
-def _measured(measured: Measured, effect: float | None = None, tests: int = 1) -> dict[str, Any]:
+def _object_of_measured(
+    measured: Measured, effect: float | None = None, tests: int = 1
+) -> dict[str, Any]:
     """Without p where it is no part of what is tested: it would not hold among so many."""
     change = measured.change
     found: dict[str, Any] = {

@@ -29,9 +29,9 @@ def csv_pieces(columns: Sequence[str], rows: Iterable[Mapping[str, RowCell]]) ->
     """The header and every row; some rows in each piece."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
-    writer.writerow([_cell(name) for name in columns])
+    writer.writerow([_write_cell(name) for name in columns])
     for number, row in enumerate(rows, 1):
-        writer.writerow([_cell(row.get(name)) for name in columns])
+        writer.writerow([_write_cell(row.get(name)) for name in columns])
         if number % _ROWS == 0:
             yield buffer.getvalue()
             buffer.seek(0)
@@ -39,7 +39,7 @@ def csv_pieces(columns: Sequence[str], rows: Iterable[Mapping[str, RowCell]]) ->
     yield buffer.getvalue()
 
 
-def _cell(value: RowCell) -> RowCell:
+def _write_cell(value: RowCell) -> RowCell:
     if isinstance(value, float):
         return f"{value:.12g}"
     if not isinstance(value, str):

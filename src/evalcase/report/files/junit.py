@@ -115,7 +115,7 @@ def junit_pieces(
             group = groups.setdefault((see(each.suite), each.target), _TestGroup())
             group.add(element, each.duration_s, at, len(data))
             errors.add(each)
-        yield from _document(groups, spool, about, errors.describe(about.max_errors))
+        yield from _write_document(groups, spool, about, errors.describe(about.max_errors))
 
 
 _ELEMENTS = {
@@ -124,7 +124,7 @@ _ELEMENTS = {
 }  # fmt: skip
 
 
-def _document(
+def _write_document(
     groups: dict[tuple[str, str], _TestGroup], spool: IO[bytes], about: JUnitHead, hidden: str
 ) -> Iterator[str]:
     broken = bool(about.incomplete) + bool(hidden)
@@ -132,25 +132,26 @@ def _document(
     total = sum(group.total for group in groups.values()) + broken + bool(settled)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield xml_tag("testsuites", {
-        "name": "evalcase", "tests": str(total), "failures": str(_count(groups, "failure")),
-        "errors": str(_count(groups, "error") + broken),
-        "time": _seconds(sum(group.time_s for group in groups.values())),
+        "name": "evalcase", "tests": str(total),
+        "failures": str(_count_elements(groups, "failure")),
+        "errors": str(_count_elements(groups, "error") + broken),
+        "time": _write_seconds(sum(group.time_s for group in groups.values())),
     }) + "\n"  # fmt: skip
     for (suite, target), group in groups.items():
         yield _suite_tag(suite, target, group, about)
         for at, size in zip(group.places[::2], group.places[1::2], strict=True):
-            yield from _read(spool, at, size)
+            yield from _read_spool(spool, at, size)
         yield "</testsuite>\n"
     if about.incomplete:
-        yield from _whole("the run is complete", "error", about.incomplete)
+        yield from _write_whole_test("the run is complete", "error", about.incomplete)
     if settled:
-        yield from _whole("the rest was run", "skipped", settled)
+        yield from _write_whole_test("the rest was run", "skipped", settled)
     if hidden:
-        yield from _whole("no trial errored", "error", hidden, kind="errored")
+        yield from _write_whole_test("no trial errored", "error", hidden, kind="errored")
     yield "</testsuites>\n"
 
 
-def _count(groups: dict[tuple[str, str], _TestGroup], element: str) -> int:
+def _count_elements(groups: dict[tuple[str, str], _TestGroup], element: str) -> int:
     return sum(group.counts.get(element, 0) for group in groups.values())
 
 
@@ -160,7 +161,7 @@ def _suite_tag(suite: str, target: str, group: _TestGroup, about: JUnitHead) -> 
         "failures": str(group.counts.get("failure", 0)),
         "errors": str(group.counts.get("error", 0)),
         "skipped": str(group.counts.get("skipped", 0)),
-        "time": _seconds(group.time_s), "timestamp": about.created_at[:19], "file": suite,
+        "time": _write_seconds(group.time_s), "timestamp": about.created_at[:19], "file": suite,
     })  # fmt: skip
     properties = "".join(
         xml_tag("property", {"name": name, "value": value}, "/>")
@@ -175,7 +176,7 @@ def _suite_tag(suite: str, target: str, group: _TestGroup, about: JUnitHead) -> 
     return f"{start}\n<properties>{properties}</properties>\n"
 
 
-def _read(spool: IO[bytes], at: int, size: int) -> Iterator[str]:
+def _read_spool(spool: IO[bytes], at: int, size: int) -> Iterator[str]:
     """A part of the temporary file, which ends where a test case does."""
     spool.seek(at)
     rest = b""
@@ -187,7 +188,9 @@ def _read(spool: IO[bytes], at: int, size: int) -> Iterator[str]:
     yield rest.decode()
 
 
-def _whole(name: str, element: str, message: str, kind: str = "incomplete") -> Iterator[str]:
+def _write_whole_test(
+    name: str, element: str, message: str, kind: str = "incomplete"
+) -> Iterator[str]:
     """A test of its own for what is missing: else what was never run would look like a pass."""
     errors, skipped = int(element == "error"), int(element == "skipped")
     yield xml_tag("testsuite", {
@@ -203,44 +206,46 @@ def _test_case(
     each: CaseTrials, case: Case | None, suite: str, locate: Locate, about: JUnitHead
 ) -> str:
     start = {"classname": suite, "name": f"{each.case} [{each.target}]",
-             "time": _seconds(each.duration_s)}  # fmt: skip
-    inside = "".join(_inside(each, case, locate, about))
+             "time": _write_seconds(each.duration_s)}  # fmt: skip
+    inside = "".join(_write_inside(each, case, locate, about))
     if not inside:
         return xml_tag("testcase", start, "/>") + "\n"
     return f"{xml_tag('testcase', start)}{inside}</testcase>\n"
 
 
-def _inside(each: CaseTrials, case: Case | None, locate: Locate, about: JUnitHead) -> Iterator[str]:
+def _write_inside(
+    each: CaseTrials, case: Case | None, locate: Locate, about: JUnitHead
+) -> Iterator[str]:
     if about.properties:
-        yield _properties(each)
+        yield _write_properties(each)
     if each.verdict == "passed":
         for trial in each.trials:
             if trial.verdict != "passed":
-                yield _element(_flaky(trial), trial, case, "", locate)
+                yield _write_element(_name_flaky(trial), trial, case, "", locate)
     elif each.verdict in ("skipped", UNFINISHED):
         why = each.telling.reason if each.verdict == "skipped" else passed_of(each.outcome)
-        yield xml_tag("skipped", {"message": _cut(why)}, "/>")
+        yield xml_tag("skipped", {"message": _cut_message(why)}, "/>")
     else:
         told = passed_of(each.outcome) if each.outcome.repeats > 1 else ""
-        yield _element(_ELEMENTS[each.verdict], each.telling, case, told, locate)
+        yield _write_element(_ELEMENTS[each.verdict], each.telling, case, told, locate)
 
 
-def _flaky(trial: Result) -> str:
+def _name_flaky(trial: Result) -> str:
     return "flakyError" if trial.verdict == "errored" else "flakyFailure"
 
 
-def _element(name: str, trial: Result, case: Case | None, told: str, locate: Locate) -> str:
+def _write_element(name: str, trial: Result, case: Case | None, told: str, locate: Locate) -> str:
     """Why a trial is not passed: where its case stands first, then all that a summary shows."""
     reason = reason_of(trial)
-    message = _cut(f"{told}; {reason}" if told else reason)
+    message = _cut_message(f"{told}; {reason}" if told else reason)
     kind = trial.failure.kind if trial.failure is not None else trial.verdict
     lines = [f"{locate(trial.key.suite, trial.key.case)}: {message}"]
     lines += detail_lines(trial, result_heard(trial), case, PLAIN, _WIDTH)
     start = xml_tag(name, {"message": message, "type": kind})
-    return f"{start}{_capped(lines)}</{name}>"
+    return f"{start}{_cap_lines(lines)}</{name}>"
 
 
-def _capped(lines: Iterable[str]) -> str:
+def _cap_lines(lines: Iterable[str]) -> str:
     """As many whole lines as fit."""
     fitting, size = [], 0
     for line in lines:
@@ -253,7 +258,7 @@ def _capped(lines: Iterable[str]) -> str:
     return "\n".join(fitting)
 
 
-def _properties(each: CaseTrials) -> str:
+def _write_properties(each: CaseTrials) -> str:
     values = {"verdict": each.verdict, "trials": str(each.outcome.trials)}
     if each.score is not None:
         values["score"] = f"{each.score:.6g}"
@@ -265,9 +270,9 @@ def _properties(each: CaseTrials) -> str:
     return f"<properties>{inside}</properties>"
 
 
-def _cut(text: str) -> str:
+def _cut_message(text: str) -> str:
     return shorten_text(" ".join(text.split()), _LONGEST_MESSAGE)
 
 
-def _seconds(value: float) -> str:
+def _write_seconds(value: float) -> str:
     return f"{value:.3f}"

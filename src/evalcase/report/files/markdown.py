@@ -71,12 +71,12 @@ def markdown_pieces(
 ) -> Iterator[str]:  # fmt: skip
     """Everything; `cases` are those that are to be shown."""
     used = 0
-    for piece in _head(figures, about):
+    for piece in _write_head(figures, about):
         used += len(piece)
         yield piece
     left: dict[str, int] = {}
     for each in cases:
-        piece = _case(each, find_case(each.suite, each.case))
+        piece = _write_case(each, find_case(each.suite, each.case))
         if left or used + len(piece) > budget - _RESERVE:
             left[each.verdict] = left.get(each.verdict, 0) + 1
         else:
@@ -84,22 +84,23 @@ def markdown_pieces(
             yield piece
     if left:
         said = ", ".join(f"{count:,} {verdict}" for verdict, count in left.items())
-        yield f"\n… and {said} more, which don't fit: `evalcase report {_plain(about.run)}`\n"
-    yield f"\n<sub>run {_code(about.run)}</sub>\n"
+        run = _flatten_text(about.run)
+        yield f"\n… and {said} more, which don't fit: `evalcase report {run}`\n"
+    yield f"\n<sub>run {_write_code(about.run)}</sub>\n"
 
 
-def _head(figures: Figures, about: MarkdownHead) -> Iterator[str]:
-    yield f"{MARKER}\n### {_headline(figures, about)}\n\n"
+def _write_head(figures: Figures, about: MarkdownHead) -> Iterator[str]:
+    yield f"{MARKER}\n### {_write_headline(figures, about)}\n\n"
     for note in about.notes:
-        yield f"> {_inline(note)}\n\n"
+        yield f"> {_escape_inline(note)}\n\n"
     if about.incomplete:
-        yield f"> ⚠️ **not complete**: {_inline(about.incomplete)}\n\n"
+        yield f"> ⚠️ **not complete**: {_escape_inline(about.incomplete)}\n\n"
     if len(figures.by_target) > 1:
-        yield from _table("target", {**figures.by_target, "all": figures.all})
+        yield from _write_parts("target", {**figures.by_target, "all": figures.all})
     else:
-        yield from _table("", {"": figures.all})
+        yield from _write_parts("", {"": figures.all})
     variables = [
-        (_code(f"vars.{name}"), parts)
+        (_write_code(f"vars.{name}"), parts)
         for name, parts in figures.by_vars.items()
         if len(parts) <= _FEW and name in figures.grouping
     ]
@@ -108,18 +109,18 @@ def _head(figures: Figures, about: MarkdownHead) -> Iterator[str]:
         if len(parts) > 1:
             by = say_by(title, figures)
             yield f"<details><summary>by {by}</summary>\n\n"
-            yield from _table(title, parts)
+            yield from _write_parts(title, parts)
             yield "</details>\n\n"
-    facts = [text for text in _facts(figures, about) if text]
+    facts = [text for text in _list_facts(figures, about) if text]
     if facts:
         yield " · ".join(facts) + "\n\n"
-    yield from _beside(figures, about.totals)
+    yield from _write_beside(figures, about.totals)
 
 
-def _beside(figures: Figures, totals: Totals) -> Iterator[str]:
+def _write_beside(figures: Figures, totals: Totals) -> Iterator[str]:
     """What a rate alone does not say, in the words of the summary of a run: a line for each."""
     if figures.cluster is not None:
-        figures = replace(figures, cluster=_inline(figures.cluster))
+        figures = replace(figures, cluster=_escape_inline(figures.cluster))
     facts = [*rate_facts(figures), *trial_facts(totals), *repeat_facts(figures.all.repeats),
              *judging_facts(figures.judging), *cost_facts(totals)]  # fmt: skip
     label = ""
@@ -130,7 +131,7 @@ def _beside(figures: Figures, totals: Totals) -> Iterator[str]:
         yield "\n"
 
 
-def _headline(figures: Figures, about: MarkdownHead) -> str:
+def _write_headline(figures: Figures, about: MarkdownHead) -> str:
     part = figures.all
     counts = part.cases
     good = not (counts.failed + counts.errored + counts.ungraded + part.unfinished)
@@ -144,11 +145,15 @@ def _headline(figures: Figures, about: MarkdownHead) -> str:
     if errored > counts.errored:
         said += f", {errored:,} {'trial' if errored == 1 else 'trials'} errored"
     if about.shown:
-        said += f"; shown: {_inline(about.shown)}"
-    return f"a part of the run, {_inline(about.part)}: {said}" if about.part else f"{sign} {said}"
+        said += f"; shown: {_escape_inline(about.shown)}"
+    return (
+        f"a part of the run, {_escape_inline(about.part)}: {said}"
+        if about.part
+        else f"{sign} {said}"
+    )
 
 
-def _table(title: str, parts: Mapping[str, Slice]) -> Iterator[str]:
+def _write_parts(title: str, parts: Mapping[str, Slice]) -> Iterator[str]:
     """A row for each part, with a column for every verdict that there is."""
     shown = dict(list(parts.items())[:_MOST_PARTS])
     verdicts = [v for v in VERDICTS if any(getattr(part.cases, v) for part in shown.values())]
@@ -157,23 +162,23 @@ def _table(title: str, parts: Mapping[str, Slice]) -> Iterator[str]:
              "pass rate", "95 % interval"]  # fmt: skip
     yield f"| {' | '.join(names)} |\n|{'|'.join('---' if n == title else '--:' for n in names)}|\n"
     for name, part in shown.items():
-        cells = [*([_code(name)] if title else [])]
+        cells = [*([_write_code(name)] if title else [])]
         cells += [f"{getattr(part.cases, verdict):,}" for verdict in verdicts]
         cells += [f"{part.unfinished:,}"] if unfinished else []
-        yield f"| {' | '.join([*cells, *_rate(part.rate)])} |\n"
+        yield f"| {' | '.join([*cells, *_write_rate(part.rate)])} |\n"
     if len(parts) > len(shown):
         yield f"\n… and {len(parts) - len(shown):,} more\n"
     yield "\n"
 
 
-def _rate(mean: Mean) -> tuple[str, str]:
+def _write_rate(mean: Mean) -> tuple[str, str]:
     value = "–" if mean.value is None else write_percent(mean.value)
     if mean.low is None or mean.high is None:
         return value, "not estimable" if mean.n else "–"
     return value, f"{write_percent(mean.low)} to {write_percent(mean.high)}"
 
 
-def _facts(figures: Figures, about: MarkdownHead) -> Iterator[str]:
+def _list_facts(figures: Figures, about: MarkdownHead) -> Iterator[str]:
     effort = figures.effort
     if about.duration_s is not None:
         yield f"{about.duration_s:.1f} s in all"
@@ -183,7 +188,7 @@ def _facts(figures: Figures, about: MarkdownHead) -> Iterator[str]:
         yield write_money(effort.cost_usd)
 
 
-def _case(each: CaseTrials, case: Case | None) -> str:
+def _write_case(each: CaseTrials, case: Case | None) -> str:
     """A case that can be opened, with all that a summary shows of it."""
     trial = each.telling
     told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
@@ -192,30 +197,30 @@ def _case(each: CaseTrials, case: Case | None) -> str:
     lines = detail_lines(trial, result_heard(trial), case, PLAIN, _WIDTH)
     block = "\n".join(code_block(lines))
     return (
-        f"<details><summary>{_SIGNS[each.verdict]} {each.verdict} {_html(name)}<br>"
-        f"{_html(shorten_text(why, _LONGEST))}</summary>\n\n{block}\n\n</details>\n\n"
+        f"<details><summary>{_SIGNS[each.verdict]} {each.verdict} {_write_html(name)}<br>"
+        f"{_write_html(shorten_text(why, _LONGEST))}</summary>\n\n{block}\n\n</details>\n\n"
     )
 
 
-def _inline(text: str) -> str:
+def _escape_inline(text: str) -> str:
     """Text between other text. Marks are escaped; nobody is mentioned, and nothing linked."""
-    return _unlinked(_SPECIAL.sub(r"\\\1", _plain(text)))
+    return _unlink_names(_SPECIAL.sub(r"\\\1", _flatten_text(text)))
 
 
-def _html(text: str) -> str:
+def _write_html(text: str) -> str:
     """Text in an element, where Markdown is not read."""
-    escaped = _plain(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    escaped = _flatten_text(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return f"<code>{escaped}</code>"
 
 
-def _code(text: str) -> str:
+def _write_code(text: str) -> str:
     """A name, in a table or elsewhere: as HTML, since a bar would end the cell of a table."""
-    return _html(shorten_text(text, _LONGEST)).replace("|", "&#124;")
+    return _write_html(shorten_text(text, _LONGEST)).replace("|", "&#124;")
 
 
-def _unlinked(text: str) -> str:
+def _unlink_names(text: str) -> str:
     return re.sub(r"(?<=[@#])(?=\w)", "\u200b", text)
 
 
-def _plain(text: str) -> str:
+def _flatten_text(text: str) -> str:
     return make_visible(" ".join(text.split()))

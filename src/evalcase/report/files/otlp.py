@@ -40,33 +40,33 @@ def otlp_lines(run: str, version: str, trials: Iterable[TrialWithCase]) -> Itera
     left = iter(trials)
     several = list(islice(left, AT_ONCE))
     while True:
-        spans = [span for result, case in several for span in _spans(run, result, case)]
-        yield json.dumps(_export(run, version, spans), ensure_ascii=False) + "\n"
+        spans = [span for result, case in several for span in _make_spans(run, result, case)]
+        yield json.dumps(_make_export(run, version, spans), ensure_ascii=False) + "\n"
         several = list(islice(left, AT_ONCE))
         if not several:
             return
 
 
-def _export(run: str, version: str, spans: list[dict[str, Any]]) -> dict[str, Any]:
+def _make_export(run: str, version: str, spans: list[dict[str, Any]]) -> dict[str, Any]:
     about = {"service.name": "evalcase", "service.version": version, "evalcase.run": run}
     scope = {"name": "evalcase", "version": version}
     scoped = {"scope": scope, "spans": spans, "schemaUrl": SCHEMA}
-    resource = {"attributes": _attributes(about)}
+    resource = {"attributes": _make_attributes(about)}
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [scoped], "schemaUrl": SCHEMA}]}
 
 
-def _spans(run: str, result: Result, case: Case | None) -> Iterator[dict[str, Any]]:
+def _make_spans(run: str, result: Result, case: Case | None) -> Iterator[dict[str, Any]]:
     """The span of a trial; of a conversation one for each turn, each in a trace of its own. What
     holds for all of it stands with the last."""
     said = [] if case is None else list(case.input)
     whole: dict[str, Any] = {"evalcase.verdict": result.verdict, "evalcase.score": result.score}
     if result.failure is not None:
         whole["error.type"] = result.failure.kind
-    start_ns = _nanoseconds(result.started_at)
+    start_ns = _read_nanoseconds(result.started_at)
     exchanges = result.exchanges
     if not exchanges:
         about = whole | _of_input(said) | _of_answer(result.answer)
-        yield _span(run, result, 0, start_ns, _seconds(result), about, result.grades)
+        yield _make_span(run, result, 0, start_ns, _seconds_of_result(result), about, result.grades)
         return
     for number, (spoken, answer, took_s) in enumerate(exchanges, 1):
         said += spoken
@@ -75,12 +75,14 @@ def _spans(run: str, result: Result, case: Case | None) -> Iterator[dict[str, An
         grades = [
             each for each in result.grades if each.turn == number or (is_last and each.turn is None)
         ]
-        yield _span(run, result, number, start_ns, _took(answer, took_s), about, grades)
+        yield _make_span(
+            run, result, number, start_ns, _seconds_of_answer(answer, took_s), about, grades
+        )
         start_ns += int(took_s * 1e9)
         said += answer.messages
 
 
-def _span(
+def _make_span(
     run: str, result: Result, turn: int, start_ns: int, seconds: float, more: dict[str, Any],
     grades: Iterable[Grade],
 ) -> dict[str, Any]:  # fmt: skip
@@ -96,25 +98,30 @@ def _span(
     span = {
         "traceId": digest[:32], "spanId": digest[32:48], "name": f"trial {key.case}",
         "kind": _INTERNAL, "startTimeUnixNano": str(start_ns), "endTimeUnixNano": str(end_ns),
-        "attributes": _attributes(about), "events": [_event(grade, end_ns) for grade in grades],
+        "attributes": _make_attributes(about),
+        "events": [_make_event(grade, end_ns) for grade in grades],
     }  # fmt: skip
     if result.verdict == "errored" and "evalcase.verdict" in more:
         span["status"] = {"code": _ERROR, "message": result.reason}
     return span
 
 
-def _seconds(result: Result) -> float:
-    return result.duration_s if result.answer is None else _took(result.answer, result.duration_s)
+def _seconds_of_result(result: Result) -> float:
+    return (
+        result.duration_s
+        if result.answer is None
+        else _seconds_of_answer(result.answer, result.duration_s)
+    )
 
 
-def _took(answer: Answer, measured_s: float) -> float:
+def _seconds_of_answer(answer: Answer, measured_s: float) -> float:
     """How long an answer took when it was given, as far as anybody knows."""
     known = answer.earlier.duration_s if answer.earlier is not None else None
     return measured_s if known is None else known
 
 
 def _of_input(messages: Sequence[Message]) -> dict[str, Any]:
-    return {"gen_ai.input.messages": _messages(messages)} if messages else {}
+    return {"gen_ai.input.messages": _write_messages(messages)} if messages else {}
 
 
 def _of_answer(answer: Answer | None) -> dict[str, Any]:
@@ -122,7 +129,7 @@ def _of_answer(answer: Answer | None) -> dict[str, Any]:
         return {}
     usage = answer.usage
     return {
-        "gen_ai.output.messages": _messages(answer.messages),
+        "gen_ai.output.messages": _write_messages(answer.messages),
         "gen_ai.response.model": answer.model,
         "gen_ai.usage.input_tokens": usage.input_tokens if usage else None,
         "gen_ai.usage.output_tokens": usage.output_tokens if usage else None,
@@ -132,7 +139,7 @@ def _of_answer(answer: Answer | None) -> dict[str, Any]:
     }
 
 
-def _event(grade: Grade, at_ns: int) -> dict[str, Any]:
+def _make_event(grade: Grade, at_ns: int) -> dict[str, Any]:
     label = "error" if grade.failure is not None else "pass" if grade.passed else "fail"
     about = {
         "gen_ai.evaluation.name": grade.grader,
@@ -143,28 +150,32 @@ def _event(grade: Grade, at_ns: int) -> dict[str, Any]:
     }
     return {
         "timeUnixNano": str(at_ns), "name": "gen_ai.evaluation.result",
-        "attributes": _attributes(about),
+        "attributes": _make_attributes(about),
     }  # fmt: skip
 
 
-def _messages(messages: Iterable[Message]) -> str:
+def _write_messages(messages: Iterable[Message]) -> str:
     told: list[dict[str, Any]] = []
     for message in messages:
-        told.append(_message(message))
-        results = [_result(call.id, call.output) for call in message.tool_calls if "output" in call]
+        told.append(_make_message(message))
+        results = [
+            _make_tool_result(call.id, call.output)
+            for call in message.tool_calls
+            if "output" in call
+        ]
         told += [{"role": "tool", "parts": results}] if results else []
     return json.dumps(told, ensure_ascii=False)
 
 
-def _result(id: str | None, output: JSON) -> dict[str, Any]:
+def _make_tool_result(id: str | None, output: JSON) -> dict[str, Any]:
     return {"type": "tool_call_response", "id": id, "response": output}
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _make_message(message: Message) -> dict[str, Any]:
     """A message as the conventions have it, made of parts."""
     content, parts = message.content, list[dict[str, Any]]()
     if message.role == "tool":
-        parts.append(_result(message.get("tool_call_id"), content))
+        parts.append(_make_tool_result(message.get("tool_call_id"), content))
     elif content is not None:
         text = text_of_content(content)
         told = text if text is not None else json.dumps(content, ensure_ascii=False)
@@ -177,7 +188,7 @@ def _message(message: Message) -> dict[str, Any]:
     return {"role": message.role, "parts": parts, **told_of_end}
 
 
-def _attributes(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _make_attributes(values: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
         {"key": name, "value": _any_value(value)}
         for name, value in values.items()
@@ -193,7 +204,7 @@ def _any_value(value: Any) -> dict[str, Any]:  # noqa: ANN401 - what an attribut
     return {"stringValue": whole_text(value)}  # other readers take no halves of characters
 
 
-def _nanoseconds(stamp: str) -> int:
+def _read_nanoseconds(stamp: str) -> int:
     """A time of the record in nanoseconds since 1970; 0 where a stranger's record has none."""
     try:
         return int(datetime.fromisoformat(stamp).timestamp() * 1e6) * 1000

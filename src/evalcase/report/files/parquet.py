@@ -51,12 +51,12 @@ def parquet_pieces(
     sink, left = _Sink(), iter(rows)
     with parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
         while group := list(islice(left, _ROWS)):
-            table = [{name: _cell(row.get(name)) for name in columns} for row in group]
+            table = [{name: _make_cell(row.get(name)) for name in columns} for row in group]
             writer.write_table(pa.Table.from_pylist(table, schema))
             yield sink.take()
     yield sink.take()
 
 
-def _cell(value: RowCell) -> RowCell:
+def _make_cell(value: RowCell) -> RowCell:
     """Text as UTF-8 can hold it."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

@@ -32,18 +32,22 @@ def escape_steering(json_text: str) -> str:
 def as_github(problems: Iterable[Problem]) -> Iterator[str]:
     """One workflow command per problem, each a line."""
     for problem in problems:
-        pairs = {"file": problem.path, **_place(problem.span), "title": f"evalcase: {problem.code}"}
+        pairs = {
+            "file": problem.path,
+            **_write_place(problem.span),
+            "title": f"evalcase: {problem.code}",
+        }
         text = make_visible(problem.message) + (f"\n{problem.hint}" if problem.hint else "")
         yield github_command(_COMMANDS[problem.severity], pairs, text)
 
 
 def github_command(level: str, properties: Mapping[str, str], text: str) -> str:
     """A workflow command. Whatever the text holds, it is one line, and commands nothing else."""
-    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{level} {said}::{_data(_by_line(text))}"
+    said = ",".join(f"{name}={_escape_property(value)}" for name, value in properties.items())
+    return f"::{level} {said}::{_escape_data(_by_line(text))}"
 
 
-def _place(span: Span | None) -> dict[str, str]:
+def _write_place(span: Span | None) -> dict[str, str]:
     if span is None:
         return {}
     # A span that ends before the first character of a line has nothing of that line.
@@ -62,10 +66,10 @@ def _by_line(text: str) -> str:
     return "\n".join(map(make_visible, text.split("\n")))
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     # The percent sign goes first, or it would escape the escapes.
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(_by_line(text)).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_data(_by_line(text)).replace(":", "%3A").replace(",", "%2C")

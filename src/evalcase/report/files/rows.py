@@ -39,10 +39,12 @@ def trial_row(
         "suite": result.key.suite, "case": result.key.case, "target": result.key.target,
         "repeat": result.key.repeat, "verdict": result.verdict, "score": result.score,
         "case_verdict": outcome.verdict or UNFINISHED, "reason": reason_of(result) or None,
-        "input": _asked(case, result) if case is not None else None,
-        "expected_output": _said(case.expected_output, "assistant") if case is not None else None,
-        "answer": _said(answer.messages, "assistant") if answer is not None else None,
-        "tool_calls": _calls(answer.messages) if answer is not None else None,
+        "input": _find_asked(case, result) if case is not None else None,
+        "expected_output": (
+            _find_said(case.expected_output, "assistant") if case is not None else None
+        ),
+        "answer": _find_said(answer.messages, "assistant") if answer is not None else None,
+        "tool_calls": _write_calls(answer.messages) if answer is not None else None,
         "duration_s": result.duration_s,
         "cost_usd": answer.cost_usd if answer is not None else None,
         "input_tokens": usage.input_tokens if usage is not None else None,
@@ -61,25 +63,25 @@ def trial_row(
     return row
 
 
-def _asked(case: Case, result: Result) -> str | None:
+def _find_asked(case: Case, result: Result) -> str | None:
     """What the user said last; of a conversation that was not had, what they would have said; of
     one that broke off, what they said then."""
     if result.turns and result.answer is not None:
-        return _said(result.answer.messages, "user")
+        return _find_said(result.answer.messages, "user")
     if case.user is not None and not case.user.first:
         return case.user.goal
     turn = broken_turn(result)
     written = case.written_messages
     if turn is not None and turn <= len(case.turns):
         written = case.turns[turn - 1]._data["input"]
-    return _said(map(Message.copy_of, written), "user")
+    return _find_said(map(Message.copy_of, written), "user")
 
 
-def _said(messages: Iterable[Message], role: str) -> str | None:
+def _find_said(messages: Iterable[Message], role: str) -> str | None:
     """The last that somebody says."""
     said = [m.content for m in messages if m.role == role and m.content is not None]
     return content_text(said[-1]) if said else None
 
 
-def _calls(messages: Iterable[Message]) -> str | None:
+def _write_calls(messages: Iterable[Message]) -> str | None:
     return "\n".join(chain.from_iterable(map(call_lines, messages))) or None

@@ -22,46 +22,48 @@ def as_sarif(problems: Iterable[Problem], *, version: str) -> str:
 def sarif_log(problems: Iterable[Problem], *, version: str) -> dict[str, object]:
     """The log as plain data: one run, the rules it used, one result per problem."""
     rules: dict[str, int] = {}
-    results = [_result(problem, rules.setdefault(problem.code, len(rules))) for problem in problems]
-    driver = {"name": "evalcase", "version": version, "rules": [_rule(code) for code in rules]}
+    results = [
+        _make_result(problem, rules.setdefault(problem.code, len(rules))) for problem in problems
+    ]
+    driver = {"name": "evalcase", "version": version, "rules": [_make_rule(code) for code in rules]}
     run = {
         "tool": {"driver": driver},
         # Without it a reader would take columns for UTF-16 units.
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {ROOT: {"description": _message("The folder of the check.")}},
+        "originalUriBaseIds": {ROOT: {"description": _make_message("The folder of the check.")}},
         "results": results,
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(code: str) -> dict[str, object]:
+def _make_rule(code: str) -> dict[str, object]:
     return {
         "id": code,
-        "shortDescription": _message(CODES[code].title),
+        "shortDescription": _make_message(CODES[code].title),
         "defaultConfiguration": {"level": CODES[code].severity},
     }
 
 
-def _result(problem: Problem, rule_index: int) -> dict[str, object]:
+def _make_result(problem: Problem, rule_index: int) -> dict[str, object]:
     lines = [problem.message, *(problem.hint.split("\n") if problem.hint else ())]
-    place: dict[str, object] = {"artifactLocation": _artifact(problem.path)}
+    place: dict[str, object] = {"artifactLocation": _make_artifact(problem.path)}
     if problem.span:
-        place["region"] = _region(problem.span)
+        place["region"] = _make_region(problem.span)
     return {
         "ruleId": problem.code,
         "ruleIndex": rule_index,
         "level": problem.severity,
-        "message": _message("\n".join(make_visible(line) for line in lines)),
+        "message": _make_message("\n".join(make_visible(line) for line in lines)),
         "locations": [{"physicalLocation": place}],
     }
 
 
-def _message(text: str) -> dict[str, str]:
+def _make_message(text: str) -> dict[str, str]:
     # Single braces are placeholders in a SARIF message.
     return {"text": text.replace("{", "{{").replace("}", "}}")}
 
 
-def _region(span: Span) -> dict[str, int]:
+def _make_region(span: Span) -> dict[str, int]:
     return {
         "startLine": span.line,
         "startColumn": span.column,
@@ -70,7 +72,7 @@ def _region(span: Span) -> dict[str, int]:
     }
 
 
-def _artifact(path: str) -> dict[str, str]:
+def _make_artifact(path: str) -> dict[str, str]:
     import os
     from pathlib import PurePath
     from urllib.parse import quote

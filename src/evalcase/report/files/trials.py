@@ -43,10 +43,10 @@ def trial_object(
         "repeat": result.key.repeat,
         "verdict": result.verdict,
         "score": result.score,
-        "input": _asked(case),
+        "input": _find_asked(case),
         "expected_output": data.get("expected_output"),
         "answer": list(answer.messages) if answer is not None else None,
-        "grades": [_grade(grade) for grade in result.grades],
+        "grades": [_object_of_grade(grade) for grade in result.grades],
         "failure": encode_object(failure) if failure is not None else None,
         "usage": encode_object(answer.usage)
         if answer is not None and answer.usage is not None
@@ -76,18 +76,22 @@ def trial_object(
         "question_hash": result.question_hash,
         "answer_hash": answer.fingerprint() if answer is not None else None,
         "grading_hash": result.grading_hash,
-        **(_talk(answer, result) if result.turns or (case and case.is_conversation) else {}),
+        **(
+            _object_of_talk(answer, result)
+            if result.turns or (case and case.is_conversation)
+            else {}
+        ),
     }
 
 
-def _asked(case: Case | None) -> list[dict[str, Any]] | None:
+def _find_asked(case: Case | None) -> list[dict[str, Any]] | None:
     """What is written for a target to be asked: of a conversation, in all of its turns."""
     if case is None:
         return None
     return case.written_messages or None
 
 
-def _talk(answer: Answer | None, result: Result) -> dict[str, Any]:
+def _object_of_talk(answer: Answer | None, result: Result) -> dict[str, Any]:
     """What a conversation has beside: its turns, how it ended, and who played its user. One that
     errored has no turns that count."""
     turns = [
@@ -104,7 +108,7 @@ def _talk(answer: Answer | None, result: Result) -> dict[str, Any]:
     return {"turns": turns, "ending": result.ending, "user": user}
 
 
-def _grade(grade: Grade) -> dict[str, Any]:
+def _object_of_grade(grade: Grade) -> dict[str, Any]:
     data: dict[str, Any] = {
         "grader": grade.grader,
         "score": grade.score,

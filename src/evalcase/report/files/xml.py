@@ -19,18 +19,18 @@ _ATTRIBUTE = str.maketrans({**_ENTITIES, **_WHITE})
 
 def xml_text(text: str) -> str:
     """The text of an element."""
-    return _FOREIGN.sub(_spell, text).translate(_TEXT)
+    return _FOREIGN.sub(_spell_character, text).translate(_TEXT)
 
 
 def xml_tag(name: str, attributes: Mapping[str, str], end: str = ">") -> str:
     """The start of an element; with `/>` as its end, the whole of an empty one."""
     said = "".join(
-        f' {key}="{_FOREIGN.sub(_spell, value).translate(_ATTRIBUTE)}"'
+        f' {key}="{_FOREIGN.sub(_spell_character, value).translate(_ATTRIBUTE)}"'
         for key, value in attributes.items()
     )
     return f"<{name}{said}{end}"
 
 
-def _spell(match: re.Match[str]) -> str:
+def _spell_character(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

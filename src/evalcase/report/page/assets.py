@@ -49,28 +49,28 @@ def build_shell(scripts: tuple[str, ...] = SCRIPTS) -> Shell:
     """The page without its data."""
     served = scripts != SCRIPTS
     script, style = read_script(scripts), read_style(scripts)
-    policy = _POLICY.format(script=_hash(script), style=_hash(style)) + _SERVED * served
-    text = _read("page.html").replace("{policy}", policy).replace("{style}", style)
+    policy = _POLICY.format(script=_hash_text(script), style=_hash_text(style)) + _SERVED * served
+    text = _read_asset("page.html").replace("{policy}", policy).replace("{style}", style)
     head, tail = text.split("{data}")
     return Shell(head.encode(), tail.replace("{script}", script).encode(), policy)
 
 
 def read_script(scripts: tuple[str, ...] = SCRIPTS) -> str:
     """All files of script, as one function: none of its names can be reached from outside."""
-    files = [_read(f"{name}.js") for name in scripts]
+    files = [_read_asset(f"{name}.js") for name in scripts]
     return squeeze_script("\n".join(["(() => {", "'use strict';", *files, "})();"]))
 
 
 def read_style(scripts: tuple[str, ...] = SCRIPTS) -> str:
     """All style of the page that has these scripts."""
     names = ["page.css", *(["runs.css"] if scripts == RUNS_SCRIPTS else [])]
-    return squeeze_style("".join(map(_read, names)))
+    return squeeze_style("".join(map(_read_asset, names)))
 
 
-def _hash(text: str) -> str:
+def _hash_text(text: str) -> str:
     return b64encode(sha256(text.encode()).digest()).decode()
 
 
-def _read(name: str) -> str:
+def _read_asset(name: str) -> str:
     path = os.path.join(os.path.dirname(__file__), name)
     return read_file(path, _MOST_BYTES).decode()

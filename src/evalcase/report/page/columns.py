@@ -129,25 +129,25 @@ def tell_row(row: CaseRow) -> dict[str, Any]:
     return {
         "case": row.case, "suite": row.suite, "target": row.target,
         "verdict": "absent" if row.outcome is None else row.verdict or "unfinished",
-        **_measure(row.results),
+        **_measure_results(row.results),
         "passed": row.outcome.passed if row.outcome is not None else 0,
         "tags": row.known.tags if row.known is not None else (),
         "vars": [[name, value] for name, value in variable_labels(row.known).items()],
-        "failing": _failing(row.results),
-        "asked": _excerpt(_question(row)),
-        "reason": _excerpt(next((r.reason for r in row.results if r.verdict != "passed"), "")),
+        "failing": _list_failing(row.results),
+        "asked": _cut_excerpt(_find_question(row)),
+        "reason": _cut_excerpt(next((r.reason for r in row.results if r.verdict != "passed"), "")),
     }  # fmt: skip
 
 
-def _measure(results: tuple[Result, ...]) -> dict[str, Any]:
+def _measure_results(results: tuple[Result, ...]) -> dict[str, Any]:
     tried = [result for result in results if result.verdict != "skipped"]
     answers = [result.answer for result in results if result.answer is not None]
     used = [answer.usage for answer in answers if answer.usage is not None]
     tokens = [n for u in used for n in (u.input_tokens, u.output_tokens) if n is not None]
     return {
-        "score": _mean(result.score for result in results),
-        "seconds": _mean(result.duration_s for result in tried),
-        "cost": _sum(answer.cost_usd for answer in answers),
+        "score": _find_mean(result.score for result in results),
+        "seconds": _find_mean(result.duration_s for result in tried),
+        "cost": _add_known(answer.cost_usd for answer in answers),
         "tokens": sum(tokens) if tokens else None,
         "trials": len(results),
         "answers": len({answer.fingerprint() for answer in answers}) if len(answers) > 1
@@ -160,7 +160,7 @@ def _measure_base(row: CaseRow) -> dict[str, Any]:
     base = row.base
     if base is None:
         return {"change": row.alone, **dict.fromkeys(BASE_NAMES[1:])}
-    measured = _measure(base.results)
+    measured = _measure_results(base.results)
     return {
         "change": base.change,
         "base_verdict": PAGE_VERDICTS.index(base.outcome.verdict or "unfinished"),
@@ -169,23 +169,23 @@ def _measure_base(row: CaseRow) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
+def _find_mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return round(fsum(known) / len(known), 6) if known else None
 
 
-def _sum(values: Iterable[float | None]) -> float | None:
+def _add_known(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return round(fsum(known), 9) if known else None
 
 
-def _failing(results: tuple[Result, ...]) -> list[str]:
+def _list_failing(results: tuple[Result, ...]) -> list[str]:
     """The graders that kept a trial from passing, each once."""
     found = [grade.grader for result in results for grade in result.grades if not grade.passed]
     return list(dict.fromkeys(found))
 
 
-def _question(row: CaseRow) -> str:
+def _find_question(row: CaseRow) -> str:
     """What a user asked first, or wants: by it a person knows a case again."""
     if row.known is not None and row.known.user is not None:
         return row.known.user.goal
@@ -195,6 +195,6 @@ def _question(row: CaseRow) -> str:
     return ""
 
 
-def _excerpt(text: str) -> str:
+def _cut_excerpt(text: str) -> str:
     flat = " ".join(text[: 2 * _EXCERPT].split())
     return flat if len(flat) <= _EXCERPT else flat[: _EXCERPT - 1] + "…"

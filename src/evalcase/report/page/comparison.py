@@ -41,7 +41,7 @@ def _tell_track(track: TrackFigures, compared: Compared) -> Told:
     return {
         "title": f"{track.base_target} → {track.head_target}" if several else "",
         "counts": say_counts(track, compared.comparison.unselected),
-        "rows": list(_rows(track, {each.grader: each.measured for each in tested})),
+        "rows": list(_make_rows(track, {each.grader: each.measured for each in tested})),
         "notes": [*notes, *_more_notes(track, power)] if notes else [],
     }
 
@@ -54,7 +54,7 @@ def _more_notes(track: TrackFigures, power: Power | None) -> Iterator[str]:
         yield folded
 
 
-def _rows(track: TrackFigures, tested: dict[str | None, Measured]) -> Iterator[list[str]]:
+def _make_rows(track: TrackFigures, tested: dict[str | None, Measured]) -> Iterator[list[str]]:
     """Name, base, head, change and p of each measure."""
     if not track.pairs:
         return

@@ -52,7 +52,7 @@ def _tell_known(case: Case) -> Told:
     expected = case._data.get("expected_output")
     if expected:
         told["expected"] = tell_messages(expected)
-        reference = _reference(expected)
+        reference = _find_reference(expected)
         if reference is not None:
             told["reference"] = reference
     return told
@@ -65,7 +65,7 @@ def _tell_turn(turn: Case) -> Told:
     return {**told, "expected": tell_messages(expected)} if expected else told
 
 
-def _reference(expected: list[Told]) -> str | None:
+def _find_reference(expected: list[Told]) -> str | None:
     """The text that an answer is held against: that of the last message which has any."""
     for message in reversed(expected):
         if message["role"] == "assistant" and message.get("content") is not None:

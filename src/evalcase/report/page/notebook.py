@@ -55,11 +55,13 @@ def notebook_table(
 ) -> str:
     """The whole of it. With targets that are `shared`, each row says which it is of."""
     names = ["case", *(["target"] if is_shared else []), "verdict", "score", "input", "expected"]
-    heads = "".join(_cell(name, _CELL, "th") for name in [*names, "answer", "reason", "seconds"])
-    body = "".join(_row(row, is_shared=is_shared) for row in rows)
+    heads = "".join(
+        _write_cell(name, _CELL, "th") for name in [*names, "answer", "reason", "seconds"]
+    )
+    body = "".join(_write_row(row, is_shared=is_shared) for row in rows)
     left = totals.cases.total + totals.unfinished - len(rows)
     more = f"<p>{left:,} more; <code>to_dicts()</code> has all of them</p>" if left > 0 else ""
-    said = f"<p>{_cut(notice)}</p>" if notice else ""
+    said = f"<p>{_cut_text(notice)}</p>" if notice else ""
     return (
         f"<div><p>{escape(totals.describe())}</p>{said}"
         f'<table style="border-collapse:collapse"><thead><tr>{heads}</tr></thead>'
@@ -67,28 +69,28 @@ def notebook_table(
     )
 
 
-def _row(row: NotebookRow, *, is_shared: bool) -> str:
+def _write_row(row: NotebookRow, *, is_shared: bool) -> str:
     colour = _COLOURS.get(row.verdict, _OTHERWISE)
-    cells = [_cell(row.case, _CELL)]
-    cells += [_cell(row.target, _CELL)] if is_shared else []
+    cells = [_write_cell(row.case, _CELL)]
+    cells += [_write_cell(row.target, _CELL)] if is_shared else []
     cells += [
-        _cell(row.verdict, f"{_CELL};color:{colour};font-weight:bold"),
-        _cell("" if row.score is None else f"{row.score:.3g}", _CELL),
-        *[_cell(text, _TEXT) for text in (row.input, row.expected, row.answer, row.reason)],
-        _cell(_seconds(row.duration_s), _CELL),
+        _write_cell(row.verdict, f"{_CELL};color:{colour};font-weight:bold"),
+        _write_cell("" if row.score is None else f"{row.score:.3g}", _CELL),
+        *[_write_cell(text, _TEXT) for text in (row.input, row.expected, row.answer, row.reason)],
+        _write_cell(_write_seconds(row.duration_s), _CELL),
     ]
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _seconds(seconds: float) -> str:
+def _write_seconds(seconds: float) -> str:
     return "<0.001" if 0 < seconds < 0.001 else f"{seconds:.3g}"
 
 
-def _cell(text: str, style: str, tag: str = "td") -> str:
-    return f'<{tag} style="{style}">{_cut(text)}</{tag}>'
+def _write_cell(text: str, style: str, tag: str = "td") -> str:
+    return f'<{tag} style="{style}">{_cut_text(text)}</{tag}>'
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     """Text that is safe wherever it is put, with an end in sight."""
     short = text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
     return escape("\n".join(map(make_visible, short.split("\n"))))

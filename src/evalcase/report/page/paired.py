@@ -40,7 +40,7 @@ class PairedRows:
         targets = {track.head_target: track.base_target for track in sides.tracks}
         places = dict(self._read_base(targets))
         met: set[tuple[PlacedName, str]] = set()
-        for folded in _fold(sides.head, targets):
+        for folded in _fold_side(sides.head, targets):
             name = PlacedName(
                 sides.head.place_of(folded.suite), folded.case, targets[folded.target]
             )
@@ -53,7 +53,7 @@ class PairedRows:
 
     def _read_base(self, targets: Mapping[str, str]) -> Iterator[tuple[PlacedName, _BasePlace]]:
         side = self.comparison.base
-        for folded in _fold(side, frozenset(targets.values())):
+        for folded in _fold_side(side, frozenset(targets.values())):
             case = side.kept.find_case(folded.suite, folded.case)
             for result in folded.trials:
                 self.base.add(result, case)
@@ -69,8 +69,8 @@ class PairedRows:
         base = None
         if place is not None and (results := self._find_base(name, place)):
             outcome = self.comparison.base.kept.outcome(results[0])
-            before = _stand(name, results, self.comparison.base)
-            kind = tell_kind(before, _stand(name, folded.trials, self.comparison.head))
+            before = _make_standing(name, results, self.comparison.base)
+            kind = tell_kind(before, _make_standing(name, folded.trials, self.comparison.head))
             base = BaseRow(name.target, outcome, results, kind)
         return CaseRow(
             folded.suite, folded.case, folded.target, case, folded.outcome, folded.trials,
@@ -91,12 +91,12 @@ class PairedRows:
         return tuple(found for key in keys if (found := kept.find_result(key)) is not None)
 
 
-def _fold(side: Side, targets: Mapping[str, str] | frozenset[str]) -> Iterator[CaseTrials]:
+def _fold_side(side: Side, targets: Mapping[str, str] | frozenset[str]) -> Iterator[CaseTrials]:
     wanted = (result for result in side.kept.results() if result.key.target in targets)
     return fold_trials(wanted, side.kept.outcome)
 
 
-def _stand(name: PlacedName, results: tuple[Result, ...], side: Side) -> CaseStanding:
+def _make_standing(name: PlacedName, results: tuple[Result, ...], side: Side) -> CaseStanding:
     outcome = side.kept.outcome(results[0])
     unit = Unit(name, results[0], outcome.verdict, repeats=outcome.repeats)
     for result in results:

@@ -32,13 +32,13 @@ def squeeze_script(text: str) -> str:
     at = 0
     while found := _SCRIPT.search(lines, at):
         end = _end_of_template(lines, found.end()) if found["template"] else found.end()
-        kept = lines[found.start() : end] if found["template"] else _kept(found)
+        kept = lines[found.start() : end] if found["template"] else _keep_match(found)
         parts += lines[at : found.start()], kept
         at = end
     return "".join((*parts, lines[at:]))
 
 
-def _kept(found: re.Match[str]) -> str:
+def _keep_match(found: re.Match[str]) -> str:
     return found[found.lastgroup] if found.lastgroup else ""
 
 

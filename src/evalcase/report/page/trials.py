@@ -64,7 +64,7 @@ def _tell_talk(result: Result) -> Told:
         "turns": [
             {
                 "said": turn.said, "answered": turn.answered, "seconds": turn.duration_s,
-                "cost": turn.cost_usd, "tokens": _tokens(turn.usage),
+                "cost": turn.cost_usd, "tokens": _list_tokens(turn.usage),
                 "nothing": silence,
             }
             for turn, silence in zip_longest(result.turns, silences)
@@ -76,12 +76,12 @@ def _tell_talk(result: Result) -> Told:
         user = result.user
         told["user"] = {
             "by": user.target, "count": user.asked, "cached": user.cached,
-            "cost": user.cost_usd, "seconds": user.asking_s, "tokens": _tokens(user.usage),
+            "cost": user.cost_usd, "seconds": user.asking_s, "tokens": _list_tokens(user.usage),
         }  # fmt: skip
     return told
 
 
-def _tokens(usage: Usage | None) -> list[int | None] | None:
+def _list_tokens(usage: Usage | None) -> list[int | None] | None:
     return [usage.input_tokens, usage.output_tokens] if usage is not None else None
 
 
@@ -157,7 +157,7 @@ def tell_grade(grade: Grade) -> Told:
     if grade.asked:
         told["asked"] = {
             "count": grade.asked, "cached": grade.cached, "cost": grade.cost_usd,
-            "seconds": grade.asking_s, "tokens": _tokens(grade.usage),
+            "seconds": grade.asking_s, "tokens": _list_tokens(grade.usage),
         }  # fmt: skip
     return told
 
@@ -172,14 +172,14 @@ def _tell_graded(
     told: Told = {"grader": grader, "verdict": verdict, "score": score, "reason": reason}
     if broke is not None:
         told["failure"] = tell_failure(broke)
-    inside = _inside(details, depth)
+    inside = _tell_inside(details, depth)
     if inside:
         told["grades"] = inside
     told |= _tell_details(details, {"grades"} if inside else set())
     return told
 
 
-def _inside(details: Mapping[str, Any], depth: int) -> list[Told]:
+def _tell_inside(details: Mapping[str, Any], depth: int) -> list[Told]:
     """The grades of which a grade is made. A stranger's detail of that name is none."""
     listed = details.get("grades")
     if not isinstance(listed, list) or depth > _DEEPEST:

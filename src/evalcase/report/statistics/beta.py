@@ -25,8 +25,8 @@ def share_below(x: float, a: float, b: float) -> float:
     scale = exp(_log_density(x, a, b) + log(x) + log1p(-x))
     # On either side of the middle only one of the two fractions converges soon.
     if x < (a + 1) / (a + b + 2):
-        return scale * _fraction(x, a, b) / a
-    return 1 - scale * _fraction(1 - x, b, a) / b
+        return scale * _continue_fraction(x, a, b) / a
+    return 1 - scale * _continue_fraction(1 - x, b, a) / b
 
 
 def beta_quantile(share: float, a: float, b: float) -> float:
@@ -52,7 +52,7 @@ def _log_density(x: float, a: float, b: float) -> float:
     return scale + (a - 1) * log(x) + (b - 1) * log1p(-x)
 
 
-def _fraction(x: float, a: float, b: float) -> float:
+def _continue_fraction(x: float, a: float, b: float) -> float:
     """The continued fraction; its terms come in pairs."""
     below = 1 / _not_zero(1 - (a + b) * x / (a + 1))
     above, value, m = 1.0, below, 0

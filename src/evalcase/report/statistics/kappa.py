@@ -45,14 +45,14 @@ def cohen_kappa(table: Sequence[Sequence[float]]) -> Kappa | None:
         return None
     agreed = sum(shares[each][each] for each in range(len(shares)))
     value = (agreed - by_chance) / (1 - by_chance)
-    variance = _variance(shares, rows, columns, value, by_chance) / total
+    variance = _estimate_variance(shares, rows, columns, value, by_chance) / total
     cap = 1.0
     if (1 - agreed) * total < _FEW - 0.5:
         cap = (estimate_around(clip_number(agreed), total).low - by_chance) / (1 - by_chance)
     return Kappa(value, sqrt(max(0.0, variance)), cap)
 
 
-def _variance(
+def _estimate_variance(
     shares: Sequence[Sequence[float]], rows: Sequence[float], columns: Sequence[float],
     value: float, by_chance: float,
 ) -> float:  # fmt: skip

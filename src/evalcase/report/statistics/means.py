@@ -14,7 +14,7 @@ def estimate_difference(first: Sequence[float], second: Sequence[float]) -> Esti
     neither varies."""
     if min(len(first), len(second)) < 3:
         return None
-    (mean, spread), (other, other_spread) = _mean(first), _mean(second)
+    (mean, spread), (other, other_spread) = _measure_mean(first), _measure_mean(second)
     error = spread + other_spread
     if not error:
         return None
@@ -25,7 +25,7 @@ def estimate_difference(first: Sequence[float], second: Sequence[float]) -> Esti
     return Estimate(mean - other, mean - other - half, mean - other + half)
 
 
-def _mean(values: Sequence[float]) -> tuple[float, float]:
+def _measure_mean(values: Sequence[float]) -> tuple[float, float]:
     """The mean, and its variance."""
     mean = fsum(values) / len(values)
     squares = fsum((value - mean) ** 2 for value in values)

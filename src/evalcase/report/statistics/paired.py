@@ -34,7 +34,7 @@ def estimate_verdicts(fixed: int, broken: int, pairs: int) -> Change | None:
     total = pairs + 2
     up, down = (fixed + 1) / total, (broken + 1) / total
     error = sqrt((up + down - (up - down) ** 2) / total)
-    return _around((fixed - broken) / pairs, up - down, error, Z)
+    return _make_change((fixed - broken) / pairs, up - down, error, Z)
 
 
 def estimate_scores(pairs: int, total: float, squares: float, largest: float) -> Change | None:
@@ -45,7 +45,7 @@ def estimate_scores(pairs: int, total: float, squares: float, largest: float) ->
     count, step = pairs + 2, largest or 1.0
     middle = total / count
     variance = (squares + 2 * step * step) / count - middle * middle
-    return _around(total / pairs, middle, sqrt(variance / count), t_quantile(pairs + 1))
+    return _make_change(total / pairs, middle, sqrt(variance / count), t_quantile(pairs + 1))
 
 
 def estimate_clustered(clusters: Iterable[Cluster]) -> Change | None:
@@ -65,9 +65,9 @@ def estimate_clustered(clusters: Iterable[Cluster]) -> Change | None:
     middle = total / count
     apart = fsum((cluster.total - cluster.cases * middle) ** 2 for cluster in held)
     added = size * size * 2 * (step * step + middle * middle)
-    return _around(total / pairs, middle, sqrt(apart + added) / count, t_quantile(number + 1))
+    return _make_change(total / pairs, middle, sqrt(apart + added) / count, t_quantile(number + 1))
 
 
-def _around(value: float, middle: float, error: float, factor: float) -> Change:
+def _make_change(value: float, middle: float, error: float, factor: float) -> Change:
     half = factor * error
     return Change(value, clip_number(middle - half, -1.0), clip_number(middle + half, -1.0), error)

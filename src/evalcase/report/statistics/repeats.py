@@ -14,18 +14,18 @@ from evalcase.model.quick_tuple import NamedTuple
 def any_passes(k: int, trials: int, passed: int) -> float:
     """pass@k of a case: the share of all choices of k trials in which at least one passed. Raise
     ValueError where there are fewer trials than k, or k is none."""
-    _require(k, trials)
+    _require_trials(k, trials)
     return 1 - comb(trials - passed, k) / comb(trials, k)
 
 
 def all_pass(k: int, trials: int, passed: int) -> float:
     """pass^k of a case: the share of all choices of k trials in which each one passed. Raise
     ValueError as above."""
-    _require(k, trials)
+    _require_trials(k, trials)
     return comb(passed, k) / comb(trials, k)
 
 
-def _require(k: int, trials: int) -> None:
+def _require_trials(k: int, trials: int) -> None:
     if not 1 <= k <= trials:
         raise ValueError(f"{k} of {trials} trials can't be chosen")
 

@@ -28,9 +28,9 @@ def sign_flip_p(sizes: Mapping[float, int], total: float, seed: int = 0) -> floa
         return 1.0
     least = abs(total) * (1 - _CLOSE) - _CLOSE
     if number <= _FEW:
-        return _count(sizes, least)
+        return _count_flips(sizes, least)
     if len(sizes) <= MOST_DISTINCT:
-        return _draw(sizes, least, Random(seed))  # noqa: S311 - repeatable, not secret
+        return _draw_flips(sizes, least, Random(seed))  # noqa: S311 - repeatable, not secret
     return normal_p(total, sum(size * size * count for size, count in sizes.items()))
 
 
@@ -39,7 +39,7 @@ def normal_p(total: float, squares: float) -> float:
     return erfc(abs(total) / sqrt(2 * squares)) if squares > 0 else 1.0
 
 
-def _count(sizes: Mapping[float, int], least: float) -> float:
+def _count_flips(sizes: Mapping[float, int], least: float) -> float:
     """All ways to set the signs."""
     sums = [0.0]
     for size, count in sizes.items():
@@ -48,12 +48,12 @@ def _count(sizes: Mapping[float, int], least: float) -> float:
     return sum(abs(each) >= least for each in sums) / len(sums)
 
 
-def _draw(sizes: Mapping[float, int], least: float, random: Random) -> float:
+def _draw_flips(sizes: Mapping[float, int], least: float, random: Random) -> float:
     """Some of them, drawn by chance; the one that was seen counts as one more."""
     singles = [size for size, count in sizes.items() if count == 1]
     several = [(size, count) for size, count in sizes.items() if count > 1]
     # A bit for each sign: a sum is that of all with a plus, twice, less that of all.
-    tables = [_table(singles[at : at + _BITS]) for at in range(0, len(singles), _BITS)]
+    tables = [_make_table(singles[at : at + _BITS]) for at in range(0, len(singles), _BITS)]
     every = sum(size * count for size, count in sizes.items())
     hits = 0
     for _ in range(_DRAWS):
@@ -67,7 +67,7 @@ def _draw(sizes: Mapping[float, int], least: float, random: Random) -> float:
     return (hits + 1) / (_DRAWS + 1)
 
 
-def _table(values: list[float]) -> list[float]:
+def _make_table(values: list[float]) -> list[float]:
     """The sum of those values whose bit is set, for each byte."""
     sums = [0.0]
     for value in [*values, *[0.0] * (_BITS - len(values))]:

@@ -106,7 +106,7 @@ class Strata:
         """Within kinds, from those that were labelled; between them, from all that there are."""
         within, means = 0.0, []
         for share, table in self.kinds:
-            chances = _smooth(table)
+            chances = _smooth_table(table)
             mean = sum(slope * chance for slope, chance in zip(slopes, chances, strict=True))
             square = sum(slope**2 * chance for slope, chance in zip(slopes, chances, strict=True))
             within += share**2 * max(0.0, square - mean**2) / table.total
@@ -115,12 +115,12 @@ class Strata:
         return within + sum(share * (mean - middle) ** 2 for share, mean in means) / self.judged
 
 
-def _smooth(table: Confusion) -> Sequence[float]:
+def _smooth_table(table: Confusion) -> Sequence[float]:
     """The chance of each cell, by one more in each of a row that has any: a cell that happens to be
     empty is no certainty."""
-    counts = [float(count) for row in table.rows for count in (_more(row) if sum(row) else row)]
+    counts = [float(count) for row in table.rows for count in (_add_one(row) if sum(row) else row)]
     return [count / sum(counts) for count in counts]
 
 
-def _more(row: tuple[int, int]) -> tuple[int, int]:
+def _add_one(row: tuple[int, int]) -> tuple[int, int]:
     return row[0] + 1, row[1] + 1

@@ -17,13 +17,13 @@ def t_quantile(freedom: float) -> float:
     """How many standard errors to either side of a mean hold the truth, at the level of all
     intervals here."""
     if freedom > _MANY:
-        return _expand(freedom)
+        return _expand_quantile(freedom)
     # freedom / (freedom + t²) has a beta distribution.
     outside = beta_quantile(1 - LEVEL, freedom / 2, 0.5)
     return sqrt(freedom * (1 - outside) / outside)
 
 
-def _expand(v: float) -> float:
+def _expand_quantile(v: float) -> float:
     """From the quantile of the normal distribution, as Cornish and Fisher do."""
     z = Z
     first = (z**3 + z) / 4

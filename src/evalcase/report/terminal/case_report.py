@@ -42,12 +42,14 @@ def case_lines(suite: str, id: str, case: Case | None, width: int, style: Style)
     """The case itself."""
     suite, id = make_visible(suite), make_visible(id)
     named = f"{paint_text(f'{suite}: ', style.gutter)}{paint_text(id, style.place)}"
-    yield from _fitted(named, f"{suite}: {id}", width)
+    yield from _fit_line(named, f"{suite}: {id}", width)
     if case is None:
-        yield from _indented(wrap_text("the record does not have the case itself", width - _INDENT))
+        yield from _indent_lines(
+            wrap_text("the record does not have the case itself", width - _INDENT)
+        )
         return
     for label, value in case_facts(case, _OTHERS):
-        yield from _indented(label_text(label, value, width - _INDENT, style))
+        yield from _indent_lines(label_text(label, value, width - _INDENT, style))
     yield from asked_lines(case, "expected output", width, style)
 
 
@@ -64,16 +66,16 @@ def asked_lines(case: Case, reference: str, width: int, style: Style) -> Iterato
         yield from message_lines(f"turn {number}", turn._data["input"], width, style)
         if turn.expects_output:
             expected = turn._data["expected_output"]
-            yield from _indented(message_lines(reference, expected, width - _INDENT, style))
+            yield from _indent_lines(message_lines(reference, expected, width - _INDENT, style))
         for label, value in case_facts(turn, ()):
-            yield from _indented(label_text(label, value, width - _INDENT, style))
+            yield from _indent_lines(label_text(label, value, width - _INDENT, style))
 
 
 def _user_lines(user: SimulatedUser, width: int, style: Style) -> Iterator[str]:
     """Whom a target talks to."""
     yield paint_text("user", style.place)
     for label, text in user_facts(user):
-        yield from _indented(label_text(label, text, width - _INDENT, style))
+        yield from _indent_lines(label_text(label, text, width - _INDENT, style))
     if user.first:
         yield from message_lines("said first", user.first, width, style)
 
@@ -87,12 +89,14 @@ def trial_lines(
     level = 1 if outcome.repeats > 1 else 0
     target = make_visible(result.key.target)
     if is_first and level:
-        yield from _headed(outcome.verdict, f"at {target} ({passed_of(outcome)})", width, style)
+        yield from _write_headed(
+            outcome.verdict, f"at {target} ({passed_of(outcome)})", width, style
+        )
         yield ""
     told = f"in trial {result.key.repeat}" if level else f"at {target}"
     indent = " " * _INDENT * level
-    head = ", ".join([told, *_measures(result)])
-    for line in _headed(result.verdict, head, width - len(indent), style):
+    head = ", ".join([told, *_list_measures(result)])
+    for line in _write_headed(result.verdict, head, width - len(indent), style):
         yield indent + line
     indent += " " * _INDENT
     if case is not None and (words := mean_words(result, case)):
@@ -102,18 +106,20 @@ def trial_lines(
         yield (indent + line).rstrip()
 
 
-def _headed(verdict: Verdict | None, text: str, width: int, style: Style) -> Iterator[str]:
+def _write_headed(verdict: Verdict | None, text: str, width: int, style: Style) -> Iterator[str]:
     """A verdict in its colour, and what follows it."""
     word = verdict or UNFINISHED
-    return _fitted(f"{paint_text(word, colour_of(verdict, style))} {text}", f"{word} {text}", width)
+    return _fit_line(
+        f"{paint_text(word, colour_of(verdict, style))} {text}", f"{word} {text}", width
+    )
 
 
-def _fitted(painted: str, plain: str, width: int) -> Iterator[str]:
+def _fit_line(painted: str, plain: str, width: int) -> Iterator[str]:
     """A line in its colours where it fits; else without them, in as many as it needs."""
     yield from [painted] if measure_text(plain) <= width else wrap_text(plain, width)
 
 
-def _measures(result: Result) -> Iterator[str]:
+def _list_measures(result: Result) -> Iterator[str]:
     """What a trial scored, and what it took."""
     answer = result.answer
     if result.score is not None:
@@ -168,24 +174,26 @@ def _turn_lines(answer: Answer, result: Result, width: int, style: Style) -> Ite
         yield from message_lines(head, (*said, *answered.messages), width, style)
         for grade in result.grades:
             if grade.turn == number:
-                yield from _indented(_grade_lines(grade, result, width - _INDENT, style))
+                yield from _indent_lines(_grade_lines(grade, result, width - _INDENT, style))
     if result.ending is not None:
         yield from label_text("ended", TALK_ENDINGS[result.ending], width, style)
     if result.user is not None:
-        told = ", ".join([f"played by {make_visible(result.user.target)}", *_playing(result.user)])
+        told = ", ".join(
+            [f"played by {make_visible(result.user.target)}", *_list_playing(result.user)]
+        )
         yield from label_text("user", told, width, style)
 
 
-def _playing(user: Simulated) -> Iterator[str]:
+def _list_playing(user: Simulated) -> Iterator[str]:
     """What it took to play a user."""
     yield f"{user.asked} asked" + (f", {user.cached} cached" if user.cached else "")
     yield f"{user.asking_s:.2f} s"
     if user.cost_usd is not None:
         yield write_money(user.cost_usd)
-    yield from _tokens(user.usage)
+    yield from _list_tokens(user.usage)
 
 
-def _tokens(usage: Usage | None) -> Iterator[str]:
+def _list_tokens(usage: Usage | None) -> Iterator[str]:
     usage = usage or Usage()
     for count, words in ((usage.input_tokens, "tokens in"), (usage.output_tokens, "tokens out")):
         if count is not None:
@@ -208,7 +216,7 @@ def message_lines(
         elif message.get("content") is not None and not calls:
             rows = [name_blank(said, NO_TEXT), *rows]
         role = make_visible(str(message.get("role")))
-        yield from _indented(label_text(role, "\n".join(rows), width - _INDENT, style))
+        yield from _indent_lines(label_text(role, "\n".join(rows), width - _INDENT, style))
 
 
 def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iterator[str]:
@@ -216,31 +224,31 @@ def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iter
     if grade.failure is not None or grade.score is None:
         verdict = "errored" if grade.failure is not None else "ungraded"
     score = "" if grade.score is None else f"{grade.score:.2f} "
-    head = ", ".join([f"{score}by {make_visible(own_name(grade))}", *_asking(grade)])
-    yield from _headed(verdict, head, width, style)
+    head = ", ".join([f"{score}by {make_visible(own_name(grade))}", *_list_asking(grade)])
+    yield from _write_headed(verdict, head, width, style)
     if grade.failure is not None:
-        yield from _indented(_failure_lines("failure", grade.failure, width - _INDENT, style))
+        yield from _indent_lines(_failure_lines("failure", grade.failure, width - _INDENT, style))
     elif grade.reason:
-        yield from _indented(wrap_text(grade.reason, width - _INDENT))
+        yield from _indent_lines(wrap_text(grade.reason, width - _INDENT))
     heard = result_heard(result).get(grade.turn)
     nothing = heard.nothing if heard is not None else ""
-    yield from _indented(compared_lines(grade, nothing, style, width - _INDENT, _MOST_ROWS))
+    yield from _indent_lines(compared_lines(grade, nothing, style, width - _INDENT, _MOST_ROWS))
     inner = _inner_grades(grade)
     for each in inner:
-        yield from _indented(_grade_lines(each, result, width - _INDENT, style))
+        yield from _indent_lines(_grade_lines(each, result, width - _INDENT, style))
     drawn = _SIDES if grade.passed else (*_SIDES, "fields")
     if is_judged(grade.details):
         drawn = (*drawn, *DRAWN)
-        yield from _indented(judged_lines(grade.details, width - _INDENT, style))
+        yield from _indent_lines(judged_lines(grade.details, width - _INDENT, style))
     drawn = (*drawn, "grades") if inner else drawn
     others = {key: value for key, value in grade.details.items() if key not in drawn}
     if others:
-        yield from _indented(
+        yield from _indent_lines(
             label_text("details", as_json(others, indent=2), width - _INDENT, style)
         )
 
 
-def _asking(grade: Grade) -> Iterator[str]:
+def _list_asking(grade: Grade) -> Iterator[str]:
     """What it took to ask others, as a judge does."""
     if not grade.asked:
         return
@@ -253,7 +261,7 @@ def _asking(grade: Grade) -> Iterator[str]:
         yield f"{grade.asking_s:.2f} s"
     if grade.cost_usd is not None:
         yield write_money(grade.cost_usd)
-    yield from _tokens(grade.usage)
+    yield from _list_tokens(grade.usage)
 
 
 def _inner_grades(grade: Grade) -> list[Grade]:
@@ -270,14 +278,14 @@ def _failure_lines(label: str, failure: Failure, width: int, style: Style) -> It
     yield from label_text(label, f"{failure.kind}: {failure.message}", width, style)
     details = failure.details
     if is_judged(details):
-        yield from _indented(judged_lines(details, width - _INDENT, style))
+        yield from _indent_lines(judged_lines(details, width - _INDENT, style))
         details = {name: value for name, value in details.items() if name not in DRAWN}
     for name, value in details.items():
         if name == "grades":
             continue  # they are drawn as what they are
         text = "\n".join(map(str, value)) if isinstance(value, list) else content_text(value)
-        yield from _indented(label_text(name, text.rstrip("\n"), width - _INDENT, style))
+        yield from _indent_lines(label_text(name, text.rstrip("\n"), width - _INDENT, style))
 
 
-def _indented(lines: Iterator[str] | list[str]) -> Iterator[str]:
+def _indent_lines(lines: Iterator[str] | list[str]) -> Iterator[str]:
     return ((" " * _INDENT + line).rstrip() for line in lines)

@@ -31,8 +31,8 @@ def cut_text(text: str, width: int) -> str:
     line, more, _ = text.partition("\n")
     cells = cells_of(line[: 2 * width + 2])  # a code point is seldom less than a cell
     if width_of(cells) <= width and len(line) <= 2 * width + 2 and not more:
-        return _joined(cells)
-    return _joined(take_cells(cells, max(0, width - 1))) + ELLIPSIS
+        return _join_cells(cells)
+    return _join_cells(take_cells(cells, max(0, width - 1))) + ELLIPSIS
 
 
 def measure_text(text: str) -> int:
@@ -55,7 +55,7 @@ def wrap_text(text: str, width: int) -> list[str]:
         # Piece by piece: the cells of a line take far more room than its text.
         for at in range(0, max(1, len(line)), _PIECE):
             cells = cells_of(line[at : at + _PIECE])
-            lines += [_joined(cells[start:end]) for start, end in break_line(cells, width)]
+            lines += [_join_cells(cells[start:end]) for start, end in break_line(cells, width)]
     return lines
 
 
@@ -81,7 +81,7 @@ def _last_space(cells: Sequence[Cell], start: int, end: int) -> int | None:
     return None
 
 
-def _joined(cells: Iterable[Cell]) -> str:
+def _join_cells(cells: Iterable[Cell]) -> str:
     return "".join(cell.text for cell in cells)
 
 
@@ -102,7 +102,7 @@ def width_of(cells: Iterable[Cell]) -> int:
 def cells_of(text: str, at: int = 0) -> list[Cell]:
     cells: list[Cell] = []
     for char in text:
-        cell = _tab(at) if char == "\t" else _cell(char)
+        cell = _make_tab(at) if char == "\t" else _make_cell(char)
         if cell.width == 0 and cells:
             cells[-1] = Cell(cells[-1].text + char, cells[-1].width)
         else:
@@ -111,12 +111,12 @@ def cells_of(text: str, at: int = 0) -> list[Cell]:
     return cells
 
 
-def _tab(at: int) -> Cell:
+def _make_tab(at: int) -> Cell:
     width = TAB - at % TAB
     return Cell(" " * width, width)
 
 
-def _cell(char: str) -> Cell:
+def _make_cell(char: str) -> Cell:
     shown = make_visible(char)
     return Cell(shown, len(shown) if shown.isascii() else _cell_width(char))
 

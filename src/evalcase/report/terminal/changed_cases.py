@@ -29,15 +29,15 @@ def changed_lines(
     kind: ChangeKind, pair: ChangedPair, sides: tuple[Side, Side], width: int, style: Style
 ) -> Iterator[str]:
     """All of one case."""
-    base = _find(sides[0], pair.base)
-    head = _find(sides[1], pair.head)
+    base = _find_trial(sides[0], pair.base)
+    head = _find_trial(sides[1], pair.head)
     yield from _name_lines(kind, pair, width, style)
     room = max(20, width - INDENT)
     for line in _detail_lines(pair, sides, base, head, room, style):
         yield (" " * INDENT + line).rstrip()
 
 
-def _find(side: Side, key: TrialKey | None) -> Result | None:
+def _find_trial(side: Side, key: TrialKey | None) -> Result | None:
     return side.kept.find_result(key) if key is not None else None
 
 
@@ -103,7 +103,7 @@ def fold_alike(
 
 
 def _why_errored(pair: ChangedPair, head: Side) -> str:
-    result = _find(head, pair.head) if pair.head_verdict == "errored" else None
+    result = _find_trial(head, pair.head) if pair.head_verdict == "errored" else None
     return reason_of(result) if result is not None else ""
 
 
@@ -123,10 +123,10 @@ def said_by(result: Result | None) -> str:
         return _NOTHING
     if result.answer is None:
         return f"({result.verdict}: {result.failure.message})" if result.failure else _NOTHING
-    return _said(result.answer)
+    return _write_said(result.answer)
 
 
-def _said(answer: Answer) -> str:
+def _write_said(answer: Answer) -> str:
     said = said_in(answer.messages, answer.last_at)
     more = [f"… {said.more:,} more calls"] if said.more else []
     return "\n".join([*said.words, *said.calls, *more])

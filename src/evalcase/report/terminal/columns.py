@@ -16,9 +16,9 @@ _NAME = 10
 def align_columns(rows: Sequence[Sequence[str]], width: int, style: Style) -> Iterator[str]:
     """The first row is the head. What does not fit is left out from the right."""
     widths = [max(map(measure_text, column)) for column in zip(*rows, strict=True)]
-    while len(widths) > 2 and min(widths[0], _NAME) + _beside(widths) > width:
+    while len(widths) > 2 and min(widths[0], _NAME) + _add_widths(widths) > width:
         widths.pop()
-    widths[0] = min(widths[0], max(_NAME, width - _beside(widths)))
+    widths[0] = min(widths[0], max(_NAME, width - _add_widths(widths)))
     for number, row in enumerate(rows):
         cells = [pad_text(cut_text(make_visible(row[0]), widths[0]), widths[0])]
         cells += [
@@ -29,5 +29,5 @@ def align_columns(rows: Sequence[Sequence[str]], width: int, style: Style) -> It
         yield paint_text(line, style.gutter) if number == 0 else line
 
 
-def _beside(widths: Sequence[int]) -> int:
+def _add_widths(widths: Sequence[int]) -> int:
     return sum(widths[1:]) + len(GAP) * len(widths[1:])

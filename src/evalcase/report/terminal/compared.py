@@ -17,8 +17,8 @@ def compared_lines(
     grade: Grade, nothing: str, style: Style, width: int, most: int = MOST_PAIRED_ROWS
 ) -> Iterator[str]:
     """What a grader has compared, side by side; `nothing` stands for an answer without text."""
-    sides = _sides(grade)
-    pairs: list[LinePair] = [*pair_calls(_calls(grade)), *pair_fields(_fields(grade))]
+    sides = _find_sides(grade)
+    pairs: list[LinePair] = [*pair_calls(_find_calls(grade)), *pair_fields(_find_fields(grade))]
     if sides is not None:
         pairs += pair_texts(*sides, nothing)
     if pairs:
@@ -27,32 +27,32 @@ def compared_lines(
 
 def compares_content(grade: Grade) -> bool:
     """Whether texts or fields are shown beside each other: then the answer is seen there."""
-    return bool(_sides(grade) or _fields(grade))
+    return bool(_find_sides(grade) or _find_fields(grade))
 
 
 def compares_calls(grade: Grade) -> bool:
-    return bool(_calls(grade))
+    return bool(_find_calls(grade))
 
 
-def _sides(grade: Grade) -> tuple[str, str] | None:
+def _find_sides(grade: Grade) -> tuple[str, str] | None:
     """The two texts that a grader has compared, where it has."""
     expected, got = grade.details.get("expected"), grade.details.get("got")
-    return None if expected is None or got is None else (_text(expected), _text(got))
+    return None if expected is None or got is None else (_write_text(expected), _write_text(got))
 
 
-def _calls(grade: Grade) -> list[Mapping[str, JSON]]:
+def _find_calls(grade: Grade) -> list[Mapping[str, JSON]]:
     """The calls that a grader has put side by side, where it has."""
     calls = grade.details.get("calls")
     rows = calls if isinstance(calls, list) else []
     return [row for row in rows if isinstance(row, dict)]
 
 
-def _fields(grade: Grade) -> list[Mapping[str, JSON]]:
+def _find_fields(grade: Grade) -> list[Mapping[str, JSON]]:
     """The fields that a grader has looked at, where it has; all is well with those of a pass."""
     fields = grade.details.get("fields")
     rows = fields if isinstance(fields, list) and not grade.passed else []
     return [row for row in rows if isinstance(row, dict) and isinstance(row.get("field"), str)]
 
 
-def _text(value: JSON) -> str:
+def _write_text(value: JSON) -> str:
     return cut_long(value if isinstance(value, str) else as_json(value, indent=2))

@@ -32,28 +32,28 @@ _NAMES: tuple[ChangeKind, ...] = ("broken", "fixed", "changed", "added", "remove
 def comparison_lines(compared: Compared, width: int, style: Style) -> Iterator[str]:
     """All of it."""
     comparison = compared.comparison
-    colour = _colour(compared.gated, style)
+    colour = _choose_colour(compared.gated, style)
     for sentence in say_result(comparison, compared.gated):
         yield from (paint_text(row, colour) for row in wrap_text(make_visible(sentence), width))
     yield ""
-    yield from _labelled(
+    yield from _label_lines(
         "run" if comparison.is_within else "base", comparison.base.label, width, style
     )
     if not comparison.is_within:
-        yield from _labelled("head", comparison.head.label, width, style)
+        yield from _label_lines("head", comparison.head.label, width, style)
     for number, remark in enumerate(comparison.remarks):
-        yield from _labelled("" if number else "note", remark, width, style, style.warning)
+        yield from _label_lines("" if number else "note", remark, width, style, style.warning)
     if comparison.alone:
         names = ", ".join(f"`{name}`" for name in comparison.alone)
         label = "" if comparison.remarks else "note"
-        yield from _labelled(label, f"not compared: {names}", width, style, style.warning)
+        yield from _label_lines(label, f"not compared: {names}", width, style, style.warning)
     for track in comparison.tracks:
         yield ""
         yield from _track_lines(track, compared, width, style)
     yield from _gate_lines(compared.judged, width, style)
 
 
-def _colour(gated: Sequence[Gated], style: Style) -> str:
+def _choose_colour(gated: Sequence[Gated], style: Style) -> str:
     if any(each.is_distinct and each.value < 0 for each in gated):
         return style.error
     distinct = [each for each in gated if each.is_distinct]
@@ -90,12 +90,12 @@ def _figure_lines(
             yield from align_columns(part_rows(f"by {noun}", chosen), width, style)
     yield ""
     yield from wrap_text(say_test(compared.gated), width)
-    yield from wrap_text(_powers(compared, track), width)
+    yield from wrap_text(_say_power(compared, track), width)
     if folded := say_folded(track):
         yield from wrap_text(folded, width)
 
 
-def _powers(compared: Compared, track: TrackFigures) -> str:
+def _say_power(compared: Compared, track: TrackFigures) -> str:
     """What could have been seen, for the first that is tested."""
     measured = next(each.measured for each in compared.gated if each.track is track)
     power = find_power(measured, compared.effect, len(compared.gated))
@@ -118,17 +118,17 @@ def _case_lines(track: TrackFigures, compared: Compared, width: int, style: Styl
         names = name_cases(pairs[told:])
         if kind == "changed":
             names = [
-                f"{name}{_turned(pair)}" for name, pair in zip(names, pairs[told:], strict=True)
+                f"{name}{_say_turned(pair)}" for name, pair in zip(names, pairs[told:], strict=True)
             ]
         rest.append((kind, names, count - told))
     if any(count for _, names, count in rest if names):
         yield ""
     for kind, names, count in rest:
         if names:
-            yield from _labelled(kind, _some(names, count, width), width, style)
+            yield from _label_lines(kind, _list_some(names, count, width), width, style)
 
 
-def _turned(pair: ChangedPair) -> str:
+def _say_turned(pair: ChangedPair) -> str:
     """What the verdict of a case became, where it is not the same."""
     return f" ({say_verdicts(pair)})" if pair.base_verdict != pair.head_verdict else ""
 
@@ -137,12 +137,12 @@ def _alike_lines(
     pair: ChangedPair, alike: Sequence[ChangedPair], width: int, style: Style
 ) -> Iterator[str]:
     if alike:
-        names = _some(name_cases(alike, [pair]), len(alike), width)
+        names = _list_some(name_cases(alike, [pair]), len(alike), width)
         for row in wrap_text(make_visible(f"the same for {names}"), max(10, width - INDENT)):
             yield paint_text(" " * INDENT + row, style.gutter)
 
 
-def _some(names: Sequence[str], count: int, width: int) -> str:
+def _list_some(names: Sequence[str], count: int, width: int) -> str:
     """As many names as fit into two lines, and how many there are beside."""
     room, shown = 2 * (width - _LABEL) - len(" and 1,000,000 more"), list[str]()
     for name in (cut_text(make_visible(each), 40) for each in names):
@@ -161,10 +161,12 @@ def _gate_lines(judged: Sequence[GateFinding], width: int, style: Style) -> Iter
     for each in judged:
         said = each.say(doubted=doubted)
         colour = style.error if each.code else "" if doubted else style.good
-        yield from _labelled("gate", said, width, style, colour)
+        yield from _label_lines("gate", said, width, style, colour)
 
 
-def _labelled(label: str, text: str, width: int, style: Style, colour: str = "") -> Iterator[str]:
+def _label_lines(
+    label: str, text: str, width: int, style: Style, colour: str = ""
+) -> Iterator[str]:
     lead = paint_text(f"{label:<{_LABEL}}", style.gutter)
     for row in wrap_text(make_visible(text), max(10, width - _LABEL)):
         yield (lead + paint_text(row, colour)).rstrip()

@@ -23,23 +23,23 @@ def measure_rows(
     rows = [["", "base", "head", "change", "95% interval", "p"]]
     for grader, measured in tested.items():
         if grader is not None:
-            rows.append(_row(quote(grader), measured, p=True, share=True))
+            rows.append(_make_row(quote(grader), measured, p=True, share=True))
     is_tested = None in tested and tested[None].name == "passed"
     passed = tested[None] if is_tested else track.passed
-    rows.append(_row("pass rate", passed, p=is_tested, share=True))
+    rows.append(_make_row("pass rate", passed, p=is_tested, share=True))
     errored = track.base_errored + track.head_errored
     if errored and track.without_errors.pairs:
-        rows.append(_row("without errors", track.without_errors, share=True))
+        rows.append(_make_row("without errors", track.without_errors, share=True))
     if track.trials is not None:
         of_trials = tested.get(None)
         is_tested = of_trials is not None and of_trials.name == "trials"
         shown = of_trials if of_trials is not None and is_tested else track.trials
-        rows.append(_row("trials passed", shown, p=is_tested, share=True))
+        rows.append(_make_row("trials passed", shown, p=is_tested, share=True))
     score = tested.get(None)
     if score is not None and score.name == "score":
-        rows.append(_row("score", score, p=True))
+        rows.append(_make_row("score", score, p=True))
     elif track.score.pairs and _says_more(track):
-        rows.append(_row("score", track.score))
+        rows.append(_make_row("score", track.score))
     return rows
 
 
@@ -54,17 +54,17 @@ def part_rows(title: str, parts: Sequence[Measured]) -> Rows:
     shown = sorted(parts, key=lambda part: -part.pairs)[:_MOST_PARTS]
     rows = [[f"{title} (exploratory)", "cases", "base", "head", "change", "95% interval"]]
     for part in shown:
-        name, *rest = _row(part.name, part, share=True)
+        name, *rest = _make_row(part.name, part, share=True)
         rows.append([name, f"{part.pairs:,}", *rest[:-1]])
     if more := len(parts) - len(shown):
         rows.append([f"and {more:,} more", "", "", "", "", ""])
     return rows
 
 
-def _row(name: str, measured: Measured, *, p: bool = False, share: bool = False) -> list[str]:
+def _make_row(name: str, measured: Measured, *, p: bool = False, share: bool = False) -> list[str]:
     base, head, change = measured.base, measured.head, measured.change
     tell: Callable[[float], str] = write_percent if share else "{:.3f}".format
-    by = _points if share else "{:+.3f}".format
+    by = _write_points if share else "{:+.3f}".format
     if base is None or head is None:
         return [name, _NOTHING, _NOTHING, _NOTHING, _NOTHING, ""]
     interval = f"{by(change.low)} to {by(change.high)}" if change else "not estimable"
@@ -72,7 +72,7 @@ def _row(name: str, measured: Measured, *, p: bool = False, share: bool = False)
     return [name, tell(base), tell(head), by(head - base), interval, say_p(shown_p) if p else ""]
 
 
-def _points(share: float) -> str:
+def _write_points(share: float) -> str:
     return f"{100 * share:+.1f}"
 
 
@@ -89,12 +89,12 @@ def amount_rows(amounts: Sequence[Amount]) -> Rows:
         if base is None or head is None or not (base.total or head.total) or amount.is_short:
             continue
         tell = _TELLERS[amount.name]
-        rows.append([amount.name, "base", *_told(base, tell), _left_out(amount)])
-        rows.append(["", "head", *_told(head, tell), say_ratio(amount)])
+        rows.append([amount.name, "base", *_write_amounts(base, tell), _left_out(amount)])
+        rows.append(["", "head", *_write_amounts(head, tell), say_ratio(amount)])
     return rows if len(rows) > 1 else []
 
 
-def _told(spread: SideAmount, tell: Callable[[float], str]) -> list[str]:
+def _write_amounts(spread: SideAmount, tell: Callable[[float], str]) -> list[str]:
     return [tell(spread.median), tell(spread.p95), tell(spread.total)]
 
 
@@ -107,10 +107,11 @@ def _left_out(amount: Amount) -> str:
     return f"without {', '.join(said)}" if said else ""
 
 
-def _count(value: float) -> str:
+def _write_count(value: float) -> str:
     return f"{value:,.0f}"
 
 
 _TELLERS: dict[str, Callable[[float], str]] = {
-    "latency": say_seconds, "input tokens": _count, "output tokens": _count, "cost": write_money,
+    "latency": say_seconds, "input tokens": _write_count, "output tokens": _write_count,
+    "cost": write_money,
 }  # fmt: skip

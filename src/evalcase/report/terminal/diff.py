@@ -17,7 +17,9 @@ def unified_diff(before: bytes, after: bytes, path: str) -> Iterator[bytes]:
     # A tab ends a name that holds a space.
     end = b"\t" if b" " in name else b""
     old, new = b"a/" + name + end, b"b/" + name + end
-    for line in diff_bytes(diff, _lines(before), _lines(after), old, new, lineterm=b"\n"):
+    for line in diff_bytes(
+        diff, _split_lines(before), _split_lines(after), old, new, lineterm=b"\n"
+    ):
         yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
 
 
@@ -28,6 +30,6 @@ def paint_diff(line: str, style: Style) -> str:
     return paint_text(line, {"+": style.good, "-": style.error, "@": style.hint}.get(line[:1], ""))
 
 
-def _lines(data: bytes) -> list[bytes]:
+def _split_lines(data: bytes) -> list[bytes]:
     *lines, last = data.split(b"\n")
     return [line + b"\n" for line in lines] + ([last] if last else [])

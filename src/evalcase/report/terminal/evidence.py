@@ -24,7 +24,7 @@ def evidence_lines(
     """The detail that helps most, unless the message has said it."""
     trace = details.get("traceback")
     if isinstance(trace, list):
-        yield from (paint_text(line, style.gutter) for line in _place(trace, width))
+        yield from (paint_text(line, style.gutter) for line in _find_place(trace, width))
         return
     if "status" in details and str(details["status"]) not in said:
         yield paint_text(cut_text(f"status {details['status']}", width), style.gutter)
@@ -44,11 +44,11 @@ def _first_quoted(
     for name in names:
         text = str(details.get(name) or "").strip()
         if text and text not in said:
-            yield from _quoted(name, text, style, width)
+            yield from _quote_output(name, text, style, width)
             return
 
 
-def _quoted(name: str, text: str, style: Style, width: int) -> Iterator[str]:
+def _quote_output(name: str, text: str, style: Style, width: int) -> Iterator[str]:
     """The lines of a program that say why, or the beginning of what a server wrote."""
     if name == "stderr":
         before, lines, after = excerpt_complaint(text, _MOST)
@@ -56,20 +56,20 @@ def _quoted(name: str, text: str, style: Style, width: int) -> Iterator[str]:
         all_lines = [line.rstrip("\r") for line in text.split("\n")]
         before, lines, after = 0, all_lines[:_MOST], max(0, len(all_lines) - _MOST)
     if before:
-        lines = [f"… {_lines(before)} before", *lines]
+        lines = [f"… {_count_lines(before)} before", *lines]
     if after:
-        lines = [*lines, f"… {_lines(after)} more"]
+        lines = [*lines, f"… {_count_lines(after)} more"]
     lead = f"{name} │ "
     for line in lines:
         yield paint_text(lead + cut_text(line, width - len(lead)), style.gutter)
         lead = f"{'':{len(name)}} │ "
 
 
-def _lines(count: int) -> str:
+def _count_lines(count: int) -> str:
     return f"{count:,} line" + ("s" if count > 1 else "")
 
 
-def _place(trace: list[object], width: int) -> Iterator[str]:
+def _find_place(trace: list[object], width: int) -> Iterator[str]:
     """The last line of the user's own code in a traceback, and what stands there."""
     lines = [str(line) for line in trace]
     frames = [(at, match) for at, line in enumerate(lines) if (match := _FRAME.match(line))]

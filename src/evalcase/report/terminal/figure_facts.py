@@ -42,7 +42,7 @@ def rate_facts(figures: Figures) -> Iterator[Fact]:
 def _rate_notes(part: Slice, figures: Figures) -> Iterator[str]:
     rate = part.rate
     if part.cases.errored and part.without_errors.n:
-        of = _number(part.without_errors.n, "case")
+        of = _count_things(part.without_errors.n, "case")
         yield f"{rate_said(part.without_errors)} of the {of} that did not error"
     if rate.n and rate.low is None and figures.without:
         yield f"no interval: {figures.without}"
@@ -57,7 +57,7 @@ def _rate_notes(part: Slice, figures: Figures) -> Iterator[str]:
 
 
 def _cluster_notes(figures: Figures, rate: Mean) -> Iterator[str]:
-    clusters = _number(rate.clusters or 0, "cluster")
+    clusters = _count_things(rate.clusters or 0, "cluster")
     rough = "; fewer than 10 make it a rough one" if rate.is_rough else ""
     yield f"the interval is over {clusters} by {figures.cluster}{rough}"
     if alone := figures.unclustered:
@@ -80,7 +80,7 @@ def repeat_facts(repeats: Repeats | None) -> Iterator[Fact]:
     trials = f"{repeats.fewest}"
     if repeats.most > repeats.fewest:
         trials += f" to {repeats.most}"
-    cases = _number(repeats.cases, "case")
+    cases = _count_things(repeats.cases, "case")
     passed = [cases, f"{trials} trials each", f"{rate_said(repeats.share)} of them passed"]
     for each in repeats.pass_at:
         passed += [f"pass@{each.k} {rate_said(each.any)}", f"pass^{each.k} {rate_said(each.all)}"]
@@ -91,7 +91,7 @@ def repeat_facts(repeats: Repeats | None) -> Iterator[Fact]:
         said = f"standard error {again:.1f} points if these cases were run again, and {others:.1f}"
         yield Fact("", [f"{said} if others were, however often each is repeated"])
     if repeats.flaky:
-        flaky = f"{repeats.flaky:,} of {_number(repeats.cases, 'case')}"
+        flaky = f"{repeats.flaky:,} of {_count_things(repeats.cases, 'case')}"
         yield Fact("flaky", [f"{flaky} passed in some trials and not in others"])
 
 
@@ -101,7 +101,7 @@ def score_facts(part: Slice, effort: Effort) -> Iterator[Fact]:
     if score.value is None or not part.partial:
         return
     between = f" ({score.low:.2f}–{score.high:.2f})" if score.low is not None else ""
-    said = f"mean {score.value:.2f}{between} of {_number(score.n, 'case')}"
+    said = f"mean {score.value:.2f}{between} of {_count_things(score.n, 'case')}"
     drawn = f"  0│{draw_bins(effort.scores)}│1" if score.n >= _SEVERAL else ""
     yield Fact("scores", [said + drawn])
 
@@ -130,9 +130,9 @@ def judging_facts(judging: Judging | None) -> Iterator[Fact]:
     """What graders asked of targets; its cost stands with the other one."""
     if judging is None:
         return
-    said = [f"{_number(judging.asked, 'question')} asked"]
+    said = [f"{_count_things(judging.asked, 'question')} asked"]
     if judging.cached:
-        said.append(f"{_number(judging.cached, 'answer')} from the cache")
+        said.append(f"{_count_things(judging.cached, 'answer')} from the cache")
     if judging.input_tokens or judging.output_tokens:
         said += [f"{judging.input_tokens:,} tokens in", f"{judging.output_tokens:,} out"]
     if judging.seconds >= _SLOW_S:
@@ -144,7 +144,7 @@ def cost_facts(totals: Totals) -> Iterator[Fact]:
     """What the sum of costs does not say."""
     said = []
     if totals.cost_usd is not None and totals.unpriced:
-        said.append(f"{_number(totals.unpriced, 'answer')} came without a cost")
+        said.append(f"{_count_things(totals.unpriced, 'answer')} came without a cost")
     if totals.grading_usd is not None:
         said.append(f"{write_money(totals.grading_usd)} more for grading")
     if totals.users_usd is not None:
@@ -154,10 +154,10 @@ def cost_facts(totals: Totals) -> Iterator[Fact]:
             f"{write_money(totals.lost_usd)} more for answers and gradings that don't count"
         )
     if totals.cached:
-        said.append(f"{_number(totals.cached, 'answer')} taken from the cache")
+        said.append(f"{_count_things(totals.cached, 'answer')} taken from the cache")
     if said:
         yield Fact("cost", said)
 
 
-def _number(count: int, noun: str) -> str:
+def _count_things(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

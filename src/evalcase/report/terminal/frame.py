@@ -40,7 +40,7 @@ def underline_span(span: Span, excerpt: Excerpt, width: int = WIDTH) -> tuple[st
     before = cells_of(text[first:start])
     inside = cells_of(text[start : min(end, last)], at=width_of(before))
     after = cells_of(text[min(end, last) : last], at=width_of(before) + width_of(inside))
-    return _assemble(
+    return _assemble_frame(
         before, inside, after, width, (first > 0 or excerpt.column > 1, last < len(text))
     )
 
@@ -51,7 +51,7 @@ def _end_in_line(span: Span, excerpt: Excerpt, text: str, start: int) -> int:
     return min(max(span.end_column - excerpt.column, start), len(text))
 
 
-def _assemble(
+def _assemble_frame(
     before: list[Cell], inside: list[Cell], after: list[Cell], width: int, cut: tuple[bool, bool]
 ) -> tuple[str, str]:
     # Even a span that fills the window keeps a little of what leads up to it.

@@ -16,8 +16,8 @@ def grader_lines(graders: Sequence[DeclaredGrader], width: int, style: Style) ->
     """One line or more for each: its name, and when it passes; then what all can be told."""
     column = max(len(each.kind.name) for each in graders) + 2
     for each in graders:
-        yield from _described(each.kind.name, each.kind.about, column, width, style)
-    yield from _group("options of every grader", SHARED.values(), None, width, style)
+        yield from _write_described(each.kind.name, each.kind.about, column, width, style)
+    yield from _write_group("options of every grader", SHARED.values(), None, width, style)
 
 
 def explain_grader(grader: DeclaredGrader, width: int, style: Style) -> Iterator[str]:
@@ -30,17 +30,17 @@ def explain_grader(grader: DeclaredGrader, width: int, style: Style) -> Iterator
             f"  {paint_text(line, style.hint)}" for line in kind.example.strip().split("\n")
         )
     ordered = sorted(own.values(), key=lambda each: each.name != kind.argument)
-    yield from _group("options", ordered, kind.argument, width, style)
+    yield from _write_group("options", ordered, kind.argument, width, style)
     for each in ordered:
         if each.inside is not None:
             inner = options_of(each.inside).values()
-            yield from _group(f"options within `{each.name}`", inner, None, width, style)
+            yield from _write_group(f"options within `{each.name}`", inner, None, width, style)
     yield ""
     *names, last = grader.shared
     yield from wrap_text(f"It also takes {', '.join(names)} and {last}, as others do.", width)
 
 
-def _group(
+def _write_group(
     heading: str, options: Iterable[Option], argument: str | None, width: int, style: Style
 ) -> Iterator[str]:
     several = list(options)
@@ -51,7 +51,7 @@ def _group(
     column = max(len(each.name) for each in several) + 4
     for each in several:
         about = f"{each.about} {describe_value(each, argument)}."
-        yield from _described(f"  {each.name}", about, column, width, style)
+        yield from _write_described(f"  {each.name}", about, column, width, style)
 
 
 def describe_value(option: Option, argument: str | None) -> str:
@@ -63,20 +63,20 @@ def describe_value(option: Option, argument: str | None) -> str:
     if option.needed:
         said.append("needed")
     elif option.default not in (None, UNSAID, "", (), {}):
-        said.append(f"{_shown(option.default)} by default")
+        said.append(f"{_show_value(option.default)} by default")
     if option.example is not None:
-        said.append(f"for example {_shown(option.example)}")
+        said.append(f"for example {_show_value(option.example)}")
     return "; ".join(said)
 
 
-def _shown(value: JSON) -> str:
+def _show_value(value: JSON) -> str:
     if isinstance(value, str):
         # A sentence of its own within a sentence, or the end of one, has to be told from it.
         return as_json(value) if " " in value or value.endswith(".") else value
     return f"{value:g}" if isinstance(value, float) else as_json(value)
 
 
-def _described(name: str, about: str, column: int, width: int, style: Style) -> Iterator[str]:
+def _write_described(name: str, about: str, column: int, width: int, style: Style) -> Iterator[str]:
     """A name, and a text beside it in as many lines as it needs."""
     lead = paint_text(name, style.place) + " " * max(1, column - measure_text(name))
     for line in wrap_text(about, max(20, width - column)):

@@ -26,12 +26,12 @@ def is_judged(details: Mapping[str, Any]) -> bool:
 
 def judged_lines(details: Mapping[str, Any], width: int, style: Style) -> Iterator[str]:
     """The lines of a grade below its reason."""
-    for each in _items(details, "criteria"):
+    for each in _read_items(details, "criteria"):
         yield from _criterion_lines(each, width, style)
-    for each in _items(details, "claims"):
+    for each in _read_items(details, "claims"):
         text = f"{each.get('claim')}\n{each.get('reason')}"
-        yield from label_text(_word(each.get("verdict")), text, width, style)
-    votes = _items(details, "votes")
+        yield from label_text(_write_word(each.get("verdict")), text, width, style)
+    votes = _read_items(details, "votes")
     for vote in votes:
         yield from label_text("judge", _describe_vote(vote), width, style)
         if len(votes) > 1:
@@ -44,7 +44,7 @@ def judged_lines(details: Mapping[str, Any], width: int, style: Style) -> Iterat
         yield from label_text("template", str(details["template"]), width, style)
 
 
-def _items(details: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+def _read_items(details: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     value = details.get(name)
     items = value if isinstance(value, list) else []
     return [each if isinstance(each, dict) else {"reason": as_json(each)} for each in items]
@@ -53,24 +53,27 @@ def _items(details: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 def _criterion_lines(each: Mapping[str, Any], width: int, style: Style) -> Iterator[str]:
     more = []
     if each.get("weight", 1.0) != 1.0:
-        more.append(f"weight {_number(each['weight'])}")
+        more.append(f"weight {_write_number(each['weight'])}")
     if each.get("required"):
         more.append("required")
     if isinstance(each.get("votes"), dict):
-        more.append(", ".join(f"{count} × {_word(name)}" for name, count in each["votes"].items()))
+        more.append(
+            ", ".join(f"{count} × {_write_word(name)}" for name, count in each["votes"].items())
+        )
     told = f" ({'; '.join(more)})" if more else ""
     text = f"{each.get('id')}: {each.get('text')}{told}\n{each.get('reason')}"
-    yield from label_text(_word(each.get("verdict")), text, width, style)
+    yield from label_text(_write_word(each.get("verdict")), text, width, style)
 
 
 def _said_lines(vote: Mapping[str, Any], width: int, style: Style) -> Iterator[str]:
     """What one of several votes was."""
     said = [
-        f"{each.get('id')} {_word(each.get('verdict'))}: {each.get('reason')}"
-        for each in _items(vote, "criteria")
+        f"{each.get('id')} {_write_word(each.get('verdict'))}: {each.get('reason')}"
+        for each in _read_items(vote, "criteria")
     ]
     said += [
-        f"{_word(each.get('verdict'))}: {each.get('claim')}" for each in _items(vote, "claims")
+        f"{_write_word(each.get('verdict'))}: {each.get('claim')}"
+        for each in _read_items(vote, "claims")
     ]
     if said:
         yield from label_text("", "\n".join(said), width, style)
@@ -82,7 +85,7 @@ def _describe_vote(vote: Mapping[str, Any]) -> str:
     if isinstance(attempts, int) and attempts > 1:
         told.append(f"asked {_TIMES.get(attempts, f'{attempts} times')}")
     if "mode" in vote:
-        told.append(f"by {_word(vote['mode'])}")
+        told.append(f"by {_write_word(vote['mode'])}")
     if vote.get("cached"):
         told.append("taken from the cache")
     if "message" in vote:
@@ -90,9 +93,9 @@ def _describe_vote(vote: Mapping[str, Any]) -> str:
     return ", ".join(told)
 
 
-def _word(name: object) -> str:
+def _write_word(name: object) -> str:
     return str(name).replace("_", " ")
 
 
-def _number(value: object) -> str:
+def _write_number(value: object) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value)

@@ -42,26 +42,26 @@ def pair_texts(expected: str, got: str, nothing: str = "") -> Iterator[LinePair]
     left, right = expected.split("\n"), got.split("\n")
     blank = name_blank(expected), name_blank(got) and (nothing or name_blank(got))
     if any(blank):
-        yield from zip_longest(_all(left, blank[0]), _all(right, blank[1]))
+        yield from zip_longest(_mark_lines(left, blank[0]), _mark_lines(right, blank[1]))
         return
     if len(left) == len(right) == 1:
-        yield _differing(left[0], right[0])
+        yield _mark_differing(left[0], right[0])
         return
     sides = [left, right]
     is_data = expected[0] in "{[" and got[0] in "{["
     if is_data:
         # Of data, a comma at the end of a line says only that another line follows.
         sides = [[line.rstrip(",") for line in side] for side in sides]
-    for is_equal, a, b, c, d in _align(*sides):
+    for is_equal, a, b, c, d in _align_lines(*sides):
         if is_equal:
             first, last = a == 0, b == len(left)
-            yield from ((line, line) for line in _equal(left[a:b], first, last))
+            yield from ((line, line) for line in _shorten_equal(left[a:b], first, last))
         else:
             for one, other in zip_longest(left[a:b], right[c:d]):
                 if one is not None and other is not None:
-                    yield _differing(one, other, "," if is_data else "")
+                    yield _mark_differing(one, other, "," if is_data else "")
                 else:
-                    yield _alone(one), _alone(other)
+                    yield _mark_alone(one), _mark_alone(other)
 
 
 class _Stretch(NamedTuple):
@@ -74,7 +74,7 @@ class _Stretch(NamedTuple):
     right_end: int
 
 
-def _align(left: list[str], right: list[str]) -> Iterator[_Stretch]:
+def _align_lines(left: list[str], right: list[str]) -> Iterator[_Stretch]:
     """Which lines of two texts are equal. Texts come from anyone: where there are too many ways to
     align them, all between the equal lines at both ends counts as different."""
     most = min(len(left), len(right))
@@ -137,7 +137,7 @@ def _pair_call(expected: str, got: str, row: Mapping[str, JSON]) -> LinePair:
     whole = expected if compared is got else expected.removesuffix(")")
     start, left_end, right_end = _find_span(whole, compared)
     name = min(start, expected.find("(") + 1)
-    return _excerpt(expected, start, left_end, name), _excerpt(got, start, right_end, name)
+    return _cut_excerpt(expected, start, left_end, name), _cut_excerpt(got, start, right_end, name)
 
 
 def _text_in(row: Mapping[str, JSON], name: str) -> str | None:
@@ -145,15 +145,15 @@ def _text_in(row: Mapping[str, JSON], name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _all(lines: list[str], blank: str) -> list[SideLine]:
+def _mark_lines(lines: list[str], blank: str) -> list[SideLine]:
     return [SideLine(blank, note=True)] if blank else [SideLine(x, 0, len(x)) for x in lines]
 
 
-def _alone(text: str | None) -> SideLine | None:
+def _mark_alone(text: str | None) -> SideLine | None:
     return None if text is None else SideLine(text, 0, len(text))
 
 
-def _equal(lines: list[str], first: bool, last: bool) -> Iterator[SideLine]:
+def _shorten_equal(lines: list[str], first: bool, last: bool) -> Iterator[SideLine]:
     """Equal lines: those next to a difference, and how many others there are."""
     head = 0 if first else _CONTEXT
     tail = 0 if last else _CONTEXT
@@ -166,11 +166,11 @@ def _equal(lines: list[str], first: bool, last: bool) -> Iterator[SideLine]:
     yield from map(SideLine, lines[len(lines) - tail :])
 
 
-def _differing(left: str, right: str, end: str = "") -> tuple[SideLine, SideLine]:
+def _mark_differing(left: str, right: str, end: str = "") -> tuple[SideLine, SideLine]:
     """Two lines with the part that differs, and not too much of what is equal around it. What they
     may end with says nothing."""
     start, left_end, right_end = _find_span(left.removesuffix(end), right.removesuffix(end))
-    return _excerpt(left, start, left_end), _excerpt(right, start, right_end)
+    return _cut_excerpt(left, start, left_end), _cut_excerpt(right, start, right_end)
 
 
 def _find_span(left: str, right: str) -> tuple[int, int, int]:
@@ -199,7 +199,7 @@ def _in_word(char: str) -> bool:
     return char in "_.-" or (char.isalnum() and char < "\u2e80")
 
 
-def _excerpt(text: str, start: int, end: int, kept: int = 0) -> SideLine:
+def _cut_excerpt(text: str, start: int, end: int, kept: int = 0) -> SideLine:
     """A line cut to what is around its difference; the first `kept` characters always stay. What
     is left out is longer than what says so."""
     skipped = start - _BEFORE

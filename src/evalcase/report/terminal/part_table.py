@@ -51,19 +51,20 @@ def part_table(
     efforts: Mapping[str, Effort] | None = None,
 ) -> Iterator[str]:  # fmt: skip
     """A line for each part, below a head."""
-    shown = _choose(parts)
+    shown = _choose_parts(parts)
     columns = [
-        _names(noun, shown), *_verdicts(shown), _rates(shown), _intervals(shown), *_scores(shown),
-        *(_efforts([efforts[name] for name in shown]) if efforts is not None else ()),
+        _list_names(noun, shown), *_list_verdicts(shown), _list_rates(shown),
+        _list_intervals(shown), *_list_scores(shown),
+        *(_list_efforts([efforts[name] for name in shown]) if efforts is not None else ()),
     ]  # fmt: skip
     widths = [max(map(measure_text, column)) for column in columns]
     while len(widths) > 2 and _NAME + sum(widths[1:]) + 2 * len(widths[1:]) > width:
         widths.pop()  # what comes last can be done without
     widths[0] = min(widths[0], max(_NAME, width - sum(widths[1:]) - 2 * len(widths[1:])))
     head, *rows = zip(*columns, strict=True)
-    yield paint_text(_row(head, widths), style.gutter)
+    yield paint_text(_write_row(head, widths), style.gutter)
     for row in rows:
-        yield _row(row, widths)
+        yield _write_row(row, widths)
     if more := len(parts) - len(shown):
         what = "value" if noun.startswith("vars.") else noun
         rest = f"and {more:,} more {what}{'s' if more > 1 else ''}, which pass more often"
@@ -77,7 +78,7 @@ def interval_of(mean: Mean) -> str:
     return f"{write_percent(mean.low)[:-1]}–{write_percent(mean.high)}"
 
 
-def _choose(parts: Mapping[str, Slice]) -> dict[str, Slice]:
+def _choose_parts(parts: Mapping[str, Slice]) -> dict[str, Slice]:
     """Those that are shown, in their order."""
     if len(parts) <= _MOST:
         return dict(parts)
@@ -89,41 +90,41 @@ def _rate_of(part: Slice) -> float:
     return 2.0 if part.rate.value is None else part.rate.value
 
 
-def _names(noun: str, parts: Mapping[str, Slice]) -> list[str]:
+def _list_names(noun: str, parts: Mapping[str, Slice]) -> list[str]:
     return [make_visible(noun), *(make_visible(name) for name in parts)]
 
 
-def _verdicts(parts: Mapping[str, Slice]) -> Iterator[list[str]]:
+def _list_verdicts(parts: Mapping[str, Slice]) -> Iterator[list[str]]:
     for word in VERDICTS:
         counts: list[int] = [getattr(part.cases, word) for part in parts.values()]
         if any(counts):
             yield [word, *(f"{count:,}" for count in counts)]
 
 
-def _rates(parts: Mapping[str, Slice]) -> list[str]:
+def _list_rates(parts: Mapping[str, Slice]) -> list[str]:
     rates = (part.rate.value for part in parts.values())
     return ["pass rate", *("–" if rate is None else write_percent(rate) for rate in rates)]
 
 
-def _intervals(parts: Mapping[str, Slice]) -> list[str]:
+def _list_intervals(parts: Mapping[str, Slice]) -> list[str]:
     return ["interval", *(interval_of(part.rate) for part in parts.values())]
 
 
-def _scores(parts: Mapping[str, Slice]) -> Iterator[list[str]]:
+def _list_scores(parts: Mapping[str, Slice]) -> Iterator[list[str]]:
     """Where they say something else than the rate."""
     if any(part.partial for part in parts.values()):
         means = (part.score.value for part in parts.values())
         yield ["score", *("–" if mean is None else f"{mean:.2f}" for mean in means)]
 
 
-def _efforts(efforts: Sequence[Effort]) -> Iterator[list[str]]:
+def _list_efforts(efforts: Sequence[Effort]) -> Iterator[list[str]]:
     if any(effort.cost_usd is not None for effort in efforts):
         yield ["cost", *(write_money(effort.cost_usd) for effort in efforts)]
     medians = (effort.median_s for effort in efforts)
     yield ["median", *("–" if median is None else f"{median:.2f} s" for median in medians)]
 
 
-def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+def _write_row(cells: Sequence[str], widths: Sequence[int]) -> str:
     first, *rest = cells
     numbers = (f"{cell:>{width}}" for cell, width in zip(rest, widths[1:], strict=False))
     return "  ".join([pad_text(cut_text(first, widths[0]), widths[0]), *numbers])

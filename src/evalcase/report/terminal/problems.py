@@ -53,11 +53,11 @@ def fold_problems(
     """The lines of each problem. Of those of a file that say the same only the first are shown, the
     last of them with how many more there are."""
     problems = list(problems)
-    of_kind = Counter(map(_kind, problems))
-    last = {_kind(problem): problem for problem in problems}
+    of_kind = Counter(map(_kind_of_problem, problems))
+    last = {_kind_of_problem(problem): problem for problem in problems}
     shown: Counter[tuple[str, str, str]] = Counter()
     for problem in problems:
-        kind = _kind(problem)
+        kind = _kind_of_problem(problem)
         shown[kind] += 1
         if shown[kind] <= SHOWN:
             more = of_kind[kind] - SHOWN if shown[kind] == SHOWN else 0
@@ -65,7 +65,7 @@ def fold_problems(
             yield [*lines, _more_line(more, last[kind], problem, style)] if more > 0 else lines
 
 
-def _kind(problem: Problem) -> tuple[str, str, str]:
+def _kind_of_problem(problem: Problem) -> tuple[str, str, str]:
     return problem.path, problem.code, problem.message
 
 
@@ -79,26 +79,25 @@ def problem_lines(
     problem: Problem, *, style: Style = PLAIN, width: int | None = None
 ) -> Iterator[str]:
     """The headline of a problem, its code frame and its hint."""
-    yield from _headline(problem, style, width)
+    yield from _write_headline(problem, style, width)
     below = find_margin(problem.span)
     if problem.span and problem.excerpt:
         # Beside the source there are its number, a space, and an ellipsis at each end.
         room = WIDTH if width is None else min(WIDTH, max(20, width - below - 4))
         yield from draw_frame(
             problem.span, problem.excerpt, width=room, gutter=style.gutter,
-            mark=_colour(problem.severity, style),
+            mark=_choose_colour(problem.severity, style),
         )  # fmt: skip
     if problem.hint:
         yield from _hint_lines(problem.hint, below, style, width)
 
 
-def _headline(problem: Problem, style: Style, width: int | None) -> Iterator[str]:
+def _write_headline(problem: Problem, style: Style, width: int | None) -> Iterator[str]:
     place, label = f"{make_visible(problem.place)}:", f"{problem.severity}[{problem.code}]"
     taken = measure_text(f"{place} {label}: ")
     first, *more = hang_text(make_visible(problem.message), width, indent=_INDENT, taken=taken)
-    painted = (
-        f"{paint_text(place, style.place)} {paint_text(label, _colour(problem.severity, style))}"
-    )
+    colour = _choose_colour(problem.severity, style)
+    painted = f"{paint_text(place, style.place)} {paint_text(label, colour)}"
     yield f"{painted}: {first}".rstrip()
     yield from more
 
@@ -108,17 +107,17 @@ def summary_line(
 ) -> str:
     """The last line: how many problems there are, in how many files; or what was looked at."""
     found = [
-        paint_text(_count(counts[severity], severity), _colour(severity, style))
+        paint_text(_count_things(counts[severity], severity), _choose_colour(severity, style))
         for severity in _SEVERITIES
         if counts.get(severity)
     ]
-    scope = f"{_count(checked.cases, 'case')} in {_count(checked.files, 'file')}"
+    scope = f"{_count_things(checked.cases, 'case')} in {_count_things(checked.files, 'file')}"
     if not found:
         return f"{paint_text('all well', style.good)}: {scope}"
     if not counts.get("error"):
         return f"no errors, {', '.join(found)}: {scope}"
     # Cases that can't be read can't be counted, so only the files with problems are told.
-    return ", ".join(found) + (f" in {_count(at_fault, 'file')}" if at_fault else "")
+    return ", ".join(found) + (f" in {_count_things(at_fault, 'file')}" if at_fault else "")
 
 
 _INDENT = 4
@@ -126,7 +125,7 @@ _INDENT = 4
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 
-def _colour(severity: Severity, style: Style) -> str:
+def _choose_colour(severity: Severity, style: Style) -> str:
     return {"error": style.error, "warning": style.warning, "note": style.note}[severity]
 
 
@@ -138,5 +137,5 @@ def _hint_lines(hint: str, indent: int, style: Style, width: int | None) -> Iter
             lead = " " * inner
 
 
-def _count(number: int, noun: str) -> str:
+def _count_things(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -87,24 +87,24 @@ def status_line(
 ) -> str:
     """The line of the live view: all of it where it fits, else what tells most."""
     count = f"{progress.done}/{progress.total}"
-    signs = " ".join([count, *_verdicts(progress, style, long=False)])
-    rest = _rest(progress, speed, now, notice)
-    fits = partial(_fit, progress, width, style)
-    whole = fits([count, *_verdicts(progress, style, long=True), *rest], " · ")
+    signs = " ".join([count, *_list_verdicts(progress, style, long=False)])
+    rest = _list_rest(progress, speed, now, notice)
+    fits = partial(_fit_parts, progress, width, style)
+    whole = fits([count, *_list_verdicts(progress, style, long=True), *rest], " · ")
     least = len(rest) - 2  # cost and rate make room for the bar; the others don't
     with_bar = (fits([signs, *rest[:end]], "  ") for end in range(len(rest), least - 1, -1))
-    bare = (_bare([signs, *rest[:end]], width, style) for end in range(len(rest), -1, -1))
+    bare = (_join_bare([signs, *rest[:end]], width, style) for end in range(len(rest), -1, -1))
     return next(line for line in (whole, *with_bar, *bare, cut_text(count, width)) if line)
 
 
 def plain_line(progress: Progress, speed: Speed, now: float) -> str:
     """The same for a log: no bar, no colours, and no width to fit."""
     share = f"{progress.done}/{progress.total} ({progress.done / max(1, progress.total):.0%})"
-    verdicts = _verdicts(progress, PLAIN, long=True)
-    return " · ".join([share, *verdicts, *_rest(progress, speed, now, "")])
+    verdicts = _list_verdicts(progress, PLAIN, long=True)
+    return " · ".join([share, *verdicts, *_list_rest(progress, speed, now, "")])
 
 
-def _rest(progress: Progress, speed: Speed, now: float, notice: str) -> list[str]:
+def _list_rest(progress: Progress, speed: Speed, now: float, notice: str) -> list[str]:
     rate = speed.per_s(now, progress.done)
     left = progress.total - progress.done
     return [
@@ -121,29 +121,29 @@ def _rest(progress: Progress, speed: Speed, now: float, notice: str) -> list[str
     ]
 
 
-def _fit(
+def _fit_parts(
     progress: Progress, width: int, style: Style, parts: Sequence[str], between: str
 ) -> str | None:
     """The parts behind a bar; None where there is no room for both."""
     line = between.join(parts)
-    room = width - _width(line, style) - 1
+    room = width - _measure_width(line, style) - 1
     if room < _BAR.start:
         return None
     return f"{draw_bar(progress, min(room, _BAR.stop - 1), style)} {line}"
 
 
-def _bare(parts: Sequence[str], width: int, style: Style) -> str | None:
+def _join_bare(parts: Sequence[str], width: int, style: Style) -> str | None:
     line = "  ".join(parts)
-    return line if _width(line, style) <= width else None
+    return line if _measure_width(line, style) <= width else None
 
 
-def _width(text: str, style: Style) -> int:
+def _measure_width(text: str, style: Style) -> int:
     for start in {*style, "\x1b[0m"} - {""}:
         text = text.replace(start, "")
     return measure_text(text)
 
 
-def _verdicts(progress: Progress, style: Style, long: bool) -> list[str]:
+def _list_verdicts(progress: Progress, style: Style, long: bool) -> list[str]:
     counts = [(word, progress.verdicts[word]) for word in VERDICTS]
     return [
         paint_text(f"{count} {word}" if long else f"{_SIGNS[word]}{count}", colour_of(word, style))

@@ -38,15 +38,15 @@ class Entry:
 
 def list_lines(entries: Sequence[Entry], width: int, style: Style) -> Iterator[str]:
     """The table, newest first as given, below its head."""
-    columns = _columns(entries, width)
-    names, widths = list(columns), _widths(columns)
+    columns = _choose_columns(entries, width)
+    names, widths = list(columns), _measure_widths(columns)
     table = [list(row) for row in zip(*columns.values(), strict=True)]
-    whole = _fits(columns, width)
+    whole = _can_fit(columns, width)
     shown = len(names) if whole else len(names) - _NAMES
-    yield paint_text(_joined(table[0][:shown], names, widths), style.gutter)
+    yield paint_text(_join_row(table[0][:shown], names, widths), style.gutter)
     for entry, row in zip(entries, table[1:], strict=True):
-        line = _joined(row[:shown], names, widths)
-        told = [text for word, text in _uncounted(entry).items() if word not in columns]
+        line = _join_row(row[:shown], names, widths)
+        told = [text for word, text in _list_uncounted(entry).items() if word not in columns]
         told += [] if whole or entry.totals is None else [row[-2], row[-1]]
         below = [f"  {'  '.join(told)}"] if told else []
         remark = make_visible(entry.remark)
@@ -59,27 +59,27 @@ def list_lines(entries: Sequence[Entry], width: int, style: Style) -> Iterator[s
             yield f"  {paint_text(remark, style.warning)}"
 
 
-def _columns(entries: Sequence[Entry], width: int) -> dict[str, list[str]]:
+def _choose_columns(entries: Sequence[Entry], width: int) -> dict[str, list[str]]:
     """Those that there is something in, below their names. Intervals are left out where they don't
     fit, or would move names to a line of their own."""
-    rows = [list(HEAD), *(_cells(entry) for entry in entries)]
+    rows = [list(HEAD), *(_make_cells(entry) for entry in entries)]
     columns = {cells[0]: list(cells) for cells in zip(*rows, strict=True)}
     empty = {"cost": {"–", ""}, "ungraded": {"0", ""}, "skipped": {"0", ""}, "interval": {"–", ""}}
     for name, nothing in empty.items():
         if nothing.issuperset(columns[name][1:]):
             del columns[name]
     numbers = dict(list(columns.items())[:-_NAMES])
-    if not _fits({name: numbers[name] for name in numbers if name != "interval"}, width):
+    if not _can_fit({name: numbers[name] for name in numbers if name != "interval"}, width):
         for name in ("ungraded", "skipped"):  # they are told below
             columns.pop(name, None)
     without = {name: cells for name, cells in columns.items() if name != "interval"}
     numbers = dict(list(columns.items())[:-_NAMES])
-    if _fits(columns, width) or (not _fits(without, width) and _fits(numbers, width)):
+    if _can_fit(columns, width) or (not _can_fit(without, width) and _can_fit(numbers, width)):
         return columns
     return without
 
 
-def _uncounted(entry: Entry) -> dict[str, str]:
+def _list_uncounted(entry: Entry) -> dict[str, str]:
     """How many cases are in no other column, where those of them have no room."""
     if entry.totals is None:
         return {}
@@ -87,17 +87,17 @@ def _uncounted(entry: Entry) -> dict[str, str]:
     return {word: f"{count:,} {word}" for word, count in counts.items() if count}
 
 
-def _fits(columns: Mapping[str, Sequence[str]], width: int) -> bool:
-    widths = _widths(columns)
+def _can_fit(columns: Mapping[str, Sequence[str]], width: int) -> bool:
+    widths = _measure_widths(columns)
     return sum(widths) + 2 * (len(widths) - 1) <= width
 
 
-def _widths(columns: Mapping[str, Sequence[str]]) -> list[int]:
+def _measure_widths(columns: Mapping[str, Sequence[str]]) -> list[int]:
     # Of a thousand runs most have the same suite, target and counts: each is measured once.
     return [max(map(measure_text, set(column))) for column in columns.values()]
 
 
-def _joined(row: Sequence[str], names: Sequence[str], widths: Sequence[int]) -> str:
+def _join_row(row: Sequence[str], names: Sequence[str], widths: Sequence[int]) -> str:
     cells = (
         cell.rjust(width) if name in _NUMBERS else pad_text(cell, width)
         for cell, name, width in zip(row, names, widths, strict=False)
@@ -105,7 +105,7 @@ def _joined(row: Sequence[str], names: Sequence[str], widths: Sequence[int]) -> 
     return "  ".join(cells).rstrip()
 
 
-def _cells(entry: Entry) -> list[str]:
+def _make_cells(entry: Entry) -> list[str]:
     if entry.totals is None:
         return [entry.id, entry.age, *[""] * (len(HEAD) - 2)]
     counts, rate = entry.totals.cases, entry.totals.pass_rate
@@ -120,12 +120,12 @@ def _cells(entry: Entry) -> list[str]:
         str(counts.ungraded),
         str(counts.skipped),
         write_money(entry.totals.spent_usd),
-        _several(entry.suites),
-        _several(entry.targets),
+        _name_several(entry.suites),
+        _name_several(entry.targets),
     ]
 
 
-def _several(names: Sequence[str]) -> str:
+def _name_several(names: Sequence[str]) -> str:
     """The first of some names, and how many more there are."""
     first, *more = [make_visible(name) for name in names] or ["–"]
     return f"{first} +{len(more)}" if more else first

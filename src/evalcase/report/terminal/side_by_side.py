@@ -36,8 +36,8 @@ def compare_lines(
         yield from _in_columns(pairs, width - 3, style, most, labels)
     else:
         rows, (one, other) = 3 * most // 4, labels
-        yield from _below(one, [a for a, _ in pairs if a], width, style, style.good, rows)
-        yield from _below(other, [b for _, b in pairs if b], width, style, style.error, rows)
+        yield from _write_below(one, [a for a, _ in pairs if a], width, style, style.good, rows)
+        yield from _write_below(other, [b for _, b in pairs if b], width, style, style.error, rows)
 
 
 def _in_columns(
@@ -53,27 +53,27 @@ def _in_columns(
         f"{a} {bar} {b}".rstrip()
         for left, right in pairs
         for a, b in zip_longest(
-            _rows(left, column, style, style.good),
-            (row.rstrip() for row in _rows(right, width - column, style, style.error)),
+            _make_rows(left, column, style, style.good),
+            (row.rstrip() for row in _make_rows(right, width - column, style, style.error)),
             fillvalue=None,
         )
         for a, b in [(a if a is not None else " " * column, b or "")]
     )
-    yield from _first(rows, most, style, width)
+    yield from _choose_first(rows, most, style, width)
 
 
-def _below(
+def _write_below(
     label: str, lines: Sequence[SideLine], width: int, style: Style, colour: str, most: int
 ) -> Iterator[str]:
     room = max(10, width - LABEL)
-    rows = (row.rstrip() for line in lines for row in _rows(line, room, style, colour))
+    rows = (row.rstrip() for line in lines for row in _make_rows(line, room, style, colour))
     lead = paint_text(f"{label:<{LABEL}}", style.gutter)
-    for row in _first(rows, most, style, room):
+    for row in _choose_first(rows, most, style, room):
         yield (lead + row).rstrip()
         lead = " " * LABEL
 
 
-def _first(rows: Iterator[str], most: int, style: Style, width: int) -> Iterator[str]:
+def _choose_first(rows: Iterator[str], most: int, style: Style, width: int) -> Iterator[str]:
     """The first rows, and how many were left out. One row more costs no more than saying so."""
     shown = list(islice(rows, most + 1))
     rest = sum(1 for _ in rows)
@@ -84,7 +84,7 @@ def _first(rows: Iterator[str], most: int, style: Style, width: int) -> Iterator
     yield paint_text(cut_text(f"… {rest + 1:,} more lines", width), style.gutter)
 
 
-def _rows(line: SideLine | None, width: int, style: Style, colour: str) -> Iterator[str]:
+def _make_rows(line: SideLine | None, width: int, style: Style, colour: str) -> Iterator[str]:
     """The rows of a line, each exactly as wide as its column."""
     if line is None:
         return
@@ -103,10 +103,10 @@ def _rows(line: SideLine | None, width: int, style: Style, colour: str) -> Itera
     carets = not colour and 0 < len(second) < len(cells)
     for start, end in break_line(cells, width):
         mark = max(start, marks[0]), min(end, marks[1])
-        yield from _row(cells, start, end, mark, width, None if carets else colour)
+        yield from _write_row(cells, start, end, mark, width, None if carets else colour)
 
 
-def _row(
+def _write_row(
     cells: Sequence[Cell],
     start: int,
     end: int,
@@ -117,14 +117,19 @@ def _row(
     """A row in its colour, or with carets below it where there is none."""
     blank = " " * (width - width_of(cells[start:end]))
     if mark[0] >= mark[1]:
-        yield _text(cells[start:end]) + blank
+        yield _text_of_cells(cells[start:end]) + blank
         return
     parts = cells[start : mark[0]], cells[mark[0] : mark[1]], cells[mark[1] : end]
-    yield _text(parts[0]) + paint_text(_text(parts[1]), colour or "") + _text(parts[2]) + blank
+    yield (
+        _text_of_cells(parts[0])
+        + paint_text(_text_of_cells(parts[1]), colour or "")
+        + _text_of_cells(parts[2])
+        + blank
+    )
     if colour is None:
         under = " " * width_of(parts[0]) + "^" * width_of(parts[1])
         yield under + " " * (width - len(under))
 
 
-def _text(cells: Sequence[Cell]) -> str:
+def _text_of_cells(cells: Sequence[Cell]) -> str:
     return "".join(cell.text for cell in cells)

@@ -138,10 +138,10 @@ class Statistics:
         if known is None and len(self._held) < _MOST_HELD:
             known = self._held[name] = {}
         if known is not None and result.verdict not in known:
-            known[result.verdict] = _shorten(result, outcome)
+            known[result.verdict] = _shorten_result(result, outcome)
         if outcome.verdict is None:
             return None
-        held = self._held.pop(name, None) or {result.verdict: _shorten(result, outcome)}
+        held = self._held.pop(name, None) or {result.verdict: _shorten_result(result, outcome)}
         if outcome.verdict == "passed":
             self._forgive(name, outcome, held)
         trial = held.get(outcome.verdict) or next(iter(held.values()))
@@ -182,24 +182,24 @@ class Statistics:
 
     def _show(self, outcome: Outcome, result: Result, held: Shown | None = None) -> None:
         shown = self._shown[outcome.verdict]
-        like = _alike(shown, result) if outcome.verdict == "errored" else None
+        like = _find_alike(shown, result) if outcome.verdict == "errored" else None
         if like is not None:
             like.same += 1
             if len(like.named) < _NAMED:
                 like.named.append(CaseName(*result.key[:3]))
         elif len(shown) < MOST_IN_FULL:
-            trial = held or _shorten(result, outcome)
+            trial = held or _shorten_result(result, outcome)
             trial.outcome = outcome
             shown.append(trial)
         else:
             self.more[outcome.verdict] += 1
 
 
-def _shorten(result: Result, outcome: Outcome) -> Shown:
+def _shorten_result(result: Result, outcome: Outcome) -> Shown:
     return Shown(replace(result, answer=None), result_heard(result), outcome)
 
 
-def _alike(errored: list[Shown], result: Result) -> Shown | None:
+def _find_alike(errored: list[Shown], result: Result) -> Shown | None:
     """One that errored for the same reason: a key that is missing is told once, not 300 times."""
     why = reason_of(result)
     return next((shown for shown in errored if reason_of(shown.result) == why), None)

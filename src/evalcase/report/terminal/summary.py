@@ -92,7 +92,7 @@ def summary_lines(
             yield ""
     yield from part_tables(figures, by, width, style, ending.see_suite)
     yield from verdict_lines(ending, figures.all.rate, width, style)
-    yield from _facts(statistics, figures, ending, width, style)
+    yield from _write_facts(statistics, figures, ending, width, style)
     yield from ending_lines(ending, width, style)
 
 
@@ -108,30 +108,30 @@ def _case_lines(
     yield from detail_lines(result, shown.heard, case, style, width)
     if shown.same:
         more = shown.same - len(shown.named)
-        names = ", ".join(_beside(each, shown, see_suite) for each in shown.named)
+        names = ", ".join(_name_beside(each, shown, see_suite) for each in shown.named)
         said = f"the same for {names}" + (f" and {more:,} more" if more > 0 else "")
         yield paint_text(cut_text(f"{'':{INDENT}}{said}", width), style.gutter)
     yield ""
 
 
-def _beside(name: CaseName, shown: Shown, see_suite: Callable[[str], str]) -> str:
+def _name_beside(name: CaseName, shown: Shown, see_suite: Callable[[str], str]) -> str:
     """A case that is named beside one that is shown: by its id, and by what else is another."""
     key = shown.result.key
     suite = f"{see_suite(name.suite)}: " if name.suite != key.suite else ""
-    return suite + _called(name, several=name.target != key.target)
+    return suite + _name_case(name, several=name.target != key.target)
 
 
 def verdict_lines(ending: RunEnding, rate: Mean, width: int, style: Style) -> Iterator[str]:
     """How many cases passed and how many did not, the cost and the time."""
     totals = ending.totals
-    parts = _counted(totals.cases, style)
+    parts = _count_verdicts(totals.cases, style)
     if totals.unfinished:
         parts.append((f"{totals.unfinished:,} {UNFINISHED}", style.warning))
     if ending.not_run:
         parts.append((f"{ending.not_run:,} not run", style.warning))
     if (errored := totals.trials.errored) > totals.cases.errored:
         # Those of cases that passed all the same are in no other count, and the exit code is 3.
-        parts.append((f"{_number(errored, 'trial')} errored", colour_of("errored", style)))
+        parts.append((f"{_count_things(errored, 'trial')} errored", colour_of("errored", style)))
     parts = parts or [("nothing ran", style.warning)]
     if totals.trials.total and totals.trials.total == totals.trials.skipped:
         parts.append(("nothing was tried", style.warning))
@@ -140,11 +140,11 @@ def verdict_lines(ending: RunEnding, rate: Mean, width: int, style: Style) -> It
     if totals.cost_usd is not None:
         parts.append((write_money(totals.cost_usd), ""))
     if ending.duration_s is not None:
-        parts.append((_duration(ending.duration_s), ""))
-    yield from _flow(parts, width, "")
+        parts.append((_write_duration(ending.duration_s), ""))
+    yield from _flow_parts(parts, width, "")
 
 
-def _counted(counts: Counts, style: Style) -> list[tuple[str, str]]:
+def _count_verdicts(counts: Counts, style: Style) -> list[tuple[str, str]]:
     """The verdicts that there are, each with its colour."""
     return [
         (f"{number:,} {word}", colour_of(word, style))
@@ -156,17 +156,17 @@ def _counted(counts: Counts, style: Style) -> list[tuple[str, str]]:
 def ending_lines(ending: RunEnding, width: int, style: Style) -> Iterator[str]:
     """What it is of, where the record is, whether it is complete, and what to do now."""
     if ending.part:
-        yield from _fact("part", [make_visible(ending.part)], width, style)
+        yield from _write_fact("part", [make_visible(ending.part)], width, style)
     if ending.mixed:
-        yield from _fact("mixed", [make_visible(ending.mixed)], width, style)
+        yield from _write_fact("mixed", [make_visible(ending.mixed)], width, style)
     yield from _to_copy("record", ending.record, "", width, style)
     if ending.notice:
         # It may have a path in it, too.
         yield from _to_copy("stopped", ending.notice, "", width, style)
     if ending.saved:
-        yield from _fact("saved", [ending.saved], width, style)
+        yield from _write_fact("saved", [ending.saved], width, style)
     if ending.gate:
-        yield from _fact("gate", [ending.gate], width, style)
+        yield from _write_fact("gate", [ending.gate], width, style)
     if ending.next:
         yield from _to_copy("next", ending.next, style.hint, width, style)
 
@@ -174,52 +174,58 @@ def ending_lines(ending: RunEnding, width: int, style: Style) -> Iterator[str]:
 def _to_copy(label: str, text: str, colour: str, width: int, style: Style) -> Iterator[str]:
     """A path or a command: never cut, and on a line of its own if it fits only there."""
     text = make_visible(text)
-    lead = _labelled(label, style)
+    lead = _write_label(label, style)
     if measure_text(text) <= width < min(_NARROW, _LABEL + measure_text(text)):
         yield paint_text(label, style.gutter)
         lead = ""
     yield lead + paint_text(text, colour)
 
 
-def _facts(
+def _write_facts(
     statistics: Statistics, figures: Figures, ending: RunEnding, width: int, style: Style
 ) -> Iterator[str]:
     """What else there is to know, a label and a line for each."""
     totals, effort, several = ending.totals, figures.effort, len(figures.by_target) > 1
     for fact in rate_facts(figures):
-        yield from _fact(*fact, width, style)
+        yield from _write_fact(*fact, width, style)
     for fact in (*trial_facts(totals), *repeat_facts(figures.all.repeats)):
-        yield from _fact(*fact, width, style)
-    yield from _repeats(statistics, several, width, style)
+        yield from _write_fact(*fact, width, style)
+    yield from _write_repeats(statistics, several, width, style)
     for fact in (*score_facts(figures.all, effort), *latency_facts(effort)):
-        yield from _fact(*fact, width, style)
+        yield from _write_fact(*fact, width, style)
     slow = [each for each in statistics.slowest if each.duration_s >= _SLOW_S]
     if slow and totals.cases.total > 1:
-        said_slow = [f"{_called(each.name, several)} {each.duration_s:.2f} s" for each in slow]
-        yield from _fact("slowest", said_slow, width, style)
+        said_slow = [f"{_name_case(each.name, several)} {each.duration_s:.2f} s" for each in slow]
+        yield from _write_fact("slowest", said_slow, width, style)
     for fact in (*token_facts(effort), *judging_facts(figures.judging), *cost_facts(totals)):
-        yield from _fact(*fact, width, style)
-    yield from _votes(statistics, ending, width, style)
+        yield from _write_fact(*fact, width, style)
+    yield from _write_votes(statistics, ending, width, style)
     if ending.grading:
-        yield from _fact("grading", [ending.grading], width, style)
+        yield from _write_fact("grading", [ending.grading], width, style)
 
 
-def _repeats(statistics: Statistics, several: bool, width: int, style: Style) -> Iterator[str]:
+def _write_repeats(
+    statistics: Statistics, several: bool, width: int, style: Style
+) -> Iterator[str]:
     """The cases that passed although some of their trials did not."""
     for name, outcome in statistics.shaky:
-        called = cut_text(_called(name, several), width)
+        called = cut_text(_name_case(name, several), width)
         said = f"{called}: {passed_of(outcome)}: {outcome.verdict}"
-        yield from _fact("", [said], width, style)
+        yield from _write_fact("", [said], width, style)
     if statistics.more_shaky:
         more = f"{statistics.more_shaky:,} more passed, but not in every trial"
-        yield from _fact("", [more], width, style)
+        yield from _write_fact("", [more], width, style)
     if forgiven := statistics.forgiven:
-        more = f" and {_number(forgiven.cases - 1, 'more case')}" if forgiven.cases > 1 else ""
+        more = (
+            f" and {_count_things(forgiven.cases - 1, 'more case')}" if forgiven.cases > 1 else ""
+        )
         said = f"trials of {forgiven.first}{more}, passed all the same: {forgiven.reason}"
-        yield from _fact("errored", [cut_text(said, 2 * width)], width, style)
+        yield from _write_fact("errored", [cut_text(said, 2 * width)], width, style)
 
 
-def _votes(statistics: Statistics, ending: RunEnding, width: int, style: Style) -> Iterator[str]:
+def _write_votes(
+    statistics: Statistics, ending: RunEnding, width: int, style: Style
+) -> Iterator[str]:
     """How far the votes of judges agreed, beyond chance: for each suite, as they judge others."""
     label = "votes"
     for suite, votes in statistics.votes.items():
@@ -229,28 +235,28 @@ def _votes(statistics: Statistics, ending: RunEnding, width: int, style: Style) 
         kappa = "no other verdict than one" if votes.kappa is None else f"{votes.kappa:.2f}"
         said = f"Fleiss' kappa on {on}: {kappa}"
         where = f" in {make_visible(ending.see_suite(suite))}" if len(statistics.votes) > 1 else ""
-        yield from _fact(label, [said + where], width, style)
+        yield from _write_fact(label, [said + where], width, style)
         label = ""
 
 
-def _called(name: CaseName, several: bool) -> str:
+def _name_case(name: CaseName, several: bool) -> str:
     return f"{name.case} ({name.target})" if several else name.case
 
 
-def _fact(label: str, parts: Sequence[str], width: int, style: Style) -> Iterator[str]:
+def _write_fact(label: str, parts: Sequence[str], width: int, style: Style) -> Iterator[str]:
     room = max(10, width - _LABEL)
-    lead = _labelled(label, style)
-    flowing = _flow([(cut_text(part, room - 1), "") for part in parts], room, "")
+    lead = _write_label(label, style)
+    flowing = _flow_parts([(cut_text(part, room - 1), "") for part in parts], room, "")
     for line in flowing if len(parts) > 1 else wrap_text(parts[0], room):
         yield lead + line
         lead = " " * _LABEL
 
 
-def _labelled(label: str, style: Style) -> str:
+def _write_label(label: str, style: Style) -> str:
     return paint_text(f"{label:<{_LABEL}}", style.gutter)
 
 
-def _flow(parts: Sequence[tuple[str, str]], width: int, line: str) -> Iterator[str]:
+def _flow_parts(parts: Sequence[tuple[str, str]], width: int, line: str) -> Iterator[str]:
     """Parts with commas between them, in as few lines as they fit into; none is broken."""
     room = width
     for number, (text, colour) in enumerate(parts):
@@ -264,11 +270,11 @@ def _flow(parts: Sequence[tuple[str, str]], width: int, line: str) -> Iterator[s
     yield line
 
 
-def _number(count: int, noun: str) -> str:
+def _count_things(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _duration(seconds: float) -> str:
+def _write_duration(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.1f} s"
     minutes, second = divmod(round(seconds), 60)

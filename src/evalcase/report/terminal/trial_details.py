@@ -41,11 +41,11 @@ def detail_lines(
     result: Result, heard: Heard, case: Case | None, style: Style, width: int
 ) -> Iterator[str]:
     """What a person needs to find the cause."""
-    for line in _details(result, heard, case, style, max(20, width - INDENT)):
+    for line in _write_details(result, heard, case, style, max(20, width - INDENT)):
         yield (" " * INDENT + line).rstrip()
 
 
-def _details(
+def _write_details(
     result: Result, heard: Heard, case: Case | None, style: Style, width: int
 ) -> Iterator[str]:
     if result.failure is not None:
@@ -81,7 +81,7 @@ def _graded_lines(
         for grade in grades:
             yield from grade_lines(grade, said, style, width)
         shown = [grade for grade in grades if grade.failure is None]
-        yield from _unsaid(shown, said, case, turn, style, width)
+        yield from _write_unsaid(shown, said, case, turn, style, width)
 
 
 def _asked_lines(case: Case | None, turn: int | None, style: Style, width: int) -> Iterator[str]:
@@ -122,7 +122,7 @@ def _beside_both_sides(grade: Grade) -> str:
     return f"{named}: {said}" if said else grade_words(grade, name_turn=False)
 
 
-def _unsaid(
+def _write_unsaid(
     grades: Sequence[Grade], said: Said | None, case: Case | None, turn: int | None, style: Style,
     width: int,
 ) -> Iterator[str]:  # fmt: skip

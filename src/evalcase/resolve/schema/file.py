@@ -61,7 +61,7 @@ def describe_suite(graders: Sequence[DeclaredGrader]) -> SuiteSchema:
         "if": {"type": "array"},
         "then": refer_to("caseList"),
         "else": {"if": {"type": "object"}, "then": _mapping_file()},
-        "$defs": _definitions(graders),
+        "$defs": _make_definitions(graders),
     }
 
 
@@ -72,7 +72,7 @@ def describe_sidecar(graders: Sequence[DeclaredGrader]) -> SuiteSchema:
         "$id": "urn:evalcase:sidecar-schema:1",
         "title": "evalcase suite fields",
         "$ref": "#/$defs/sidecar",
-        "$defs": _definitions(graders),
+        "$defs": _make_definitions(graders),
     }
 
 
@@ -93,16 +93,16 @@ def _has_any(names: Sequence[str]) -> SuiteSchema:
     return {"type": "object", "anyOf": [{"required": [name]} for name in names]}
 
 
-def _definitions(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
+def _make_definitions(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
     of_case, of_suite = case_fields(), suite_fields()
     older_of_suite, older_of_case = _names_in(_SUITE_ALIASES), _names_in(_CASE_ALIASES)
-    suite_rules = _rules(_SUITE_ALIASES, of_suite)
-    case_rules = [*_rules(_CASE_ALIASES, of_case), *_talking()]
+    suite_rules = _make_rules(_SUITE_ALIASES, of_suite)
+    case_rules = [*_make_rules(_CASE_ALIASES, of_case), *_make_talk_rules()]
     cases = refer_to("caseList", description="The eval cases. Ids, where given, are unique.")
     return {
         "suite": {
             "title": "Suite",
-            **_fields(
+            **_describe_fields(
                 {**of_suite, "cases": cases},
                 [*older_of_suite, *CASE_CONTAINERS[1:]],
                 [*suite_rules, *_one_container()],
@@ -111,30 +111,30 @@ def _definitions(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
         },
         "sidecar": {
             "title": "Suite fields of a JSONL file",
-            **_fields(_as_in("suite", of_suite), older_of_suite, suite_rules),
+            **_describe_fields(_as_in("suite", of_suite), older_of_suite, suite_rules),
         },
         "caseList": {
             "type": ["array", "null"],
             "minItems": 1,
             "items": refer_to("case"),
         },
-        "case": {"title": "Case", **_fields(of_case, older_of_case, case_rules, _ASKING)},
+        "case": {"title": "Case", **_describe_fields(of_case, older_of_case, case_rules, _ASKING)},
         "caseFile": {
             "title": "Case",
-            **_fields(
+            **_describe_fields(
                 {"$schema": refer_to_field("suite", "$schema"), **_as_in("case", of_case)},
                 older_of_case,
                 case_rules,
                 _ASKING,
             ),
         },
-        "turn": _turn(older_of_case),
-        "user": _user(),
+        "turn": _describe_turn(older_of_case),
+        "user": _describe_user(),
         **gather_parts(graders),
     }
 
 
-def _turn(older: Sequence[str]) -> SuiteSchema:
+def _describe_turn(older: Sequence[str]) -> SuiteSchema:
     """What is said, as text; or a small case."""
     fields = turn_fields()
     return {
@@ -142,15 +142,17 @@ def _turn(older: Sequence[str]) -> SuiteSchema:
         "if": {"type": "object"},
         "then": {
             "title": "Turn",
-            **_fields(fields, older, _alias_rules(_CASE_ALIASES, fields), _INPUTS, groups=False),
+            **_describe_fields(
+                fields, older, _alias_rules(_CASE_ALIASES, fields), _INPUTS, groups=False
+            ),
         },
         "examples": ["And in winter?"],
     }
 
 
-def _user() -> SuiteSchema:
+def _describe_user() -> SuiteSchema:
     """A user whom a target plays, or none."""
-    fields = _fields(user_fields(), (), (), USER_NEEDS, groups=False, all_of_them=True)
+    fields = _describe_fields(user_fields(), (), (), USER_NEEDS, groups=False, all_of_them=True)
     return {
         "type": ["object", "null"],
         "if": {"type": "object"},
@@ -158,7 +160,7 @@ def _user() -> SuiteSchema:
     }
 
 
-def _talking() -> list[SuiteSchema]:
+def _make_talk_rules() -> list[SuiteSchema]:
     """What a case with turns can't have, and one without them neither."""
     only: SuiteSchema = {
         "if": match_absent("turns"),
@@ -177,7 +179,7 @@ def _as_in(part: str, fields: dict[str, SuiteSchema]) -> dict[str, SuiteSchema]:
     return {name: refer_to_field(part, name) for name in fields}
 
 
-def _fields(
+def _describe_fields(
     properties: dict[str, SuiteSchema],
     older: Sequence[str],
     rules: Sequence[SuiteSchema],
@@ -190,7 +192,9 @@ def _fields(
     patterns: they are read, and explained, but no editor offers them; the old grouping where it
     `groups`."""
     primary = {**SUITE_ALIASES, **CASE_ALIASES}
-    grouping: dict[str, SuiteSchema] = {pattern_of([EXECUTION]): _execution()} if groups else {}
+    grouping: dict[str, SuiteSchema] = (
+        {pattern_of([EXECUTION]): _refer_to_execution()} if groups else {}
+    )
     old = [*older, *[EXECUTION] * groups]
     known: list[SuiteSchema] = [{"enum": old}] if old else []
     names = limit_names(
@@ -207,7 +211,7 @@ def _fields(
         "type": "object",
         "properties": properties,
         "patternProperties": {
-            **{pattern_of([name]): _alias(primary[name]) for name in older},
+            **{pattern_of([name]): _describe_alias(primary[name]) for name in older},
             **grouping,
             "^x-": {"description": "Ignored: a place for YAML anchors."},
         },
@@ -215,7 +219,7 @@ def _fields(
     }
 
 
-def _rules(aliases: Aliases, fields: dict[str, SuiteSchema]) -> list[SuiteSchema]:
+def _make_rules(aliases: Aliases, fields: dict[str, SuiteSchema]) -> list[SuiteSchema]:
     """What several fields decide together.
 
     An alias is checked only when its primary is not there; beside it, it is ignored.
@@ -251,7 +255,7 @@ def _shape_of(field: SuiteSchema) -> SuiteSchema:
     return {key: value for key, value in field.items() if key not in ("description", "examples")}
 
 
-def _alias(primary: str) -> SuiteSchema:
+def _describe_alias(primary: str) -> SuiteSchema:
     about = f"The old name of `{primary}`: `evalcase migrate` renames it."
     if primary != "cases":
         about += f" Beside `{primary}` it is ignored."
@@ -259,7 +263,7 @@ def _alias(primary: str) -> SuiteSchema:
     return {"description": about, "if": {"type": "string"}, "then": {"deprecated": True}}
 
 
-def _execution() -> SuiteSchema:
+def _refer_to_execution() -> SuiteSchema:
     return refer_to(
         "execution", description="An older grouping: write `target` and `graders` instead."
     )

@@ -77,7 +77,7 @@ def aliases_of(graders: Sequence[DeclaredGrader]) -> list[GraderAlias]:
 def alias_parts(aliases: Iterable[GraderAlias]) -> dict[str, SuiteSchema]:
     """The options that those take whose options are called otherwise; `type` is among them."""
     return {
-        each.part: {"title": each.names[0], **_options(each)}
+        each.part: {"title": each.names[0], **_describe_options(each)}
         for each in aliases
         if not each.has_our_options
     }
@@ -91,7 +91,7 @@ def any_alias(aliases: Iterable[GraderAlias]) -> SuiteSchema:
 
 def typed_alias(alias: GraderAlias) -> SuiteSchema:
     """What stands beside its name in `type`, as far as our name doesn't say it."""
-    return _said(alias) if alias.has_our_options else refer_to(alias.part)
+    return _forbid_said(alias) if alias.has_our_options else refer_to(alias.part)
 
 
 def named_alias(alias: GraderAlias, argument: SuiteSchema) -> SuiteSchema:
@@ -100,13 +100,13 @@ def named_alias(alias: GraderAlias, argument: SuiteSchema) -> SuiteSchema:
     if alias.grader.kind.takes_mapping:
         return {**about, **argument}
     if alias.has_our_options:
-        options: list[SuiteSchema] = [refer_to(part_of(alias.grader)), _said(alias)]
+        options: list[SuiteSchema] = [refer_to(part_of(alias.grader)), _forbid_said(alias)]
     else:
         options = [refer_to(alias.part), {"type": "object", "properties": {"type": False}}]
     return {**about, "if": {"type": "object"}, "then": {"allOf": options}, "else": argument}
 
 
-def _said(alias: GraderAlias) -> SuiteSchema:
+def _forbid_said(alias: GraderAlias) -> SuiteSchema:
     """What the name itself says is not said again."""
     return {"type": "object", "properties": dict.fromkeys(alias.spelling.adds, _NOTHING)}
 
@@ -114,7 +114,7 @@ def _said(alias: GraderAlias) -> SuiteSchema:
 _NOTHING: SuiteSchema = {"type": "null"}
 
 
-def _options(alias: GraderAlias) -> SuiteSchema:
+def _describe_options(alias: GraderAlias) -> SuiteSchema:
     """The options by the names that may be written; one that has several names has one of them."""
     spelling, fields = alias.spelling, {"type": _TYPE}
     fields |= dict.fromkeys(spelling.refuses, _NOTHING)

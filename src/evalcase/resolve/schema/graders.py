@@ -37,12 +37,12 @@ def grader_parts(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
     aliases = aliases_of(graders)
     return {
         "graders": {"type": ["array", "null"], "items": refer_to("grader")},
-        "grader": _grader(graders, aliases),
-        "graderName": _name(graders, aliases),
-        "typedGrader": _typed(graders, aliases),
-        "namedGrader": _named(graders, aliases),
+        "grader": _describe_grader(graders, aliases),
+        "graderName": _describe_name(graders, aliases),
+        "typedGrader": _describe_typed(graders, aliases),
+        "namedGrader": _describe_named(graders, aliases),
         _SHARED: {"properties": properties_of(SHARED, nullable=True)},
-        **{part_of(each): _options(each) for each in graders},
+        **{part_of(each): _describe_options(each) for each in graders},
         **alias_parts(aliases),
     }
 
@@ -51,7 +51,9 @@ _SHARED = "graderOptions"
 """What every kind can be told, which is said once."""
 
 
-def _grader(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> SuiteSchema:
+def _describe_grader(
+    graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]
+) -> SuiteSchema:
     """A name, `{name: argument}`, `{name: {options}}` or `{type: name, …}`."""
     by_type: SuiteSchema = {"type": "object", "required": ["type"]}
     spelled: SuiteSchema = {
@@ -63,8 +65,8 @@ def _grader(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -
         {"if": {"type": "string"}, "then": refer_to("graderName")},
         {"if": {"type": "object"}, "then": spelled},
     ]
-    incomplete = [each.kind.name for each in graders if _needed(each)]
-    incomplete += [name for each in aliases if _needed(each.grader) for name in each.names]
+    incomplete = [each.kind.name for each in graders if _list_needed(each)]
+    incomplete += [name for each in aliases if _list_needed(each.grader) for name in each.names]
     if incomplete:
         # Its title is what editors say is expected in the place of the name alone.
         more: SuiteSchema = {"type": "object", "title": "{name: argument}"}
@@ -73,11 +75,13 @@ def _grader(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -
     return {"title": "Grader", "type": ["string", "object"], "allOf": rules}
 
 
-def _needed(grader: DeclaredGrader) -> list[str]:
+def _list_needed(grader: DeclaredGrader) -> list[str]:
     return [name for name, each in grader.options.items() if each.needed]
 
 
-def _name(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> SuiteSchema:
+def _describe_name(
+    graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]
+) -> SuiteSchema:
     """The name of a grader with the sentence about it, or with what it names behind a colon."""
     names: list[SuiteSchema] = [
         {"const": each.kind.name, "description": each.kind.about} for each in graders
@@ -89,7 +93,7 @@ def _name(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> 
     return {
         "type": "string",
         "anyOf": [*names, *map(_with_colon, longer), *older],
-        "allOf": [{"if": _with_colon(each), "then": _whole(each)} for each in longer],
+        "allOf": [{"if": _with_colon(each), "then": _match_whole_name(each)} for each in longer],
     }
 
 
@@ -97,14 +101,14 @@ def _with_colon(grader: DeclaredGrader) -> SuiteSchema:
     return {"type": "string", "pattern": f"^{escape_name(grader.kind.name)}:"}
 
 
-def _whole(grader: DeclaredGrader) -> SuiteSchema:
+def _match_whole_name(grader: DeclaredGrader) -> SuiteSchema:
     """What it names behind a colon, as its option declares it."""
     assert grader.in_name is not None
     pattern = str(options_of(grader.made_by)[grader.in_name].shape.schema()["pattern"])
     return {"pattern": f"^{escape_name(grader.kind.name)}:{pattern.removeprefix('^')}"}
 
 
-def _options(grader: DeclaredGrader) -> SuiteSchema:
+def _describe_options(grader: DeclaredGrader) -> SuiteSchema:
     """The options of a kind as a mapping."""
     own = properties_of(grader.options, nullable=True)
     shared = properties_of(SHARED, nullable=True)
@@ -112,17 +116,23 @@ def _options(grader: DeclaredGrader) -> SuiteSchema:
         name: refer_to_field(_SHARED, name) if each == shared.get(name) else each
         for name, each in own.items()
     }
-    return {"title": grader.kind.name, **describe_mapping(properties), "required": _needed(grader)}
+    return {
+        "title": grader.kind.name,
+        **describe_mapping(properties),
+        "required": _list_needed(grader),
+    }
 
 
-def _fields(grader: DeclaredGrader, without: str | None = None) -> SuiteSchema:
+def _refer_to_options(grader: DeclaredGrader, without: str | None = None) -> SuiteSchema:
     """The options of a kind where they stand beside something else."""
     return {
         name: refer_to_field(part_of(grader), name) for name in grader.options if name != without
     }
 
 
-def _typed(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> SuiteSchema:
+def _describe_typed(
+    graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]
+) -> SuiteSchema:
     """A grader by its `type`, with its options beside it."""
     rules: list[SuiteSchema] = []
     for each in graders:
@@ -153,13 +163,15 @@ def _has_type(schema: SuiteSchema) -> SuiteSchema:
 def _beside_type(grader: DeclaredGrader, without: str | None = None) -> SuiteSchema:
     properties: SuiteSchema = {
         "type": {"description": grader.kind.about},
-        **_fields(grader, without),
+        **_refer_to_options(grader, without),
     }
-    needed = [name for name in _needed(grader) if name != without]
+    needed = [name for name in _list_needed(grader) if name != without]
     return {"title": grader.kind.name, **describe_mapping(properties), "required": needed}
 
 
-def _named(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> SuiteSchema:
+def _describe_named(
+    graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]
+) -> SuiteSchema:
     """A grader by its name, with its argument or its options as the value."""
     longer = [each for each in graders if each.in_name is not None]
     return {
@@ -175,16 +187,16 @@ def _named(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) ->
             **{str(_with_colon(each)["pattern"]): _beside_name(each) for each in longer},
             **{each.pattern: named_alias(each, _argument_of(each)) for each in aliases},
         },
-        "allOf": [limit_names(_key(graders, longer, aliases))],
+        "allOf": [limit_names(_describe_key(graders, longer, aliases))],
     }
 
 
 def _argument_of(alias: GraderAlias) -> SuiteSchema:
     name = alias.argument
-    return {"type": "null"} if name is None else _argument(alias.grader, name)
+    return {"type": "null"} if name is None else _describe_argument(alias.grader, name)
 
 
-def _key(
+def _describe_key(
     graders: Sequence[DeclaredGrader],
     longer: Sequence[DeclaredGrader],
     aliases: Sequence[GraderAlias],
@@ -193,20 +205,20 @@ def _key(
     if aliases:
         names = {"if": any_alias(aliases), "then": True, "else": names}
     for each in longer:
-        names = {"if": _with_colon(each), "then": _whole(each), "else": names}
+        names = {"if": _with_colon(each), "then": _match_whole_name(each), "else": names}
     return {"type": "string", **names}
 
 
 def _beside_name(grader: DeclaredGrader) -> SuiteSchema:
     """The options that are left where the argument stands in the name."""
-    fields = describe_mapping(_fields(grader, without=grader.in_name))
+    fields = describe_mapping(_refer_to_options(grader, without=grader.in_name))
     return {"description": grader.kind.about, **fields, "type": ["object", "null"]}
 
 
 def _argument_or_options(grader: DeclaredGrader) -> SuiteSchema:
     about: SuiteSchema = {"description": grader.kind.about}
     name = grader.kind.argument
-    if any(each != name for each in _needed(grader)):
+    if any(each != name for each in _list_needed(grader)):
         # The argument can't stand alone.
         return refer_to(part_of(grader), **about)
     if name is None:
@@ -214,7 +226,7 @@ def _argument_or_options(grader: DeclaredGrader) -> SuiteSchema:
         more: SuiteSchema = {"type": "object", "title": f"options of {grader.kind.name}"}
         nothing: SuiteSchema = {"if": {"type": "null"}, "then": True, "else": more}
         return {**about, **_or_options(grader, nothing)}
-    argument = _argument(grader, name)
+    argument = _describe_argument(grader, name)
     if grader.kind.takes_mapping:
         return {**about, **argument}
     kinds = argument.pop("type", None)
@@ -231,7 +243,7 @@ def _or_options(grader: DeclaredGrader, argument: SuiteSchema) -> SuiteSchema:
     return {"if": {"type": "object"}, "then": refer_to(part_of(grader)), "else": argument}
 
 
-def _argument(grader: DeclaredGrader, name: str) -> SuiteSchema:
+def _describe_argument(grader: DeclaredGrader, name: str) -> SuiteSchema:
     found: JSON = properties_of({name: grader.options[name]}, nullable=True)[name]
     assert isinstance(found, dict)
     argument: SuiteSchema = {key: value for key, value in found.items() if key != "description"}

@@ -15,17 +15,17 @@ from evalcase.resolve.schema.words import (
 def message_parts() -> dict[str, SuiteSchema]:
     """What `input` and `expected_output` refer to, by name."""
     return {
-        "input": _input(),
+        "input": _describe_input(),
         "expectedOutput": _expected_output(),
         "looksLikeMessage": _looks_like_message(),
         "begunMessage": _begun_message(),
-        "message": _message(),
+        "message": _describe_message(),
         "part": _content_part(),
         "toolCall": _tool_call(),
     }
 
 
-def _input() -> SuiteSchema:
+def _describe_input() -> SuiteSchema:
     messages: SuiteSchema = {
         "type": "array",
         "minItems": 1,
@@ -78,14 +78,14 @@ def _begun_message() -> SuiteSchema:
     }
 
 
-def _message() -> SuiteSchema:
+def _describe_message() -> SuiteSchema:
     """One message. It may have keys of its own."""
     return {
         "type": "object",
         "required": ["role"],
         "properties": {
             "role": {"description": "Who speaks.", "enum": list(ROLES)},
-            "content": _content(),
+            "content": _describe_content(),
             "tool_calls": describe_optional(
                 "array",
                 "The tools that this message calls, in order.",
@@ -99,7 +99,7 @@ def _message() -> SuiteSchema:
     }
 
 
-def _content() -> SuiteSchema:
+def _describe_content() -> SuiteSchema:
     """Any value; a list is read as parts, so that editors can complete them."""
     parts: SuiteSchema = {"type": "array", "items": refer_to("part", title="Content part")}
     about = "Text, a list of parts, or any other value."

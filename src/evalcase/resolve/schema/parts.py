@@ -29,10 +29,10 @@ def gather_parts(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
     """Everything that the fields of cases and suites refer to, by name."""
     return {
         **message_parts(),
-        "rubric": _rubric(),
+        "rubric": _describe_rubric(),
         **grader_parts(graders),
-        "repeat": _repeat(),
-        "execution": _execution(),
+        "repeat": _describe_repeat(),
+        "execution": _describe_execution(),
     }
 
 
@@ -68,7 +68,7 @@ def _in_execution(properties: SuiteSchema) -> SuiteSchema:
     return {"patternProperties": {pattern_of(["execution"]): inner}}
 
 
-def _execution() -> SuiteSchema:
+def _describe_execution() -> SuiteSchema:
     # What they hold is checked by `execution_rules`, where it is used at all.
     fields = {
         "target": describe_anything("The target; write `target` instead."),
@@ -77,14 +77,14 @@ def _execution() -> SuiteSchema:
     return {**describe_mapping(fields), "type": ["object", "null"]}
 
 
-def _rubric() -> SuiteSchema:
+def _describe_rubric() -> SuiteSchema:
     fields: SuiteSchema = {
         "id": describe_optional("string", "A name for this point in reports.", minLength=1),
         "text": describe_optional("string", "What a good answer does.", pattern=r"\S"),
         "description": describe_optional("string", "Another name for `text`.", pattern=r"\S"),
         "weight": describe_weight(),
         "required": describe_must_pass(),
-        "levels": _levels(),
+        "levels": _describe_levels(),
     }
     point = describe_mapping(fields)
     rules = [
@@ -102,7 +102,7 @@ def _rubric() -> SuiteSchema:
     }
 
 
-def _levels() -> SuiteSchema:
+def _describe_levels() -> SuiteSchema:
     """What answers of each level are like, numbered from 0."""
     about = "What an answer of each level is like, from 0 to the best."
     return {**Levels().schema(), "type": ["object", "null"], "description": about}
@@ -114,7 +114,7 @@ def _rules_of(schema: SuiteSchema) -> list[object]:
     return rules
 
 
-def _repeat() -> SuiteSchema:
+def _describe_repeat() -> SuiteSchema:
     fields: SuiteSchema = {
         "times": {
             "type": "integer",

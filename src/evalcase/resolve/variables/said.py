@@ -38,8 +38,10 @@ class OnceSaid:
         """Forget what was found since then and is known, and point at variables where it is their
         values that are wrong. What counts as an error still does."""
         if len(findings.found) > start.found:
-            found = [_pointed(each, tagged, variables) for each in findings.found[start.found :]]
-            new = [each for each in found if _is_new(_key(each), self._found)]
+            found = [
+                _point_finding(each, tagged, variables) for each in findings.found[start.found :]
+            ]
+            new = [each for each in found if _is_new(_key_of_finding(each), self._found)]
             findings.found[start.found :] = new
         if len(findings.files) > start.files:
             files = findings.files[start.files :]
@@ -48,7 +50,7 @@ class OnceSaid:
             ]
 
 
-def _key(finding: Finding) -> tuple[object, ...]:
+def _key_of_finding(finding: Finding) -> tuple[object, ...]:
     """What makes two findings the same. A tag that is wrong is so for every row of a table."""
     told = finding.within or finding.message
     return finding.code, finding.path, finding.at, told
@@ -61,7 +63,9 @@ def _is_new(key: tuple[object, ...], known: set[tuple[object, ...]]) -> bool:
     return True
 
 
-def _pointed(finding: Finding, tagged: Iterable[TaggedValue], variables: VariableValues) -> Finding:
+def _point_finding(
+    finding: Finding, tagged: Iterable[TaggedValue], variables: VariableValues
+) -> Finding:
     """The finding at the value of a variable, if that is what it is about."""
     if finding.within is not None:
         return finding

@@ -59,7 +59,7 @@ class TaggedValue:
 
     def render(self, variables: VariableValues, findings: Findings) -> Any:
         """The value with every tag replaced; what can't be is reported."""
-        return _render(self._node, variables, findings)
+        return _render_node(self._node, variables, findings)
 
     def source_of(self, path: KeyPath, variables: VariableValues) -> tuple[KeyPath, KeyPath | None]:
         """The whole text in which a path ends that a tag has become, and where the value of that
@@ -134,14 +134,14 @@ class _Fields:
         self.fields = fields
 
 
-def _render(node: Any, variables: VariableValues, findings: Findings) -> Any:
+def _render_node(node: Any, variables: VariableValues, findings: Findings) -> Any:
     kind_of = type(node)
     if kind_of is _Text:
         return _render_text(node, variables, findings)
     if kind_of is _Listing:
-        return [_render(item, variables, findings) for item in node.items]
+        return [_render_node(item, variables, findings) for item in node.items]
     if kind_of is _Fields:
-        return {key: _render(item, variables, findings) for key, item in node.fields.items()}
+        return {key: _render_node(item, variables, findings) for key, item in node.fields.items()}
     return node
 
 

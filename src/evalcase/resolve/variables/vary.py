@@ -47,7 +47,7 @@ def vary_case(
     """The cases that `raw` stands for; None, with findings, for each that has errors."""
     suite = shared.variables
     is_rendered = type(raw) is not dict or raw.get("rendered") is True
-    if is_rendered or (not _declares(raw) and (suite is None or not suite.declares)):
+    if is_rendered or (not _has_variables(raw) and (suite is None or not suite.declares)):
         _check_rendered(raw, path, findings)
         plain = shared if suite is None else suite.plain(shared)
         yield resolve_case(raw, path, findings, ids, plain, vocabulary)
@@ -63,7 +63,7 @@ def vary_case(
     yield from varying.cases()
 
 
-def _declares(raw: dict[str, Any]) -> bool:
+def _has_variables(raw: dict[str, Any]) -> bool:
     """Whether a case says anything of variables; null says nothing."""
     return any(raw.get(name) is not None for name in VARYING)
 

@@ -26,7 +26,7 @@ class _Searcher:
 
     def find(self, search: Search, limit_s: float) -> MatchSpan | None:
         """Where it is. It is called in a thread, which waits without holding up others."""
-        process = self._process = self._process or _start()
+        process = self._process = self._process or _start_process()
         assert process.stdin is not None
         assert process.stdout is not None
         asked = json.dumps({**search._asdict(), "limit_s": limit_s})
@@ -37,7 +37,7 @@ class _Searcher:
         except (OSError, ValueError):  # it has ended, or was ended
             line = b""
         if not line.endswith(b"\n"):
-            raise _ended(self.end(), search, limit_s)
+            raise _explain_end(self.end(), search, limit_s)
         found = json.loads(line)
         return None if found is None else MatchSpan(*found)
 
@@ -58,7 +58,7 @@ class _Searcher:
         return ended if code is None else code
 
 
-def _start() -> Popen[bytes]:
+def _start_process() -> Popen[bytes]:
     try:
         # A session of its own: Ctrl-C is for evalcase, which then ends it by closing its input.
         return Popen(  # noqa: S603 - this Python and a file of this package
@@ -70,7 +70,7 @@ def _start() -> Popen[bytes]:
         raise EvalcaseError(why) from None
 
 
-def _ended(code: int, search: Search, limit_s: float) -> EvalcaseError:
+def _explain_end(code: int, search: Search, limit_s: float) -> EvalcaseError:
     shown = search.pattern if len(search.pattern) <= 60 else f"{search.pattern[:60]}…"
     if code == -getattr(signal, "SIGALRM", 0):
         where = f"a text of {len(search.text):,} characters"

@@ -47,7 +47,7 @@ def end_guards() -> None:
     while _guards:
         guard = _guards.pop()
         guard.kill()
-        _close(guard)
+        _close_guard(guard)
         guard.wait()
 
 
@@ -59,10 +59,10 @@ def _let_go_in_children() -> None:
 
 def _let_go() -> None:
     for guard in _guards:
-        _close(guard)
+        _close_guard(guard)
 
 
-def _close(guard: Popen[bytes]) -> None:
+def _close_guard(guard: Popen[bytes]) -> None:
     assert guard.stdin is not None
     guard.stdin.close()
 
@@ -143,7 +143,7 @@ def send_signal(processes: dict[int, int], number: int) -> None:
         except OSError as error:
             # Gone already; or a kernel that can't: then there is a moment between look and signal.
             if error.errno == errno.ENOSYS and find_birth(pid) == when:
-                _kill(pid, number)
+                _kill_process(pid, number)
             continue
         try:
             if find_birth(pid) == when:
@@ -154,7 +154,7 @@ def send_signal(processes: dict[int, int], number: int) -> None:
             os.close(held)
 
 
-def _kill(pid: int, number: int) -> None:
+def _kill_process(pid: int, number: int) -> None:
     with suppress(OSError):
         os.kill(pid, number)
 

@@ -49,7 +49,7 @@ class LineWorkers:
         process = process or await self._take()
         try:
             id = f"x{next(self._numbers)}"
-            reply = await _exchange(process, {**given, "id": id}, id, self._check)
+            reply = await _exchange_lines(process, {**given, "id": id}, id, self._check)
         except BaseException:
             await process.end()
             raise
@@ -101,15 +101,17 @@ class LineWorkers:
         return process
 
 
-async def _exchange(
+async def _exchange_lines(
     process: Process, given: Mapping[str, object], id: str, check: CheckReply
 ) -> dict[str, JSON]:
     if process.unread:
-        raise _odd(process, "the worker wrote a line before it was asked", process.unread)
+        raise _make_odd_error(
+            process, "the worker wrote a line before it was asked", process.unread
+        )
     process.write(json.dumps(given).encode() + b"\n")
     data, truncated = await process.read_line()
     if truncated and not data.endswith(b"\n"):
-        raise _odd(process, f"the worker's reply is longer than {len(data)} bytes", data)
+        raise _make_odd_error(process, f"the worker's reply is longer than {len(data)} bytes", data)
     if not data.endswith(b"\n"):
         await process.wait()
         raise process.failure("the worker ended without an answer: it", data)
@@ -117,17 +119,17 @@ async def _exchange(
         reply = parse_json(data)
     except BadJsonError as error:
         why = f"the worker's reply is not JSON ({error}); logs go to stderr"
-        raise _odd(process, why, data) from None
+        raise _make_odd_error(process, why, data) from None
     complaint = check(reply if isinstance(reply, dict) else {})
     if complaint is not None or not isinstance(reply, dict):
-        raise _odd(process, f"the worker's reply {complaint}", data)
+        raise _make_odd_error(process, f"the worker's reply {complaint}", data)
     if reply.get("id") != id:
         why = f"the worker's reply has the id {reply.get('id')!r:.80}, not {id!r}"
-        raise _odd(process, why, data)
+        raise _make_odd_error(process, why, data)
     return reply
 
 
-def _odd(process: Process, what: str, data: bytes) -> TargetError:
+def _make_odd_error(process: Process, what: str, data: bytes) -> TargetError:
     details = {**process.details(), "output": cut_bytes(data)}
     return TargetError(f"{what}: {_first_line(data)}", kind="protocol", details=details)
 

@@ -175,7 +175,7 @@ def _find_family(family: _Family, known: dict[int, int]) -> dict[int, int]:
 def find_children(parent: int) -> Iterator[int]:
     """The processes that a process is the parent of."""
     if not _lists_children():
-        yield from _scan(parent)
+        yield from _scan_children(parent)
         return
     try:
         threads = os.listdir(f"/proc/{parent}/task")
@@ -194,7 +194,7 @@ def _lists_children() -> bool:
     return os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
 
-def _scan(parent: int) -> Iterator[int]:
+def _scan_children(parent: int) -> Iterator[int]:
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:

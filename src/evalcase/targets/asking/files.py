@@ -46,7 +46,7 @@ def has_files(question: Question) -> bool:
 def load_files(question: Question, root: str, *, any_kind: bool = False) -> Files:
     """Every file of a question. Raise TargetError for one that can't be sent."""
     names = dict.fromkeys(named_files(question.messages))
-    return {name: _load(name, question, root, any_kind) for name in names}
+    return {name: _load_file(name, question, root, any_kind) for name in names}
 
 
 def describe_files(question: Question, root: str) -> JSON:
@@ -68,11 +68,11 @@ def image_type(start: bytes) -> str | None:
     return found if found != "application/pdf" else None
 
 
-def _load(name: str, question: Question, root: str, any_kind: bool) -> ContentFile:
+def _load_file(name: str, question: Question, root: str, any_kind: bool) -> ContentFile:
     if name not in question.files:
         why = f"it is not among the files of case `{question.case}`"
         raise TargetError(f"`{name:.200}` can't be read: {why}")
-    data = _read(name, question.files[name], root)
+    data = _read_bytes(name, question.files[name], root)
     kind = image_type(data[:16])
     if kind is None and data.startswith(b"%PDF-"):
         kind = "application/pdf"
@@ -87,7 +87,7 @@ def _load(name: str, question: Question, root: str, any_kind: bool) -> ContentFi
         raise TargetError(f"`{name}` can't be sent to a model: {what}") from None
 
 
-def _read(name: str, path: str, root: str) -> bytes:
+def _read_bytes(name: str, path: str, root: str) -> bytes:
     # It lay in the project of its suite, which may be another, when it was looked for.
     inside = root if is_inside(path, os.path.realpath(root)) else os.path.dirname(path)
     try:

@@ -35,17 +35,17 @@ def read_anthropic_answer(value: dict[str, Any], warn: Warn) -> ReadAnswer:
     if not blocks and value.get("stop_reason") is None:
         raise _no_answer("its `content` is empty", value)
     try:
-        messages = read_messages([_message(blocks, value.get("stop_reason"))])
+        messages = read_messages([_make_message(blocks, value.get("stop_reason"))])
     except TargetError as error:
         raise _no_answer(str(error), value) from None
     usage = value.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     written = counts.get(_WRITTEN)
-    answer = Answer(messages, read_usage(_counts(counts), warn), model=read_model(value))
+    answer = Answer(messages, read_usage(_count_tokens(counts), warn), model=read_model(value))
     return ReadAnswer(answer, written if isinstance(written, int) else 0)
 
 
-def _message(blocks: list[dict[str, Any]], reason: JSON) -> dict[str, JSON]:
+def _make_message(blocks: list[dict[str, Any]], reason: JSON) -> dict[str, JSON]:
     texts = [block for block in blocks if block.get("type") == "text"]
     uses = [block for block in blocks if block.get("type") == "tool_use"]
     rest = [block for block in blocks if block.get("type") not in ("text", "tool_use")]
@@ -56,7 +56,7 @@ def _message(blocks: list[dict[str, Any]], reason: JSON) -> dict[str, JSON]:
     if texts or not uses:
         message["content"] = "".join(block["text"] for block in texts)
     if uses:
-        message["tool_calls"] = [_call(block) for block in uses]
+        message["tool_calls"] = [_make_call(block) for block in uses]
     if rest:
         message["blocks"] = list(rest)
     if cited:
@@ -64,13 +64,13 @@ def _message(blocks: list[dict[str, Any]], reason: JSON) -> dict[str, JSON]:
     return message if reason is None else {**message, "stop_reason": reason}
 
 
-def _call(block: dict[str, Any]) -> JSON:
+def _make_call(block: dict[str, Any]) -> JSON:
     pairs = {"tool": block.get("name"), "input": block.get("input"), **block}
     kept = {key: item for key, item in pairs.items() if key not in ("type", "name")}
     return {key: item for key, item in kept.items() if item is not None}
 
 
-def _counts(usage: dict[str, Any]) -> JSON:
+def _count_tokens(usage: dict[str, Any]) -> JSON:
     """Unknown as long as the API doesn't say; then its three kinds of input together."""
     kinds = [usage.get("input_tokens"), usage.get(_READ), usage.get(_WRITTEN)]
     counts = [count for count in kinds if isinstance(count, int)]

@@ -41,13 +41,13 @@ class AnthropicBatches:
         was made next to it. Whose it is only its answers tell, by the ids of their questions."""
         at, found = datetime.fromisoformat(sent.at), dict[str, timedelta]()
         async for each in _made_since(client, at - _EARLIER):
-            if _look(each).questions == sent.questions:
+            if _look_at_batch(each).questions == sent.questions:
                 found[id_of(each, "a batch")] = abs((_made_at(each) or at) - at)
         for id in sorted(found, key=found.__getitem__):
             yield id
 
     async def look(self, client: BatchClient, id: str) -> BatchLook:
-        return _look(await client.get(f"{_PATH}/{id}"))
+        return _look_at_batch(await client.get(f"{_PATH}/{id}"))
 
     async def places(self, client: BatchClient, id: str) -> list[str]:
         del client
@@ -71,7 +71,7 @@ class AnthropicBatches:
         raise batch_error(f"the batch has no answer: {how}: {said}", status=how)
 
 
-def _look(batch: dict[str, Any]) -> BatchLook:
+def _look_at_batch(batch: dict[str, Any]) -> BatchLook:
     counts = batch.get("request_counts")
     known = {name: count_of(count) for name, count in (counts or {}).items()}
     questions, status = sum(known.values()), str(batch.get("processing_status"))

@@ -41,12 +41,16 @@ def write_anthropic_messages(question: Question, files: Files, warn: Warn) -> di
     for turn in turns:
         warn_of_extras(turn, _EXTRAS, "Anthropic's API", warn)
     first = next((at for at, turn in enumerate(turns) if turn.role not in _SYSTEM), len(turns))
-    system = [block for turn in turns[:first] for block in _blocks(turn.content, files, warn)]
-    messages: JSON = list(_merged(turns[first:], files, warn))
-    return {"system": _shortest(system), "messages": messages} if system else {"messages": messages}
+    system = [block for turn in turns[:first] for block in _write_blocks(turn.content, files, warn)]
+    messages: JSON = list(_merge_turns(turns[first:], files, warn))
+    return (
+        {"system": _shorten_blocks(system), "messages": messages}
+        if system
+        else {"messages": messages}
+    )
 
 
-def _merged(turns: list[ChatTurn], files: Files, warn: Warn) -> list[JSON]:
+def _merge_turns(turns: list[ChatTurn], files: Files, warn: Warn) -> list[JSON]:
     merged: list[tuple[str, list[JSON]]] = []
     for turn in turns:
         if turn.role in _SYSTEM:
@@ -55,13 +59,15 @@ def _merged(turns: list[ChatTurn], files: Files, warn: Warn) -> list[JSON]:
         if not merged or merged[-1][0] != role:
             merged.append((role, []))
         merged[-1][1].extend(_turn_blocks(turn, files, warn))
-    return [{"role": role, "content": _shortest(_results_first(each))} for role, each in merged]
+    return [
+        {"role": role, "content": _shorten_blocks(_results_first(each))} for role, each in merged
+    ]
 
 
 def _turn_blocks(turn: ChatTurn, files: Files, warn: Warn) -> list[JSON]:
-    blocks = _blocks(turn.content, files, warn)
+    blocks = _write_blocks(turn.content, files, warn)
     if turn.role == "tool":
-        return [_result(turn, blocks)]
+        return [_write_result(turn, blocks)]
     if turn.role in _SYSTEM:
         before: JSON = {"type": "text", "text": "<system>"}
         after: JSON = {"type": "text", "text": "</system>"}
@@ -70,19 +76,19 @@ def _turn_blocks(turn: ChatTurn, files: Files, warn: Warn) -> list[JSON]:
         blocks = []  # the API refuses an empty text, and beside a call it says nothing
     kept = turn.extras.get("blocks")
     before_all = kept if isinstance(kept, list) else []
-    return [*before_all, *blocks, *map(_use, turn.calls)]
+    return [*before_all, *blocks, *map(_write_use, turn.calls)]
 
 
-def _result(turn: ChatTurn, blocks: list[JSON]) -> JSON:
+def _write_result(turn: ChatTurn, blocks: list[JSON]) -> JSON:
     result: dict[str, JSON] = {"type": "tool_result", "tool_use_id": turn.call_id}
     if blocks:
-        result["content"] = _shortest(blocks)
+        result["content"] = _shorten_blocks(blocks)
     if "is_error" in turn.extras:
         result["is_error"] = turn.extras["is_error"]
     return result
 
 
-def _use(call: SentCall) -> JSON:
+def _write_use(call: SentCall) -> JSON:
     if not isinstance(call.arguments, dict):
         what = f"input is {describe_kind(call.arguments)}, and Anthropic's API takes a mapping"
         raise TargetError(f"a call of `{call.name}` can't be sent: its {what}")
@@ -96,32 +102,32 @@ def _results_first(blocks: list[JSON]) -> list[JSON]:
     )
 
 
-def _shortest(blocks: list[JSON]) -> JSON:
+def _shorten_blocks(blocks: list[JSON]) -> JSON:
     """One plain text as itself, which says the same and is easier to read in a record."""
     if len(blocks) == 1 and isinstance(blocks[0], dict) and blocks[0].keys() == {"type", "text"}:
         return blocks[0]["text"]
     return blocks
 
 
-def _blocks(content: JSON, files: Files, warn: Warn) -> list[JSON]:
+def _write_blocks(content: JSON, files: Files, warn: Warn) -> list[JSON]:
     parts = read_content_parts(content, files)
     if any(isinstance(part, ImagePart) and "detail" in part.extras for part in parts):
         warn("`detail` of an image is not sent: Anthropic's API doesn't know it")
-    return [_block(part) for part in parts]
+    return [_write_block(part) for part in parts]
 
 
-def _block(part: ContentPart) -> JSON:
+def _write_block(part: ContentPart) -> JSON:
     if isinstance(part, TextPart):
         return {"type": "text", "text": part.text, **part.extras}
     if isinstance(part, ImagePart):
-        return _image(part)
+        return _write_image(part)
     if isinstance(part, PdfPart):
         source: JSON = {"type": "base64", "media_type": "application/pdf", "data": part.data}
         return {"type": "document", "source": source, "title": part.name, **part.extras}
-    return _other(part)
+    return _write_other(part)
 
 
-def _image(part: ImagePart) -> JSON:
+def _write_image(part: ImagePart) -> JSON:
     extras = {key: value for key, value in part.extras.items() if key != "detail"}
     source: JSON = {"type": "base64", "media_type": part.media_type, "data": part.data}
     if part.url is not None:
@@ -129,7 +135,7 @@ def _image(part: ImagePart) -> JSON:
     return {"type": "image", "source": source, **extras}
 
 
-def _other(part: dict[str, JSON]) -> JSON:
+def _write_other(part: dict[str, JSON]) -> JSON:
     image = part.get("image_url") if part["type"] == "image_url" else None
     url = image.get("url") if isinstance(image, dict) else image
-    return _image(read_address(url, {})) if isinstance(url, str) else part
+    return _write_image(read_address(url, {})) if isinstance(url, str) else part

@@ -42,7 +42,7 @@ class BatchAnswers:
     def _add(self, line: bytes, has_answer: HasAnswer, is_ours: IsOurs) -> bool:
         if not line.strip():
             return False
-        row = _parsed(line)
+        row = _parse_row(line)
         id = row.get("custom_id")
         if not isinstance(id, str) or not is_ours(id):
             return False
@@ -65,7 +65,7 @@ class BatchAnswers:
         if known is None:
             return None
         self._file.seek(known[0])
-        return _parsed(self._file.readline())
+        return _parse_row(self._file.readline())
 
     def close(self) -> None:
         self._file.close()
@@ -76,7 +76,7 @@ def open_answers() -> BatchAnswers:
     return BatchAnswers(TemporaryFile("w+b"))
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
+def _parse_row(line: bytes) -> dict[str, Any]:
     try:
         row = parse_json(line)
     except BadJsonError as error:

@@ -34,16 +34,16 @@ class BatchClient:
 
     async def get(self, path: str, **query: str) -> dict[str, Any]:
         async with self._send("GET", path + ("?" + urlencode(query) if query else "")) as reply:
-            return await _object(reply)
+            return await _read_object(reply)
 
     async def post(self, path: str, value: JSON) -> dict[str, Any]:
         async with self._send("POST", path, dumps(value).encode()) as reply:
-            return await _object(reply)
+            return await _read_object(reply)
 
     async def post_draft(self, path: str, draft: DraftFile) -> dict[str, Any]:
         body = draft.finish()
         async with self._send("POST", path, body, draft.form.content_type) as reply:
-            return await _object(reply)
+            return await _read_object(reply)
 
     async def download(
         self, path: str, into: BatchAnswers, has_answer: HasAnswer, is_ours: IsOurs
@@ -77,7 +77,7 @@ def count_of(value: object) -> int:
     return value if type(value) is int and value >= 0 else 0
 
 
-async def _object(reply: Reply) -> dict[str, Any]:
+async def _read_object(reply: Reply) -> dict[str, Any]:
     from evalcase.targets.web.client import read_all
 
     data, truncated = await read_all(reply.chunks, _MOST_BYTES)

@@ -82,13 +82,13 @@ class ChatClient:
         """The answer, which is no error of the service. Raise TargetError."""
         assert self._client is not None, "open() comes first"
         if assembler is None:
-            return _object(await self._client.post(body))
+            return _read_object(await self._client.post(body))
         from evalcase.targets.web.client import read_all
 
         async with self._client.reply(body) as reply:
             if reply.content_type == "text/event-stream":
                 return await self._assembled(reply.chunks, assembler)
-            return _object(await read_all(reply.chunks, self._most_bytes))
+            return _read_object(await read_all(reply.chunks, self._most_bytes))
 
     @property
     def _most_bytes(self) -> int:
@@ -103,16 +103,16 @@ class ChatClient:
             size += len(chunk)
             kept += chunk[: max(0, _KEPT_BYTES - len(kept))]
             if size > self._most_bytes:
-                raise _broken("it is larger than `max_output_bytes`", kept, assembler)
-            is_over = _take(reader.feed(chunk), assembler, kept)
+                raise _make_broken_error("it is larger than `max_output_bytes`", kept, assembler)
+            is_over = _take_events(reader.feed(chunk), assembler, kept)
             if is_over:
-                await _drain(chunks)
+                await _drain_chunks(chunks)
                 break
         if not is_over:
-            _take(reader.close(), assembler, kept)
+            _take_events(reader.close(), assembler, kept)
         value = assembler.whole()
         if value is None:
-            raise _broken("it ended before the answer was complete", kept, assembler)
+            raise _make_broken_error("it ended before the answer was complete", kept, assembler)
         return value
 
 
@@ -129,7 +129,7 @@ def service_error(error: JSON, data: bytes) -> TargetError:
     )
 
 
-def _object(output: Output) -> dict[str, Any]:
+def _read_object(output: Output) -> dict[str, Any]:
     try:
         if output.truncated:
             raise ValueError("it is larger than `max_output_bytes`")
@@ -143,23 +143,23 @@ def _object(output: Output) -> dict[str, Any]:
     return value
 
 
-def _take(events: list[Event], assembler: Assembler, kept: bytearray) -> bool:
+def _take_events(events: list[Event], assembler: Assembler, kept: bytearray) -> bool:
     for event in events:
         try:
             if assembler.take(event):
                 return True
         except ValueError as error:
-            raise _broken(str(error), kept, assembler) from None
+            raise _make_broken_error(str(error), kept, assembler) from None
     return False
 
 
-def _broken(why: str, kept: bytearray, assembler: Assembler) -> TargetError:
+def _make_broken_error(why: str, kept: bytearray, assembler: Assembler) -> TargetError:
     error = protocol_error(f"the stream of the answer can't be read: {why}", bytes(kept))
     error.details["output"] = assembler.text()[:EXCERPT_CHARACTERS]
     return error
 
 
-async def _drain(chunks: AsyncIterator[bytes]) -> None:
+async def _drain_chunks(chunks: AsyncIterator[bytes]) -> None:
     """Read what little may be left, so that the connection can be used again."""
     from aiohttp import ClientError
 

@@ -51,7 +51,7 @@ def find_address(value: str) -> NamedAddress | None:
     """The address that a text has, or should have behind its @; None if it has neither."""
     value = value.translate(_LIKE_AT)
     if _ALONE.match(value):
-        return NamedAddress("", _mend(value), is_whole=False, has_scheme=False)
+        return NamedAddress("", _mend_address(value), is_whole=False, has_scheme=False)
     found = list(_WHOLE.finditer(value))
     if found:
         at = found[-1].start()
@@ -61,7 +61,7 @@ def find_address(value: str) -> NamedAddress | None:
         return NamedAddress(value.partition("@")[0], "", is_whole=False)
     model, at_sign, place = value.rpartition("@")
     if at_sign and _looks_like_address(model, place):
-        return NamedAddress(model, _mend(place), is_whole=False, has_scheme=False)
+        return NamedAddress(model, _mend_address(place), is_whole=False, has_scheme=False)
     model, at_sign, places = value.partition("@")
     if any(mark in places for mark in _MARKS):
         return NamedAddress(model, "", is_whole=False, has_scheme=False)
@@ -121,7 +121,7 @@ def has_address(value: str) -> bool:
     return find_address(value) is not None
 
 
-def _mend(place: str) -> str:
+def _mend_address(place: str) -> str:
     http = _HTTP.match(place)
     rest = place[http.end() :] if http is not None else place
     host, slash, path = rest.lstrip("/\\").rstrip(":").partition("/")

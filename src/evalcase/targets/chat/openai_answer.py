@@ -33,7 +33,7 @@ def read_openai_answer(value: dict[str, Any], warn: Warn) -> ReadAnswer:
     if not isinstance(message, dict):
         raise _no_answer("its first choice has no `message`", value)
     try:
-        messages = read_messages([_kept(message, choices[0].get("finish_reason"), value)])
+        messages = read_messages([_keep_message(message, choices[0].get("finish_reason"), value)])
     except TargetError as error:
         raise _no_answer(str(error), value) from None
     usage = read_openai_usage(value.get("usage"), warn)
@@ -52,7 +52,7 @@ def read_openai_usage(value: JSON, warn: Warn) -> Usage | None:
     return read_usage(counts, warn)
 
 
-def _kept(message: dict[str, Any], reason: JSON, value: dict[str, Any]) -> dict[str, JSON]:
+def _keep_message(message: dict[str, Any], reason: JSON, value: dict[str, Any]) -> dict[str, JSON]:
     kept = {key: item for key, item in message.items() if item is not None}
     if kept.get("tool_calls") == []:
         del kept["tool_calls"]
@@ -121,7 +121,7 @@ class OpenAIStream:
             raise ValueError("its tool calls are no list")
         for call in calls:
             self._take_call(call)
-        self._message.add(_given(delta, "tool_calls"))
+        self._message.add(_choose_given(delta, "tool_calls"))
 
     def _take_call(self, piece: JSON) -> None:
         if not isinstance(piece, dict):
@@ -134,10 +134,10 @@ class OpenAIStream:
             index = self._last + 1  # some services count them all as the same one
         call = self._calls.setdefault(index, _CallPieces(Pieces(_WHOLE), Pieces(_WHOLE)))
         self._last = max(self._last, index)
-        call.about.add(_given(piece, "index", "function"))
+        call.about.add(_choose_given(piece, "index", "function"))
         function = piece.get("function")
         if isinstance(function, dict):
-            call.function.add(_given(function))
+            call.function.add(_choose_given(function))
 
 
 class _CallPieces(NamedTuple):
@@ -154,7 +154,7 @@ class _CallPieces(NamedTuple):
 _WHOLE = frozenset({"role", "id", "type"})
 
 
-def _given(pieces: dict[str, Any], *without: str) -> dict[str, JSON]:
+def _choose_given(pieces: dict[str, Any], *without: str) -> dict[str, JSON]:
     """What a piece says: some services send every key each time, with null for nothing new."""
     return {
         key: item for key, item in pieces.items() if item is not None and key not in without

@@ -65,7 +65,7 @@ class OpenAIBatches:
         counts, status = batch.get("request_counts"), str(batch.get("status"))
         counts = counts if isinstance(counts, dict) else {}
         answered = count_of(counts.get("completed")) + count_of(counts.get("failed"))
-        said = "; ".join(_complaints(batch))
+        said = "; ".join(_find_complaints(batch))
         return BatchLook(
             status in _OVER, answered, count_of(counts.get("total")),
             f"{status}: {said}" if said else status,
@@ -96,7 +96,7 @@ class OpenAIBatches:
         raise batch_error(f"the batch has no answer: {words or 'it says no more'}", status=status)
 
 
-def _complaints(batch: dict[str, Any]) -> Iterator[str]:
+def _find_complaints(batch: dict[str, Any]) -> Iterator[str]:
     errors = batch.get("errors")
     data = errors.get("data") if isinstance(errors, dict) else None
     for each in (data if isinstance(data, list) else [])[:3]:

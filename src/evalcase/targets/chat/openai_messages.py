@@ -26,30 +26,30 @@ _EXTRAS = frozenset({"name", "refusal", "audio", "function_call", "reasoning", "
 def write_openai_messages(question: Question, files: Files, warn: Warn) -> dict[str, JSON]:
     """`messages`. Raise TargetError for content that can't be sent."""
     turns = read_turns(question.messages, warn)
-    return {"messages": [_message(turn, files, warn) for turn in turns]}
+    return {"messages": [_write_message(turn, files, warn) for turn in turns]}
 
 
-def _message(turn: ChatTurn, files: Files, warn: Warn) -> dict[str, JSON]:
+def _write_message(turn: ChatTurn, files: Files, warn: Warn) -> dict[str, JSON]:
     warn_of_extras(turn, _EXTRAS, "OpenAI's API", warn)
-    message: dict[str, JSON] = {"role": turn.role, "content": _content(turn.content, files)}
+    message: dict[str, JSON] = {"role": turn.role, "content": _write_parts(turn.content, files)}
     if turn.calls:
-        message["tool_calls"] = [_call(call) for call in turn.calls]
+        message["tool_calls"] = [_write_call(call) for call in turn.calls]
     if turn.call_id is not None:
         message["tool_call_id"] = turn.call_id
     sent = {key: value for key, value in turn.extras.items() if key in _EXTRAS}
     return {**message, **sent}
 
 
-def _content(content: JSON, files: Files) -> JSON:
+def _write_parts(content: JSON, files: Files) -> JSON:
     parts = read_content_parts(content, files)
     if content is None:
         return None
     if len(parts) == 1 and isinstance(parts[0], TextPart) and not parts[0].extras:
         return parts[0].text
-    return [_part(part) for part in parts]
+    return [_write_part(part) for part in parts]
 
 
-def _part(part: ContentPart) -> JSON:
+def _write_part(part: ContentPart) -> JSON:
     if isinstance(part, TextPart):
         return {"type": "text", "text": part.text, **part.extras}
     if isinstance(part, ImagePart):
@@ -64,6 +64,6 @@ def _part(part: ContentPart) -> JSON:
     return part
 
 
-def _call(call: SentCall) -> JSON:
+def _write_call(call: SentCall) -> JSON:
     function: JSON = {"name": call.name, "arguments": call.text}
     return {"id": call.id, "type": "function", "function": function}

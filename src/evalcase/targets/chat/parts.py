@@ -61,21 +61,21 @@ def read_content_parts(content: JSON, files: Files) -> list[ContentPart]:
     parts = parts_of(content)
     if not parts:
         return [TextPart(json.dumps(content, ensure_ascii=False), {})]
-    return [_part(part, files) for part in parts]
+    return [_read_part(part, files) for part in parts]
 
 
-def _part(part: dict[str, JSON], files: Files) -> ContentPart:
+def _read_part(part: dict[str, JSON], files: Files) -> ContentPart:
     kind = part["type"]
     text = part_text(part)
     if text is not None:
-        return TextPart(text, _without(part, "text", "value"))
+        return TextPart(text, _drop_names(part, "text", "value"))
     name = part.get("path", part.get("value"))
     if kind == "file" and isinstance(name, str) and name in files:
-        return _file(files[name], _without(part, "path", "value"))
-    return _image(part, files) if kind == "image" else part
+        return _part_of_file(files[name], _drop_names(part, "path", "value"))
+    return _read_image(part, files) if kind == "image" else part
 
 
-def _file(file: ContentFile, extras: dict[str, JSON]) -> ContentPart:
+def _part_of_file(file: ContentFile, extras: dict[str, JSON]) -> ContentPart:
     if file.media_type == "application/pdf":
         return PdfPart(file.name, file.data, extras)
     if file.media_type == "text/plain":
@@ -83,12 +83,12 @@ def _file(file: ContentFile, extras: dict[str, JSON]) -> ContentPart:
     return ImagePart(None, file.media_type, file.data, extras)
 
 
-def _image(part: dict[str, JSON], files: Files) -> ContentPart:
+def _read_image(part: dict[str, JSON], files: Files) -> ContentPart:
     found = find_picture(part)
     if found is None:
         # An image in the shape of some provider: that is what it was written for.
         return part
-    extras = _without(part, found.key, "media_type", "mime_type")
+    extras = _drop_names(part, found.key, "media_type", "mime_type")
     if found.kind == "file":
         file = files[found.text]
         if not file.media_type.startswith("image/"):
@@ -97,7 +97,9 @@ def _image(part: dict[str, JSON], files: Files) -> ContentPart:
     if found.kind == "address":
         return read_address(found.text, extras)
     media_type = part.get("media_type", part.get("mime_type"))
-    return _inline(found.text, media_type if isinstance(media_type, str) else None, extras)
+    return _read_inline_image(
+        found.text, media_type if isinstance(media_type, str) else None, extras
+    )
 
 
 def read_address(url: str, extras: dict[str, JSON]) -> ImagePart:
@@ -105,11 +107,11 @@ def read_address(url: str, extras: dict[str, JSON]) -> ImagePart:
     head, comma, data = url.partition(",")
     scheme, _, kind = head.partition(":")
     if scheme.lower() == "data" and kind.endswith(";base64") and comma:
-        return _inline(data, kind.partition(";")[0] or None, extras)
+        return _read_inline_image(data, kind.partition(";")[0] or None, extras)
     return ImagePart(url, "", "", extras)
 
 
-def _inline(data: str, media_type: str | None, extras: dict[str, JSON]) -> ImagePart:
+def _read_inline_image(data: str, media_type: str | None, extras: dict[str, JSON]) -> ImagePart:
     data = "".join(data.split())
     try:
         start = b64decode(data[:64], validate=True)
@@ -121,5 +123,5 @@ def _inline(data: str, media_type: str | None, extras: dict[str, JSON]) -> Image
     return ImagePart(None, found, data, extras)
 
 
-def _without(part: dict[str, JSON], *names: str) -> dict[str, JSON]:
+def _drop_names(part: dict[str, JSON], *names: str) -> dict[str, JSON]:
     return {key: value for key, value in part.items() if key != "type" and key not in names}

@@ -30,11 +30,11 @@ class Pieces:
     def find(self, key: str) -> JSON:
         """What there is under a key by now; None if there is nothing."""
         known = self._given.get(key)
-        return None if known is None else _join(known)
+        return None if known is None else _join_pieces(known)
 
     def joined(self) -> dict[str, JSON]:
-        return {key: _join(given) for key, given in self._given.items()}
+        return {key: _join_pieces(given) for key, given in self._given.items()}
 
 
-def _join(given: list[JSON]) -> JSON:
+def _join_pieces(given: list[JSON]) -> JSON:
     return given[0] if len(given) == 1 else "".join(map(str, given))

@@ -65,10 +65,10 @@ class _TurnReader:
         turns: list[ChatTurn] = []
         for number, message in enumerate(self._messages):
             if message.role == "tool":
-                turns.append(_turn(message, call_id=self._find_call(message, number)))
+                turns.append(_make_turn(message, call_id=self._find_call(message, number)))
                 continue
             turns.extend(self._pending_outputs())
-            turns.append(_turn(message, calls=tuple(map(self._call, message.tool_calls))))
+            turns.append(_make_turn(message, calls=tuple(map(self._call, message.tool_calls))))
         turns.extend(self._pending_outputs())
         return turns
 
@@ -118,7 +118,7 @@ class _TurnReader:
             yield ChatTurn("tool", output, call_id=id)
 
 
-def _turn(
+def _make_turn(
     message: Message, calls: tuple[SentCall, ...] = (), call_id: str | None = None
 ) -> ChatTurn:
     extras = {key: value for key, value in message.items() if key not in _COMMON_KEYS}

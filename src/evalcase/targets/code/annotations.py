@@ -33,8 +33,8 @@ class ClassName(NamedTuple):
 def names_class(annotation: object, wanted: ClassName, function: Callable[..., Any]) -> bool:
     """Whether an annotation is a class, or that class or None."""
     return any(
-        _names(each, wanted, function) if isinstance(each, str) else wanted.is_of(each)
-        for each in _alternatives(annotation)
+        _is_name_of(each, wanted, function) if isinstance(each, str) else wanted.is_of(each)
+        for each in _list_alternatives(annotation)
     )
 
 
@@ -45,11 +45,11 @@ def names_several(annotation: object, wanted: ClassName) -> bool:
         several.search(each) is not None
         if isinstance(each, str)
         else any(map(wanted.is_of, get_args(each)))
-        for each in _alternatives(annotation)
+        for each in _list_alternatives(annotation)
     )
 
 
-def _alternatives(annotation: object) -> Iterator[object]:
+def _list_alternatives(annotation: object) -> Iterator[object]:
     """What is left of an annotation without None: objects, and texts of dotted names."""
     if isinstance(annotation, ForwardRef):
         annotation = annotation.__forward_arg__
@@ -63,27 +63,27 @@ def _alternatives(annotation: object) -> Iterator[object]:
     elif get_origin(annotation) in (Union, UnionType):
         for each in get_args(annotation):
             if each is not NoneType:
-                yield from _alternatives(each)
+                yield from _list_alternatives(each)
     elif get_origin(annotation) is Annotated:
-        yield from _alternatives(get_args(annotation)[0])
+        yield from _list_alternatives(get_args(annotation)[0])
     else:
         yield annotation
 
 
-def _names(text: str, wanted: ClassName, function: Callable[..., Any]) -> bool:
+def _is_name_of(text: str, wanted: ClassName, function: Callable[..., Any]) -> bool:
     found = _looked_up(text, function)
     return text.rpartition(".")[2] == wanted.name if found is _NOTHING else wanted.is_of(found)
 
 
 def _looked_up(text: str, function: Callable[..., Any]) -> object:
     first, *rest = text.split(".")
-    found: object = _globals(function).get(first, _NOTHING)
+    found: object = _find_globals(function).get(first, _NOTHING)
     for name in rest:
         found = getattr(found, name, _NOTHING)
     return found
 
 
-def _globals(function: Callable[..., Any]) -> dict[str, object]:
+def _find_globals(function: Callable[..., Any]) -> dict[str, object]:
     """The names that a function sees; none, where that can't be told."""
     while hasattr(function, "func"):  # a functools.partial
         function = function.func

@@ -96,7 +96,7 @@ class BoundFunction(NamedTuple):
 
 def bind_function(function: Callable[..., Any], name: str) -> BoundFunction:
     """Find out how to call a function. Raise ConfigError if it can't be."""
-    slots = _slots(function, name)
+    slots = _make_slots(function, name)
     roles = [slot.role for slot in slots]
     if roles.count("content") > 1 or not any(role != "default" for role in roles):
         said = f"python target `{name}`: it can't be asked a question{_odd_one(function, name)}"
@@ -112,7 +112,7 @@ def _odd_one(function: Callable[..., Any], name: str) -> str:
         for each in inspect.signature(function).parameters.values()
         if each.default is each.empty
         and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
-        and _role(each, function, name) == "content"
+        and _find_role(each, function, name) == "content"
     ]
     return f": there is nothing to give to `{wanted[1]}`" if len(wanted) > 1 else ""
 
@@ -132,10 +132,10 @@ def is_async(function: Callable[..., Any]) -> bool:
 
 def takes_nothing(function: Callable[..., Any], name: str) -> bool:
     """Whether a callable has no parameter that a question could be given to."""
-    return not any(slot.role != "default" for slot in _slots(function, name))
+    return not any(slot.role != "default" for slot in _make_slots(function, name))
 
 
-def _slots(function: Callable[..., Any], name: str) -> list[Slot]:
+def _make_slots(function: Callable[..., Any], name: str) -> list[Slot]:
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -143,19 +143,23 @@ def _slots(function: Callable[..., Any], name: str) -> list[Slot]:
         return [Slot("content", _copy_content, None)]
     rest = [each for each in parameters if each.kind is each.VAR_POSITIONAL]
     named = [each for each in parameters if each.kind is not each.VAR_POSITIONAL]
-    slots = [slot for slot in (_slot(each, function, name) for each in named) if slot is not None]
+    slots = [
+        slot for slot in (_make_slot(each, function, name) for each in named) if slot is not None
+    ]
     if rest and not any(slot.role != "default" for slot in slots):
         # `*args` is for the content only if nothing else is.
         slots.append(Slot("content", _copy_content, None))
     return slots
 
 
-def _slot(parameter: inspect.Parameter, function: Callable[..., Any], name: str) -> Slot | None:
+def _make_slot(
+    parameter: inspect.Parameter, function: Callable[..., Any], name: str
+) -> Slot | None:
     if parameter.kind is parameter.VAR_KEYWORD:
         return None
     has_default = parameter.default is not parameter.empty
     is_by_place = parameter.kind is parameter.POSITIONAL_ONLY
-    role = _role(parameter, function, name)
+    role = _find_role(parameter, function, name)
     if role == "content" and has_default:
         # Left alone; but what follows by place can't be given without it.
         return Slot("default", lambda _: parameter.default, None) if is_by_place else None
@@ -163,7 +167,7 @@ def _slot(parameter: inspect.Parameter, function: Callable[..., Any], name: str)
     return Slot(role, _GIVES[role], parameter.name if by_name else None)
 
 
-def _role(parameter: inspect.Parameter, function: Callable[..., Any], name: str) -> Role:
+def _find_role(parameter: inspect.Parameter, function: Callable[..., Any], name: str) -> Role:
     annotation = parameter.annotation
     if parameter.name == "case" or names_class(annotation, _CASE, function):
         raise ConfigError(

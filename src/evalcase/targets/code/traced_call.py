@@ -37,7 +37,7 @@ class TracedCall:
 
     def add(self, span: ReadableSpan) -> None:
         if len(self._spans) < MOST_PIECES:
-            self._spans.append(_digest(span))
+            self._spans.append(_digest_span(span))
         else:
             self._lost += 1
 
@@ -66,15 +66,15 @@ class TracedCall:
             return []
 
 
-def _digest(span: ReadableSpan) -> TraceSpan:
+def _digest_span(span: ReadableSpan) -> TraceSpan:
     """What is needed of a span. The rest of it, whole conversations, is let go at once."""
     from opentelemetry.trace import StatusCode
 
     assert span.context is not None
-    attributes = _attributes(span.attributes)
+    attributes = _read_attributes(span.attributes)
     error = None
     if span.status.status_code is StatusCode.ERROR:
-        events = [SpanEvent(each.name, _attributes(each.attributes)) for each in span.events]
+        events = [SpanEvent(each.name, _read_attributes(each.attributes)) for each in span.events]
         error = find_reason(span.status.description or "", events, attributes)
     return TraceSpan(
         f"{span.context.span_id:016x}",
@@ -83,7 +83,7 @@ def _digest(span: ReadableSpan) -> TraceSpan:
     )  # fmt: skip
 
 
-def _attributes(values: Mapping[str, Any] | None) -> dict[str, JSON]:
+def _read_attributes(values: Mapping[str, Any] | None) -> dict[str, JSON]:
     return {name: _json_of(value) for name, value in (values or {}).items()}
 
 

@@ -44,17 +44,19 @@ class Tracing:
         try:
             provider, is_off = _find_provider()
         except ImportError:
-            raise _refused(
+            raise _make_refusal(
                 "needs opentelemetry-sdk, which the extra `otel` brings: "
                 'pip install "opentelemetry-sdk>=1.30"'
             ) from None
         listen = getattr(provider, "add_span_processor", None)
         if not callable(listen):
             kind = f"{type(provider).__module__}.{type(provider).__qualname__}"
-            raise _refused(f"can't listen to {kind}, the tracer provider that the agent has set up")
+            raise _make_refusal(
+                f"can't listen to {kind}, the tracer provider that the agent has set up"
+            )
         if is_off:
-            raise _refused("sees nothing: OTEL_SDK_DISABLED switches OpenTelemetry off")
-        listen(_listener(self._under_way))
+            raise _make_refusal("sees nothing: OTEL_SDK_DISABLED switches OpenTelemetry off")
+        listen(_make_listener(self._under_way))
         self._tracer = provider.get_tracer("evalcase")
 
     @contextmanager
@@ -104,7 +106,7 @@ class Tracing:
         self._tracer = None
 
 
-def _refused(why: str) -> ConfigError:
+def _make_refusal(why: str) -> ConfigError:
     return ConfigError(f"python target: `trace` {why}")
 
 
@@ -125,7 +127,7 @@ def _find_provider() -> tuple[TracerProvider, bool]:
     return own, isinstance(own.get_tracer("evalcase"), trace.NoOpTracer)
 
 
-def _listener(under_way: Mapping[int, TracedCall]) -> Any:  # noqa: ANN401 - of a class made here
+def _make_listener(under_way: Mapping[int, TracedCall]) -> Any:  # noqa: ANN401 - of a class made here
     from opentelemetry.sdk.trace import SpanProcessor
 
     class _Collector(SpanProcessor):

@@ -131,13 +131,13 @@ def prepare_input(program: Program, question: Question) -> Iterator[CommandInput
 
 def write_conversation(question: Question) -> str:
     """All messages as one text, as AgentV writes it: with roles where there are several."""
-    texts = [(message.role, _text(message, question.files)) for message in question.messages]
+    texts = [(message.role, _write_text(message, question.files)) for message in question.messages]
     if len({role for role, _ in texts}) < 2:
         return "\n\n".join(text for _, text in texts)
     return "\n\n".join(f"@[{role.capitalize()}]:\n{text}" for role, text in texts)
 
 
-def _text(message: Message, found: dict[str, str]) -> str:
+def _write_text(message: Message, found: dict[str, str]) -> str:
     parts = parts_of(message.content)
     if not parts:
         return write_content(message.content)

@@ -75,14 +75,14 @@ def resolve_program(options: CommandOptions, surroundings: Surroundings) -> Prog
         os.path.join(os.path.abspath(surroundings.root), options.cwd or ""),
         options.env,
         surroundings.environment,
-        _stdin(options, template),
+        _choose_stdin(options, template),
         "agentv" if agentv else cast(How, options.output or "auto"),
         options.max_output_bytes,
         options.files_template,
     )
 
 
-def _stdin(options: CommandOptions, template: Template) -> Stdin:
+def _choose_stdin(options: CommandOptions, template: Template) -> Stdin:
     if options.stdin in (None, "auto"):
         return "none" if options.is_agentv or template.used & _INPUTS else "json"
     return cast(Stdin, options.stdin)

@@ -23,14 +23,14 @@ _to_json = JSONEncoder(ensure_ascii=False).encode
 
 def read_messages(items: list[JSON]) -> tuple[Message, ...]:
     """The messages of a list. Raise TargetError at the first item that is none."""
-    return tuple(_message(item, number) for number, item in enumerate(items))
+    return tuple(_read_message(item, number) for number, item in enumerate(items))
 
 
 def text_message(text: str) -> Message:
     """An assistant message with a text of any characters."""
     if text.isascii():
         return take_message({"role": "assistant", "content": text})
-    return Message(_valid({"role": "assistant", "content": text}))
+    return Message(_make_valid({"role": "assistant", "content": text}))
 
 
 def bytes_message(data: bytes) -> Message:
@@ -42,18 +42,24 @@ def bytes_message(data: bytes) -> Message:
         return Message({"role": "assistant", "content": content, RAW: raw})
 
 
-def _message(item: JSON, number: int) -> Message:
+def _read_message(item: JSON, number: int) -> Message:
     where = f"message {number + 1} of the answer"
     if not isinstance(item, dict) or not is_message(item):
-        raise _bad(f"{where} is {describe_kind(item)} without a role, so it is no message", item)
+        raise _make_bad_error(
+            f"{where} is {describe_kind(item)} without a role, so it is no message", item
+        )
     if item["role"] not in ROLES:
-        raise _bad(f"{where} has the role {item['role']!r}; roles are {', '.join(ROLES)}", item)
+        raise _make_bad_error(
+            f"{where} has the role {item['role']!r}; roles are {', '.join(ROLES)}", item
+        )
     calls = item.get("tool_calls")
     if calls is None and "content" not in item:
-        raise _bad(f"{where} has neither `content` nor `tool_calls`", item)
+        raise _make_bad_error(f"{where} has neither `content` nor `tool_calls`", item)
     if calls is not None and not is_tool_calls(calls):
-        raise _bad(f"{where} has a call in `tool_calls` that doesn't name its tool", item)
-    message = _valid(item)
+        raise _make_bad_error(
+            f"{where} has a call in `tool_calls` that doesn't name its tool", item
+        )
+    message = _make_valid(item)
     _check_unicode(message, where)
     return take_message(message)
 
@@ -63,7 +69,7 @@ def is_tool_calls(calls: JSON) -> bool:
     return isinstance(calls, list) and all(map(names_tool, calls))
 
 
-def _valid(message: dict[str, Any]) -> dict[str, Any]:
+def _make_valid(message: dict[str, Any]) -> dict[str, Any]:
     content = message.get("content")
     if isinstance(content, str) and has_lone_surrogates(content):
         data = content.encode(errors="surrogatepass")
@@ -79,8 +85,10 @@ def _check_unicode(message: dict[str, Any], where: str) -> None:
     try:
         _to_json(message).encode()
     except UnicodeEncodeError:
-        raise _bad(f"{where} has half of a character (a lone surrogate) in it", message) from None
+        raise _make_bad_error(
+            f"{where} has half of a character (a lone surrogate) in it", message
+        ) from None
 
 
-def _bad(message: str, item: object) -> TargetError:
+def _make_bad_error(message: str, item: object) -> TargetError:
     return TargetError(message, kind="protocol", details={"message": repr(item)[:1000]})

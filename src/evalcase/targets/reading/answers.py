@@ -44,29 +44,29 @@ _NOTHING = "the target returned None, which is no answer; does the function end 
 _make_answer = maker_of(Answer)
 
 
-def _ignore(_: str) -> None:
+def _ignore_warning(_: str) -> None:
     """Take a warning that nobody wants to see."""
 
 
-def read_answer(value: object, warn: Warn = _ignore) -> Answer:
+def read_answer(value: object, warn: Warn = _ignore_warning) -> Answer:
     """The answer that a value stands for. Raise TargetError where it stands for none."""
     if type(value) is str:
         return _make_answer((text_message(value),))
     if isinstance(value, Answer):
-        return _own(value)
+        return _copy_messages(value)
     if value is None:
         raise TargetError(_NOTHING, kind="protocol")
-    return read_json(_plain(value), warn)
+    return read_json(_copy_value(value), warn)
 
 
-def read_json(value: JSON, warn: Warn = _ignore) -> Answer:
+def read_json(value: JSON, warn: Warn = _ignore_warning) -> Answer:
     """The same, for a value that is known to be JSON and nobody else's."""
     if isinstance(value, dict):
         if is_message(value):
             return Answer(read_messages([value]))
         name = messages_name(value)
         if name is not None:
-            return _envelope(value, name, warn)
+            return _read_envelope(value, name, warn)
     elif isinstance(value, list) and any(map(is_message, value)):
         return Answer(read_messages(value))
     return Answer((content_message(value),))
@@ -98,7 +98,7 @@ def with_extras(messages: Sequence[Message], value: dict[str, JSON], warn: Warn)
     )  # fmt: skip
 
 
-def _envelope(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
+def _read_envelope(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
     items = value[name]
     assert isinstance(items, list)
     for key in value:
@@ -107,18 +107,18 @@ def _envelope(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
     return with_extras(read_messages(items), value, warn)
 
 
-def _own(answer: Answer) -> Answer:
+def _copy_messages(answer: Answer) -> Answer:
     """The same with messages that nobody else holds. Where there are none, it is left as it is:
     the engine refuses that, whichever target returns it."""
     messages: object = answer.messages
     if type(messages) is not tuple or any(type(each) is not Message for each in messages):
         return answer
-    plain = _plain(list(messages))
+    plain = _copy_value(list(messages))
     assert isinstance(plain, list)
     return replace(answer, messages=read_messages(plain))
 
 
-def _plain(value: object) -> JSON:
+def _copy_value(value: object) -> JSON:
     try:
         return copy_json(value)
     except NotJsonError as error:

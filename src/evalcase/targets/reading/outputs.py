@@ -41,27 +41,29 @@ _TEXT_KEYS = EXTRAS | {"text", "tool_calls"}
 def read_output(output: Output, how: How, warn: Warn) -> Answer:
     """The answer. Raise TargetError where it can't be read in the way that was asked for."""
     if how == "text":
-        return _text(output)
+        return _read_text(output)
     try:
-        value = _value(output)
+        value = _read_value(output)
     except BadJsonError as error:
         if how != "json":
-            return _text(output)
+            return _read_text(output)
         details = {"output": cut_bytes(output.data)}
         message = f"the output is not JSON: {error}"
         raise TargetError(message, kind="protocol", details=details) from None
     if how == "agentv":
-        return _read_agentv(value, warn) or _text(output)
-    return _read_shape(value, warn) or (read_json(value, warn) if how == "json" else _text(output))
+        return _read_agentv(value, warn) or _read_text(output)
+    return _read_shape(value, warn) or (
+        read_json(value, warn) if how == "json" else _read_text(output)
+    )
 
 
-def _value(output: Output) -> JSON:
+def _read_value(output: Output) -> JSON:
     if output.truncated:
         raise BadJsonError("it was cut")
     return parse_json(output.data)
 
 
-def _text(output: Output) -> Answer:
+def _read_text(output: Output) -> Answer:
     data = _whole_characters(output.data) if output.truncated else output.data
     if data.endswith(b"\n"):
         data = data[:-2] if data.endswith(b"\r\n") else data[:-1]

@@ -94,7 +94,7 @@ class TraceIndex:
 
     def _tell_left(self, left: dict[str, int]) -> Iterable[str]:
         for case, number in [*left.items()][:1]:
-            more = f", and so for {_others(left)}" if len(left) > 1 else ""
+            more = f", and so for {_count_others(left)}" if len(left) > 1 else ""
             yield (
                 f"{self._path} has {number} traces of case `{case}`, of which not all were graded"
                 f"{more}: --repeat {max(left.values())} takes all of them"
@@ -102,7 +102,7 @@ class TraceIndex:
 
     def _tell_older(self, older: dict[str, tuple[int, int]]) -> Iterable[str]:
         for case, (repeat, number) in [*older.items()][:1]:
-            more = f", and so for {_others(older)}" if len(older) > 1 else ""
+            more = f", and so for {_count_others(older)}" if len(older) > 1 else ""
             yield (
                 f"{self._path} has {number} traces of repeat {repeat} of case `{case}`, of which "
                 f"the newest was graded{more}: did several runs write to one file?"
@@ -126,6 +126,6 @@ class TraceIndex:
         return TargetError(f"{told}: {hint}" if hint else told, kind="protocol")
 
 
-def _others(cases: Sized) -> str:
+def _count_others(cases: Sized) -> str:
     left = len(cases) - 1
     return f"{left:,} other cases" if left > 1 else "another case"

@@ -44,11 +44,11 @@ def find_talks(traces: Sequence[LabelledTrace]) -> list[TracedTalk]:
     are_named = all(each.conversation is not None for each in traces)
     for each in traces:
         by_id.setdefault(each.conversation if are_named else None, []).append(each)
-    talks = [talk for several in by_id.values() for talk in _follow(several)]
+    talks = [talk for several in by_id.values() for talk in _follow_traces(several)]
     return sorted(talks, key=lambda talk: talk.start, reverse=True)
 
 
-def _follow(traces: Iterable[LabelledTrace]) -> list[TracedTalk]:
+def _follow_traces(traces: Iterable[LabelledTrace]) -> list[TracedTalk]:
     """Those that follow each other: a first turn begins another conversation."""
     talks: list[TracedTalk] = []
     shortest: int | None = None

@@ -27,7 +27,7 @@ def recorded_turn(row: dict[str, Any], question: Question) -> tuple[Answer, obje
     except (TypeError, ValueError) as error:
         message = f"the recorded answer to case `{question.case}` can't be read: {error}"
         raise TargetError(message, kind="protocol") from None
-    turn: Exchange = _choose(exchanges, question)
+    turn: Exchange = _choose_turn(exchanges, question)
     _expect_same(turn.said, question)
     return turn.answer, turn.duration_s
 
@@ -38,7 +38,7 @@ def listed_turn(row: dict[str, Any], question: Question) -> dict[str, Any]:
     turns = row.get("turns")
     if not turns and question.turn == 1:
         return row
-    turn = _choose(turns if isinstance(turns, list) else [turns], question)
+    turn = _choose_turn(turns if isinstance(turns, list) else [turns], question)
     told = {name: value for name, value in row.items() if name not in (*_OF_ALL, "turns")}
     if not isinstance(turn, Mapping) or turn.keys().isdisjoint(("said", "answer")):
         return {**told, "answer": turn}
@@ -47,11 +47,13 @@ def listed_turn(row: dict[str, Any], question: Question) -> dict[str, Any]:
     return {**told, **turn}
 
 
-def _choose(turns: Sequence[Any], question: Question) -> Any:  # noqa: ANN401 - an item of any sort
+def _choose_turn(turns: Sequence[Any], question: Question) -> Any:  # noqa: ANN401 - an item of any sort
     had, number = len(turns), question.turn
     if number > had:
         had = max(had, 1)
-        _refuse(question, f"has {had} turn{'' if had == 1 else 's'}, and turn {number} is asked")
+        _refuse_question(
+            question, f"has {had} turn{'' if had == 1 else 's'}, and turn {number} is asked"
+        )
     return turns[number - 1]
 
 
@@ -59,9 +61,9 @@ def _expect_same(said: Sequence[Any], question: Question) -> None:
     now = question.messages[len(question.messages) - len(said) :]
     if list(now) != list(said):
         why = f"went another way: in turn {question.turn} something else was said"
-        _refuse(question, why)
+        _refuse_question(question, why)
 
 
-def _refuse(question: Question, why: str) -> NoReturn:
+def _refuse_question(question: Question, why: str) -> NoReturn:
     message = f"the recorded conversation of case `{question.case}` {why}"
     raise TargetError(message, kind="protocol")

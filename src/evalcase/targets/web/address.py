@@ -72,13 +72,13 @@ def is_refused(address: str) -> bool:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    inner = _inner(parsed)
+    inner = _find_inner_address(parsed)
     return any(parsed in network for network in _NETWORKS) or (
         inner is not None and inner in _NETWORKS[0]
     )
 
 
-def _inner(address: IPv4Address | IPv6Address) -> IPv4Address | None:
+def _find_inner_address(address: IPv4Address | IPv6Address) -> IPv4Address | None:
     if isinstance(address, IPv4Address):
         return None
     if address.ipv4_mapped is not None:

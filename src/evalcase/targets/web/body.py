@@ -47,10 +47,12 @@ class BodyTemplate:
 
     def fill(self, question: Question, root: str) -> JSON:
         """The body of a question."""
-        return self._template.fill({name: _value(name, question, root) for name in self.used})
+        return self._template.fill(
+            {name: _value_of_name(name, question, root) for name in self.used}
+        )
 
 
-def _value(name: str, question: Question, root: str) -> JSON:
+def _value_of_name(name: str, question: Question, root: str) -> JSON:
     match name:
         case "prompt":
             return write_content(last_user_content(question))

@@ -118,7 +118,7 @@ class HttpClient:
         try:
             async with self._request(body) as response:
                 await self._check_status(response)
-                yield Reply(response.content_type, _unpacked(response))
+                yield Reply(response.content_type, _unpack_response(response))
         except _FAILURES as error:
             raise self._failure(error) from None
 
@@ -134,7 +134,7 @@ class HttpClient:
                 headers={"Content-Type": content_type},
             ) as response:  # fmt: skip
                 await self._check_status(response)
-                yield Reply(response.content_type, _unpacked(response))
+                yield Reply(response.content_type, _unpack_response(response))
         except _FAILURES as error:
             raise self._failure(error) from None
 
@@ -155,12 +155,12 @@ class HttpClient:
         place, status = self._endpoint.place, response.status
         if 300 <= status <= 399:
             location = response.headers.get("Location")
-            to = None if location is None else without_query(_joined(response, location))
+            to = None if location is None else without_query(_join_location(response, location))
             raise redirect_error(status, to, place)
         data = bytearray()
         # The status says more than a body that breaks off.
         with suppress(aiohttp.ClientError, OSError, BrokenBodyError):
-            async for chunk in _unpacked(response):
+            async for chunk in _unpack_response(response):
                 data += chunk
                 if len(data) > _ERROR_BYTES:
                     break
@@ -195,10 +195,10 @@ async def _read_body(response: aiohttp.ClientResponse, most_bytes: int) -> Outpu
     # What is compressed says how long it is on the way, and may be any size once it is here.
     if length is not None and length <= most_bytes and _CODED not in response.headers:
         return Output(await response.read(), False)
-    return await read_all(_unpacked(response), most_bytes)
+    return await read_all(_unpack_response(response), most_bytes)
 
 
-def _unpacked(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+def _unpack_response(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
     chunks = response.content.iter_any()
     coded = response.headers.get(_CODED)
     return chunks if coded is None else unpack(chunks, coded)
@@ -214,7 +214,7 @@ async def read_all(chunks: AsyncIterator[bytes], most_bytes: int) -> Output:
     return Output(bytes(data), False)
 
 
-def _joined(response: aiohttp.ClientResponse, location: str) -> str:
+def _join_location(response: aiohttp.ClientResponse, location: str) -> str:
     try:
         return str(response.url.join(URL(location)))
     except ValueError:

@@ -25,7 +25,7 @@ def status_error(
             details["request_id"] = headers[name]
             break
     wait_s = retry_after_s(headers, now_s)
-    said = error_message(_json(body))
+    said = error_message(_read_json(body))
     return TargetError(
         f"HTTP {_status_name(status)}{': ' + said if said else ''}, from {place}",
         kind="http",
@@ -104,7 +104,7 @@ def _status_name(status: int) -> str:
         return "529 (overloaded)" if status == 529 else str(status)
 
 
-def _json(body: bytes) -> JSON:
+def _read_json(body: bytes) -> JSON:
     try:
         value: JSON = json.loads(body)
     except (ValueError, RecursionError):

@@ -11,7 +11,7 @@ from evalcase.errors import ConfigError
 def find_proxy(kind: str, url: str, environment: Mapping[str, str]) -> str | None:
     """The proxy for an address, by HTTP_PROXY and the like. Raise ConfigError for an odd one."""
     parts = urlsplit(url)
-    proxies = _proxies(environment)
+    proxies = _read_proxies(environment)
     proxy = proxies.get(parts.scheme, proxies.get("all"))
     if not proxy or _needs_none(parts, proxies.get("no", "")):
         return None
@@ -44,7 +44,7 @@ def _is_usable(proxy: str) -> bool:
         return False
 
 
-def _proxies(environment: Mapping[str, str]) -> dict[str, str]:
+def _read_proxies(environment: Mapping[str, str]) -> dict[str, str]:
     """Proxies by scheme, and as `no` what needs none. Small letters win, as everywhere else."""
     found: dict[str, str] = {}
     for name in sorted(environment, key=str.islower):

@@ -29,30 +29,30 @@ def read_quota(headers: Mapping[str, str], now_s: float) -> Quota | None:
     `now_s` is the time of the day, in seconds since the epoch.
     """
     for of_requests, of_tokens in _HEADERS:
-        requests = _allowance(headers, of_requests, now_s)
-        tokens = _allowance(headers, of_tokens, now_s)
+        requests = _read_allowance(headers, of_requests, now_s)
+        tokens = _read_allowance(headers, of_tokens, now_s)
         if requests is not None or tokens is not None:
             return Quota(requests, tokens)
     return None
 
 
-def _allowance(headers: Mapping[str, str], names: list[str], now_s: float) -> Allowance | None:
+def _read_allowance(headers: Mapping[str, str], names: list[str], now_s: float) -> Allowance | None:
     remaining, reset, limit = names
-    left = _number(headers.get(remaining))
-    full_in_s = None if left is None else _seconds(headers.get(reset, ""), now_s)
+    left = _read_number(headers.get(remaining))
+    full_in_s = None if left is None else _read_seconds(headers.get(reset, ""), now_s)
     if left is None or full_in_s is None:
         return None
-    return Allowance(left, full_in_s, _number(headers.get(limit)))
+    return Allowance(left, full_in_s, _read_number(headers.get(limit)))
 
 
-def _number(text: str | None) -> float | None:
+def _read_number(text: str | None) -> float | None:
     return float(text) if text is not None and _NUMBER.fullmatch(text.strip()) else None
 
 
-def _seconds(text: str, now_s: float) -> float | None:
+def _read_seconds(text: str, now_s: float) -> float | None:
     """A number of seconds, a span such as `1m6.5s`, or a time in RFC 3339."""
     text = text.strip()
-    if (number := _number(text)) is not None:
+    if (number := _read_number(text)) is not None:
         return number
     if _SPAN.fullmatch(text):
         return sum(float(count) * _UNITS_S[unit] for count, unit in _PIECE.findall(text))

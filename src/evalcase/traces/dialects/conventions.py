@@ -29,33 +29,33 @@ def read_conventions(span: TraceSpan) -> SpanMessages | None:
     told = [event.attributes for event in span.events if event.name == _DETAILS]
     for attributes in (span.attributes, *told):
         if INPUT in attributes or OUTPUT in attributes:
-            return _read(attributes)
+            return _read_attributes(attributes)
     return None
 
 
-def _read(attributes: Mapping[str, JSON]) -> SpanMessages:
+def _read_attributes(attributes: Mapping[str, JSON]) -> SpanMessages:
     given: list[SaidMessage] = []
     # What was given is a help and no answer: an answer isn't lost because it can't be read.
     with suppress(BadTraceError):
-        given = [*_system(attributes), *_messages(attributes, INPUT, "user")]
-    return SpanMessages(given, _messages(attributes, OUTPUT, "assistant"))
+        given = [*_read_system(attributes), *_read_list(attributes, INPUT, "user")]
+    return SpanMessages(given, _read_list(attributes, OUTPUT, "assistant"))
 
 
-def _system(attributes: Mapping[str, JSON]) -> list[SaidMessage]:
+def _read_system(attributes: Mapping[str, JSON]) -> list[SaidMessage]:
     parts = parse_attribute(attributes.get(_SYSTEM), _SYSTEM)
-    return _split({"role": "system", "parts": parts}, "system") if parts else []
+    return _split_message({"role": "system", "parts": parts}, "system") if parts else []
 
 
-def _messages(attributes: Mapping[str, JSON], name: str, usual: str) -> list[SaidMessage]:
+def _read_list(attributes: Mapping[str, JSON], name: str, usual: str) -> list[SaidMessage]:
     items = parse_attribute(attributes.get(name), name)
     if items is None:
         return []
     if not isinstance(items, list):
         raise BadTraceError(f"`{name}` is no list of messages")
-    return [message for item in items for message in _split(item, usual)]
+    return [message for item in items for message in _split_message(item, usual)]
 
 
-def _split(item: JSON, usual: str) -> list[SaidMessage]:
+def _split_message(item: JSON, usual: str) -> list[SaidMessage]:
     """A message; the results of tools in it are messages of their own, whoever has the role."""
     if not isinstance(item, dict):
         raise BadTraceError("a message is an object with a `role` and `parts`")

@@ -19,10 +19,10 @@ _INPUT, _OUTPUT = "llm.input_messages", "llm.output_messages"
 
 def read_openinference(span: TraceSpan) -> SpanMessages | None:
     """What was said; None where the span doesn't say it in this way."""
-    return read_numbered(span.attributes, _INPUT, _OUTPUT, _message)
+    return read_numbered(span.attributes, _INPUT, _OUTPUT, _read_message)
 
 
-def _message(held: dict[str, JSON], usual: str) -> SaidMessage:
+def _read_message(held: dict[str, JSON], usual: str) -> SaidMessage:
     role = speaker_of(held.get("message.role"), usual)
     calls = [
         call_of(
@@ -31,12 +31,12 @@ def _message(held: dict[str, JSON], usual: str) -> SaidMessage:
         )
         for each in group_numbered(held, "message.tool_calls")
     ]  # fmt: skip
-    message = message_of(role, _content(held), calls)
+    message = message_of(role, _read_content(held), calls)
     id = held.get("message.tool_call_id")
     return {**message, "tool_call_id": id} if role == "tool" and id else message
 
 
-def _content(held: dict[str, JSON]) -> JSON:
+def _read_content(held: dict[str, JSON]) -> JSON:
     if "message.content" in held:
         return held["message.content"]
     parts = group_numbered(held, "message.contents")

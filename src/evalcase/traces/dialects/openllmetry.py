@@ -20,21 +20,21 @@ _INPUT, _OUTPUT = "gen_ai.prompt", "gen_ai.completion"
 
 def read_openllmetry(span: TraceSpan) -> SpanMessages | None:
     """What was said; None where the span doesn't say it in this way."""
-    return read_numbered(span.attributes, _INPUT, _OUTPUT, _message)
+    return read_numbered(span.attributes, _INPUT, _OUTPUT, _read_message)
 
 
-def _message(held: dict[str, JSON], usual: str) -> SaidMessage:
+def _read_message(held: dict[str, JSON], usual: str) -> SaidMessage:
     role = speaker_of(held.get("role"), usual)
     calls = [
         call_of(each.get("name"), each.get("arguments"), each.get("id"))
         for each in group_numbered(held, "tool_calls")
     ]
-    message = message_of(role, _content(held.get("content")), calls)
+    message = message_of(role, _read_content(held.get("content")), calls)
     id = held.get("tool_call_id")
     return {**message, "tool_call_id": id} if role == "tool" and id else message
 
 
-def _content(value: JSON) -> JSON:
+def _read_content(value: JSON) -> JSON:
     """Text; content that is made of parts is written as JSON of them."""
     parts = data_or_text(value)
     if not isinstance(parts, list) or not all(

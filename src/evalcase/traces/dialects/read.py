@@ -34,28 +34,28 @@ def read_said(span: TraceSpan) -> SpanMessages:
 
 def read_arguments(span: TraceSpan) -> JSON:
     """What a tool was given; None where nobody wrote it down."""
-    return data_or_text(_first(span, _ARGUMENTS))
+    return data_or_text(_find_first(span, _ARGUMENTS))
 
 
 def read_result(span: TraceSpan) -> JSON:
     """What a tool gave back; None where nobody wrote it down."""
-    return data_or_text(_first(span, _RESULT))
+    return data_or_text(_find_first(span, _RESULT))
 
 
 def read_outcome(span: TraceSpan) -> list[SaidMessage]:
     """What an agent, or whatever else a trace is of, says that it gave back in the end."""
     if OUTPUT in span.attributes:
         return read_said(span).output[-1:]
-    value = _first(span, _OUTCOME)
+    value = _find_first(span, _OUTCOME)
     return [] if value is None else [message_of("assistant", value, [])]
 
 
 def read_asked(span: TraceSpan) -> list[SaidMessage]:
     """What it says that it was asked."""
     said = read_said(span).input
-    value = None if said else _first(span, _ASKED)
+    value = None if said else _find_first(span, _ASKED)
     return said if value is None else [message_of("user", value, [])]
 
 
-def _first(span: TraceSpan, names: tuple[str, ...]) -> JSON:
+def _find_first(span: TraceSpan, names: tuple[str, ...]) -> JSON:
     return next((span.attributes[name] for name in names if name in span.attributes), None)
