@@ -39,7 +39,10 @@ def grade(name: str, letter: str, score: float | None = None) -> Grade:
     if letter == "e":
         return Grade(name, None, False, "broke", failure=Failure("grader", "broke"))
     passed = letter == "p"
-    return Grade(name, float(passed) if score is None else score, passed, "")
+    made = Grade(name, float(passed), passed, "")
+    if score is not None:
+        object.__setattr__(made, "score", score)  # of a stranger, it may be any number
+    return made
 
 
 def trials(case: str, letters: str, **changes: Any) -> list[Result]:

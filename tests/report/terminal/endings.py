@@ -16,7 +16,7 @@ from evalcase.model.answer import Answer, Usage
 from evalcase.model.case import Case, canonical_case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
-from evalcase.model.message import Message
+from evalcase.model.message import take_message
 from evalcase.model.outcome import outcome_of_one
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import Totals
@@ -55,7 +55,7 @@ def result(case: str, verdict: Verdict, *grades: Grade, **changes: Any) -> Resul
 def said(text: str | None, *calls: dict[str, Any]) -> Answer:
     """An answer of one message."""
     called = {"tool_calls": list(calls)} if calls else {}
-    return Answer((Message({"role": "assistant", "content": text, **called}),))
+    return Answer((take_message({"role": "assistant", "content": text, **called}),))
 
 
 def sides(expected: str, got: str, grader: str = "expected", **more: str) -> Grade:
