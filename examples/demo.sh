@@ -61,7 +61,7 @@ echo 'The exit code was 3, for the error. For the failure alone it would be 1.'
 echo
 
 heading '2. The agent is fixed' \
-    'It did not know what a lamp weighs. What a change of the agent does, a new run shows.'
+    'It did not know what a lamp weighs. A new run shows what the fix does.'
 edit agent.py '"kettle": 1.2' '"kettle": 1.2, "lamp": 0.75'
 run 1 evalcase run
 

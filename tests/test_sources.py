@@ -274,6 +274,7 @@ TAKEN = {
 }
 MAY_TAKE = {
     "system/world.py": "here all of it is taken, for whoever begins a run",
+    "system/error_place.py": "whether an error came of looking something up there",
     "system/disk.py": "the name of a draft, which is gone before anybody could see it",
     "system/processes/tree.py": "the mark of this process, by which it knows its children",
     "plugins/named_programs.py": "whether a program is on this machine, which its PATH says",

@@ -19,7 +19,9 @@ def test_every_grader_is_listed_with_when_it_passes(project: Project) -> None:
 def test_one_is_explained_by_what_it_declares(project: Project) -> None:
     done = project.run("graders", "length")
     assert done.code == 0
-    assert done.out.startswith("length: The answer has as many characters, words or lines")
+    assert done.out.startswith(
+        "length: Limits the length of the answer, in characters, words or lines."
+    )
     assert "  - length: {max: 50, unit: words}\n" in done.out
     for option in ("min", "max", "unit", "ignore_case"):
         assert f"\n  {option} " in done.out

@@ -442,10 +442,12 @@ def test_cases_of_the_record_are_those_that_the_suites_had(suite: Project) -> No
 
 def test_a_shard_whose_grading_was_broken_off_is_not_complete(suite: Project) -> None:
     shards = run_shards(suite)
-    suite.run("grade", str(shards[1]), "--grader", "contains: x")
+    for shard in shards:
+        grade(suite, shard, "--grader", "contains: x")
     journal = shards[1] / "journal.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(lines[:-2]))
+    last = max(at for at, line in enumerate(lines) if line.startswith(b'{"type":"regraded"'))
+    journal.write_bytes(b"".join(lines[:last]))
     done = merge(suite, "shards")
     assert done.code != 0
     assert "answers graded by grading 2" in " ".join((done.out + done.err).split())

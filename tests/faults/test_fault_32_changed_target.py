@@ -144,8 +144,8 @@ def test_fault_32_failed_cases_are_asked_again_in_a_run_of_their_own(project: Pr
     assert (done.code, done.counts()) == (3, {"failed": 1, "errored": 1})
     assert (sorted(project.calls()), done.json["failed_of"]) == (["bad", "broken"], first)
     shown = failed_of(project, first)
-    assert f"cases    those that did not pass in {first}\n" in shown.out
-    assert f"those that did not pass in {first}\n" in project.run("report").out
+    assert f"part     cases that did not pass in {first}\n" in shown.out
+    assert f"cases that did not pass in {first}\n" in project.run("report").out
     assert f"cases that did not pass in {first}" in project.run("list").out
     row = json.loads(project.run("report", "--format", "jsonl").out.splitlines()[0])
     assert row["failed_of"] == first

@@ -64,7 +64,7 @@ def test_the_same_fault_has_the_same_words_whatever_is_imported(project: Path, w
         "wants_b:f": f"{what} `wants_b:f`: importing `wants_b` failed: ModuleNotFoundError: "
         f"No module named 'nosuchthing' ({project / 'wants_b.py'}:1)",
         "syntax_b:f": f"{what} `syntax_b:f`: importing `syntax_b` failed: SyntaxError: ",
-        "agent_b": f"{what}: `agent_b` does not name a function: write module:function",
+        "agent_b": f"{what}: `agent_b` does not name a function: write agent_b:FUNCTION",
         "sys": f"{what}: `sys` does not name a function: ",
         "sys:": f"{what}: `sys:` does not name a function: ",
         "agent_b.py:answr": f"{what}: `agent_b.py:answr` does not name a function: did you mean "

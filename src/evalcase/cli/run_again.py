@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from shlex import quote
 
 from evalcase.cli.terminal import seen_from
 from evalcase.evaluation.evaluated import Evaluated
@@ -40,6 +39,8 @@ def suggest_new_run(evaluated: Evaluated, name: str, root: str, cwd: str) -> str
     """How to run again what did not pass, with the suites and targets that were named."""
     if not evaluated.totals.cases.not_passed:  # only some of the trials of cases that passed
         return ""
+    from shlex import quote
+
     words = " ".join(quote(word) for word in _named(evaluated.run, root, cwd))
     # Of a run that ended early, nobody knows yet which cases don't pass.
     failed_of = f" --failed-of {name}" if evaluated.complete else ""

@@ -69,8 +69,8 @@ def survey_cases(
 ) -> Survey:
     """Go through every case, and note what it needs. Nothing is made, or imported. `users` are the
     targets that a program gives to play users."""
-    unmatched, known, seen = Unmatched(choice), Installed(), _Seen()
-    picked = _Seen()
+    unmatched, known, seen = Unmatched(choice), Installed(), _CaseCount()
+    picked = _CaseCount()
     checked = unmatched.watch(seen.count(suites.check()) if choice.narrows else suites.check())
     found = Survey({}, {}, {}, choice, set(), set())
     errors: tuple[Problem, ...] = ()
@@ -138,7 +138,7 @@ class _BareCases:
             _note_case(suite, case, targets, options, found, self._more[suite])
 
 
-class _Seen:
+class _CaseCount:
     """Counts what goes by."""
 
     cases = 0
