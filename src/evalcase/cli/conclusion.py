@@ -17,7 +17,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
-from evalcase.record.folder import RUN_ID, Run, is_run, say_part, selected_of
+from evalcase.record.folder import RUN_ID, Run, is_run, say_part
 from evalcase.text.visible import make_visible
 
 if TYPE_CHECKING:
@@ -247,15 +247,15 @@ def summary_object(
         "spent_usd": totals.spent_usd, "cached": totals.cached,
         "duration_s": evaluated.duration_s,
         "decision": encode_object(evaluated.decision) if evaluated.decision is not None else None,
-        "failed_of": evaluated.run.about.failed_of, "selected": _selected(evaluated.run),
+        "failed_of": evaluated.run.about.failed_of, "selected": _tell_selected(evaluated.run),
         "mixed": list(evaluated.mixed),
         "grading": None if evaluated.graded_by is None else evaluated.graded_by._asdict(),
     }  # fmt: skip
 
 
-def _selected(run: Run) -> dict[str, int] | None:
-    selected = selected_of(run)
-    return None if selected is None else {"cases": selected[0], "of": selected[1]}
+def _tell_selected(run: Run) -> dict[str, int] | None:
+    selected = run.about.selected
+    return None if selected is None else {"cases": selected.chosen, "of": selected.total}
 
 
 def _quote_word(text: str) -> str:

@@ -149,17 +149,6 @@ def folder_of_run(run: Run) -> str:
     return run.about.cwd if "\0" not in run.about.cwd else "."
 
 
-def has_several_targets(run: Run) -> bool:
-    """Whether cases may be in a run once for each of several targets."""
-    return len(run.about.targets) > 1
-
-
-def selected_of(run: Run) -> tuple[int, int] | None:
-    """How many cases were chosen when a run was begun, and of how many; None if it is of all."""
-    selected = run.about.selected
-    return None if selected is None else (selected.chosen, selected.total)
-
-
 def say_part(run: Run) -> str:
     """Of which cases a run is, where that is not all of those that its suites have."""
     if run.about.failed_of is not None:

@@ -24,10 +24,9 @@ def collector_paused() -> Iterator[None]:
 def made_for_good() -> Iterator[None]:
     """The same where all that is made stays until the process ends: it need never look at it."""
     was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.freeze()
-            gc.enable()
+    with collector_paused():
+        try:
+            yield
+        finally:
+            if was_enabled:
+                gc.freeze()
