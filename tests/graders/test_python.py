@@ -16,6 +16,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.option import faults_of
 from evalcase.plugins.graders import NO_SURROUNDINGS
+from evalcase.system.file_modules import sources_of_module
 from evalcase.system.guests import Guests
 from tests.graders import functions
 from tests.graders.expectation import answer_of, context_of
@@ -212,7 +213,8 @@ def test_a_function_of_a_notebook_or_of_no_module_has_no_file(
 
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     fine.__module__ = module
-    assert FunctionGrader(fine).sources() == {}
+    [named] = FunctionGrader(fine).modules()
+    assert sources_of_module(named) == {}
 
 
 async def _many(name: str, count: int) -> list[Grade]:
