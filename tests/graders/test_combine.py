@@ -182,13 +182,18 @@ def python(function: str) -> dict[str, Any]:
     return {"type": "python", "value": f"evalcase.testing:{function}"}
 
 
+def never_empty(text: str) -> bool:
+    return bool(text)
+
+
 def test_those_inside_are_made_ready_told_apart_and_may_be_forbidden() -> None:
     case = evalcase.Case(input="hi", graders=[{"all": [{"any": ["python:nosuch_module:f"]}]}])
     with pytest.raises(ConfigError, match="nosuch_module"):
         Graders().of(case)
     with pytest.raises(ConfigError, match=r"`python:nosuch_module:f` would run code \(--no-exec\)"):
         Graders(no_exec=True).of(case)
-    inside = make_grader({"type": "all", "value": [{"type": "any", "value": [python("passes")]}]})
+    named = {"type": f"python:{__name__}:never_empty"}
+    inside = make_grader({"type": "all", "value": [{"type": "any", "value": [named]}]})
     inside.grader.load(NO_SURROUNDINGS)
     graders = Graders()
     assert graders.prints_of([inside])
