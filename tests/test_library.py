@@ -547,7 +547,7 @@ def test_iter_cases_never_holds_the_file_in_memory(tmp_path: Path, fields: dict[
 def test_check_never_holds_the_file_in_memory(tmp_path: Path) -> None:
     """What is only checked is let go as well."""
     path = tmp_path / "big.jsonl"
-    write_big(path, 1500, expected_output="c")
+    write_big(path, 3000, expected_output="c")
     found, peak = peak_memory(lambda: len(evalcase.check([path])))
     assert found == 0
     assert peak < path.stat().st_size / 10
