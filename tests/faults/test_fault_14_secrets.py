@@ -268,7 +268,7 @@ def test_fault_14_an_answer_is_graded_with_its_secret_and_recorded_without(
     again = run(project, "resume", "latest")
     assert (again.code, project.calls()) == (0, [])
     shown = run(project, "report", "--case", "one")
-    assert "(a secret was taken out of it; it was graded with it)" in shown.out
+    assert "(stored without a secret; it was graded with it)" in shown.out
 
 
 def test_fault_14_an_answer_without_its_secret_is_not_graded_again_but_asked_for(

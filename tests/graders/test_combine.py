@@ -123,7 +123,7 @@ def test_what_could_not_be_looked_at_is_not_turned_into_a_pass(
 def test_the_reason_names_those_that_did_not_pass() -> None:
     _, single = grade(combined("all", GOOD, BAD, FAIR))
     assert single.reason == (
-        "1 of 3 graders passed, and 3 are needed: `g2`: bad; `g3`: fair (scored 0.5, and 1 passes)"
+        "1 of 3 graders passed, and 3 are needed: `g2`: bad; `g3`: fair (score 0.5, needs 1)"
     )
     assert [each["grader"] for each in single.details["grades"]] == ["g1", "g2", "g3"]
     _, single = grade(combined("any", BROKEN, BAD))
@@ -161,7 +161,7 @@ def test_each_has_its_own_time() -> None:
     slow = NamedGrader("slow", Fixed(lambda: asyncio.Event().wait()), timeout_s=0.01)
     _, single = grade(combined("any", slow, BAD))
     assert single.failure is not None
-    assert "`slow`: gave no grade within 0.01 s" in single.reason
+    assert "`slow`: returned no grade within 0.01 s" in single.reason
     assert grade(combined("any", slow, GOOD))[0] == "errored", "a crash is never hidden"
 
 

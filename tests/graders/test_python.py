@@ -61,8 +61,8 @@ def test_functions_may_be_plain_async_or_objects(name: str) -> None:
 
 def test_a_function_may_return_a_boolean() -> None:
     yes, no = returning(True), returning(False)
-    assert (yes.score, yes.passed, yes.reason) == (1.0, True, "the function said yes")
-    assert (no.score, no.passed, no.reason) == (0.0, False, "the function said no")
+    assert (yes.score, yes.passed, yes.reason) == (1.0, True, "the function returned True")
+    assert (no.score, no.passed, no.reason) == (0.0, False, "the function returned False")
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,12 @@ def test_a_function_may_return_a_boolean() -> None:
 def test_a_number_passes_from_the_threshold_on(number: Any, threshold: float, passed: bool) -> None:
     grade = returning(number, threshold)
     assert (grade.score, grade.passed) == (float(number), passed)
-    assert grade.reason.startswith("scored ")
+    assert grade.reason.startswith("score ")
 
 
 def test_a_function_may_return_a_score_and_a_reason() -> None:
     grade = returning((0.5, "half of it"))
-    said = "half of it (scored 0.5, and 1 passes)"
+    said = "half of it (score 0.5, needs 1)"
     assert (grade.score, grade.passed, grade.reason) == (0.5, False, said)
     assert returning((True, "fine")).passed
 
@@ -102,7 +102,7 @@ def test_a_threshold_that_is_given_counts_beside_what_the_function_says(
     grade = returning(mapping, threshold)
     assert grade.passed is passed
     if mapping["score"] < threshold:
-        assert grade.reason == "scored 0.2, and 0.9 passes"
+        assert grade.reason == "score 0.2, needs 0.9"
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ from evalcase.system.guests import Guests
 if TYPE_CHECKING:
     from evalcase.evaluation.conversations import Assessed, Conversations
 
-_NO_TALK = "a conversation can't be had in batches: run it at a target without `batch`"
+_NO_TALK = "a conversation can't be run in batches: use a target without `batch`"
 _UNANSWERED = Graded("errored", ())
 _make_context, _make_result = maker_of(Context), maker_of(Result)
 MAX_ANSWER_BYTES = 10_000_000
@@ -281,5 +281,5 @@ class Trials:
     def _look_at_cost(self, target: str, cost_usd: float | None) -> None:
         if self._capped and cost_usd is None:
             self._plan.warn(
-                f"answers of `{target}` come without a cost: the spending cap can't hold"
+                f"answers of `{target}` come without a cost: the spending cap can't be enforced"
             )

@@ -30,9 +30,9 @@ from evalcase.run.schedule import Engine
 from evalcase.system.table import mark_of
 
 _SCRUBBED = "was recorded without a secret that was in it"
-_UNASKED = "lacks turns that were left out after one that failed"
-_GRADED_BY = "what answers are graded by was changed: those that are there are graded again"
-_DECIDED_BY = "how many trials a case has, or how many must pass, was changed: it is decided again"
+_UNASKED = "has no turns after one that failed"
+_GRADED_BY = "graders changed: regrading stored answers"
+_DECIDED_BY = "the number of trials of a case, or how many must pass, changed: deciding it again"
 
 
 class Work:
@@ -142,8 +142,8 @@ class Work:
         """A conversation may take long: whoever resumes should know that it was begun."""
         if self._index.is_broken_off(trial.key):
             self._plan.tell(
-                f"the conversation of case {trial.case.id} was broken off when the run was ended: "
-                "it is had again, in a new session"
+                f"the conversation of case {trial.case.id} was interrupted when the run ended: "
+                "it starts over, in a new session"
             )
         self._session.note(talk_row(trial.key))
 
@@ -261,7 +261,7 @@ class Work:
         except ConfigError as error:
             engine.stop(str(error))
         except SuiteError as error:
-            engine.stop(f"a suite was changed while it was run: {error.problems[0]}")
+            engine.stop(f"a suite changed while it was run: {error.problems[0]}")
 
     def _must_ask(self, trial: Trial, known: FinishedTrial) -> bool:
         if known.verdict == "skipped":
@@ -269,7 +269,7 @@ class Work:
                 self._plan.tell(f"case {trial.case.id} is no longer skipped")
             return not trial.case.skip
         if known.question != mark_of(self._trials.hash_question(trial)):
-            self._plan.tell(f"case {trial.case.id} was changed since it was run: it is run again")
+            self._plan.tell(f"case {trial.case.id} changed since it was run: running it again")
             return True
         return known.verdict in self._again and not known.answered
 

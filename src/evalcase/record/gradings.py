@@ -54,7 +54,7 @@ class GradedBy(NamedTuple):
         if self.graders:
             return "by --grader " + ", ".join(self.graders)
         if self.number == 1:
-            return "by the suites as they were at first"
+            return "by the suites as they were at the start"
         if self.recorded:
             return "by the cases in the record"
         return "by the suites as they were " + ("when it was resumed" if self.resumed else "then")

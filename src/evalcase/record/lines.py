@@ -128,7 +128,7 @@ def read_line_at(path: str, file: BufferedReader, at: int) -> dict[str, Any]:
     file.seek(at)
     line = file.readline(MAX_LINE + 1)
     if fault_in(line) is not None:
-        raise RecordError(f"{path} was changed while it was read")
+        raise RecordError(f"{path} changed while it was read")
     return decode_row(line)
 
 

@@ -33,7 +33,7 @@ from evalcase.text.crash import failure_of
 
 CACHE_VERSION = 2
 _BATCHED = (
-    "answers in batches, which no grader can wait for: name the same model without `batch` for it"
+    "answers in batches, which a grader can't wait for: give it the same model without `batch`"
 )
 
 

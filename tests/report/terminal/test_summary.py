@@ -113,7 +113,7 @@ def test_all_passed_is_short() -> None:
 def test_a_cost_that_is_partly_unknown_says_so() -> None:
     free = result("b", "passed", answer=Answer.of_text("ok"))
     priced = result("a", "passed")
-    assert "cost     1 answer came without a cost" in summary([priced, free], 80, PLAIN)
+    assert "cost     1 answer without a cost" in summary([priced, free], 80, PLAIN)
     for results in ([priced], [free]):
         assert not [line for line in summary(results, 80, PLAIN) if line.startswith("cost")]
 
