@@ -32,7 +32,7 @@ from evalcase.system.files import open_file
 from evalcase.system.packed import ENDING, open_stored
 from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.stored.index import AnswerIndex
-from evalcase.targets.stored.turns import listed_turn, recorded_turn
+from evalcase.targets.stored.turns import expect_asked, listed_turn, recorded_turn
 
 JOURNAL = "journal.jsonl"
 
@@ -98,8 +98,11 @@ class ReplayTarget(Target):
         assert self._file is not None, "open() comes first"
         row = self._index.read_row(self._file, question)
         if row.get("answer") is not None and self._index.is_journal:
-            return _recorded_answer(row, question)
-        return self._listed_answer(listed_turn(row, question))
+            answer = _recorded_answer(row, question)
+        else:
+            answer = self._listed_answer(listed_turn(row, question))
+        expect_asked(row, question, self._index.path)
+        return answer
 
     def sources(self) -> dict[str, str]:
         """The file of answers. A record says itself what it is of, and may be packed meanwhile."""
