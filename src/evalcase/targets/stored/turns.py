@@ -65,8 +65,9 @@ def _is_asked(said: object, question: Question) -> bool:
     """Whether a question ends with what was said, in so far as that is told in a form of ours."""
     if isinstance(said, str):
         return said.strip() == question.text.strip()
-    are_messages = isinstance(said, list) and all(isinstance(each, dict) for each in said)
-    return not are_messages or _ends_with(question, said)
+    if not isinstance(said, list) or not all(isinstance(each, dict) for each in said):
+        return True
+    return _ends_with(question, said)
 
 
 def _choose_turn(turns: Sequence[Any], question: Question) -> Any:  # noqa: ANN401 - an item of any sort
