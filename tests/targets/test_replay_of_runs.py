@@ -42,6 +42,12 @@ def replay_both_ways(done: Evaluated, cases: list[Case], root: Path) -> list[Eva
     return [evalcase.evaluate(cases, f"replay:{path}") for path in (done.run.path, "t.jsonl")]
 
 
+def replay_traces(done: Evaluated, cases: list[Case], root: Path) -> Evaluated:
+    report = run_in_process(["report", done.run.id, "--format", "otlp"], cwd=root, env={})
+    (root / "t.otlp.json").write_bytes(report.stdout)
+    return evalcase.evaluate(cases, "otlp:t.otlp.json")
+
+
 def verdicts(several: list[Evaluated]) -> list[str]:
     return [result.verdict for done in several for result in done.results]
 
@@ -129,6 +135,37 @@ def test_an_answer_to_another_question_is_none(
     failure = edited[0].results[0].failure
     assert failure is not None
     assert "has no answer to what case `a` asks by now" in failure.message
+
+
+@pytest.mark.parametrize(
+    ("told", "grader"),
+    [
+        ({"truncated": True}, {"type": "contains", "value": "b", "not": True}),
+        ({"steps_cut": 9}, {"type": "tool_calls", "steps": "execute_tool *", "max": 5}),
+        ({}, {"type": "tool_calls", "steps": "execute_tool *", "max": 0}),
+    ],
+)
+def test_what_an_exported_trace_has_not_got_is_not_taken_for_nothing(
+    told: dict[str, Any], grader: Any, root: Path
+) -> None:
+    done = evalcase.evaluate([Case(id="a", input="go", graders=LENGTH)], Agent(**told))
+    again = replay_traces(done, [Case(id="a", input="go", graders=[grader])], root)
+    assert verdicts([again]) == ["errored"]
+
+
+def test_an_exported_trace_answers_only_what_was_asked_and_whole(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("API_KEY", "sk-live-0123456789")
+    (root / "evalcase.toml").write_text('secrets = ["API_KEY"]')
+    graders: Any = [{"type": "contains", "value": "sk-live", "not": True}]
+    cases = [Case(id=id, input=id, graders=graders) for id in ("plain", "edited", "sk-live")]
+    done = evalcase.evaluate(
+        cases, lambda text: "sk-live-0123456789" if text == "sk-live" else text
+    )
+    cases[1] = Case(id="edited", input="another", graders=graders)
+    again = replay_traces(done, cases, root)
+    assert verdicts([done, again]) == ["passed", "passed", "failed", "passed", "errored", "errored"]
 
 
 def test_an_answer_about_a_file_that_was_changed_is_none(root: Path) -> None:

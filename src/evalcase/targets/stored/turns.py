@@ -61,6 +61,13 @@ def expect_asked(row: Mapping[str, Any], question: Question, path: str) -> None:
         raise TargetError(message, kind="protocol")
 
 
+def expect_whole(is_scrubbed: bool, case: object) -> None:
+    """Raise TargetError for an answer that is graded as it was given, or not at all."""
+    if is_scrubbed:
+        what = "was recorded without a secret that was in it, and is not what was answered"
+        raise TargetError(f"the answer to case `{case}` {what}", kind="protocol")
+
+
 def _is_asked(said: object, question: Question) -> bool:
     """Whether a question ends with what was said, in so far as that is told in a form of ours."""
     if isinstance(said, str):
