@@ -188,7 +188,7 @@ class Gate:
         """
         question = replace(
             within, messages=tuple(messages), schema=schema, files={}, attempt=1,
-            session=f"{within.session}/{name}",
+            session=f"{within.session}/{name}", hash="",
         )  # fmt: skip
         if (await self._targets.find(name)).traits.batching is not None:
             raise TargetError(f"`{name}` {_BATCHED}", kind="protocol")
