@@ -170,6 +170,9 @@ class GraderKind:
     """YAML that shows it."""
     only_reads: bool = False
     """Whether it changes nothing of the context that it is given, so that it needs no copy."""
+    light: bool = False
+    """Of evalcase's own: whether a grader is its options and nothing else. It loads, holds and asks
+    nothing, and may be made again, so that each of a million cases can have its own."""
 
     @property
     def compared(self) -> frozenset[Half]:
@@ -178,7 +181,8 @@ class GraderKind:
 
 
 class Grader(Protocol):
-    """Says how good an answer is. It is made once per run and may be asked by many trials."""
+    """Says how good an answer is. It is made once per run and may be asked by many trials; only one
+    whose kind is `light` may be made again."""
 
     kind: ClassVar[GraderKind]
 

@@ -116,6 +116,12 @@ def is_built_in(plural: Plural, name: str) -> bool:
 
 
 @lru_cache
+def is_own_class(plural: Plural, made_by: type, name: str) -> bool:
+    """Whether a class is the one that evalcase itself has under a name."""
+    return name in _BUILT_IN[plural] and import_own(_BUILT_IN[plural][name]) is made_by
+
+
+@lru_cache
 def _find_installed(plural: Plural) -> dict[str, EntryPoint]:
     from importlib.metadata import entry_points
 
