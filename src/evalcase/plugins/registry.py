@@ -100,6 +100,14 @@ def find_target_kind(name: str) -> TargetKind:
     return kind
 
 
+def search_target_kind(name: str) -> TargetKind | None:
+    """The same, or None if there is none that can be used."""
+    try:
+        return find_target_kind(name)
+    except ConfigError:
+        return None
+
+
 def list_names(plural: Plural) -> list[str]:
     """Every name that `find_class` knows, built-in ones first."""
     return [*_BUILT_IN[plural], *sorted(_find_installed(plural).keys() - _BUILT_IN[plural].keys())]
