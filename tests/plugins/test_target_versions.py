@@ -90,7 +90,7 @@ def test_where_prices_come_from_is_recorded_for_whatever_kind_says_that_it_has_s
         from plug_in import Loud, Options
         def prices(target):
             done = evaluate([Case(input="a", expected_output="a")], target, root={str(tmp_path)!r})
-            return json.loads((Path(done.path) / "run.json").read_text())["about"]["prices"]
+            return json.loads((Path(done.path) / "run.json").read_text())["about"].get("prices")
         assert prices("loud") == version("genai-prices")
         assert prices(Loud(Options(), None)) == version("genai-prices")
         assert prices("echo") is None

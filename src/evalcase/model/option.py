@@ -60,8 +60,7 @@ class Option:
     inside: type | None = None
     """Where its values hold mappings with options of their own, the dataclass of those."""
     decides_answer: bool = True
-    """Of a target: whether another value may make it answer otherwise. A run whose target was
-    changed by such an option is mixed."""
+    """Of a target: whether another value, once a run is resumed, makes the run a mixed one."""
 
     @property
     def needed(self) -> bool:
@@ -86,8 +85,7 @@ def option(  # noqa: PLR0913 - each says one thing of an option, by its name
     """A field of a dataclass that is an option.
 
     `name` is what people write where Python can't (`not`); `elsewhere` are names that other tools
-    give it, for suggestions. An option of a target that `decides_answer` not at all, such as how
-    many are asked at once, may change while a run is resumed.
+    give it, for suggestions.
     """
     declared = Option(name or "", shape, about, default, example, elsewhere, inside, decides_answer)
     if isinstance(default, dict | list):
