@@ -101,6 +101,11 @@ class ByMethod:
     def write(self): open("x")
 class ByFunction:
     def __init__(self): self.at = look()
+@dataclass
+class ByFactory:
+    at: str = field(default_factory=os.getcwd)
+class ByCheck:
+    def __post_init__(self): self.now = time()
 class Late:
     def __init__(self): self.at = look
     def write(self): open("x")
@@ -111,6 +116,8 @@ def look(): return os.getcwd()
         "made.py: ByMethod uses `open`",
         "made.py: ByFunction uses `getcwd`",
         "made.py: ByFunction uses `getcwd`",
+        "made.py: ByFactory uses `getcwd`",
+        "made.py: ByCheck uses `time`",
     ]
 
 
@@ -130,15 +137,21 @@ def _reaching_out(path: Path, module: ast.Module) -> list[str]:
 def _constructing(made: ast.ClassDef, functions: dict[str, ast.FunctionDef]) -> Iterator[ast.stmt]:
     """The statements of a constructor, and of what it calls in its class and its module."""
     methods = {each.name: each for each in made.body if isinstance(each, ast.FunctionDef)}
-    if "__init__" not in methods:
-        return
-    yield from methods["__init__"].body
-    for node in ast.walk(methods["__init__"]):
-        match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name("self"), attr=name)):
-                yield from methods[name].body if name in methods else ()
-            case ast.Call(func=ast.Name(name)):
-                yield from functions[name].body if name in functions else ()
+    yield from (each for each in made.body if isinstance(each, ast.AnnAssign))
+    for constructor in _constructors(made):
+        yield from constructor.body
+        for node in ast.walk(constructor):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name("self"), attr=name)):
+                    yield from methods[name].body if name in methods else ()
+                case ast.Call(func=ast.Name(name)):
+                    yield from functions[name].body if name in functions else ()
+
+
+def _constructors(made: ast.ClassDef) -> list[ast.FunctionDef]:
+    """What is run when an object is made."""
+    functions = [each for each in made.body if isinstance(each, ast.FunctionDef)]
+    return [each for each in functions if each.name in ("__init__", "__post_init__")]
 
 
 def _name_of(node: ast.AST) -> str:
@@ -148,6 +161,74 @@ def _name_of(node: ast.AST) -> str:
         return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
     is_system = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
     return node.attr if is_system and node.value.id in ("os", "sys") else ""  # type: ignore[attr-defined]
+
+
+# What an object needs is given to its constructor: nothing is put into it from outside.
+
+MAY_PUT_IN = {
+    "found": "diagnostics of editors, a class of another package",
+    "told.__cause__": "an exception, which has no other way",
+    "file.watcher": "a task that needs the file it is in",
+    "lines.service": "each of the two needs the other",
+    "batch.is_left": "something that happens to it later",
+}
+
+
+def test_what_an_object_needs_is_given_to_its_constructor(trees: Trees) -> None:
+    put_in = [each for path, tree in trees.items() for each in _put_in(path, tree)]
+    used = {name for name in MAY_PUT_IN for each in put_in if each.split(": ")[1].startswith(name)}
+    assert [each for each in put_in if not each.split(": ")[1].startswith((*MAY_PUT_IN,))] == []
+    assert used == MAY_PUT_IN.keys(), "one of these needs no leave any more"
+
+
+def test_what_is_put_in_from_outside_is_found() -> None:
+    text = """
+class Work:
+    def __init__(self, session):
+        session.replaced = True
+        self.session = session
+def make():
+    work = Work(Session())
+    work.place = 1
+    other = find_work()
+    other.place = 1
+"""
+    assert _put_in(Path("made.py"), ast.parse(text)) == [
+        "made.py: session.replaced",
+        "made.py: work.place",
+    ]
+
+
+def _put_in(path: Path, module: ast.Module) -> list[str]:
+    """What constructors write into what they are given, and functions into what they have made."""
+    found = []
+    for node in statements(module.body):
+        if isinstance(node, ast.ClassDef):
+            for constructor in _constructors(node):
+                found += _written(constructor, {each.arg for each in constructor.args.args[1:]})
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found += _written(node, set(_made_in(node)))
+    return [f"{path.name}: {each}" for each in found]
+
+
+def _made_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    """The names of objects that a function makes by calling a class."""
+    for node in statements(function.body):
+        match node:
+            case ast.Assign(value=ast.Call(func=called)) if _names_a_type(
+                ast.unparse(called).rpartition(".")[2]
+            ):
+                yield from (each.id for each in node.targets if isinstance(each, ast.Name))
+
+
+def _written(function: ast.FunctionDef | ast.AsyncFunctionDef, names: set[str]) -> list[str]:
+    return [
+        ast.unparse(target)
+        for node in statements(function.body)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Attribute) and ast.unparse(target.value) in names
+    ]
 
 
 # Importing a module changes no other.

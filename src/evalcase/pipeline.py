@@ -10,7 +10,7 @@ record, to send each trial that is left through ask, grade and keep, and to conc
 from __future__ import annotations
 
 import os
-from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from evalcase.errors import SuiteError
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from evalcase.evaluation.grading import By
     from evalcase.evaluation.plan import Plan
     from evalcase.evaluation.request import RunRequest
+    from evalcase.evaluation.stopping import Stopping
     from evalcase.plugins.given import GivenGraders, GivenTarget
     from evalcase.project.keywords import Keywords
     from evalcase.report.figures.figures import Figures, Interval
@@ -180,11 +181,13 @@ class PreparedRun(NamedTuple):
     evaluation: Evaluation
     request: RunRequest
 
-    def carry_out(self) -> Coroutine[None, None, Evaluated]:
+    def carry_out(
+        self, on_stuck: Callable[[str], None] = lambda _: None
+    ) -> Coroutine[None, None, Evaluated]:
         """Open targets and record, send each trial that is left through ask, grade and keep, and
-        conclude."""
+        conclude. `on_stuck` is told of a call that blocks the event loop and can't be ended."""
         request = self.request
-        return self.evaluation.carry_out(request.folder, request.run, request.again)
+        return self.evaluation.carry_out(request.folder, request.run, request.again, on_stuck)
 
     def warn_of_stray(self, error: BaseException) -> None:
         """Tell of what code of the user's raised outside of any trial."""
@@ -226,14 +229,18 @@ def ready_run(request: RunRequest, plan: Plan, by: By | None = None) -> Prepared
     that are known are graded by that, and no target is asked."""
     from evalcase.evaluation.conduct import Evaluation
 
-    evaluation = Evaluation(plan, request.watcher, by)
-    if by is None:
-        evaluation.place = _find_place(request, plan)
-    if request.run is None and plan.options.stop is not None:
-        from evalcase.evaluation.stopping import make_stopping
+    place = _find_place(request, plan) if by is None else None
+    stopping = _find_stopping(request, plan) if request.run is None else None
+    return PreparedRun(Evaluation(plan, request.watcher, by, place, stopping), request)
 
-        evaluation.stopping = make_stopping(plan, request.folder)
-    return PreparedRun(evaluation, request)
+
+def _find_stopping(request: RunRequest, plan: Plan) -> Stopping | None:
+    """What may end a new run early, if something may."""
+    if plan.options.stop is None:
+        return None
+    from evalcase.evaluation.stopping import make_stopping
+
+    return make_stopping(plan, request.folder)
 
 
 def _find_place(request: RunRequest, plan: Plan) -> Workplace | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,21 @@ def test_fault_32_another_configuration_counts_but_not_how_many_at_once(project:
     done = project.run("resume", "--json")
     assert done.json["mixed"] == ["agent"]
     assert "changed since this run started: its configuration" in done.err
+
+
+def test_fault_32_more_workers_are_the_same_agent(project: Project) -> None:
+    (project.path / "worker.py").write_text(
+        "import json, sys\nfor line in sys.stdin:\n    asked = json.loads(line)\n"
+        "    print(json.dumps({'id': asked['id'], 'output': 'ok'}), flush=True)\n"
+    )
+    worker = 'target = "agent"\n[targets.agent]\nkind = "command"\nmode = "worker"\n'
+    worker += f'command = ["{sys.executable}", "worker.py"]\n'
+    project.configure(worker + "workers = 1\n")
+    begun(project)
+    project.configure(worker + "workers = 2\n")
+    done = project.run("resume", "--json")
+    assert (done.code, done.json["mixed"]) == (0, []), done.err
+    assert "was changed" not in done.err
 
 
 def test_fault_32_programs_and_what_they_import_count(project: Project) -> None:

@@ -23,6 +23,7 @@ from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
 from evalcase.plugins.grader_making import make_grader
+from evalcase.plugins.graders import NO_SURROUNDINGS
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import stand_in_queue
 from tests.graders.expectation import answer_of, context_of
@@ -430,3 +431,48 @@ class Nears(Asks):
 def test_a_score_that_stands_is_not_turned_round(value: float) -> None:
     _, (grade_,) = grade(named(Score(value, "nothing there", stands=True), negated=True))
     assert (grade_.score, grade_.passed) == (value, False)
+
+
+class AllBefore(Fixed):
+    kind: ClassVar[GraderKind] = GraderKind("all_before", "As it is told.", reads_grades=True)
+
+    def grade(self, context: Context) -> Any:
+        return Score(1.0, " ".join([each.grader for each in context.grades]))
+
+
+class DoneBefore(AllBefore):
+    kind: ClassVar[GraderKind] = GraderKind("done_before", "As it is told.")
+
+
+async def later() -> Score:
+    await asyncio.sleep(1)
+    return PASSED
+
+
+async def soon() -> Score:
+    return PASSED
+
+
+def test_a_grader_sees_the_grades_that_are_done_and_one_that_reads_them_waits_for_all() -> None:
+    graders = [
+        named(PASSED, "at once"),
+        named(later, "awaited"),
+        NamedGrader("some", DoneBefore(None)),
+        NamedGrader("all", AllBefore(None)),
+        named(later, "after it"),
+        NamedGrader("last", AllBefore(None)),
+    ]
+    _, grades = run_leaping(apply(graders, answer_of("4")))
+    assert [each.grader for each in grades] == [each.name for each in graders]
+    reasons = {each.grader: each.reason for each in grades}
+    assert reasons["some"] == "at once"
+    assert reasons["all"] == "at once awaited some"
+    assert reasons["last"] == "at once awaited some all after it"
+
+
+def test_a_function_that_asks_for_grades_is_given_those_of_all_before_it() -> None:
+    spec = {"type": f"python:{HERE}:counts_grades"}
+    last = make_grader(spec)
+    last.grader.load(NO_SURROUNDINGS)
+    _, (*_, told) = grade(named(soon, "awaited"), named(FAILED, "bad"), last)
+    assert told.reason == "awaited passed, bad failed"

@@ -110,3 +110,7 @@ def wants(response: str) -> bool:
 
 
 constant = 4
+
+
+def counts_grades(grades: Any) -> str:
+    return ", ".join(f"{each.grader} {'passed' if each.passed else 'failed'}" for each in grades)

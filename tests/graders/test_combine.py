@@ -192,7 +192,7 @@ def test_those_inside_are_made_ready_told_apart_and_may_be_forbidden() -> None:
         Graders().of(case)
     with pytest.raises(ConfigError, match=r"`python:nosuch_module:f` would run code \(--no-exec\)"):
         Graders(no_exec=True).of(case)
-    named = {"type": f"python:{__name__}:never_empty"}
+    named: dict[str, Any] = {"type": f"python:{__name__}:never_empty"}
     inside = make_grader({"type": "all", "value": [{"type": "any", "value": [named]}]})
     inside.grader.load(NO_SURROUNDINGS)
     graders = Graders()

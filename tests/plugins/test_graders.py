@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
+from evalcase.graders.contains import ContainsGrader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
 from evalcase.model.case import Case, canonical_case
-from evalcase.model.grader import NamedGrader
+from evalcase.model.grader import Grader, NamedGrader
 from evalcase.model.grader_options import declared_grader
 from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.given import name_graders
 from evalcase.plugins.grader_making import make_declared, make_grader
-from evalcase.plugins.graders import Graders
+from evalcase.plugins.graders import Graders, is_light_class
 from evalcase.plugins.registry import find_class, list_names
 from evalcase.suites.load import load_case
 from evalcase.system.sources import trace_sources
@@ -186,6 +187,58 @@ def test_a_module_is_looked_at_once_however_many_graders_are_from_it(
     assert len(graders.prints_for(case)) == len(names)
     assert list(graders.rests_on()) == ["many_checks.py", "many_helper.py"]
     assert looked == [str(tmp_path / "many_checks.py")]
+
+
+def test_a_grader_that_many_cases_share_is_made_once_beside_those_of_their_own() -> None:
+    graders = Graders()
+    shared = {"type": "script", "value": ["true"]}
+
+    def with_own(number: int) -> Case:
+        own = {"type": "contains", "value": str(number)}
+        return canonical_case({"id": str(number), "input": [], "graders": [shared, own]})
+
+    for number in range(1200):
+        graders.want("a.yaml", with_own(number))
+    assert graders.make_ready() == []
+    made = [graders.of(with_own(number)) for number in range(1200)]
+    assert len({id(each[0]) for each in made}) == 1
+
+
+def test_a_judge_beside_another_keeps_its_number_and_is_the_same_judge() -> None:
+    graders = Graders()
+    brief, kind = ({"type": "judge", "value": said, "target": "t"} for said in ("brief", "kind"))
+    both = canonical_case({"id": "a", "input": [], "graders": [brief, kind]})
+    alone = canonical_case({"id": "b", "input": [], "graders": [kind]})
+    graders.want("a.yaml", both)
+    _, second = graders.of(both)
+    for number in range(600):
+        light = {"type": "contains", "value": str(number)}
+        graders.of(canonical_case({"id": "c", "input": [], "graders": [light]}))
+    assert second.name == "judge 2"
+    assert graders.of(both)[1] is second
+    assert graders.of(alone)[0].grader is second.grader
+
+
+def test_kinds_that_are_made_again_hold_load_and_ask_nothing() -> None:
+    for name in list_names("graders"):
+        made_by = find_class("graders", name)
+        kind = made_by.kind
+        says_more = kind.runs_code or kind.judges or kind.combines
+        does_more = any(
+            getattr(made_by, each) is not getattr(Grader, each)
+            for each in ("load", "fingerprint", "sources", "modules", "asks", "inner")
+        )
+        assert kind.light is not (says_more or does_more), name
+        if kind.light:
+            assert made_by.__setattr__ is not object.__setattr__, f"{name} must be frozen"
+
+
+def test_a_class_of_somebody_else_is_kept_whatever_its_kind_says() -> None:
+    class Theirs(ContainsGrader):
+        pass
+
+    assert is_light_class(ContainsGrader)
+    assert not is_light_class(Theirs)
 
 
 def test_all_graders_that_can_not_be_imported_are_told_at_once() -> None:

@@ -35,7 +35,7 @@ class Patient:
     async def sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
 
-    async def turn(self, pace: Pace) -> Start:
+    async def start(self, pace: Pace) -> Start:
         return await pace.begin()
 
 
@@ -53,7 +53,8 @@ def attempt(
 def gate_of(target: Target, limits: Limits, patience: Patience, **more: Any) -> Gate:
     budget = more.pop("budget", None) or Budget(None, 0.0, print)
     targets = Held({"it": target})
-    return Gate(targets, limits, patience, budget, Guests(), lambda: 1.0, **more)
+    warn = more.pop("warn", print)
+    return Gate(targets, limits, patience, budget, Guests(), lambda: 1.0, warn=warn, **more)
 
 
 class Held:
@@ -279,6 +280,43 @@ def test_what_is_known_is_not_asked_again_and_costs_nothing() -> None:
         assert asked.answer is not None
         assert (asked.answer.cached, asked.answer.cost_usd) == (True, 0.0)
     assert (len(target.asked), stops) == (1, [])
+
+
+class Unkeyed(Keyed):
+    """Can't say what decides an answer."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__([OK])
+        self.error = error
+
+    def cache_key(self, question: Question) -> Any:
+        del question
+        raise self.error
+
+
+def test_a_key_that_a_target_fails_to_give_is_told_and_the_question_is_asked() -> None:
+    target, warned = Unkeyed(AttributeError("no `client`")), list[str]()
+
+    async def go() -> tuple[Asked, bool]:
+        gate = gate_of(target, Limits(), Patient(), store=Kept(), warn=warned.append)
+        return await gate.ask("it", question()), await gate.knows("it", question())
+
+    asked, is_known = asyncio.run(go())
+    assert (asked.answer, is_known, len(target.asked)) == (OK, False, 1)
+    what = "answers of `it` are not kept in the cache: its `cache_key`: AttributeError: no `client`"
+    assert warned == [what] * 2
+
+
+@pytest.mark.parametrize("error", [TargetError("no file"), FileNotFoundError("x.png")])
+def test_a_question_that_can_not_be_asked_has_no_key_and_asking_says_why(error: Exception) -> None:
+    target, warned = Unkeyed(error), list[str]()
+
+    async def go() -> Asked:
+        gate = gate_of(target, Limits(), Patient(), store=Kept(), warn=warned.append)
+        return await gate.ask("it", question())
+
+    assert asyncio.run(go()).answer == OK
+    assert warned == []
 
 
 def test_errors_are_never_known() -> None:

@@ -157,7 +157,7 @@ class Soon:
         for _ in range(1 + int(10 * seconds)):
             await asyncio.sleep(0)
 
-    async def turn(self, pace: Pace) -> Start:
+    async def start(self, pace: Pace) -> Start:
         return await pace.begin()
 
 

@@ -133,8 +133,7 @@ def asked_at(
 
     async def go() -> None:
         limits = Limits(concurrency=1000, rates={"it": rate})
-        gate = gate_of(target, limits, Patient())
-        gate.paces.warn = warn
+        gate = gate_of(target, limits, Patient(), warn=warn)
         await asyncio.gather(*(gate.ask("it", question()) for _ in range(count)))
 
     run_in_virtual_time(go())

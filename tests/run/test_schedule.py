@@ -153,7 +153,7 @@ def test_stop_gives_up_trials_that_only_wait_for_their_next_attempt() -> None:
             if trial.case.id == "a1":
                 pace = Pace(1)
                 await pace.begin()
-                await engine.turn(pace)
+                await engine.start(pace)
             return await harness.try_one(trial)
 
         harness.trying = try_one

@@ -70,7 +70,7 @@ def command(
             write_prose(f"warning: {warning}", sys.stderr)
         sealer = _sealer_for([each.run for each in kept], config, world)
         run = merge_parts(parts, folder, world, sealer, config.root)
-    manner = Manner(take_streams(), quiet, as_json, is_new=False, reports=wanted,
+    manner = Manner(take_streams(), quiet, as_json, os.getcwd(), is_new=False, reports=wanted,
                     is_own=sealer is not None)  # fmt: skip
     evaluated = read_evaluated(KeptRun(run))
     if config.compress and evaluated.complete:

@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.evaluated import Evaluated, read_evaluated
 from evalcase.evaluation.request import AskedEngine, RunRequest
 from evalcase.evaluation.secrets import make_scrubber
-from evalcase.model.quick_dataclass import dataclass, field, replace
+from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.target import Warn
 from evalcase.pipeline import PreparedRun, plan_run
 from evalcase.project.config import Config
@@ -65,12 +65,12 @@ class Manner:
     streams: Streams
     quiet: bool
     as_json: bool
+    cwd: str
+    """Where the person is; `resume` works elsewhere."""
     is_new: bool = True
     """Whether all of its results are made now: then its record need not be read for a summary."""
     reports: tuple[Request, ...] = ()
     """What is to be written when it is over."""
-    cwd: str = field(default_factory=os.getcwd)
-    """Where the person is; `resume` works elsewhere."""
     is_own: bool = True
     """Whether the record is this user's own, with which `resume` goes on."""
 
@@ -94,7 +94,7 @@ def take_process(flags: SharedFlags, *, is_new: bool) -> Manner:
     run is shown there."""
     wanted = request_reports(flags["reports"])
     refuse_process_end()
-    return Manner(take_streams(), flags["quiet"], flags["as_json"], is_new, wanted)
+    return Manner(take_streams(), flags["quiet"], flags["as_json"], os.getcwd(), is_new, wanted)
 
 
 def ask_for(
@@ -122,10 +122,9 @@ def plan_shown(request: RunRequest, view: RunView) -> Plan:
 def carry_out_run(prepared: PreparedRun, view: RunView, manner: Manner) -> int:
     """Run, show, and say by the exit code how it went."""
     evaluation = prepared.evaluation
-    evaluation.on_stuck = partial(_leave_stuck, evaluation, manner)
     try:
         with keep_shown(view):
-            waiting = _until_interrupted(prepared, view)
+            waiting = _until_interrupted(prepared, view, partial(_leave_stuck, evaluation, manner))
             evaluated = run_to_end(waiting, partial(_tell_stray, evaluation.plan.warn))
     except (EvalcaseError, OSError, KeyboardInterrupt):
         raise
@@ -226,10 +225,12 @@ def _known_statistics(evaluated: Evaluated, kept: KeptRun) -> Statistics | None:
         return None
 
 
-async def _until_interrupted(prepared: PreparedRun, view: RunView) -> Evaluated:
+async def _until_interrupted(
+    prepared: PreparedRun, view: RunView, on_stuck: Callable[[str], None]
+) -> Evaluated:
     """Ctrl-C once: what is running is finished; twice, or before anything runs: it stops."""
     loop, evaluation = asyncio.get_running_loop(), prepared.evaluation
-    task = OwnTask(prepared.carry_out(), loop=loop)
+    task = OwnTask(prepared.carry_out(on_stuck), loop=loop)
     unseen: list[float] = []
     given_up: list[None] = []
 

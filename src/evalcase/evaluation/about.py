@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from evalcase import __version__
 from evalcase.evaluation.plan import Plan
 from evalcase.model.quick_dataclass import replace
-from evalcase.model.target import TargetVersion
-from evalcase.plugins.target_names import split_name
+from evalcase.model.target import TargetKind, TargetVersion, kind_of_targets
+from evalcase.plugins.registry import search_target_kind
+from evalcase.plugins.target_names import name_target
 from evalcase.plugins.target_versions import version_of
 from evalcase.record.about import RunAbout, SelectedCases
 from evalcase.record.basis import Basis, basis_of_run
@@ -19,9 +20,6 @@ from evalcase.record.folder import Run
 
 if TYPE_CHECKING:
     from evalcase.evaluation.grading import By
-
-_PRICED = frozenset({"openai", "anthropic"})
-"""The kinds of targets whose answers have a price."""
 
 
 def describe_plan(plan: Plan) -> RunAbout:
@@ -66,16 +64,18 @@ def find_new_basis(plan: Plan, run: Run, last: Basis | None, by: By | None) -> l
 
 def _prices_version(plan: Plan) -> str | None:
     """Where prices come from, if a model is asked: only then it is looked for."""
-    configured = plan.config.targets
-    kinds = {
-        configured.get(name, {}).get("kind", split_name(name)[0])
-        for name in (*plan.trials, *plan.users)
-    }
-    if kinds.isdisjoint(_PRICED):
+    kinds = [_kind_of(name, plan) for name in (*plan.trials, *plan.users)]
+    if not any(kind is not None and kind.priced for kind in kinds):
         return None
     from evalcase.targets.chat.prices import prices_version
 
     return prices_version()
+
+
+def _kind_of(name: str, plan: Plan) -> TargetKind | None:
+    if name in plan.given_targets:
+        return kind_of_targets(plan.askable(name))
+    return search_target_kind(name_target(name, plan.config).kind)
 
 
 def find_versions(plan: Plan) -> dict[str, TargetVersion]:

@@ -47,38 +47,43 @@ if TYPE_CHECKING:
 class Evaluation:
     """A run on its way. `engine` is there once trials are under way, and can be interrupted."""
 
-    def __init__(self, plan: Plan, watcher: Watcher, by: By | None = None) -> None:
-        """With `by`, answers that are known are graded by that, and nobody is asked."""
+    def __init__(
+        self, plan: Plan, watcher: Watcher, by: By | None = None, place: Workplace | None = None,
+        stopping: Stopping | None = None,
+    ) -> None:  # fmt: skip
+        """With `by`, answers that are known are graded by that, and nobody is asked. `place` is
+        where trials are answered, if that is not this process; and `stopping` says when a new run
+        is decided, if that ends it."""
         self.plan = plan
-        self.watcher = watcher
+        self._watcher = watcher
         self._by = by
-        self.stopping: Stopping | None = None
-        """What says when a new run is decided, if that ends it."""
-        self.place: Workplace | None = None
-        """Where trials are answered, if that is not this process."""
+        self._place = place
+        self._stopping = stopping
         self.engine: Engine | None = None
         self.run: Run | None = None
         """The run that it is of, once there is one."""
-        self.on_stuck: Callable[[str], None] = lambda _: None
-        """Is told, in another thread, of a call that blocks the event loop and can't be ended."""
         self._broken: BaseException | None = None
         self._budget: Budget | None = None
         self._is_new = False
 
     async def carry_out(
-        self, runs_dir: str, run: Run | None = None, again: tuple[Verdict, ...] = ()
-    ) -> Evaluated:
+        self, runs_dir: str, run: Run | None = None, again: tuple[Verdict, ...] = (),
+        on_stuck: Callable[[str], None] = lambda _: None,
+    ) -> Evaluated:  # fmt: skip
         """Run what is not finished of a run, or a new one in `runs_dir`.
 
         A trial whose verdict is in `again` counts as not finished. The folder of a new run is made
         once all targets are open, so that a name that can't be resolved leaves none behind.
+        `on_stuck` is told, in another thread, of a call that blocks the event loop and can't be
+        ended.
         """
         with errors_without_secrets(self.plan.scrubber):
-            return await self._carry_out(runs_dir, run, again)
+            return await self._carry_out(runs_dir, run, again, on_stuck)
 
     async def _carry_out(
-        self, runs_dir: str, run: Run | None, again: tuple[Verdict, ...]
-    ) -> Evaluated:
+        self, runs_dir: str, run: Run | None, again: tuple[Verdict, ...],
+        on_stuck: Callable[[str], None],
+    ) -> Evaluated:  # fmt: skip
         self._stand_in()
         plan = self.plan
         if run is None:
@@ -93,19 +98,19 @@ class Evaluation:
                 )  # fmt: skip
             self.run = run
             try:
-                with LoopWatch(plan.warn, self._guests.is_overdue, self.on_stuck):
+                with LoopWatch(plan.warn, self._guests.is_overdue, on_stuck):
                     return await self._record(run, targets, again)
             finally:
                 await self._guests.settle()
                 await self._close_graders()
 
     def _there(self) -> AbstractAsyncContextManager[object]:
-        return self.place if self.place is not None else nullcontext()
+        return self._place if self._place is not None else nullcontext()
 
     def _stand_in(self) -> None:
         """Have targets that are made elsewhere stood in for, from here on."""
-        if self.place is not None:
-            stand_in = self.place.stand_in
+        if self._place is not None:
+            stand_in = self._place.stand_in
             # What is sent in batches is no work for anybody here.
             targets = {
                 name: target if target.traits.batching is not None else stand_in(name)
@@ -152,7 +157,7 @@ class Evaluation:
                 "ended: it is dropped, and its trial is run again"
             )
         try:
-            self.watcher.resumed(index.count_finished(again))
+            self._watcher.resumed(index.count_finished(again))
             work, engine = self._set_up(run, targets, journal, index, again)
             end = self._end(*await work.go(engine))
             end = replace(
@@ -196,10 +201,10 @@ class Evaluation:
             return End(status, notice)
         cap_usd = self._budget.cap_usd if self._budget.is_spent else None
         decision = None
-        if self.stopping is not None and self.stopping.decision is not None:
-            said = self.plan.scrubber.text(str(self.stopping.decision))
-            ended = self.plan.scrubber.text(self.stopping.conclude())
-            notice, decision = ended if notice == said else notice, self.stopping.decision
+        if self._stopping is not None and self._stopping.decision is not None:
+            said = self.plan.scrubber.text(str(self._stopping.decision))
+            ended = self.plan.scrubber.text(self._stopping.conclude())
+            notice, decision = ended if notice == said else notice, self._stopping.decision
         return End(status, notice, self.engine.failed_fast, cap_usd, decision=decision)
 
     def _set_up(
@@ -211,28 +216,29 @@ class Evaluation:
         tally = index.tally()
         spent_usd = tally.totals().spent_usd or 0.0
         ahead = rows_ahead(limits.concurrency)
-        session = Session(journal, tally, self.watcher.finished, ahead)
-        stopping = self.stopping
+        # What was there before may be told anew: then only the journal can count.
+        replaces = len(index) > 0
+        session = Session(journal, tally, self._watcher.finished, ahead, replaces=replaces)
+        stopping, place = self._stopping, self._place
         engine = self.engine = Engine(
-            limits, self.watcher, self._fail_fast(index, again), targets.context,
+            limits, self._watcher, self._fail_fast(index, again), targets.context,
             stopping.look if stopping is not None else None,
         )  # fmt: skip
         budget = self._budget = Budget(limits.max_cost_usd, spent_usd, engine.stop)
         budget.spend(0.0)  # what earlier sessions spent may be all there is
         guests, store = self._guests, self._store()
-        gate = Gate(targets, limits, engine, budget, guests, plan.world.random, store)
-        gate.paces.warn = plan.warn
-        gate.place = self.place
-        trials = Trials(plan, engine, gate, guests, run.id, session.lose)
-        trials.place = self.place
+        gate = Gate(
+            targets, limits, engine, budget, guests, plan.world.random,
+            warn=plan.warn, store=store, place=place,
+        )  # fmt: skip
+        trials = Trials(plan, engine, gate, guests, run.id, session.lose, place)
         if self._by is not None:
             from evalcase.evaluation.grading import Grading
 
             return Grading(plan, run, index, trials, session, self._by), engine
         changed = {} if self._is_new else find_changes(plan, run, index.versions)
-        work = Work(plan, run, index, trials, session, again, changed)
-        work.ordered = stopping.ordered if stopping is not None else None
-        return work, engine
+        ordered = stopping.ordered if stopping is not None else None
+        return Work(plan, run, index, trials, session, again, changed, ordered=ordered), engine
 
     def _limits(self) -> Limits:
         # No more workers than there is work, and no more than a target says it can take.

@@ -40,13 +40,13 @@ def make_stopping(plan: Plan, runs_dir: str) -> Stopping:
 class _Lane:
     """The cases of one target, in their order."""
 
-    def __init__(self, places: dict[int, int]) -> None:
-        """`places` are those of cases in the order, by their numbers."""
-        self.places = places
-        self.names: list[tuple[str, str]] = []
+    def __init__(self, ranks: dict[int, int], names: list[tuple[str, str]]) -> None:
+        """`ranks` are those of cases in the order, by their numbers."""
+        self.ranks = ranks
+        self.names = names
         self.waiting: dict[int, Verdict] = {}
         """What is done, but not in turn."""
-        self.sequence = PassSequence(len(places))
+        self.sequence = PassSequence(len(ranks))
         self.fixed = 0
         self.broken = 0
         self.passed = 0
@@ -85,15 +85,16 @@ class Stopping:
         seed = f"stop {self._seed}"
         cases.sort(key=lambda case: number_of(seed, place_of(case[0].suite), case[0].case.id))
         tried = [case[0] for case in cases if not case[0].case.skip]
-        lane = self._lanes[target] = _Lane({trial.number: at for at, trial in enumerate(tried)})
-        lane.names = [(place_of(trial.suite), trial.case.id) for trial in tried]
+        ranks = {trial.number: rank for rank, trial in enumerate(tried)}
+        names = [(place_of(trial.suite), trial.case.id) for trial in tried]
+        self._lanes[target] = _Lane(ranks, names)
         self.ordered[target] = [trial for case in cases for trial in case]
 
     def begin(self) -> None:
         """All targets are there. Raise ConfigError if nothing could ever be decided."""
         for lane in self._lanes.values():
             # Several targets are bounded each by itself: all of that together holds.
-            lane.sequence = PassSequence(len(lane.places), ALPHA / len(self._lanes))
+            lane.sequence = PassSequence(len(lane.ranks), ALPHA / len(self._lanes))
         if self._fail_under is not None:
             self._need = _cases_needed(self._fail_under, self._total)
         base = self._base
@@ -107,7 +108,7 @@ class Stopping:
     def look(self, result: Result) -> str | None:
         """Take a result; why no more trials need be started, if that is so now."""
         lane = self._lanes.get(result.key.target)
-        place = lane.places.get(result.number) if lane is not None else None
+        place = lane.ranks.get(result.number) if lane is not None else None
         if lane is None or place is None:
             return None
         name = result.key.target, result.number
@@ -200,7 +201,7 @@ class Stopping:
 
     @property
     def _total(self) -> int:
-        return sum(len(lane.places) for lane in self._lanes.values())
+        return sum(len(lane.ranks) for lane in self._lanes.values())
 
 
 def _cases_needed(rate: float, total: int) -> int:

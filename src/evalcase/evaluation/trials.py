@@ -52,17 +52,17 @@ class Trials:
 
     def __init__(
         self, plan: Plan, engine: Engine, gate: Gate, guests: Guests, run_id: str,
-        lose: Callable[[Trial, float], None],
+        lose: Callable[[Trial, float], None], place: Workplace | None,
     ) -> None:  # fmt: skip
-        """`lose` is told of money that was spent on what has no result."""
+        """`lose` is told of money that was spent on what has no result. `place` is where trials are
+        answered, if that is not this process."""
         self._plan = plan
         self._engine = engine
         self._gate = gate
         self._guests = guests
         self._run_id = run_id
         self._lose = lose
-        self.place: Workplace | None = None
-        """Where trials are answered, if that is not this process."""
+        self._place = place
         self._files = AttachedFiles(plan.world.cwd)
         self._capped = plan.options.max_cost_usd is not None
 
@@ -212,7 +212,7 @@ class Trials:
         self, case: Case, answer: Answer, graders: Sequence[NamedGrader]
     ) -> Graded | None:
         """What comes of an answer that nobody has to look at."""
-        if self.place is not None or graders is not self._plan.graders.only_expected:
+        if self._place is not None or graders is not self._plan.graders.only_expected:
             return None
         return self._plan.graders.same_text.grade(case, answer)
 
@@ -221,12 +221,12 @@ class Trials:
         duration_s: float, turns: int = 1,
     ) -> Awaitable[Graded]:  # fmt: skip
         asker: Asker | None = None
-        if self.place is not None or graders is not self._plan.graders.only_expected:
+        if self._place is not None or graders is not self._plan.graders.only_expected:
             ask = self._ask_for_grader if self._capped else self._gate.ask_for_grader
             asker = partial(ask, within=question)
-            if self.place is not None and self.place.must_grade(answer, graders):
+            if self._place is not None and self._place.must_grade(answer, graders):
                 return self._grade_there(
-                    self.place, case, question, answer, duration_s, turns, asker
+                    self._place, case, question, answer, duration_s, turns, asker
                 )
         context = _make_context(case, question, answer, (), asker, None, duration_s, turns)
         limit_s = self._plan.config.grader_timeout_s

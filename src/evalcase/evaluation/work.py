@@ -38,18 +38,19 @@ _DECIDED_BY = "the number of trials of a case, or how many must pass, changed: d
 class Work:
     """The trials of a run: finds those that are left, and sends each through ask, grade, keep."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a run is made of comes together here
         self, plan: Plan, run: Run, index: Index, trials: Trials, session: Session,
         again: tuple[Verdict, ...], changed: Mapping[str, TargetVersion],
+        *, ordered: Mapping[str, Sequence[Trial]] | None,
     ) -> None:  # fmt: skip
+        """`ordered` are the trials of each target, where they come in an order of their own."""
         self._plan = plan
         self._run = run
         self._index = index
         self._trials = trials
         self._session = session
         self._again = again
-        self.ordered: Mapping[str, Sequence[Trial]] | None = None
-        """The trials of each target, where they come in an order of their own."""
+        self._ordered = ordered
         self._changed = dict(changed)
         """Targets that are not what they were, as long as they have not been asked."""
         self._regrading: dict[TrialKey, FinishedTrial] = {}
@@ -62,8 +63,7 @@ class Work:
         self.graded: int | None = None
         """The later grading that is brought to its end, once it is."""
         self._tell_once = warn_once(plan.tell)
-        # What was there before may be told anew: then only the journal can count.
-        self._goes_on = session.replaced = len(index) > 0
+        self._goes_on = len(index) > 0
         self._standing = 0
         """Trials that were seen at once to be as they were; of all others:"""
         self._known = 0
@@ -177,7 +177,6 @@ class Work:
             "asked again"
         )
         del self._regrading[trial.key]
-        self._session.replaced = True
         return await self._ask(trial)
 
     def keep(self, trial: Trial, result: Result) -> Awaitable[None] | None:
@@ -246,7 +245,6 @@ class Work:
     def _is_left(self, trial: Trial, known: FinishedTrial) -> bool:
         """Whether the result of a trial counts no more."""
         if self._must_ask(trial, known):
-            self._session.replaced = True
             return True
         if self._must_grade(trial, known) or self._is_decided_otherwise(trial, known):
             self._regrading[trial.key] = known
@@ -256,7 +254,7 @@ class Work:
 
     def _planned(self, name: str, engine: Engine, stands: Says | None = None) -> Iterator[Trial]:
         try:
-            ordered = self.ordered
+            ordered = self._ordered
             yield from trials_of(self._plan, name, stands) if ordered is None else ordered[name]
         except ConfigError as error:
             engine.stop(str(error))

@@ -117,6 +117,8 @@ async def _grade_each(
     grades: list[Grade | None] = []
     waiting: dict[int, _Begun] = {}
     for number, named in enumerate(graders):
+        if waiting and named.grader.reads_grades():
+            await _wait_for_grades(waiting, grades, context, guests)
         known = tuple([grade for grade in grades if grade is not None]) if grades else ()
         begun = _begin_grade(named, context, known, guests, timeout_s)
         if isinstance(begun, Grade):
@@ -125,11 +127,18 @@ async def _grade_each(
             grades.append(None)
             waiting[number] = begun
     if waiting:
-        calls = [begun.call for begun in waiting.values()]
-        stays = await guests.run_all(calls, context.case.id)
-        for (number, begun), stay in zip(waiting.items(), stays, strict=True):
-            grades[number] = begun.grade(stay)
+        await _wait_for_grades(waiting, grades, context, guests)
     return tuple([grade for grade in grades if grade is not None])
+
+
+async def _wait_for_grades(
+    waiting: dict[int, _Begun], grades: list[Grade | None], context: Context, guests: Guests
+) -> None:
+    """Put the grades of those that are waited for into their places; nobody waits then."""
+    stays = await guests.run_all([begun.call for begun in waiting.values()], context.case.id)
+    for (number, begun), stay in zip(waiting.items(), stays, strict=True):
+        grades[number] = begun.grade(stay)
+    waiting.clear()
 
 
 def _begin_grade(
@@ -140,6 +149,8 @@ def _begin_grade(
     if context.asker is not None:
         asking = Asking(context.asker)
         context = replace(context, grades=known, asker=asking.ask)
+    elif known:
+        context = replace(context, grades=known)
     if named.grader.kind.combines:
         below = partial(_grade_each, context, guests=guests, timeout_s=timeout_s)
         context = replace(context, grading=below)

@@ -26,7 +26,7 @@ class ContainsGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "contains", "The answer contains a text, or all of several.", "value", reads="text",
         example="- contains: [Paris, France]",
-        only_reads=True,
+        only_reads=True, light=True,
     )  # fmt: skip
 
     value: str | tuple[str, ...] | None = option(

@@ -22,7 +22,7 @@ class EndsWithGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "ends_with", "The answer ends with a text, ignoring outer white space.", "value",
         reads="text", example='- ends_with: "."',
-        only_reads=True,
+        only_reads=True, light=True,
     )  # fmt: skip
 
     value: str = option(Text(), "The text it must end with.", example=".")

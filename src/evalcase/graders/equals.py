@@ -20,7 +20,7 @@ class EqualsGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "equals", "The answer equals a text or a JSON value.", "value",
         takes_mapping=True, reads="either", example="- equals: Paris",
-        only_reads=True,
+        only_reads=True, light=True,
     )  # fmt: skip
 
     value: JSON = option(

@@ -51,6 +51,7 @@ class ExpectedGrader(Grader):
         "The answer matches `expected_output`: equal text, equal JSON, or the same tool calls.",
         compares_expected=True,
         only_reads=True,
+        light=True,
     )
 
     halves: frozenset[Half] = BOTH

@@ -48,7 +48,7 @@ class FieldsGrader(Grader):
         "fields", "Fields of the answer, as JSON, have the expected values.", "value",
         takes_mapping=True, reads="value",
         example="- fields: {riskLevel: High, score: {number: 0.9, within: 0.05}}",
-        only_reads=True,
+        only_reads=True, light=True,
     )  # fmt: skip
 
     value: dict[str, Matcher] = option(

@@ -22,7 +22,7 @@ class FinishGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "finish", "The target reports an accepted finish reason.", "value",
         example="- finish: [stop, end_turn]",
-        only_reads=True,
+        only_reads=True, light=True,
     )  # fmt: skip
 
     value: str | tuple[str, ...] | None = option(

@@ -20,7 +20,7 @@ class JsonGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "json", "The answer is valid JSON, alone or in one fenced code block.", reads="either",
         example="- json",
-        only_reads=True,
+        only_reads=True, light=True,
     )  # fmt: skip
 
     strict: bool = option(

@@ -32,7 +32,7 @@ class JsonEqualsGrader(Grader):
         "json_equals", "The answer, as JSON, equals a value, or `expected_output`.", "value",
         takes_mapping=True, reads="value", half="content",
         example="- {type: json_equals, value: {total: 10, id: 1}, ignore: [id], within: 0.01}",
-        only_reads=True,
+        only_reads=True, light=True,
     )  # fmt: skip
 
     value: JSON | Unsaid = option(

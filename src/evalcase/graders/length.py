@@ -20,7 +20,7 @@ class LengthGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "length", "Limits the length of the answer, in characters, words or lines.", reads="text",
         example="- length: {max: 50, unit: words}",
-        only_reads=True,
+        only_reads=True, light=True,
     )  # fmt: skip
 
     min: int | None = option(

@@ -22,7 +22,7 @@ class OneOfGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "one_of", "The answer is one of several texts, ignoring outer white space.", "value",
         reads="text", example="- {type: one_of, value: [yes, no, maybe], ignore_case: true}",
-        only_reads=True,
+        only_reads=True, light=True,
     )  # fmt: skip
 
     value: tuple[str, ...] = option(

@@ -17,7 +17,7 @@ from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON, copy_value
 from evalcase.model.nearest import hint_at, nearest_meaning
 from evalcase.model.option import option
-from evalcase.model.own_copies import copy_answer, copy_messages, copy_question
+from evalcase.model.own_copies import copy_answer, copy_grade, copy_messages, copy_question
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Anything, MapOf, OptionFault
@@ -37,6 +37,7 @@ GIVEN: dict[str, Callable[[Context], object]] = {
     "expected": lambda context: Answer(context.case.expected_output).content,
     "metadata": lambda context: context.case.metadata,
     "question": lambda context: copy_question(context.question),
+    "grades": lambda context: tuple([copy_grade(each) for each in context.grades]),
     "context": Context.copy,
 }
 """What a function may ask for, by the names of its parameters. `expected` is what `output` is, so
@@ -88,7 +89,10 @@ class FunctionGrader(Grader):
         _manner_of_function(self._function)
 
     def compares_expected(self) -> bool:
-        return _manner_of_function(self._function).takes_expected
+        return _manner_of_function(self._function).takes("expected")
+
+    def reads_grades(self) -> bool:
+        return _manner_of_function(self._function).takes("grades")
 
     def modules(self) -> tuple[str, ...]:
         return (_module_of(self._function),)
@@ -120,6 +124,8 @@ class PythonGrader(Grader):
 
     takes_expected: bool = False
     """Whether it compares with what is expected; nobody knows before it is imported."""
+    takes_grades: bool = False
+    """Whether it is given the grades of those before it."""
 
     @conflict
     def _given_twice(self) -> Iterator[OptionFault]:
@@ -131,10 +137,14 @@ class PythonGrader(Grader):
     def load(self, surroundings: Surroundings) -> None:
         """Import the function now. Raise ConfigError if there is none that can be called."""
         manner = _manner_of_function(self._find(surroundings.root), tuple(self.arguments))
-        self.takes_expected = manner.takes_expected
+        self.takes_expected = manner.takes("expected")
+        self.takes_grades = manner.takes("grades")
 
     def compares_expected(self) -> bool:
         return self.takes_expected
+
+    def reads_grades(self) -> bool:
+        return self.takes_grades
 
     def modules(self) -> tuple[str, ...]:
         # Where a function is from is another file than the one that is named, if it is re-exported.
@@ -186,10 +196,9 @@ class _Manner(NamedTuple):
     by_name: tuple[str, ...]
     is_async: bool
 
-    @property
-    def takes_expected(self) -> bool:
-        """Whether it is given what is expected, and so compares with it."""
-        return "expected" in self.by_place or "expected" in self.by_name
+    def takes(self, name: str) -> bool:
+        """Whether it is given something. What is given what is expected compares with it."""
+        return name in self.by_place or name in self.by_name
 
 
 def _label_of_function(function: Callable[..., object]) -> str:

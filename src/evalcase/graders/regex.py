@@ -27,7 +27,7 @@ class RegexGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "regex", "The answer contains a match for a Python regular expression.", "value",
         reads="text", example=r"- regex: '\d{4}-\d{2}-\d{2}'",
-        only_reads=True,
+        only_reads=True, light=True,
     )  # fmt: skip
 
     value: str = option(Pattern(), "The pattern to search for.", example=r"\d+ items?")

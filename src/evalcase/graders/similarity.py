@@ -27,7 +27,7 @@ class SimilarityGrader(TextGrader):
         "similarity", "The answer is similar enough to a text, or to `expected_output`.", "value",
         needs=("threshold",), reads="text", half="content",
         example="- {type: similarity, value: The capital of Peru is Lima., threshold: 0.8}",
-        only_reads=True,
+        only_reads=True, light=True,
     )  # fmt: skip
 
     value: str | None = option(

@@ -22,7 +22,7 @@ class StartsWithGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "starts_with", "The answer starts with a text, ignoring outer white space.", "value",
         reads="text", example="- starts_with: Dear",
-        only_reads=True,
+        only_reads=True, light=True,
     )  # fmt: skip
 
     value: str = option(Text(), "The text it must start with.", example="Dear")

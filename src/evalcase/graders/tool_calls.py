@@ -37,7 +37,7 @@ class ToolCallsGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "tool_calls", "Limits which tools are called, and how often.",
         example="- tool_calls: {max: 5, needed: {search: 1}, forbidden: [delete], errors: forbid}",
-        only_reads=True,
+        only_reads=True, light=True,
     )  # fmt: skip
 
     min: int | None = option(Number(0, whole=True), "The fewest calls.", default=None)

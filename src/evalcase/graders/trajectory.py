@@ -40,7 +40,7 @@ class TrajectoryGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "trajectory", "The tools were called as expected.", "value", half="calls",
         example="- {type: trajectory, value: [{tool: search, input: {q: Peru}}, answer]}",
-        only_reads=True,
+        only_reads=True, light=True,
     )  # fmt: skip
 
     value: tuple[Call, ...] | None = option(

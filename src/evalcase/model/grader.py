@@ -59,7 +59,8 @@ class Context:
     question: Question
     answer: Answer
     grades: tuple[Grade, ...] = ()
-    """Of the graders before this one that are done already."""
+    """Of the graders before this one that are done already: of all of them, if this one says that
+    it reads them."""
     asker: Asker | None = None
     grading: GradeAll | None = None
     duration_s: float | None = None
@@ -170,6 +171,12 @@ class GraderKind:
     """YAML that shows it."""
     only_reads: bool = False
     """Whether it changes nothing of the context that it is given, so that it needs no copy."""
+    reads_grades: bool = False
+    """Whether it looks at the grades of those before it: then it is begun once all of them are
+    done. Others that have to be waited for are waited for together."""
+    light: bool = False
+    """Of evalcase's own: whether a grader is its options and nothing else. It loads, holds and asks
+    nothing, and may be made again, so that each of a million cases can have its own."""
 
     @property
     def compared(self) -> frozenset[Half]:
@@ -178,7 +185,8 @@ class GraderKind:
 
 
 class Grader(Protocol):
-    """Says how good an answer is. It is made once per run and may be asked by many trials."""
+    """Says how good an answer is. It is made once per run and may be asked by many trials; only one
+    whose kind is `light` may be made again."""
 
     kind: ClassVar[GraderKind]
 
@@ -216,6 +224,10 @@ class Grader(Protocol):
     def judges_case(self) -> bool:
         """Whether it reads the `criteria` and `rubrics` of the case."""
         return self.kind.judges
+
+    def reads_grades(self) -> bool:
+        """Whether it looks at the grades of those before it, and has to wait for them."""
+        return self.kind.reads_grades
 
     def missing_in(self, case: Case) -> str | None:
         """What it can't do without and the case hasn't got, in words; None if it has all."""

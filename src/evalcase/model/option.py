@@ -59,6 +59,8 @@ class Option:
     elsewhere: tuple[str, ...] = ()
     inside: type | None = None
     """Where its values hold mappings with options of their own, the dataclass of those."""
+    decides_answer: bool = True
+    """Of a target: whether another value, once a run is resumed, makes the run a mixed one."""
 
     @property
     def needed(self) -> bool:
@@ -69,7 +71,7 @@ class Option:
         return value is not None or self.needed or self.default is UNSAID
 
 
-def option(
+def option(  # noqa: PLR0913 - each says one thing of an option, by its name
     shape: Shape,
     about: str,
     *,
@@ -78,13 +80,14 @@ def option(
     example: JSON = None,
     elsewhere: tuple[str, ...] = (),
     inside: type | None = None,
+    decides_answer: bool = True,
 ) -> Any:  # noqa: ANN401 - what dataclass makes of it has the field's type
     """A field of a dataclass that is an option.
 
     `name` is what people write where Python can't (`not`); `elsewhere` are names that other tools
     give it, for suggestions.
     """
-    declared = Option(name or "", shape, about, default, example, elsewhere, inside)
+    declared = Option(name or "", shape, about, default, example, elsewhere, inside, decides_answer)
     if isinstance(default, dict | list):
         return field(default_factory=default.copy, metadata={_KEY: declared})
     return field(default=default, metadata={_KEY: declared})

@@ -31,18 +31,21 @@ class TargetOptions:
         "The most trials to run at once.",
         default=None,
         elsewhere=("max_concurrency", "parallel", "threads"),
+        decides_answer=False,
     )
     rpm: int | None = option(
         Number(1, whole=True),
         "The most requests per minute.",
         default=None,
         elsewhere=("requests_per_minute", "rate_limit", "max_rpm"),
+        decides_answer=False,
     )
     tpm: int | None = option(
         Number(1, whole=True),
         "The most tokens per minute, of questions and answers.",
         default=None,
         elsewhere=("tokens_per_minute", "max_tpm"),
+        decides_answer=False,
     )
     stateless: bool | None = option(
         Flag(),
@@ -74,6 +77,9 @@ class TargetKind:
     """How `kind:value` is read where it gives more than one option. It raises ConfigError."""
     runs_code: bool = False
     """Whether it starts a process or imports code, which --no-exec forbids."""
+    priced: bool = False
+    """Whether its answers have a price by the list of prices that is installed: `run.json` then
+    says which one that was."""
     rules: tuple[dict[str, JSON], ...] = ()
     """What its options say of each other, for editors: JSON Schema. `check` asks a `conflict`."""
     carries_address: Callable[[str], bool] = _has_scheme

@@ -11,7 +11,7 @@ from evalcase.model.grader import Grader, NamedGrader
 from evalcase.model.grader_options import DeclaredGrader, SharedOptions, declared_grader
 from evalcase.model.json_value import JSON
 from evalcase.model.option import made_of, options_of
-from evalcase.plugins.registry import find_class
+from evalcase.plugins.registry import find_class, is_own_class
 from evalcase.project.config import Config
 
 Defaults: TypeAlias = Mapping[str, Mapping[str, JSON]]
@@ -34,8 +34,8 @@ def runs_code(named: NamedGrader) -> bool:
 
 def is_ours(named: NamedGrader) -> bool:
     """Whether a grader, with those inside of it, is a part of evalcase and calls nobody's code."""
-    kind = type(named.grader)
-    is_own = kind.__module__.startswith("evalcase.graders.") and not named.grader.kind.runs_code
+    kind = named.grader.kind
+    is_own = not kind.runs_code and is_own_class("graders", type(named.grader), kind.name)
     return is_own and all(map(is_ours, named.grader.inner()))
 
 

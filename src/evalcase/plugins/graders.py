@@ -15,7 +15,7 @@ from evalcase.model.grader import BOTH, Grader, NamedGrader
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings
-from evalcase.plugins.registry import find_class, is_built_in
+from evalcase.plugins.registry import find_class, is_built_in, is_own_class
 from evalcase.project.config import Config
 from evalcase.text.quick_json import compact_encoder
 
@@ -63,9 +63,12 @@ class Graders:
         """The built-in comparison alone, which most cases have. It asks nobody."""
         self.same_text = SameText(whole)
         self._made: dict[str, tuple[NamedGrader, ...]] = {}
+        """Each that may hold something, by what cases say of it: made once, and kept."""
+        self._numbered: dict[tuple[int, str], NamedGrader] = {}
+        """Judges among these under another name, which they have beside others of their name."""
         self._recent: dict[str, tuple[NamedGrader, ...]] = {}
-        """Those that are made quickly, and hold nothing: each of a million cases may have its
-        own."""
+        """All of a case, by what it says of them. Those among them that hold nothing are soon made
+        again, so that each of a million cases may have its own."""
         self._closing: dict[type, NamedGrader] = {}
         """One of each class of these, to let go of what the class holds."""
         self._prints: dict[int, str] = {}
@@ -76,8 +79,10 @@ class Graders:
         self._needs_judge = self._needs_judge or (case.needs_judge and not self.only_given)
         # What is wrong with options was found when the suite was read: only what has to be loaded
         # can still turn out to be of no use.
-        if specs and not self.only_given and not all(map(_is_light, specs)):
-            self._wanted.setdefault(_to_json(specs), (suite, case.id))
+        if specs and not self.only_given:
+            for spec in specs:
+                if not _is_light(spec):
+                    self._wanted.setdefault(_to_json(spec), (suite, case.id))
 
     def make_ready(self) -> list[CaseFault]:
         """Make all that is wanted: nobody wants to know after the first answers that a grader
@@ -97,7 +102,7 @@ class Graders:
         faults: list[CaseFault] = []
         for text, (suite, case) in self._wanted.items():
             try:
-                self._made[text] = self._make(json.loads(text))
+                self._made[text] = (self._make(json.loads(text)),)
             except UnloadedError as error:
                 faults += [CaseFault(suite, case, each) for each in error.faults]
             except ConfigError as error:
@@ -141,26 +146,49 @@ class Graders:
         specs = data.get("graders")
         if specs:
             text = _to_json(specs)
-            made = self._made.get(text) or self._recent.get(text) or self._keep(text, specs)
-            graders = (*made, *graders)
+            graders = (*(self._recent.get(text) or self._put_together(text, specs)), *graders)
         if case.needs_judge and self._judges and not any(named.judges for named in graders):
             is_only = all(named.name != self._case_judge.name for named in graders)
             graders = (*graders, self._case_judge if is_only else self._second_judge)
         left = left_to_compare(case, graders)
         return (*graders, self._comparisons[left]) if left else graders
 
-    def _keep(self, text: str, specs: Sequence[Mapping[str, JSON]]) -> tuple[NamedGrader, ...]:
-        """Make graders, and keep them: for good, unless they are as soon made again."""
-        made = self._make(specs)
-        if not all(map(_is_light, specs)):
-            self._made[text] = made
-            return made
+    def _put_together(
+        self, text: str, specs: Sequence[Mapping[str, JSON]]
+    ) -> tuple[NamedGrader, ...]:
+        """The graders of one case; for a while, those of the next may be the same."""
         if len(self._recent) >= _RECENT:
             self._recent.clear()
-        self._recent[text] = made
-        for named in made:
-            self._closing.setdefault(type(named.grader), named)
+        made = self._recent[text] = self._number_judges(list(map(self._find, specs)))
         return made
+
+    def _find(self, spec: Mapping[str, JSON]) -> NamedGrader:
+        """One grader: the one that there is, unless it holds nothing and is as soon made again."""
+        if _is_light(spec):
+            named = self._make(spec)
+            self._closing.setdefault(type(named.grader), named)
+            return named
+        text = _to_json(spec)
+        if text not in self._made:
+            self._made[text] = (self._make(spec),)
+        return self._made[text][0]
+
+    def _number_judges(self, graders: Sequence[NamedGrader]) -> tuple[NamedGrader, ...]:
+        """The same, with a number behind the name of each judge that another has before it."""
+        seen: dict[str, int] = {}
+        named = []
+        for each in graders:
+            number = 1
+            if each.grader.kind.judges:
+                number = seen[each.name] = seen.get(each.name, 0) + 1
+            named.append(each if number == 1 else self._rename(each, f"{each.name} {number}"))
+        return tuple(named)
+
+    def _rename(self, named: NamedGrader, name: str) -> NamedGrader:
+        key = (id(named), name)
+        if key not in self._numbered:
+            self._numbered[key] = replace(named, name=name)
+        return self._numbered[key]
 
     @property
     def _judges(self) -> bool:
@@ -219,13 +247,13 @@ class Graders:
 
         return GraderBasis(self._config, self._surroundings, no_exec=self._no_exec)
 
-    def _make(self, specs: Iterable[Mapping[str, JSON]]) -> tuple[NamedGrader, ...]:
-        """Make them, and have them ready."""
+    def _make(self, spec: Mapping[str, JSON]) -> NamedGrader:
+        """Make one, and have it ready."""
         from evalcase.plugins.grader_loading import load_graders
         from evalcase.plugins.grader_making import make_grader
 
-        made = _number_judges([make_grader(spec, self._defaults) for spec in specs])
-        load_graders(made, self._surroundings, self._no_exec)
+        made = make_grader(spec, self._defaults)
+        load_graders([made], self._surroundings, self._no_exec)
         return made
 
     async def close(self) -> None:
@@ -243,31 +271,9 @@ def _is_light(spec: Mapping[str, JSON]) -> bool:
 
 @lru_cache
 def is_light_class(made_by: type[Grader]) -> bool:
-    """Whether graders of a class have nothing but their options: what they load, ask, run or are
-    made of would have to be kept."""
-    kind = made_by.kind
-    return (
-        made_by.__module__.startswith("evalcase.graders.")
-        and not (kind.runs_code or kind.judges or kind.combines)
-        and made_by.load is Grader.load
-        and made_by.fingerprint is Grader.fingerprint
-        and made_by.sources is Grader.sources
-        and made_by.modules is Grader.modules
-        and made_by.asks is Grader.asks
-        and made_by.inner is Grader.inner
-    )
-
-
-def _number_judges(graders: Sequence[NamedGrader]) -> tuple[NamedGrader, ...]:
-    """The same, with a number behind the name of each judge that another has before it."""
-    seen: dict[str, int] = {}
-    named = []
-    for each in graders:
-        if each.grader.kind.judges:
-            number = seen[each.name] = seen.get(each.name, 0) + 1
-            each = replace(each, name=f"{each.name} {number}") if number > 1 else each  # noqa: PLW2901
-        named.append(each)
-    return tuple(named)
+    """Whether graders of a class are their options, and nothing else. Verdicts of one that is no
+    part of evalcase rest on its code as well."""
+    return made_by.kind.light and is_own_class("graders", made_by, made_by.kind.name)
 
 
 _to_json = compact_encoder()

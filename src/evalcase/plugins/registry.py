@@ -100,6 +100,14 @@ def find_target_kind(name: str) -> TargetKind:
     return kind
 
 
+def search_target_kind(name: str) -> TargetKind | None:
+    """The same, or None if there is none that can be used."""
+    try:
+        return find_target_kind(name)
+    except ConfigError:
+        return None
+
+
 def list_names(plural: Plural) -> list[str]:
     """Every name that `find_class` knows, built-in ones first."""
     return [*_BUILT_IN[plural], *sorted(_find_installed(plural).keys() - _BUILT_IN[plural].keys())]
@@ -113,6 +121,12 @@ def is_known(plural: Plural, name: str) -> bool:
 def is_built_in(plural: Plural, name: str) -> bool:
     """Whether a plug-in of a name is a part of evalcase."""
     return name in _BUILT_IN[plural]
+
+
+@lru_cache
+def is_own_class(plural: Plural, made_by: type, name: str) -> bool:
+    """Whether a class is the one that evalcase itself has under a name."""
+    return name in _BUILT_IN[plural] and import_own(_BUILT_IN[plural][name]) is made_by
 
 
 @lru_cache

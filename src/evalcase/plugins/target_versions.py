@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from evalcase.model.target import Target, TargetVersion
-
-_NO_MATTER = frozenset({"concurrency", "price", "rpm", "tpm"})
-"""Options that decide no answer."""
+from evalcase.model.option import options_of
+from evalcase.model.target import Target, TargetOptions, TargetVersion
+from evalcase.plugins.registry import search_target_kind
 
 
 def version_of(target: Target | None, options: Mapping[str, Any] | None) -> TargetVersion:
@@ -19,7 +18,14 @@ def version_of(target: Target | None, options: Mapping[str, Any] | None) -> Targ
 
 def _hash_options(options: Mapping[str, Any] | None) -> str:
     """As a hash: it may say what is secret."""
-    told = {key: value for key, value in (options or {}).items() if key not in _NO_MATTER}
+    options = options or {}
+    kind = search_target_kind(str(options.get("kind")))
+    declared = options_of(TargetOptions if kind is None else kind.options)
+    told = {
+        name: value
+        for name, value in options.items()
+        if name not in declared or declared[name].decides_answer
+    }
     return _hash_text(repr(sorted(told.items())))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Literal
 
 from evalcase.model.finding import (
@@ -33,7 +34,7 @@ _LONGEST_EXCERPT = 1000
 class Document:
     """A value as it was written, in whichever format. It is None where it could not be read."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a reading found, all of it
         self,
         path: str,
         source: str | bytes,
@@ -42,6 +43,9 @@ class Document:
         faults: Sequence[Fault],
         readable: bool = True,
         first_line: int = 1,
+        *,
+        doubts: Doubts = NO_DOUBTS,
+        key_places: Mapping[KeyPath, Span] = MappingProxyType({}),
     ) -> None:
         self.path = path
         self.source = source
@@ -49,10 +53,10 @@ class Document:
         self.value = value
         self.faults = faults
         self.readable = readable
-        self.doubts = NO_DOUBTS
+        self.doubts = doubts
         self.first_line = first_line
         """The number of its first line in the file: a JSONL line is a document of its own."""
-        self.key_places: dict[KeyPath, Span] = {}
+        self.key_places = key_places
         """Where some keys stand, noted as they were read: these need no second reading."""
 
     @cached_property
@@ -239,10 +243,7 @@ def parse_document(
             value, faults, doubts = JsonReader(one_line=format == "jsonl").read(text)
     except FatalFaultError as error:
         return Document(path, source, format, None, [error.fault], readable=False)
-    document = Document(path, source, format, value, faults)
-    document.doubts = doubts
-    document.key_places = places
-    return document
+    return Document(path, source, format, value, faults, doubts=doubts, key_places=places)
 
 
 def _parse_yaml(

@@ -53,7 +53,10 @@ class Session:
         tally: Tally,
         show: Callable[[Result], None],
         ahead: int,
+        *,
+        replaces: bool = False,
     ) -> None:
+        """`replaces` says that results may take the place of earlier ones."""
         self._journal = journal
         self._tally = tally
         self._show = show
@@ -68,7 +71,7 @@ class Session:
         """How many results were taken: they are safe once the journal could be closed."""
         self.errored = 0
         """How many of those had errored."""
-        self.replaced = False
+        self._replaces = replaces
         """Whether a result took the place of an earlier one: then only the journal can count."""
 
     def keep(self, trial: Trial, result: Result) -> Awaitable[None] | None:
@@ -87,7 +90,7 @@ class Session:
 
     def keep_grading(self, trial: Trial, result: Result) -> Awaitable[None] | None:
         """Take what became of an answer that is on disk already."""
-        self.replaced = True
+        self._replaces = True
         again = Regraded(
             result.key, result.verdict, result.grading_hash, result.grading, result.grades,
             result.pass_rate, result.repeats,
@@ -117,7 +120,7 @@ class Session:
 
     def totals(self) -> Totals | None:
         """What all comes to; None if only the journal can say."""
-        return None if self.replaced and self.taken else self._tally.totals()
+        return None if self._replaces and self.taken else self._tally.totals()
 
     def _take(
         self, trial: Trial, result: Result, kept: Result | Regraded

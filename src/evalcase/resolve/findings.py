@@ -9,7 +9,17 @@ from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING
 
 from evalcase.model.codes import CODES
-from evalcase.model.finding import IN_QUOTES, NO_DOUBTS, QUOTE_IT, At, Finding, Fix, KeyPath, Unfit
+from evalcase.model.finding import (
+    IN_QUOTES,
+    NO_DOUBTS,
+    QUOTE_IT,
+    At,
+    Doubts,
+    Finding,
+    Fix,
+    KeyPath,
+    Unfit,
+)
 from evalcase.model.nearest import hint_at
 from evalcase.model.quick_tuple import NamedTuple
 
@@ -34,7 +44,10 @@ class FileReference(NamedTuple):
 
 
 class Findings:
-    def __init__(self, known: Known | None = None, named: NamedFiles | None = None) -> None:
+    def __init__(
+        self, known: Known | None = None, named: NamedFiles | None = None,
+        doubts: Doubts = NO_DOUBTS,
+    ) -> None:  # fmt: skip
         self.known = known
         self.named_files = named
         """Files whose content becomes values; without it, none can be read."""
@@ -45,7 +58,7 @@ class Findings:
         self.held: list[tuple[str, Shape]] = []
         """Files that were found and have to be looked into, by what they hold."""
         self.errors = 0
-        self.doubts = NO_DOUBTS
+        self.doubts = doubts
         """About the text that is resolved."""
         self.case: str | None = None
         """The id of the case that is being looked at, as soon as it is known."""

@@ -57,7 +57,7 @@ class Patience(Protocol):
     """Waits for a trial that has nothing under way, and may be told to stop doing so."""
 
     async def sleep(self, seconds: float) -> None: ...
-    async def turn(self, pace: Pace) -> Start: ...
+    async def start(self, pace: Pace) -> Start: ...
 
 
 class Store(Protocol):
@@ -80,7 +80,7 @@ class Targets(Protocol):
 class Gate:
     """Asks targets, each at its own pace."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that a question has to pass comes together here
         self,
         targets: Targets,
         limits: Limits,
@@ -88,18 +88,22 @@ class Gate:
         budget: Budget,
         guests: Guests,
         random: Callable[[], float],
+        *,
+        warn: Callable[[str], None],
         store: Store | None = None,
+        place: Workplace | None = None,
     ) -> None:
+        """`place` is where targets answer, if that is not this process."""
         self._targets = targets
         self._limits = limits
         self._patience = patience
         self._budget = budget
         self._guests = guests
         self._random = random
+        self._warn = warn
         self._store = store
-        self.place: Workplace | None = None
-        """Where targets answer, if that is not this process."""
-        self.paces = Paces(limits)
+        self._place = place
+        self._paces = Paces(limits, warn)
 
     def ask(
         self, name: str, question: Question, timeout_s: float | None = None
@@ -153,9 +157,8 @@ class Gate:
         target = await self._targets.find(name)
         if self._store is None or target.traits.caching != "keyed":
             return await self._ask(name, target, question, timeout_s, patience)
-        try:
-            key = await _cache_key(target, question)
-        except Exception:  # noqa: BLE001 - a question that can't be asked has no key, either
+        key = await self._find_key(name, target, question)
+        if key is None:
             return await self._ask(name, target, question, timeout_s, patience)
         known = self._store.find(key)
         if known is not None and (usable is None or usable(known)):
@@ -173,10 +176,19 @@ class Gate:
         target = self._targets.by_name[name]
         if self._store is None or target.traits.caching != "keyed":
             return False
+        key = await self._find_key(name, target, question)
+        return key is not None and self._store.find(key) is not None
+
+    async def _find_key(self, name: str, target: Target, question: Question) -> str | None:
+        """Under which the answer to a question is kept; None if it can't be."""
         try:
-            return self._store.find(await _cache_key(target, question)) is not None
-        except Exception:  # noqa: BLE001 - a question that can't be asked has no key, either
-            return False
+            return await _cache_key(target, question)
+        except (TargetError, OSError):
+            return None  # a question that can't be asked has no key, either, and asking says why
+        except Exception as error:  # noqa: BLE001 - a target may be anybody's
+            why = f"{type(error).__name__}: {error}"
+            self._warn(f"answers of `{name}` are not kept in the cache: its `cache_key`: {why}")
+            return None
 
     async def ask_for_grader(
         self, name: str, messages: Sequence[Message], schema: JSON, usable: Usable | None,
@@ -225,16 +237,16 @@ class Gate:
     async def _attempt(
         self, name: str, target: Target, question: Question, limit_s: float, patience: Patience
     ) -> Attempted:
-        pace = self.paces.of(name, target)
-        turn = pace.begin_at_once() or await patience.turn(pace)
+        pace = self._paces.of(name, target)
+        start = pace.begin_at_once() or await patience.start(pace)
         tried: Attempted | None = None
         try:
-            if self.place is None or target.traits.batching is not None:
+            if self._place is None or target.traits.batching is not None:
                 tried = await make_attempt(target, question, limit_s, self._guests)
             else:
-                tried = await self.place.attempt(name, question, limit_s)
+                tried = await self._place.attempt(name, question, limit_s)
         finally:
-            self.paces.end(name, turn, tried)
+            self._paces.end(name, start, tried)
         if tried.answer is not None and tried.answer.cost_usd is not None:
             self._budget.spend(tried.answer.cost_usd)
         return tried
@@ -253,7 +265,7 @@ class _Steadfast:
         with stand_in_queue():
             await asyncio.sleep(seconds)
 
-    async def turn(self, pace: Pace) -> Start:
+    async def start(self, pace: Pace) -> Start:
         with stand_in_queue():
             return await pace.begin()
 

@@ -16,10 +16,10 @@ from evalcase.run.pace import Pace, Start
 class Paces:
     """One for each target that is asked."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, warn: Callable[[str], None]) -> None:
+        """`warn` is told of a rate that can't be kept."""
         self._limits = limits
-        self.warn: Callable[[str], None] = lambda _: None
-        """Is told of a rate that can't be kept."""
+        self._warn = warn
         self._paces: dict[str, Pace] = {}
 
     def of(self, name: str, target: Target) -> Pace:
@@ -32,7 +32,7 @@ class Paces:
                 _keep_rate(pace, rate)
         return pace
 
-    def end(self, name: str, turn: Start, tried: Attempted | None) -> None:
+    def end(self, name: str, start: Start, tried: Attempted | None) -> None:
         """An attempt is over; None if nobody knows how it went."""
         pace = self._paces[name]
         if pace.rates is None and tried is not None and tried.error is None and tried.quota is None:
@@ -45,7 +45,7 @@ class Paces:
             _learn_quota(pace, tried.quota)
         tokens = None if pace.rates is None or answer is None else self._tokens(name, pace, answer)
         pace.end(
-            turn,
+            start,
             overloaded=known is not None and known.overloaded,
             retry_after_s=known.retry_after_s if known is not None else None,
             tokens=tokens,
@@ -58,7 +58,7 @@ class Paces:
         if given:
             return sum(given)
         if pace.rates is not None and pace.rates.counts_tokens:
-            self.warn(f"answers of `{name}` come without token counts: `tpm` can't be enforced")
+            self._warn(f"answers of `{name}` come without token counts: `tpm` can't be enforced")
         return None
 
 

@@ -175,7 +175,7 @@ class Engine:
         async with self._aside():
             await asyncio.sleep(seconds)
 
-    async def turn(self, pace: Pace) -> Start:
+    async def start(self, pace: Pace) -> Start:
         """Wait within a trial until its target may be asked, unless the engine stops."""
         async with self._aside():
             return await pace.begin()

@@ -136,8 +136,7 @@ def _load_document(
         if not document.readable:
             return Loaded(path, None, document.problems, 0)
         files = SuiteFiles(folder_of(path), on_file)
-        findings = Findings(known, files)
-        findings.doubts = document.doubts
+        findings = Findings(known, files, document.doubts)
         resolved = resolve_suite(document.value, suite_name(path), findings, consume=True)
         fields, cases, origins = resolved
         if findings.found:

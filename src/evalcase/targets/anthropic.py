@@ -78,5 +78,5 @@ class AnthropicTarget(ChatTarget):
     kind: ClassVar[TargetKind] = TargetKind(
         "anthropic", "Calls a model through Anthropic's Messages API.", AnthropicOptions,
         value="model", split_value=partial(split_model, "anthropic"),
-        carries_address=has_address,
+        carries_address=has_address, priced=True,
     )  # fmt: skip

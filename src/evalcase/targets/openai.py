@@ -68,5 +68,5 @@ class OpenAITarget(ChatTarget):
     kind: ClassVar[TargetKind] = TargetKind(
         "openai", "Calls a model through OpenAI's chat API.", OpenAIOptions,
         value="model", split_value=partial(split_model, "openai"),
-        carries_address=has_address,
+        carries_address=has_address, priced=True,
     )  # fmt: skip

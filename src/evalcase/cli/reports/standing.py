@@ -8,6 +8,7 @@ only for runs that this user made: what a stranger's record names is not opened.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import cached_property
 
 from evalcase.cli.reports.reported import Reported
@@ -33,8 +34,6 @@ class LineFinder:
         self._run = run
         self._digests: dict[str, str | None] = {}
         self._lines: dict[str, dict[str, int]] = {}
-        self.see = see_suites(run, config.root, self._cwd)
-        """How a person here writes the path of a suite."""
 
     def find_line(self, suite: str, case: str) -> int | None:
         if not self._is_own or suite.startswith("<"):
@@ -56,6 +55,11 @@ class LineFinder:
     @cached_property
     def _root(self) -> str:
         return os.path.realpath(self._project)
+
+    @cached_property
+    def see(self) -> Callable[[str], str]:
+        """How a person here writes the path of a suite."""
+        return see_suites(self._run, self._project, self._cwd)
 
     @cached_property
     def _kept(self) -> KeptLines:

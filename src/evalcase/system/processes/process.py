@@ -28,16 +28,19 @@ class Process:
     ) -> None:
         self._argv = argv
         self._cwd = cwd
-        self._token = tree.new_token()
-        self._env = {**env, tree.TOKEN: self._token}
+        self._env = env
+        self._token = ""
+        """By which its descendants are known, once it is started."""
         self._pipes = Pipes(most_bytes)
         self._transport: asyncio.SubprocessTransport | None = None
         self._born: int | None = None
         self._killed: dict[int, int] = {}
 
     async def start(self, with_stdin: bool) -> None:
+        self._token = tree.new_token()
         try:
-            env = {name: _for_system(value) for name, value in self._env.items()}
+            marked = {**self._env, tree.TOKEN: self._token}
+            env = {name: _for_system(value) for name, value in marked.items()}
             self._transport, _ = await asyncio.get_running_loop().subprocess_exec(
                 lambda: self._pipes, *map(_for_system, self._argv), cwd=self._cwd, env=env,
                 stdin=PIPE if with_stdin else DEVNULL, stdout=PIPE, stderr=PIPE,

@@ -54,6 +54,7 @@ class ChatOptions(WebOptions):
         "The price of tokens, in USD per million.",
         default=None,
         elsewhere=("prices", "cost", "pricing"),
+        decides_answer=False,
     )
 
     batch: bool = option(
@@ -61,9 +62,13 @@ class ChatOptions(WebOptions):
         "Send questions in batches, at half the price; answers may take a day.",
         default=False,
         elsewhere=("batched", "batch_api"),
+        decides_answer=False,
     )
     batch_poll_s: float = option(
-        Seconds(), "How often to check on a batch, in seconds.", default=30.0
+        Seconds(),
+        "How often to check on a batch, in seconds.",
+        default=30.0,
+        decides_answer=False,
     )
 
     @property

@@ -124,7 +124,10 @@ class CommandOptions(TargetOptions):
         default="once",
     )
     workers: int | None = option(
-        Number(1, whole=True), "The maximum number of worker processes.", default=None
+        Number(1, whole=True),
+        "The maximum number of worker processes.",
+        default=None,
+        decides_answer=False,
     )
     command_template: str | None = option(
         Text(), "A command as in AgentV, instead of `command`.", default=None

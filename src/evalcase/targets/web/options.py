@@ -64,7 +64,7 @@ class WebOptions(TargetOptions):
         Number(1, whole=True), "How many bytes of a response to keep.", default=10_000_000
     )
     connect_timeout_s: float = option(
-        Seconds(), "Time limit for connecting, in seconds.", default=10.0
+        Seconds(), "Time limit for connecting, in seconds.", default=10.0, decides_answer=False
     )
     allow_link_local: bool = option(
         Flag(), "Also allow link-local and metadata addresses.", default=False
