@@ -39,8 +39,6 @@ from evalcase.text.journal_row import TAIL
 
 NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 
-_KIND = slice(len(SKIPPED))
-
 
 class Intake:
     """The rows of a journal, by trial."""
@@ -162,11 +160,8 @@ class Intake:
     def read(self, lines: JournalLines) -> None:
         """Take in all lines of a journal. Cases, the most of it, are not even looked at, and of
         most results only how they begin and end."""
-        at = 0
-        for body in lines.bodies():
-            begins, at = at, at + len(body) + TAIL
-            if body[_KIND] == SKIPPED:
-                continue
+        for body in lines.bodies(SKIPPED):
+            begins = lines.size - len(body) - TAIL
             if (seen := glance_at(body)) is None:
                 self._take_in(read_counting(body, lines), begins)
             elif not self._is_past:

@@ -115,13 +115,10 @@ def _explain_error(error: Exception) -> str:
 
 def read_result_rows(lines: JournalLines) -> Iterator[Placed]:
     """Every row that `read_counting` reads, whole."""
-    at = 0
-    for body in lines.bodies():
-        begins, at = at, lines.size
-        if not body.startswith(SKIPPED):
-            row = _decode_line(body, lines)
-            if row.get("type") in _READERS:
-                yield Placed(lines.count, begins, row)
+    for body in lines.bodies(SKIPPED):
+        row = _decode_line(body, lines)
+        if row.get("type") in _READERS:
+            yield Placed(lines.count, lines.size - len(lines.last), row)
 
 
 def _decode_line(body: bytes, lines: JournalLines) -> dict[str, Any]:
