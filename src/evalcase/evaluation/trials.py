@@ -63,6 +63,8 @@ class Trials:
         self._lose = lose
         self.place: Workplace | None = None
         """Where trials are answered, if that is not this process."""
+        self.plain = 0
+        """How many results rest on the text that is asked and the one that is expected alone."""
         self._files = AttachedFiles(plan.world.cwd)
         self._capped = plan.options.max_cost_usd is not None
 
@@ -131,6 +133,7 @@ class Trials:
         """What says that a trial has to be asked again, or graded; `plain` does if nothing but the
         built-in comparison grades it."""
         if plain is not None and graders is self._plan.graders.only_expected:
+            self.plain += 1
             return plain
         prints = self._plan.graders.prints_of(graders)
         return self.hash_question(trial), hash_grading(trial.case, prints)

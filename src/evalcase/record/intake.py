@@ -39,6 +39,8 @@ from evalcase.text.journal_row import TAIL
 
 NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 
+_ENDED = b'{"type":"end",'
+
 
 class Intake:
     """The rows of a journal, by trial."""
@@ -51,6 +53,8 @@ class Intake:
         """What later gradings were begun by, by their numbers."""
         self.ends: dict[int, End] = {}
         """How the last part of the run that stood at a grading ended."""
+        self.end: End | None = None
+        """How the run ended, if nothing came after that."""
         self._whole: set[int] = set()
         """The later gradings that were brought to their end."""
         self.basis: Basis | None = None
@@ -166,6 +170,8 @@ class Intake:
                 self._take_in(read_counting(body, lines), begins)
             elif not self._is_past:
                 self._add_usual(seen, begins)
+        if lines.last.startswith(_ENDED):
+            self.end = self.ends.get(self.gradings)
 
     def _take_in(self, counting: Counting | None, at: int) -> None:
         if isinstance(counting, Begun):

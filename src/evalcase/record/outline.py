@@ -7,7 +7,7 @@ from math import fsum
 from typing import Any, get_args
 
 from evalcase.model.batching import SentBatch
-from evalcase.model.codec import decode_object
+from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.target import TargetVersion
@@ -175,6 +175,11 @@ def _read_changed(row: dict[str, Any]) -> Changed:
     if not isinstance(target, str):
         raise ValueError("target has a wrong type")
     return Changed(target, decode_object(TargetVersion, row["version"]))
+
+
+def changed_row(target: str, version: TargetVersion, at: str) -> dict[str, Any]:
+    """The row that says so."""
+    return {"type": CHANGED, "target": target, "version": encode_object(version), "at": at}
 
 
 def lost_row(key: TrialKey, spent_usd: float) -> dict[str, Any]:
