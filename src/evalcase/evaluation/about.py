@@ -119,5 +119,13 @@ def say_gone(trials: int) -> str:
     return f"{are} no longer part of the suites"
 
 
+def say_broken(case: str) -> str:
+    """That a conversation was begun, and has no result."""
+    return (
+        f"the conversation of case {case} was interrupted when the run ended: it starts over, "
+        "in a new session"
+    )
+
+
 def say_without_result(missing: int, planned: int) -> str:
     return f"{missing:,} of {planned:,} trials {'has' if missing == 1 else 'have'} no result"

@@ -165,7 +165,7 @@ class Evaluation:
                 graded=work.graded,
             )  # fmt: skip
             if end.status == "completed":
-                end = replace(end, trials=work.count_trials())
+                end = replace(end, trials=work.count_trials(), rests_on=work.describe_basis())
             end = work.count_planned(end)
             if before_s is not None:
                 end = replace(end, duration_s=round(before_s + loop.time() - begun, 3))

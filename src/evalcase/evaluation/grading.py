@@ -137,6 +137,9 @@ class Grading:
     def count_trials(self) -> int:
         return len(self._index)
 
+    def describe_basis(self) -> None:
+        """What is graded here is not asked for by `resume`."""
+
     def count_planned(self, end: End) -> End:
         """The same end: no suite says how many answers there are."""
         return end

@@ -63,6 +63,8 @@ class Trials:
         self._run_id = run_id
         self._lose = lose
         self._place = place
+        self.plain = 0
+        """How many results rest on the text that is asked and the one that is expected alone."""
         self._files = AttachedFiles(plan.world.cwd)
         self._capped = plan.options.max_cost_usd is not None
 
@@ -132,6 +134,7 @@ class Trials:
         """What says that a trial has to be graded again; the second of `plain` does if nothing but
         the built-in comparison grades it."""
         if plain is not None and graders is self._plan.graders.only_expected:
+            self.plain += 1
             return plain[1]
         return hash_grading(case, self._plan.graders.prints_of(graders))
 

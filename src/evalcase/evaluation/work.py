@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.evaluation.about import say_gone, say_nothing_left, say_without_result
+from evalcase.evaluation.about import say_broken, say_gone, say_nothing_left, say_without_result
 from evalcase.evaluation.plan import Plan, trials_of, warn_once
+from evalcase.evaluation.standing import count_finished, is_settled, print_basis
 from evalcase.evaluation.trials import Trials, UnaskedTurnsError
 from evalcase.model.case import Case
-from evalcase.model.codec import encode_object
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result, Verdict
 from evalcase.model.target import TargetVersion
@@ -21,7 +21,7 @@ from evalcase.record.folder import Run
 from evalcase.record.gradings import GradingBegun
 from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
-from evalcase.record.outline import talk_row
+from evalcase.record.outline import changed_row, talk_row
 from evalcase.record.reader import read_result_at
 from evalcase.record.session import Session
 from evalcase.run.hashes import hash_plain_case
@@ -64,6 +64,7 @@ class Work:
         """The later grading that is brought to its end, once it is."""
         self._tell_once = warn_once(plan.tell)
         self._goes_on = len(index) > 0
+        self._may_stand = not again and not plan.graders.given
         self._standing = 0
         """Trials that were seen at once to be as they were; of all others:"""
         self._known = 0
@@ -135,25 +136,18 @@ class Work:
                 self._note_change(trial.case._data["user"]["target"])
         case = trial.case
         if ("turns" in case._data or "user" in case._data) and not case.skip:
-            self._begin_talk(trial)
+            if self._index.is_broken_off(trial.key):
+                self._plan.tell(say_broken(case.id))
+            # It may take long: whoever resumes should know that it was begun.
+            self._session.note(talk_row(trial.key))
         return self._trials.run(trial)
-
-    def _begin_talk(self, trial: Trial) -> None:
-        """A conversation may take long: whoever resumes should know that it was begun."""
-        if self._index.is_broken_off(trial.key):
-            self._plan.tell(
-                f"the conversation of case {trial.case.id} was interrupted when the run ended: "
-                "it starts over, in a new session"
-            )
-        self._session.note(talk_row(trial.key))
 
     def _note_change(self, target: str) -> None:
         """From here on, results are of a target as it is now."""
         version = self._changed.pop(target, None)
         if version is not None:
             self._index.askers.change(target, version)
-            row = {"type": "target", "target": target, "version": encode_object(version)}
-            self._session.note({**row, "at": self._plan.world.stamp()})
+            self._session.note(changed_row(target, version, self._plan.world.stamp()))
 
     async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:
         with open_lines(self._run.journal) as file:
@@ -205,26 +199,31 @@ class Work:
         longer part of the suites."""
         return self._plan.planned + len(self._index) - self._standing - self._known
 
+    def describe_basis(self) -> str | None:
+        """What all trials rest on, if that is plain texts in files, and each has its answer."""
+        plain = self._standing + self._trials.plain
+        is_plain = plain == self._plan.planned == self._plan.cases and not self._session.errored
+        return print_basis(self._plan) if is_plain else None
+
     def count_planned(self, end: End) -> End:
         """The same end; where a run that went on was interrupted, with how many of the trials that
         are planned now have a result, if the suites can still say."""
         if end.status != "interrupted" or not len(self._index):
             return end
-        trials = (trial for name in self._plan.trials for trial in trials_of(self._plan, name))
-        try:
-            finished = self._new + sum(self._index.find(each.key) is not None for each in trials)
-        except (ConfigError, SuiteError):
+        if (finished := count_finished(self._plan, self._index)) is None:
             return end
-        return replace(end, finished=finished, planned=self._plan.planned)
+        return replace(end, finished=self._new + finished, planned=self._plan.planned)
 
     def _left(self, name: str, engine: Engine) -> Iterator[Trial]:
         """The trials of a target that have no result, or one that counts no more."""
         if not len(self._index):
             yield from self._planned(name, engine)
             return
-        may_stand = not self._again and not self._plan.graders.given
+        if self._may_stand and is_settled(self._plan, self._index):
+            self._standing += self._plan.trials[name]
+            return
         last = None
-        for trial in self._planned(name, engine, self._stands if may_stand else None):
+        for trial in self._planned(name, engine, self._stands if self._may_stand else None):
             known = self._index.find(trial.key)
             if known is not None:
                 self._known += 1

@@ -13,7 +13,7 @@ from evalcase.text.journal_row import decode_row
 
 _BEGIN = b'{"type":"grading",'
 _NAMED = b'"grading"'
-_BLOCK = 1 << 20
+_BLOCK = 1 << 16
 _MOST = 1 << 31
 
 
