@@ -513,7 +513,7 @@ def test_a_cap_that_cannot_hold_is_said(folder: Path, evaluate: Evaluate) -> Non
     suite(folder, case("a"))
     said: list[str] = []
     evaluate(".", "echo", max_cost_usd=1.0, on_warning=said.append)
-    assert any("the spending cap can't hold" in text for text in said)
+    assert any("the spending cap can't be enforced" in text for text in said)
 
 
 def test_targets_may_come_from_any_iterable(folder: Path, evaluate: Evaluate) -> None:

@@ -35,7 +35,7 @@ class CloseTo(Grader):
         try:
             off = abs(float(context.answer.text) - self.value)
         except ValueError:
-            return Score(0.0, "it is no number")
+            return Score(0.0, "it is not a number")
         return Score(float(off <= self.within), f"{off:g} off")
 
 

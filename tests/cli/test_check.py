@@ -163,7 +163,7 @@ def test_a_folder_with_files_of_another_tool_alone(tmp_path: Path, name: str) ->
     result = evalcase("check", cwd=tmp_path)
     assert result.code == 2
     new = name.rpartition(".")[0] + ".eval.yaml"
-    assert f"this makes one of {name}: evalcase import {name} -o {new}" in result.out
+    assert f"this converts {name}: evalcase import {name} -o {new}" in result.out
 
 
 # Standard input

@@ -165,7 +165,7 @@ def test_the_command_never_names_a_file_that_is_there(tmp_path: Path) -> None:
 def test_check_says_what_to_do_with_a_table(tmp_path: Path) -> None:
     (tmp_path / "qa.csv").write_bytes(CSV)
     result = evalcase("check", "qa.csv", cwd=tmp_path)
-    assert (result.code, "`evalcase import` makes a suite of a table" in result.out) == (2, True)
+    assert (result.code, "`evalcase import` turns a table into a suite" in result.out) == (2, True)
 
 
 def test_every_format_that_check_names_can_be_imported() -> None:

@@ -141,7 +141,7 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
         (
             CONFIG,
             ["--timeout", "5s"],
-            "'5s' is no number: give a number of seconds, for example 5.",
+            "'5s' is not a number: give a number of seconds, for example 5.",
         ),
         (CONFIG, ["--timeout", "0"], "0.0 is out of range: more than 0."),
         (CONFIG, ["--max-cost", "$3"], "give a number of US dollars, for example 2.5."),

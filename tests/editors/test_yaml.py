@@ -54,7 +54,7 @@ def test_the_sentence_of_a_field_of_a_suite_is_shown(yaml: EditedProject, field:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("c|ases: [{input: Hi}]", "The eval cases. Ids, where given, are unique."),
+        ("c|ases: [{input: Hi}]", "The eval cases. Ids, if given, must be unique."),
         ("[{input: [{r|ole: user, content: Hi}]}]", "Who speaks."),
         ("[{input: {c|ontent: Hi, role: user}}]", "Text, a list of parts, or any other value."),
         ("[{input: Hi, expected_output: [{t|ool_calls: [{tool: a}], role: assistant}]}]",

@@ -223,7 +223,7 @@ RETURNED = {
 """What a target may return."""
 
 RETURNED_BY_TARGETS = {
-    "text": Kind("return 'ok'", word="returned str, and not an Answer"),
+    "text": Kind("return 'ok'", word="returned str, not an Answer"),
     "rude": Kind("return Answer((text_message(role=Rude('x')),))", word="SystemExit"),
     "a_rude_cost": Kind("return Answer((text_message(),), cost_usd=Rude('x'))", word="SystemExit"),
     "rude_content": Kind("return Answer((text_message(content=Rude('x')),))", "failed"),

@@ -75,8 +75,8 @@ def test_fault_13_a_part_that_is_in_no_list_is_held_to_the_same_rules(
 
 TURNS = {
     "a pipe": ("os.mkfifo(file)", "`b.png` is not a regular file"),
-    "a device": ("file.symlink_to('/dev/zero')", "`b.png` lies outside the project"),
-    "a link that leads out": ("file.symlink_to('/etc/passwd')", "`b.png` lies outside the project"),
+    "a device": ("file.symlink_to('/dev/zero')", "`b.png` is outside the project"),
+    "a link that leads out": ("file.symlink_to('/etc/passwd')", "`b.png` is outside the project"),
     "gone": ("pass", "there is no file `b.png`"),
 }
 

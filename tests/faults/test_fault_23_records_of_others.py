@@ -59,7 +59,7 @@ JOURNALS: dict[str, tuple[Callable[[], bytes], str]] = {
     "not a number": (lambda: signed(b'{"type":"result","repeat":NaN'), "NaN is not a JSON value"),
     "huge number": (lambda: signed(b'{"type":"result","n":' + b"9" * 10_000), "no row"),
     "wrong types": (
-        lambda: encode_row({"type": "result", **{key: [1] for key in KEYS}}), "is no result"
+        lambda: encode_row({"type": "result", **{key: [1] for key in KEYS}}), "is not a result"
     ),
     "a long odd verdict": (
         lambda: encode_row({**row(), "verdict": ESCAPE * 100_000}), "unknown verdict"
@@ -144,7 +144,7 @@ def change(run: Path, action: Callable[[dict[str, Any]], object]) -> None:
     ("action", "said"),
     [
         (lambda data: data.update(version=3), "written by a newer evalcase"),
-        (lambda data: data.update(version=ESCAPE * 1000), "is no version"),
+        (lambda data: data.update(version=ESCAPE * 1000), "is not a version"),
         (lambda data: data.update(about=[]), "is damaged"),
         (lambda data: data.pop("id"), "is damaged"),
     ],
@@ -264,7 +264,7 @@ CASES: dict[str, dict[str, Any]] = {
     "a user who wants nothing": {"user": {"target": "agent", "max_turns": 1}},
     "a user who never speaks": {"user": {"goal": "x", "target": "agent", "max_turns": 0}},
     "an odd reason": {"skip": 5},
-    "a threshold that is no share": {"threshold": 2},
+    "a threshold that is not a share": {"threshold": 2},
     "no time": {"timeout_s": -1},
     "a field that nobody knows": {"expcted_output": []},
 }

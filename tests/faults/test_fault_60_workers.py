@@ -13,8 +13,8 @@ __all__ = ["dangerous"]
 ENDS = {
     "exit": "it exited with code 7",
     "crash": "it was ended by SIGSEGV",
-    "say closed and exit": "it wrote what is no message",
-    "guess": "it wrote what is no message",
+    "say closed and exit": "it wrote something that is not a message",
+    "guess": "it wrote something that is not a message",
     'look {"took_s": NaN, "late": true}': "makes no sense: `took_s` must be a number",
 }
 """One of each kind. What else is no message is in `tests/places/test_channel.py`, and what else

@@ -98,5 +98,5 @@ def test_a_grader_without_anything_to_compare_with_is_warned_of() -> None:
 
 
 def test_a_file_stands_in_place_of_the_schema() -> None:
-    with pytest.raises(ConfigError, match="`file` stands in place of `value`, and not beside it"):
+    with pytest.raises(ConfigError, match="`file` replaces `value`: use only one of them"):
         make_grader({"type": "json_schema", "value": {}, "file": "a.json"})

@@ -236,9 +236,9 @@ def test_what_is_no_text_number_or_mapping_is_told(tmp_path: Path) -> None:
     test = {"vars": {"q": "1"}, "threshold": "high", "metadata": "x", "description": ["a"]}
     imported = import_config(tmp_path, {"prompts": ["{{q}}"], "tests": [test]})
     assert [problem.message for problem in imported.problems] == [
-        "left out: `threshold`, which is no number",
-        "left out: `metadata`, which is no mapping",
-        "left out: `description`, which is no text",
+        "left out: `threshold`, which is not a number",
+        "left out: `metadata`, which is not a mapping",
+        "left out: `description`, which is not text",
     ]
 
 

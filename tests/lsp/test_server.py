@@ -188,7 +188,7 @@ def test_a_case_is_shown_in_its_canonical_form(editor: Editor, tmp_path: Path) -
     shown = editor.hover(uri, (2, 6))
     assert shown is not None
     about, _, case = shown.partition("\n\n")
-    assert about == "A name that is unique in the suite. Without it, one is made from the input."
+    assert about == "A name that is unique in the suite; by default, one is made from the input."
     assert "Be brief." in case
     assert "```yaml\nid: a\n" in case
     assert "id: yo-" in (editor.hover(uri, (4, 4)) or "")

@@ -10,7 +10,7 @@ import evalcase
     [
         ("exact_match: hi", "write {equals: …}, or `expected`, which compares with"),
         ("exact: hi", "write {equals: …}, or `expected`, which compares with"),
-        ("expected: hi", "to compare with a text that stands here, write {equals: …}"),
+        ("expected: hi", "to compare with a text given here, write {equals: …}"),
     ],
 )
 def test_a_hint_leads_to_what_works(grader: str, hint: str) -> None:

@@ -101,8 +101,8 @@ def test_conflicts_are_told_at_once_too() -> None:
     said = of_options(
         "command", command=["ls", "{prompt}"], mode="worker", output="json", stdin="json"
     )
-    assert "`stdin` does not go with mode" in said
-    assert "`output` does not go with mode" in said
+    assert "`stdin` can't be combined with mode" in said
+    assert "`output` can't be combined with mode" in said
     assert "`command` has {prompt}, but a worker is started once" in said
 
 
@@ -207,7 +207,7 @@ def test_a_suite_can_not_lead_out_of_the_project(tmp_path: Path) -> None:
     (root / "answers.jsonl").write_text("")
     for path in ("../answers.jsonl", str(tmp_path / "answers.jsonl"), "link.jsonl"):
         said = refusal(f"replay:{path}", root=root, of_suite=True)
-        assert "lies outside the project" in said
+        assert "is outside the project" in said
         assert make(f"replay:{path}", root=root) is not None
     assert make("replay:answers.jsonl", root=root, of_suite=True) is not None
 

@@ -94,7 +94,7 @@ def test_it_is_found_from_a_folder_below(tmp_path: Path) -> None:
         ("[judge]\nvotes = 3", "1:1", "`judge` needs `target`"),
         ("[judge]\ntarget = 'x'\nvotes = 2", "3:9", "`judge.votes` is an odd number, not 2"),
         ("target = ", "1:1", "this is not valid TOML"),
-        ("a = 1\na = 2", "2:1", "the key `a` stands here a second time"),
+        ("a = 1\na = 2", "2:1", "the key `a` appears twice"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(

@@ -8,7 +8,7 @@ import pytest
 
 import evalcase
 
-AT_TOP = "settings stand at the top of the file, before all tables, and in none of their own"
+AT_TOP = "settings go at the top of the file, before any table"
 GRADERS = "a suite says what it is graded by, as `graders`; a function of yours is `python:…` there"
 FOR_EACH = 'write [targets.NAME] for each of them, and kind = "…" below it'
 
@@ -36,7 +36,7 @@ FOR_EACH = 'write [targets.NAME] for each of them, and kind = "…" below it'
         (
             '[tool.evalcase]\ntarget = "echo"\n',
             "1:2",
-            "[tool.evalcase] is for pyproject.toml: here its settings stand at the top",
+            "[tool.evalcase] is for pyproject.toml: here its settings go at the top",
         ),
         (
             '[graders.mine]\nkind = "python"\n',

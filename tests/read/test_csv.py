@@ -65,7 +65,7 @@ def test_places_count_the_lines_inside_of_cells() -> None:
 
 def test_faults_have_their_places() -> None:
     assert problems('q,q\n1,2,3\n"x"y,1\n"open\n') == [
-        "a.csv:1:3: error[duplicate-key]: the column `q` stands here a second time",
+        "a.csv:1:3: error[duplicate-key]: the column `q` appears twice",
         "a.csv:2:5: error[syntax]: this row has 3 cells, and there are 2 columns",
         "a.csv:3:4: error[syntax]: there is more after the quote that closes this cell",
         "a.csv:4:1: error[syntax]: this quote is never closed",

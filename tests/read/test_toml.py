@@ -268,7 +268,7 @@ def test_what_is_said_twice_names_the_first_place(
 ) -> None:
     (problem,) = parse_toml(text.encode(), "evalcase.toml").problems
     assert (problem.code, problem.line, problem.column) == ("duplicate-key", line, column)
-    assert problem.message == f"{said} stands here a second time"
+    assert problem.message == f"{said} appears twice"
     assert problem.hint == f"keep one of the two; the first is in line {first}"
 
 

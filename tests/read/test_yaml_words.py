@@ -30,7 +30,7 @@ WORDS = [
     ("input: !a!b c\n", 1, 8, "prefix that nothing defines", "must be in quotes"),
     ("%FOO bar\n---\ninput: q\n", 1, 5, "directive", "leave it out"),
     ("input: |0\n  a\n", 1, 9, "1 to 9 spaces", ""),
-    ("input: | a\n  b\n", 1, 10, "rest of this line", ""),
+    ("input: | a\n  b\n", 1, 10, "follow on this line", ""),
     ('input: "a\n---\nb"\n', 1, 8, "never closed", ""),
     ("input: &a?b hi\n", 1, 8, "can't hold a `?`", "another name"),
 ]

@@ -101,11 +101,11 @@ def test_a_folder_that_can_t_be_made(tmp_path: Path) -> None:
         ("{", "is damaged"),
         ("[]", "is damaged: it is not an object"),
         ("[" * 100_000, "is damaged: it is nested more than 200 deep"),
-        ('{"id": "a"}', "is damaged: None is no version"),
+        ('{"id": "a"}', "is damaged: None is not a version"),
         ('{"version": 2, "id": "a"}', "is damaged: `created_at` is missing"),
         ('{"version": 2, "id": 1, "created_at": "", "about": {}}', "`id` must be text"),
         ('{"version": 2, "id": "a", "created_at": "", "about": []}', "`about` must be a mapping"),
-        ('{"version": true}', "True is no version"),
+        ('{"version": true}', "True is not a version"),
         (
             '{"version": 1}',
             "before the first release of evalcase: its record has version 1",

@@ -40,8 +40,8 @@ def test_a_grading_is_told_as_it_was_begun(tmp_path: Path) -> None:
     ("wrong", "why"),
     [
         ({"number": "2"}, "`number` must be a whole number"),
-        ({"number": 0}, "`number` is no count"),
-        ({"number": 1 << 31}, "`number` is no count"),
+        ({"number": 0}, "`number` is not a count"),
+        ({"number": 1 << 31}, "`number` is not a count"),
         ({}, "`number` is missing"),
         ({"number": 2, "graders": [1]}, "`graders.0` must be text"),
         ({"number": 2, "graders": "x"}, "`graders` must be a list"),

@@ -182,5 +182,5 @@ def test_a_key_that_is_there_twice_is_refused(tmp_path: Path, key: str) -> None:
     body = encode_row(said)[:-TAIL].replace(b',"started_at"', b"," + again + b',"started_at"')
     path = tmp_path / "journal.jsonl"
     path.write_bytes(encode_members(body.decode()))
-    with pytest.raises(RecordError, match="is no row of a journal"):
+    with pytest.raises(RecordError, match="is not a row of a journal"):
         Index().read(JournalLines(str(path)))

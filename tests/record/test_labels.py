@@ -52,7 +52,7 @@ def test_a_label_is_synced_before_the_next_is_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("{", "labels.jsonl:2: this is no label"),
+        ("{", "labels.jsonl:2: this is not a label"),
         ("[]", "it is not an object"),
         (json.dumps({**ONE, "passed": "yes"}), "`passed`"),
         (json.dumps({**ONE, "answer": "x"}), "`answer` is not known"),

@@ -127,28 +127,28 @@ def test_a_whole_last_line_with_a_wrong_checksum_is_damage_and_stays(tmp_path: P
         (signed(b'{"type":"c\\u0061se","case":"a"}'), "does not begin with its type"),
         (signed(b'{"type":"case" ,"case":"a"}'), "does not begin with its type"),
         (signed(b'{"case":"a","type":"case"}'), "does not begin with its type"),
-        (signed(b'{"type":"result"}'), "is no result: `verdict` is missing"),
-        (signed(b'{"type":"result",}'), "is no row of a journal"),
-        (signed(b'{"type":"\xff"}'), "is no row of a journal"),
+        (signed(b'{"type":"result"}'), "is not a result: `verdict` is missing"),
+        (signed(b'{"type":"result",}'), "is not a row of a journal"),
+        (signed(b'{"type":"\xff"}'), "is not a row of a journal"),
         (signed(b'{"type":"x","y":NaN}'), "NaN is not a JSON value"),
         (signed(b'{"type":"x","y":' + b"[" * 300 + b"]" * 300 + b"}"), "nested more than 200 deep"),
         (
             signed(b'{"type":"x","y":' + b"[" * 200_000 + b"]" * 200_000 + b"}"),
             "nested more than 200 deep",
         ),
-        (signed(b'{"type":"x","y":' + b"9" * 5000 + b"}"), "is no row of a journal"),
+        (signed(b'{"type":"x","y":' + b"9" * 5000 + b"}"), "is not a row of a journal"),
         (encode_row(row(9) | {"case": ["a"]}), "wrong type"),
         (encode_row(row(9) | {"repeat": True}), "wrong type"),
         (encode_row(row(9) | {"verdict": "great"}), "unknown verdict"),
-        (encode_row(row(9) | {"verdict": ["great"]}), "is no result"),
-        (encode_row(row(9) | {"answer": "text"}), "is no result"),
+        (encode_row(row(9) | {"verdict": ["great"]}), "is not a result"),
+        (encode_row(row(9) | {"answer": "text"}), "is not a result"),
         (encode_row(row(9) | {"answer": {"cost_usd": "1"}}), "no amount of money"),
-        (encode_row(row(9) | {"repeats": 0}), "repeats is no count"),
-        (encode_row(row(9) | {"repeat": -1}), "-1 is no trial of a case"),
-        (encode_row(row(9) | {"repeat": 0}), "0 is no trial of a case"),
+        (encode_row(row(9) | {"repeats": 0}), "repeats is not a count"),
+        (encode_row(row(9) | {"repeat": -1}), "-1 is not a trial of a case"),
+        (encode_row(row(9) | {"repeat": 0}), "0 is not a trial of a case"),
         (encode_row(row(9) | {"answer": {"cost_usd": -5}}), "no amount of money"),
-        (encode_row(row(9) | {"grading": "2"}), "grading is no count"),
-        (encode_row(row(9) | {"pass_rate": 2}), "pass_rate is no share"),
+        (encode_row(row(9) | {"grading": "2"}), "grading is not a count"),
+        (encode_row(row(9) | {"pass_rate": 2}), "pass_rate is not a share"),
         (encode_row(row(9) | {"answer": {"cost_usd": 10**400}}), "no amount of money"),
     ],
 )
@@ -196,7 +196,7 @@ def test_fault_23_a_result_of_the_wrong_shape_is_named(
 ) -> None:
     path = tmp_path / "journal.jsonl"
     write(path, [row(1), row(2) | change, row(3)])
-    with pytest.raises(RecordError, match=r"journal\.jsonl:2: .* is no result"):
+    with pytest.raises(RecordError, match=r"journal\.jsonl:2: .* is not a result"):
         list(read_results(str(path)))
 
 

@@ -109,7 +109,7 @@ def test_lines_of_others_are_refused_by_their_number(
     tmp_path: Path, bad: str | dict[str, Any]
 ) -> None:
     said = refusal(tmp_path, line(), bad if isinstance(bad, str) else line(**bad))
-    assert f"{tmp_path / 'main.jsonl'}:2: this is no trial" in said
+    assert f"{tmp_path / 'main.jsonl'}:2: this is not a trial" in said
 
 
 def test_a_folder_a_pipe_and_nothing_are_no_files(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_a_name_that_means_something_else_is_told_what_to_write(name: str) -> No
     ("grader", "hint"),
     [
         ("field_accuracy", f"write {INSTEAD['field-accuracy']}"),
-        ("not-word-count", f"write {INSTEAD['word-count']}; `not: true` turns it round"),
+        ("not-word-count", f"write {INSTEAD['word-count']}; `not: true` inverts it"),
         ("Greets the user",
          "write {judge: …} to have a model say whether it is so: “Greets the user”"),
         ({"type": "python", "value": "file://checks.py:polite"},
@@ -116,9 +116,9 @@ def test_the_warning_says_what_it_is_here() -> None:
     ("grader", "code", "message"),
     [
         ({"type": "is-json", "value": {"type": "object"}}, "unknown-option",
-         "`is-json` with `value` is none of our graders"),
+         "`is-json` with `value` is not one of our graders"),
         ({"type": "icontains", "value": "x", "ignore_case": False}, "conflicting-fields",
-         "`ignore_case` is said by `icontains` already"),
+         "`ignore_case` is already set by `icontains`"),
         ({"type": "contains-any", "value": ["x"], "any": ["y"]}, "conflicting-fields",
          "`value` and `any` are two names of one option"),
         ({"type": "code_judge", "script": "check x"}, "wrong-type",

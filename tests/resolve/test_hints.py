@@ -21,7 +21,7 @@ HINTS = [
     ("tgas: [a]", "unknown-field", "did you mean `tags`?"),
     ("descripton: a", "unknown-field", "did you mean `description`?"),
     ("meta: {a: 1}", "unknown-field", "did you mean `metadata`?"),
-    ("timeout_ms: 30000", "unknown-field", "write `timeout_s: 30`: it counts seconds, and not"),
+    ("timeout_ms: 30000", "unknown-field", "write `timeout_s: 30`: it counts seconds, not"),
     ("timeout_ms: soon", "unknown-field", "write `timeout_s`, in seconds"),
     # Values with their unit, or in another one.
     ("threshold: 80%", "wrong-type", "write 0.8"),
@@ -159,5 +159,5 @@ def test_what_is_expected_inside_of_metadata_is_only_data() -> None:
     (problem,) = load_text("input: q\nmetadata: {expected_output: x}\n", "yaml").problems
     assert problem.code == "nothing-to-grade"
     assert problem.hint == (
-        "`expected_output` stands in `metadata`, where it is only data: write it beside it"
+        "`expected_output` is inside `metadata`, where it is only data: move it next to `metadata`"
     )

@@ -189,7 +189,7 @@ class Odd(ScriptedTarget):
 @pytest.mark.parametrize(
     ("step", "kind", "words"),
     [
-        ("text", "protocol", "returned str, and not an Answer"),
+        ("text", "protocol", "returned str, not an Answer"),
         (None, "protocol", "returned NoneType"),
         (SystemExit(3), "exception", "SystemExit: 3"),
         (asyncio.CancelledError("inside"), "exception", "CancelledError: inside"),

@@ -164,8 +164,11 @@ def test_a_case_that_is_in_no_such_suite_is_looked_for_where_it_may_be() -> None
         ("b", "thre"): "there is no case `thre` in b (the nearest is `three`)",
         ("b", "two"): "there is no case `two` in b (`two` is in a)",
         ("b", "xyz"): "there is no case `xyz` in b (there is `three`)",
-        ("c", "two"): "there is no case `two` in c (that is no suite of this run; `two` is in a)",
-        ("c", "x"): "there is no case `x` in c (that is no suite of this run; there are a, b)",
+        (
+            "c",
+            "two",
+        ): "there is no case `two` in c (that is not a suite of this run; `two` is in a)",
+        ("c", "x"): "there is no case `x` in c (that is not a suite of this run; there are a, b)",
     }.items():
         watch = Unmatched(make(Selection(pairs=(asked,))))
         list(watch.watch(pairs))

@@ -222,7 +222,7 @@ def test_a_matrix_makes_at_most_100_000_cases_of_one() -> None:
     text = json.dumps({"id": "a", "matrix": matrix, "input": "{{x}}{{y}}{{z}}"})
     problem = only_problem(text)
     assert (problem.code, problem.severity) == ("too-many-cases", "error")
-    assert "1,000,000 cases of one, and 100,000 is the most" in problem.message
+    assert "1,000,000 cases of one; the most is 100,000" in problem.message
 
 
 def test_a_mistake_in_many_cases_of_one_text_is_told_once() -> None:

@@ -57,7 +57,7 @@ def test_mapping_with_a_known_role_is_a_message_even_without_content(field: str,
     ],
 )
 def test_mapping_that_is_no_message_is_data(data: dict[str, Any]) -> None:
-    """`{role: admin, name: Bob}` describes Bob; so does whatever else is no message."""
+    """`{role: admin, name: Bob}` describes Bob; so does whatever else is not a message."""
     case = evalcase.parse_case(json.dumps({"input": data, "expected_output": data}))
     assert case.input == ({"role": "user", "content": data},)
     assert case.expected_output == ({"role": "assistant", "content": data},)

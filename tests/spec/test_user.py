@@ -495,7 +495,7 @@ def test_a_user_that_was_changed_is_told_of_and_marks_the_run_as_mixed(project: 
     code = (project.path / "talk.py").read_text()
     (project.path / "talk.py").write_text(code.replace("Cancel it.", "Cancel it now."))
     done = project.run("resume", "latest", "--json")
-    assert "target `simulator` was changed since the run was begun" in " ".join(done.err.split())
+    assert "target `simulator` changed since this run started" in " ".join(done.err.split())
     assert done.json["mixed"] == ["agent", "simulator"]
 
 

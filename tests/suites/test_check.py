@@ -587,7 +587,7 @@ def test_what_takes_the_place_of_execution_means_the_same(
         ("graders: [expected], target: [a, b]", "several are written as `targets`"),
         (
             "graders: [expected], target: {kind: echo}",
-            "a table of options stands in evalcase.toml, as [targets.NAME]; write its name",
+            "a table of options goes in evalcase.toml, as [targets.NAME]; write its name",
         ),
         ("rubrics: [{txt: x}]", "did you mean `text`?"),
         ("graders: [{trajectory: [{tol: x}]}]", "did you mean `tool`?"),

@@ -67,6 +67,6 @@ def test_the_file_of_a_function_has_to_be_there(tmp_path: Path) -> None:
     )
     found = evalcase.check(tmp_path)
     assert [(each.code, each.span and each.span.line, each.hint) for each in found] == [
-        ("missing-file", 4, "it is looked for from the project's folder"),
-        ("missing-file", 5, "it is looked for from the project's folder"),
+        ("missing-file", 4, "paths are relative to the project's folder"),
+        ("missing-file", 5, "paths are relative to the project's folder"),
     ]

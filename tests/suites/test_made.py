@@ -63,7 +63,7 @@ def test_what_is_no_mapping_makes_no_case(odd: Any) -> None:
 
 
 def test_fields_beside_a_mapping_are_never_left_out_in_silence() -> None:
-    with pytest.raises(TypeError, match="`id` stands beside the mapping"):
+    with pytest.raises(TypeError, match="`id` is given besides the mapping"):
         Case({"input": "x"}, id="a")
 
 
@@ -180,7 +180,7 @@ class Kindless(evalcase.Grader):
 @pytest.mark.parametrize(
     ("grader", "said"),
     [
-        (Kindless(), "`Kindless` has no `kind`: its class has to say `kind = GraderKind"),  # type: ignore[abstract]
+        (Kindless(), "`Kindless` has no `kind`: its class must say `kind = GraderKind"),  # type: ignore[abstract]
         (FixedGrader, "`FixedGrader` is a class of graders"),
         (3, "a grader is a function, a Grader, or as in a file, not 3"),
     ],

@@ -19,7 +19,7 @@ from evalcase.system.files import (
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """One of each that is no regular file: a pipe that nobody writes to, a socket, a folder."""
+    """One of each that is not a regular file: a pipe that nobody writes to, a socket, a folder."""
     monkeypatch.chdir(tmp_path)  # the address of a socket must be short
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()

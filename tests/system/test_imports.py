@@ -92,7 +92,7 @@ def test_an_error_out_of_a_library_is_placed_in_the_users_own_file(project: Path
 def test_a_pipe_is_no_module(project: Path) -> None:
     os.mkfifo(project / "pipe_b.py")
     assert said("pipe_b:f").endswith(
-        "there is no module `pipe_b`; pipe_b.py is there, and is no regular file"
+        "there is no module `pipe_b`; pipe_b.py is there, and is not a regular file"
     )
 
 

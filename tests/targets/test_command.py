@@ -288,14 +288,17 @@ def test_what_can_not_be_an_argument_is_an_error_that_says_so(make: Make) -> Non
         ({"command": ["ls"], "cmd": 1}, "no option `cmd`: did you mean `command`?"),
         ({"command": ["ls"], "workers": 2}, "`workers` goes with mode"),
         ({"command": ["ls", "{prompt}"], "mode": "worker"}, "a worker is started once"),
-        ({"command": ["ls"], "mode": "worker", "output": "json"}, "`output` does not go with mode"),
+        (
+            {"command": ["ls"], "mode": "worker", "output": "json"},
+            "`output` can't be combined with mode",
+        ),
         ({"command": ["ls"], "command_template": "ls"}, "say the same thing"),
         ({"command": ["ls"], "files_format": "x"}, "goes with `command_template` only"),
         (
             {"command_template": "ls {FILES} {OUTPUT_FILE}", "files_format": "{pth} {path}"},
             "`files_format`: there is no placeholder {pth}: did you mean {path}?",
         ),
-        ({"command_template": "ls {OUTPUT_FILE}", "output": "json"}, "does not go with"),
+        ({"command_template": "ls {OUTPUT_FILE}", "output": "json"}, "can't be combined with"),
         ({"command_template": "ls"}, "`command_template` has no {OUTPUT_FILE}"),
     ],
 )
@@ -310,7 +313,7 @@ def test_options_are_checked(options: dict[str, Any], said: str) -> None:
     [
         ({"command": ["no-such-program-anywhere"]}, "there is no program `no-such-program"),
         ({"command": ["./missing.sh"]}, "there is no program `./missing.sh`"),
-        ({"command": ["ls"], "cwd": "nowhere"}, "`cwd` is no folder"),
+        ({"command": ["ls"], "cwd": "nowhere"}, "`cwd` is not a folder"),
     ],
 )
 def test_a_missing_program_or_folder_is_found_before_the_first_trial(

@@ -255,7 +255,7 @@ def test_json_that_was_cut_is_an_error_with_its_beginning() -> None:
         ({"url": "http://x/#a"}, "ends in #a"),
         ({"url": "http://x", "answr": "a"}, "did you mean `answer`"),
         ({"url": "http://x", "answer": "a..b"}, "`answer` has an empty step"),
-        ({"url": "http://x", "answer": "a", "output": "text"}, "does not go with output"),
+        ({"url": "http://x", "answer": "a", "output": "text"}, "can't be combined with output"),
         ({"url": "http://x", "connect_timeout_s": 0}, "is a number over 0"),
         ({"url": "http://x", "concurrency": 0}, "whole number of 1 or more"),
         ({"url": "http://x", "headers": {"a b": "c"}}, "can't hold a header 'a b'"),

@@ -288,9 +288,9 @@ def test_images_by_address_and_as_data(tmp_path: Path) -> None:
         ({"type": "file", "path": "none.txt"}, "`none.txt` can't be read: No such file"),
         ({"type": "file", "path": "pipe"}, "`pipe` is not a regular file"),
         ({"type": "file", "path": "big.txt"}, "`big.txt` is larger than 20,000,000 bytes"),
-        ({"type": "image", "path": "a.txt"}, "`a.txt` is no PNG, JPEG, GIF or WebP image"),
-        ({"type": "image", "path": "../out.png"}, "`../out.png` lies outside the project"),
-        ({"type": "image", "path": "link.png"}, "`link.png` lies outside the project"),
+        ({"type": "image", "path": "a.txt"}, "`a.txt` is not a PNG, JPEG, GIF or WebP image"),
+        ({"type": "image", "path": "../out.png"}, "`../out.png` is outside the project"),
+        ({"type": "image", "path": "link.png"}, "`link.png` is outside the project"),
         ({"type": "image", "data": "§"}, "`data` of an image is not base64"),
         ({"type": "image", "data": "AAAA"}, "`data` without a `media_type`"),
     ],
@@ -364,7 +364,7 @@ def test_usage_has_cached_tokens() -> None:
         ({"choices": [{"message": {"role": "boss", "content": "x"}}]}, "has the role 'boss'"),
         ({"error": {"message": "No credit."}}, "answered with an error: No credit."),
         ({"error": "down", "choices": None}, "answered with an error: down"),
-        ([1], "the answer is no JSON object"),
+        ([1], "the answer is not a JSON object"),
     ],
 )
 def test_without_an_answer_it_is_a_protocol_error(value: Any, said: str) -> None:

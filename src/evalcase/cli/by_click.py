@@ -209,7 +209,7 @@ class _Number(click.FloatRange):
         try:
             number = float(str(value))
         except ValueError:
-            said = f"{value!r} is no number: give {self._meant}."
+            said = f"{value!r} is not a number: give {self._meant}."
             hint = _hint_at_share(str(value).removesuffix("%")) if self.max == 1 else None
             self.fail(f"{said} {hint}" if hint else said, param, ctx)
         return float(super().convert(number, param, ctx))

@@ -85,7 +85,7 @@ class RunVerdicts:
         if (by := self._kept.graded_by) is not None and not by.complete:
             yield f"\nThe newest grading was interrupted: {by.so_far}."
         if changed:
-            yield "\nThe case is not what it was then: `evalcase run` asks and grades it anew."
+            yield "\nThe case is not what it was then: `evalcase run` asks and grades it again."
         id = found[0].case
         yield f"\n`evalcase report {self._run.id} --case {make_visible(id)}` has all of it."
 

@@ -50,7 +50,7 @@ class ContainsGrader(TextGrader):
             needs = "the grader `contains` needs a text, or a list of texts"
             yield OptionFault((), needs, code="missing-option")
         if len(given) > 1:
-            what = f"`{given[1]}` stands in place of `{given[0]}`, and not beside it"
+            what = f"`{given[1]}` replaces `{given[0]}`: use only one of them"
             yield OptionFault((given[1],), what)
 
     @conflict

@@ -89,7 +89,7 @@ class JsonSchemaGrader(Grader):
     @conflict
     def _has_two_schemas(self) -> Iterator[OptionFault]:
         if self.value is not None and self.file is not None:
-            yield OptionFault(("file",), "`file` stands in place of `value`, and not beside it")
+            yield OptionFault(("file",), "`file` replaces `value`: use only one of them")
 
     def load(self, surroundings: Surroundings) -> None:
         """Read the file now. Raise ConfigError where it has no schema that can be used."""

@@ -131,7 +131,7 @@ class PythonGrader(Grader):
     def _given_twice(self) -> Iterator[OptionFault]:
         for name in self.arguments:
             if name in GIVEN or not name.isidentifier():
-                what = "is given by evalcase" if name in GIVEN else "is no name of a parameter"
+                what = "is given by evalcase" if name in GIVEN else "is not the name of a parameter"
                 yield OptionFault(("arguments", name), f"`{name}` {what}", at="key")
 
     def load(self, surroundings: Surroundings) -> None:

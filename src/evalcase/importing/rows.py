@@ -60,7 +60,7 @@ def import_rows(
         if isinstance(row.value, dict):
             filling.fill(suite.new_case(row), row)
         else:
-            why = f"this row, which is {describe_kind(row.value)}, and not a mapping"
+            why = f"this row, which is {describe_kind(row.value)}, not a mapping"
             suite.new_case(row).drop(row, why)
     filling.rest.tell()
 
@@ -83,7 +83,7 @@ def find_rows(source: ForeignFile, preset: Preset, suite: SuiteDraft) -> Iterato
         if other in ("name", "description") and isinstance(item.value, str):
             suite.fields[other] = item.value
         elif other != name:
-            suite.lose(item, f"`{other}`, which stands beside the rows", at="key")
+            suite.lose(item, f"`{other}`, which is next to the rows", at="key")
     yield from root.at(name).items()
 
 

@@ -67,7 +67,7 @@ def _require_rest(case: CaseDraft, suite: SuiteDraft) -> None:
     held = case.fields.get("threshold", suite.fields.get("threshold"))
     if held is not None and held != 1:
         case.fields["threshold"] = 1
-        why = "`threshold`, as not all that it counts could be imported; the rest has to pass"
+        why = "`threshold`, as not all that it counts could be imported; the rest must pass"
         case.lose(case.where_from("threshold"), why, where=("threshold",))
 
 

@@ -121,7 +121,7 @@ def shape_of(path: str) -> FileShape:
     ending = os.path.splitext(path)[1].lower()
     if path != STDIN and ending not in SHAPES:
         known = ", ".join(SHAPES)
-        message = f"`{ending or os.path.basename(path)}` is no ending that can be imported"
+        message = f"`{ending or os.path.basename(path)}` is not an ending that can be imported"
         hint = f"evalcase reads {known}"
         raise UnusableError([Problem("unknown-file-type", message, path, hint=hint)])
     return SHAPES.get(ending, "yaml")

@@ -80,11 +80,11 @@ class Answer:
         target returns it."""
         check_messages(self.messages, "an Answer")
         if self.usage is not None and not isinstance(self.usage, Usage):
-            raise TypeError(f"`usage` of an Answer is a Usage, and not {self.usage!r:.60}")
+            raise TypeError(f"`usage` of an Answer is a Usage, not {self.usage!r:.60}")
         cost: object = self.cost_usd
         if cost is not None and not (type(cost) in (int, float) and 0 <= cost < inf):  # type: ignore[operator]
             what = "`cost_usd` of an Answer is a number from 0"
-            raise ValueError(f"{what}, and not {cost!r:.60}")
+            raise ValueError(f"{what}, not {cost!r:.60}")
 
     @classmethod
     def of_text(cls, text: str) -> Answer:

@@ -239,7 +239,7 @@ def _read_whole(data: object, fields: dict[str, Any]) -> dict[str, Any]:
         raise TypeError(what)
     if fields:
         name = next(iter(fields))
-        both = f"`{name}` stands beside the mapping"
+        both = f"`{name}` is given besides the mapping"
         raise TypeError(f"a case is given as a mapping or by its fields: {both}")
     return {**data}
 

@@ -31,7 +31,7 @@ CODES: dict[str, Code] = {
     "bad-tag": Code("error", "A value has a tag that isn't part of the YAML core schema."),
     "several-documents": Code("error", "A file holds more than one YAML document."),
     "undefined-alias": Code("error", "An alias names an anchor that doesn't exist before it."),
-    "recursive-alias": Code("error", "An alias stands inside the value it names."),
+    "recursive-alias": Code("error", "An alias is inside the value it names."),
     "alias-bomb": Code("error", "Aliases expand to far more data than the file holds."),
     "not-json-value": Code("error", "A value can't be written as JSON."),
     # The shape of suites and cases.

@@ -92,9 +92,9 @@ class Grade:
     def __post_init__(self) -> None:
         score = self.score
         if not (0 <= score <= 1 if type(score) is float else is_share(score)):
-            raise ValueError(f"a Grade has a score from 0 to 1, or None, and not {score!r:.60}")
+            raise ValueError(f"a Grade has a score from 0 to 1, or None, not {score!r:.60}")
         if type(self.passed) is not bool:
-            raise ValueError(f"a Grade has passed or not, and not {self.passed!r:.60}")
+            raise ValueError(f"`passed` of a Grade is True or False, not {self.passed!r:.60}")
 
 
 _ROUNDING = 1e-9

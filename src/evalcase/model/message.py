@@ -160,10 +160,10 @@ def fault_of_message(message: Mapping[str, Any]) -> str | None:
     """What is wrong with a message, after the words `a message`; None if nothing is."""
     role = message.get("role")
     if role not in ROLES:
-        return f"has one of the roles {', '.join(ROLES)}, and not {role!r:.60}{_hint_at_role(role)}"
+        return f"has one of the roles {', '.join(ROLES)}, not {role!r:.60}{_hint_at_role(role)}"
     calls = message.get("tool_calls")
     if calls is not None and not (isinstance(calls, list) and all(map(names_tool, calls))):
-        return f"has `tool_calls`, each with the name of a tool, and not {calls!r:.60}"
+        return f"has `tool_calls`, each with the name of a tool, not {calls!r:.60}"
     if calls is None and "content" not in message:
         return "has `content` or `tool_calls`, and not neither"
     return None
@@ -182,11 +182,11 @@ def check_messages(messages: object, whose: str) -> None:
     """Raise TypeError for anything but a tuple of messages."""
     if type(messages) is not tuple:
         hint = "Answer.of_text(…) is one of text" if whose == "an Answer" else "tuple(…) makes one"
-        what = f"`messages` of {whose} is {type(messages).__name__}, and not a tuple of Message"
+        what = f"`messages` of {whose} is {type(messages).__name__}, not a tuple of Message"
         raise TypeError(f"{what}: {hint}")
     for each in messages:
         if not isinstance(each, Message):
-            what = f"`messages` of {whose} holds {type(each).__name__}, and not Message"
+            what = f"`messages` of {whose} holds {type(each).__name__}, not Message"
             raise TypeError(f"{what}: Message({{'role': …, 'content': …}}) makes one")
 
 

@@ -54,4 +54,4 @@ def _hint_at_pattern(pattern: str) -> str | None:
     if slashes is None:
         return None
     with_case = ", with ignore_case: true" if "i" in slashes[2] else ""
-    return f"a pattern stands without slashes: {slashes[1]}{with_case}"
+    return f"a pattern is written without slashes: {slashes[1]}{with_case}"

@@ -20,9 +20,9 @@ def _check_given(path: object, about: object, cases: object) -> None:
         why = "load(path) and loads(text) make suites, and evaluate(…) takes cases as they are"
         raise TypeError(f"a Suite has a path, fields of its own and cases: {why}")
     if not isinstance(about, dict) or not isinstance(about.get("name"), str):
-        raise ValueError(f"a Suite has a `name` among its fields, and not {about!r:.60}")
+        raise ValueError(f"a Suite has a `name` among its fields, not {about!r:.60}")
     if not isinstance(cases, tuple) or not all(isinstance(case, Case) for case in cases):
-        raise TypeError(f"the cases of a Suite are a tuple of Case, and not {cases!r:.60}")
+        raise TypeError(f"the cases of a Suite are a tuple of Case, not {cases!r:.60}")
 
 
 class Suite:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from evalcase.places.wire import said_by_worker, to_line
 
-NO_MESSAGE = "it wrote what is no message"
+NO_MESSAGE = "it wrote something that is not a message"
 
 
 class Hearer(Protocol):

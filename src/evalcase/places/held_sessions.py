@@ -62,7 +62,7 @@ class HeldSessions:
         if deaths >= (_LAST_CHANCE_OF_USER if is_user else LAST_CHANCE):
             del self._alone[trial]
             return describe_end(how)
-        why = f"the process that held the session ended, and it is begun again: {how}"
+        why = f"the process that held the session ended, and is started again: {how}"
         return SessionLostError(why, kind="exit")
 
     def end(self, session: str) -> Worker | None:

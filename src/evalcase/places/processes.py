@@ -37,7 +37,9 @@ def _make_pool(settings: EngineSettings, plan: Plan, setting: Setting, away: Awa
     environment = environment_for(setting, plan.world.environment)
     most = settings.memory_mb * 1_000_000 if settings.memory_mb is not None else None
     if most is not None and sys.platform != "linux":
-        plan.warn("`memory_mb` does not hold here: only Linux tells what a process takes")
+        plan.warn(
+            "`memory_mb` has no effect here: only Linux tells how much memory a process takes"
+        )
 
     def show(text: str) -> None:
         sys.stderr.write(plan.scrubber.text(text))

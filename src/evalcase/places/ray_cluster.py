@@ -131,8 +131,7 @@ def make_ray(settings: EngineSettings, plan: Plan) -> Workplace:
     """The Ray of a plan. Raise ConfigError where there is none, or the plan can't be run there."""
     if importlib.util.find_spec("ray") is None:
         raise ConfigError(
-            "the engine `ray` needs Ray, which the extra `ray` brings: "
-            "pip install 'ray[client]>=2.40'"
+            "the engine `ray` needs Ray, from the extra `ray`: pip install 'ray[client]>=2.40'"
         )
     return RayCluster(settings, plan, setting_of(plan, settings.env))
 

@@ -70,7 +70,7 @@ def _hint_at_target(target: object) -> str:
     if isinstance(target, Suite | Case):
         return "evaluate(what, target) takes cases first, and the target second"
     if isinstance(target, Mapping):
-        return "options stand in evalcase.toml, as [targets.NAME], and NAME is given"
+        return "options go in evalcase.toml, as [targets.NAME], and NAME is given"
     return hint_at_answering(target)
 
 
@@ -102,7 +102,7 @@ def _name_grader(grader: Callable[..., Any] | Grader | NamedGrader) -> NamedGrad
     if Grader in type(grader).__mro__:
         name = type(grader).__name__
         line = f'kind = GraderKind("{name.lower()}", "When it passes.")'
-        raise ConfigError(f"the grader `{name}` has no `kind`: its class has to say `{line}`")
+        raise ConfigError(f"the grader `{name}` has no `kind`: its class must say `{line}`")
     if isinstance(grader, type) and Grader in grader.__mro__:
         name = grader.__name__
         raise ConfigError(f"`{name}` is a class of graders: `{name}(…)` makes one to give")
@@ -114,7 +114,7 @@ def _name_grader(grader: Callable[..., Any] | Grader | NamedGrader) -> NamedGrad
         return NamedGrader(made.name, made)
     what = f"a grader is a function, a Grader, or as in a file, not {grader!r:.80}"
     if isinstance(grader, bool | int | float | Score):
-        raise ConfigError(f"{what}: a function is given itself, and not what it returns")
+        raise ConfigError(f"{what}: pass the function itself, not what it returns")
     raise ConfigError(what)
 
 

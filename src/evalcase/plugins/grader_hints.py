@@ -95,7 +95,7 @@ def hint_for_grader(name: str) -> str:
     bare = name.removeprefix(NEGATED)
     instead = INSTEAD.get(bare) or INSTEAD.get(bare.replace("_", "-"))
     if instead is not None:
-        return f"write {instead}" + ("; `not: true` turns it round" if bare != name else "")
+        return f"write {instead}" + ("; `not: true` inverts it" if bare != name else "")
     if " " in name.strip():
         return f"write {{judge: …}} to have a model say whether it is so: “{name.strip():.60}”"
     known = list_names("graders")

@@ -65,7 +65,9 @@ class Existing(Installed):
         if what != "grader":
             return None
         if name in self._broken:
-            return Unfit("unknown-grader", f"the grader `{name}` has no use: {self._broken[name]}")
+            return Unfit(
+                "unknown-grader", f"the grader `{name}` can't be used: {self._broken[name]}"
+            )
         from evalcase.plugins.grader_hints import hint_for_grader
 
         return Unfit("unknown-grader", f"there is no grader `{name}`", hint_for_grader(name))

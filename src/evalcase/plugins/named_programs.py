@@ -10,7 +10,7 @@ from evalcase.model.finding import KeyPath, Unfit
 from evalcase.system.programs import find_program, find_script
 from evalcase.system.project_root import leads_inside
 
-FROM_ROOT = "it is looked for from the project's folder"
+FROM_ROOT = "paths are relative to the project's folder"
 
 
 def object_to_program(

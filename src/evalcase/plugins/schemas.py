@@ -39,7 +39,7 @@ def config_schema() -> Schema:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:evalcase:config-schema:1",
         "title": "evalcase configuration",
-        "description": "What a project says about running its suites.",
+        "description": "How to run the suites of a project.",
         **only_these(settings),
     }
 

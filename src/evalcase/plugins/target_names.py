@@ -138,7 +138,7 @@ def _object_to_reach(kind: TargetKind, value: str, root: str) -> Unfit | None:
         return Unfit("address-in-suite", message, _CONFIGURE_IT)
     # What no path can be is a file that isn't there.
     if kind.value_is_path and "\0" not in value and not leads_inside(value, root):
-        message = f"`{value}` lies outside the project, and a suite may not leave it"
+        message = f"`{value}` is outside the project, and a suite may not leave it"
         return Unfit("file-outside-project", message, _CONFIGURE_IT)
     return None
 

@@ -11,7 +11,7 @@ from evalcase.model.shape import OptionFault
 _GRADERS = (
     "a suite says what it is graded by, as `graders`; a function of yours is `python:…` there"
 )
-_AT_TOP = "settings stand at the top of the file, before all tables, and in none of their own"
+_AT_TOP = "settings go at the top of the file, before any table"
 _TABLES: Mapping[str, str] = {
     "target": "targets", "targets": "targets", "provider": "targets", "providers": "targets",
     "model": "targets", "models": "targets", "agent": "targets", "agents": "targets",
@@ -19,7 +19,7 @@ _TABLES: Mapping[str, str] = {
 }  # fmt: skip
 """What a table is probably meant to be."""
 _ELSEWHERE: Mapping[str, str] = {
-    "tool": "[tool.evalcase] is for pyproject.toml: here its settings stand at the top",
+    "tool": "[tool.evalcase] is for pyproject.toml: here its settings go at the top",
     **dict.fromkeys(("grader", "graders", "evaluators", "assertions", "metrics"), _GRADERS),
     **dict.fromkeys(
         ("evalcase", "default", "defaults", "settings", "options", "config", "run"), _AT_TOP

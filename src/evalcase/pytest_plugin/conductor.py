@@ -79,7 +79,7 @@ class Conductor:
         assert self._told is not None
         future = self._told.get(key)
         if future is None:
-            raise NotRunError("it was not among the cases when the run was begun")
+            raise NotRunError("it was not among the cases when the run was started")
         return future.result()
 
     def end(self) -> None:

@@ -154,7 +154,7 @@ def _make_header(raw: _Raw, names: list[str], path: str) -> CsvRow:
     cells: dict[str, CsvCell] = {}
     for name, cell in zip(names, raw.cells, strict=True):
         if name in cells:
-            message = f"the column `{name}` stands here a second time"
+            message = f"the column `{name}` appears twice"
             span = Lines(raw.source).span(cell.start, cell.end)
             faults.append(Fault("duplicate-key", message, span, "give it another name"))
         cells.setdefault(name, cell)
@@ -168,7 +168,7 @@ def _make_row(raw: _Raw, names: list[str], path: str) -> CsvRow:
         extra = raw.cells[len(names)]
         message = f"this row has {len(raw.cells)} cells, and there are {len(names)} columns"
         span = Lines(raw.source).span(extra.start, raw.cells[-1].end)
-        faults.append(Fault("syntax", message, span, "a cell with a comma in it stands in quotes"))
+        faults.append(Fault("syntax", message, span, "a cell with a comma in it must be in quotes"))
     cells = {name: cell for name, cell in zip(names, raw.cells, strict=False) if cell.text}
     value: JSON = {name: cell.text for name, cell in cells.items()}
     return CsvRow(path, raw.source, value, faults, raw.line, cells, len(raw.cells))

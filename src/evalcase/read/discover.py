@@ -39,7 +39,7 @@ def discover_files(paths: Iterable[str]) -> Iterator[str | Problem]:
         if empty:
             hint = "eval files end in " + ", ".join(_SEARCHED) + "; name any other file outright"
             if (other := _of_another(path)) is not None:
-                hint = f"this makes one of {other}: {_import_command(other)}"
+                hint = f"this converts {other}: {_import_command(other)}"
             yield Problem("no-suites", "there are no eval files in this folder", path, hint=hint)
 
 
@@ -88,7 +88,7 @@ def outside_link(path: str, searched: str | None = None) -> Problem | None:
     within = [project_root(folder), *([os.path.realpath(searched)] if searched else ())]
     if any(is_inside(real, each) for each in within):
         return None
-    hint = "if it is to be read all the same, name the file that it leads to"
+    hint = "to read it anyway, name the file it leads to"
     message = "this link leads outside the project, so it is not followed"
     return Problem("unreadable-file", message, path, hint=hint)
 
@@ -105,7 +105,7 @@ def nothing_there(path: str) -> Problem | None:
     if path == STDIN:
         return None
     if os.path.isdir(path):
-        return Problem("unreadable-file", "this is a folder, and one file is wanted", path)
+        return Problem("unreadable-file", "this is a folder, but one file is needed", path)
     if not os.path.lexists(path):
         return Problem("unreadable-file", "there is no such file or folder", path)
     return None
@@ -123,7 +123,7 @@ def format_of(path: str) -> Format | Problem:
     )
     hint = "eval files end in " + ", ".join(FILE_ENDINGS)
     if ending in (".csv", ".tsv"):
-        hint = f"`evalcase import` makes a suite of a table; {hint}"
+        hint = f"`evalcase import` turns a table into a suite; {hint}"
     elif ending == ".toml":
         hint = "the configuration is read with the eval files of its project; name those"
     elif ending == ".py":

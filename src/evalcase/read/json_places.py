@@ -138,7 +138,7 @@ class _JsonPlaceReader:
             next(self.tokens)
             node = self.read_value()
             if key in children:
-                message = f"the key `{key}` stands here a second time"
+                message = f"the key `{key}` appears twice"
                 self.faults.append(Fault("duplicate-key", message, key_span, "keep one of the two"))
             else:
                 children[key] = (key_span, node)

@@ -123,4 +123,4 @@ def read_tagged(text: str, tag: str) -> str | int | float | bool | None:
     fits = {"null": value is None, "bool": type(value) is bool, "int": type(value) is int}
     if fits.get(tag, type(value) is float):
         return value
-    raise ValueError(f"`{text}` is no `!!{tag}`")
+    raise ValueError(f"`{text}` is not a `!!{tag}`")

@@ -12,7 +12,7 @@ from evalcase.read.toml_duplicates import find_duplicate
 from evalcase.text.late_pattern import late_pattern
 
 _PLACE = late_pattern(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
-_QUOTES = "text stands in quotes"
+_QUOTES = "text goes in quotes"
 _TWICE = ("Cannot ", "Duplicate ")
 """What tomllib says begins so where something is there already."""
 _NAMES = late_pattern(r"\((?:'[^']*'(?:, ?)?)+\)")
@@ -55,7 +55,7 @@ def _make_fault(said: str, text: str) -> Fault:
         if found_twice is not None and found_twice.second.line <= line:
             what, first, second = found_twice
             hint = f"keep one of the two; the first is in line {first.line}"
-            return Fault("duplicate-key", f"{what} stands here a second time", second, hint)
+            return Fault("duplicate-key", f"{what} appears twice", second, hint)
     said = _NAMES.sub(lambda names: f"`{'.'.join(_NAME.findall(names[0]))}`", said)
     message = f"this is not valid TOML: {said[:1].lower()}{said[1:]}"
     return Fault("syntax", message, span, _QUOTES if said == "Invalid value" else None)

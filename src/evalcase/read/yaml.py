@@ -239,7 +239,7 @@ class _Builder(AliasReader):
                 above = [len(inner) - 1 if outer is None else key for outer, inner, key in stack]
                 self.places[(*above[1:], text)] = span_of(event)
             return text
-        self.fault("duplicate-key", f"the key `{text}` stands here a second time", event, hint)
+        self.fault("duplicate-key", f"the key `{text}` appears twice", event, hint)
         return DROPPED
 
     def collection_key(self, event: Any) -> None:
@@ -257,6 +257,6 @@ class _Builder(AliasReader):
             return DROPPED
         self.spend(1, len(text), event)
         if text in mapping:
-            self.fault("duplicate-key", f"the key `{text}` stands here a second time", event)
+            self.fault("duplicate-key", f"the key `{text}` appears twice", event)
             return DROPPED
         return text

@@ -81,7 +81,7 @@ class AliasReader:
         open_containers += [outer if outer is not None else inner for outer, inner, _ in stack]
         if any(value is container for container in open_containers):
             raise self.fatal(
-                "recursive-alias", f"`*{event.anchor}` stands inside the value it names", event
+                "recursive-alias", f"`*{event.anchor}` is inside the value it names", event
             )
         nodes, characters, height = _weigh_value(value, self.budget)
         self.spend(nodes, characters, event)

@@ -44,9 +44,9 @@ _IN_PLAIN_WORDS: tuple[tuple[str, str, str | None], ...] = (
     ("unexpected end of stream", "this quote is never closed", None),
     ("hexdecimal number", "the hexadecimal digits of this escape are missing",
      "write a backslash as `\\\\`, or use single quotes"),
-    ("did not find expected key", "this doesn't fit the mapping it stands in",
+    ("did not find expected key", "this doesn't fit the mapping it is in",
      "is the indentation the same as that of the key above, and every quote closed?"),
-    ("did not find expected '-' indicator", "this doesn't fit the list it stands in",
+    ("did not find expected '-' indicator", "this doesn't fit the list it is in",
      "each item starts with `- `, all at the same indentation"),
     ("did not find expected ',' or ']'", "this list is never closed, or lacks a comma", None),
     ("did not find expected ',' or '}'", "this mapping is never closed, or lacks a comma", None),
@@ -62,14 +62,14 @@ _IN_PLAIN_WORDS: tuple[tuple[str, str, str | None], ...] = (
      "text that starts with a bracket, a brace or a comma must be in quotes"),
     ("indentation indicator equal to 0", "the indentation of a text is 1 to 9 spaces", None),
     ("did not find expected comment or line break",
-     "only a comment may stand on the rest of this line", None),
+     "only a comment may follow on this line", None),
     ("undefined tag handle", "this tag has a prefix that nothing defines",
      "text that starts with `!` must be in quotes"),
-    ("while scanning a tag", "a `!` starts a tag, and this is none",
+    ("while scanning a tag", "a `!` starts a tag, and this is not one",
      "text that starts with `!` must be in quotes"),
-    ("while parsing a tag", "a `!` starts a tag, and this is none",
+    ("while parsing a tag", "a `!` starts a tag, and this is not one",
      "text that starts with `!` must be in quotes"),
-    ("directive", "a `%` at the start of a line is a directive, and this is none that is known",
+    ("directive", "a `%` at the start of a line starts a directive, and this one is unknown",
      "leave it out; text that starts with `%` must be in quotes"),
     ("incompatible YAML document", "this says that it is YAML of a version that isn't known",
      "leave the directive out"),
@@ -97,7 +97,7 @@ def explain_error(error: Exception, text: str) -> Fault:
     if "Unicode character escape" in complaint:
         return _bad_escape(text, text.rfind("\\", 0, mark.index + 1))
     if text[mark.index : mark.index + 1] == "\t":
-        return Fault("syntax", "a tab can't stand here", span, _hint_for_tab(error, text, mark))
+        return Fault("syntax", "a tab is not allowed here", span, _hint_for_tab(error, text, mark))
     fault = explain_neighbours(complaint, text, mark)
     if fault is not None:
         return fault

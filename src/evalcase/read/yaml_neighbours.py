@@ -43,7 +43,7 @@ def _odd_spaces(lines: list[str], mark: Any) -> Fault | None:
 
 def odd_space_fault(line: int, column: int, spaces: str) -> Fault:
     span = Span(line + 1, column + 1, line + 1, column + 1 + len(spaces))
-    message = f"the character U+{ord(spaces[0]):04X} looks like a space, and is none"
+    message = f"the character U+{ord(spaces[0]):04X} looks like a space but is not one"
     return Fault("syntax", message, span, "indent with plain spaces", " " * len(spaces))
 
 
@@ -93,7 +93,7 @@ def _below_item(lines: list[str], mark: Any) -> Fault | None:
         f"line it up with `{name}` above, in column {len(item[1]) + 1}; "
         "or start a new item with `- `, at the indentation of the others"
     )
-    message = "this doesn't fit the list it stands in"
+    message = "this doesn't fit the list it is in"
     return Fault("syntax", message, Span(line, column, line, column + len(key[1])), hint)
 
 

@@ -48,7 +48,7 @@ class Prepared(NamedTuple):
 def prepare_source(source: str | bytes) -> Prepared:
     data = source.encode() if isinstance(source, str) else source
     if data.startswith(_BYTE_ORDER_MARK):
-        message = "a second byte order mark stands here"
+        message = "there is a second byte order mark here"
         raise FatalFaultError(Fault("control-character", message, Span(1, 1, 1, 2), "remove it"))
     last_line = data[max(data.rfind(b"\n"), data.rfind(b"\r")) + 1 :]
     if last_line and not last_line.strip(b" \t"):

@@ -115,4 +115,4 @@ def _read_line(row: bytes, hashes: Mapping[str, str]) -> LinedCase:
         case [str() as suite, str() as id, int() as line] if suite in hashes:
             if type(line) is int and 0 < line < _HIGHEST:
                 return suite, id, line
-    raise ValueError("a row is no line of a case")
+    raise ValueError("a row is not a line of a case")

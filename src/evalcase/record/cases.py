@@ -58,7 +58,7 @@ class CaseShelf:
             return read_case(read_line_at(self._path, self._file, found[0]))
         except ValueError as error:
             line = line_number(self._file, found[0])
-            raise damaged_error(self._path, line, f"is no case: {error}") from error
+            raise damaged_error(self._path, line, f"is not a case: {error}") from error
 
     def find_tagged(self, suite: str, case: str) -> Case | None:
         """The same, but None if the case has neither tags nor variables."""

@@ -128,7 +128,7 @@ def read_run(path: str) -> Run:
 def _make_run(path: str, data: dict[str, Any]) -> Run:
     version = data.get("version")
     if type(version) is not int or version < 1:
-        raise ValueError(f"{version!r:.60} is no version")
+        raise ValueError(f"{version!r:.60} is not a version")
     if version < VERSION:
         raise RecordError(
             f"{path} was written before the first release of evalcase: its record has version "

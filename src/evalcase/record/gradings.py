@@ -86,7 +86,7 @@ def decode_grading(row: dict[str, Any]) -> GradingBegun:
     """What a row says; ValueError if it is none of a grading."""
     begun = decode_object(GradingBegun, {name: row[name] for name in row if name != "type"})
     if not 1 <= begun.number < _MOST:
-        raise ValueError("`number` is no count")
+        raise ValueError("`number` is not a count")
     return begun
 
 
@@ -98,7 +98,7 @@ def find_grading(lines: JournalLines) -> GradingBegun | None:
     try:
         return decode_grading(decode_row(lines.last))
     except ValueError as error:
-        raise damaged_error(lines.path, lines.count, f"is no grading: {error}") from error
+        raise damaged_error(lines.path, lines.count, f"is not a grading: {error}") from error
 
 
 def read_gradings(path: str) -> list[GradingBegun]:

@@ -44,7 +44,7 @@ def _read_label(line: bytes, where: str) -> Label:
             raise ValueError("`drawn_from` must be a share of more than 0, and at most 1")
         return label
     except ValueError as error:
-        raise ConfigError(f"{where}: this is no label: {error}") from error
+        raise ConfigError(f"{where}: this is not a label: {error}") from error
 
 
 class LabelFile:

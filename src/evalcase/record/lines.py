@@ -98,7 +98,7 @@ class JournalLines:
         somebody, also if it is the last."""
         fault = fault_in(line)
         if len(line) > MAX_LINE or line.endswith(b"\n") or is_packed:
-            raise damaged_error(self.path, self.count + 1, fault or "is no line")
+            raise damaged_error(self.path, self.count + 1, fault or "is not a line")
         self.end, self.torn = self.size, Torn(self.count + 1, self.size, len(line))
 
     def _conclude(self, file: BufferedReader) -> None:
@@ -144,7 +144,7 @@ def read_rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             row = decode_row(line)
         except ValueError as error:
-            raise damaged_error(path, lines.count, f"is no row of a journal: {error}") from error
+            raise damaged_error(path, lines.count, f"is not a row of a journal: {error}") from error
         yield lines.count, row
 
 

@@ -102,7 +102,7 @@ def read_counting(body: bytes, lines: JournalLines) -> Counting | None:
         return read(row) if read is not None else None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise damaged_error(
-            lines.path, lines.count, f"is no result: {_explain_error(error)}"
+            lines.path, lines.count, f"is not a result: {_explain_error(error)}"
         ) from error
 
 
@@ -125,7 +125,9 @@ def _decode_line(body: bytes, lines: JournalLines) -> dict[str, Any]:
     try:
         return decode_body(body)
     except ValueError as error:
-        raise damaged_error(lines.path, lines.count, f"is no row of a journal: {error}") from error
+        raise damaged_error(
+            lines.path, lines.count, f"is not a row of a journal: {error}"
+        ) from error
 
 
 def outline_of(row: dict[str, Any]) -> Outline:
@@ -166,7 +168,7 @@ def _read_key(row: dict[str, Any]) -> TrialKey:
     if [*map(type, key)] != _TYPES:
         raise ValueError("suite, case, target or repeat has a wrong type")
     if key.repeat < 1:
-        raise ValueError(f"{key.repeat} is no trial of a case")
+        raise ValueError(f"{key.repeat} is not a trial of a case")
     return key
 
 
@@ -213,20 +215,20 @@ def _read_lost(row: dict[str, Any]) -> Lost:
 
 def _read_money(value: object) -> float | None:
     if value is not None and (type(value) not in (int, float) or not 0 <= value < _MOST_USD):  # type: ignore[operator]
-        raise ValueError("cost_usd is no amount of money")
+        raise ValueError("cost_usd is not an amount of money")
     return value  # type: ignore[return-value]
 
 
 def _read_count(row: dict[str, Any], name: str, least: int = 1) -> int:
     value = row.get(name, least)
     if type(value) is not int or not least <= value < 1 << 31:
-        raise ValueError(f"{name} is no count")
+        raise ValueError(f"{name} is not a count")
     return value
 
 
 def _read_share(value: object) -> float:
     if type(value) not in (int, float) or not 0 <= value <= 1:  # type: ignore[operator]
-        raise ValueError("pass_rate is no share")
+        raise ValueError("pass_rate is not a share")
     return float(value)  # type: ignore[arg-type]
 
 

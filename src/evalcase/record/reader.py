@@ -50,7 +50,7 @@ def _check_turns(path: str, file: BufferedReader, at: int, result: Result) -> No
             raise ValueError("it has turns, and no answer")
         split_turns(result.answer, result.turns)
     except ValueError as error:
-        raise damaged_error(path, line_number(file, at), f"is no result: {error}") from error
+        raise damaged_error(path, line_number(file, at), f"is not a result: {error}") from error
 
 
 def _decode_at(path: str, file: BufferedReader, at: int, wanted: type[T]) -> T:
@@ -59,4 +59,4 @@ def _decode_at(path: str, file: BufferedReader, at: int, wanted: type[T]) -> T:
     try:
         return decode_object(wanted, row)
     except (TypeError, ValueError) as error:
-        raise damaged_error(path, line_number(file, at), f"is no result: {error}") from error
+        raise damaged_error(path, line_number(file, at), f"is not a result: {error}") from error

@@ -258,5 +258,5 @@ def _read_row(line: bytes, where: str) -> _Row:
         return decode_object(_Row, {name: value for name, value in data.items() if name in _KNOWN})
     except ValueError as error:
         raise ConfigError(
-            f"{where}: this is no trial as `evalcase report --format jsonl` writes them: {error}"
+            f"{where}: this is not a trial as `evalcase report --format jsonl` writes them: {error}"
         ) from error

@@ -82,7 +82,7 @@ def is_compared_whole(expected: Sequence[Mapping[str, Any]]) -> bool:
 def _what_to_add(metadata: Mapping[str, Any]) -> str:
     inside = next((name for name in GRADED if name in metadata), None)
     if inside is not None:
-        return f"`{inside}` stands in `metadata`, where it is only data: write it beside it"
+        return f"`{inside}` is inside `metadata`, where it is only data: move it next to `metadata`"
     return "add `expected_output`, `criteria`, `rubrics` or `graders`"
 
 
@@ -119,7 +119,7 @@ def check_material(
         missing = declared.missing_in(grader, case)
         if missing is not None:
             what = f"the grader `{grader.get('name', grader['type'])}` needs {missing}"
-            findings.add("missing-material", path, f"{what}, which this case hasn't got")
+            findings.add("missing-material", path, f"{what}, which this case doesn't have")
         for name in declared.lists:
             check_material(case, grader.get(name, ()), path, findings)
 
@@ -187,7 +187,7 @@ def advise_passing(data: Mapping[str, Any], path: KeyPath, findings: Findings) -
         graders and not any(name in data for name in ("expected_output", "criteria", "rubrics"))
         and "threshold" not in data and all(_lets_all_pass(each, False) for each in graders)
     ):  # fmt: skip
-        why, hint = "a `threshold` of 0 passes at any score", "say a `threshold` over 0"
+        why, hint = "a `threshold` of 0 passes at any score", "give a `threshold` over 0"
     else:
         return
     findings.add("nothing-to-grade", path, f"no answer can fail this case: {why}", hint)

@@ -163,7 +163,7 @@ def _report_no_case(raw: Any, path: KeyPath, findings: Findings) -> Case | None:
 def _hint_at_case(raw: Any, path: KeyPath) -> str | None:
     """What to write where something stands that is no case."""
     if type(raw) is list and not path:
-        return "each line of a .jsonl file is one case; a list of cases stands in a .json file"
+        return "each line of a .jsonl file is one case; a list of cases goes in a .json file"
     name = raw.partition(":")[0] if type(raw) is str else ""
     return f"a key needs a space after its `:`: write `{name}: …`" if name in _FIELDS else None
 

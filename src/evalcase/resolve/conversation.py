@@ -145,7 +145,7 @@ def _read_turns_of(
         _refuse_stopping(path, findings)
         return {}, []
     if values.get("expected_output") is not None:
-        message = "`expected_output` can't stand beside `turns`"
+        message = "`expected_output` can't be used with `turns`"
         hint = "give it to the turn whose answer it is"
         at = named.path(path, "expected_output")
         findings.add("conflicting-fields", at, message, hint, "key")

@@ -58,7 +58,7 @@ class Foreign(NamedTuple):
         new = f"{stem}{'.imported' if taken else ''}.eval.yaml"
         name = quote(file) if is_named else "FILE"
         command = f"evalcase import {name} --from {self.format} -o {quote(new)}"
-        return f"{self.hint}; this makes a suite of it: {command}"
+        return f"{self.hint}; this converts it to a suite: {command}"
 
 
 def name_foreign(value: Any, found: Sequence[Finding]) -> Foreign | None:
@@ -94,7 +94,7 @@ def name_schema(value: Any, file: str) -> Finding | None:
     key = next((name for name in _OF_SCHEMAS if type(value.get(name)) is dict), None)
     if not is_named and (key is None or (key == "items" and value.get("type") != "array")):
         return None
-    message = "this is a JSON Schema, and no suite"
+    message = "this is a JSON Schema, not a suite"
     name = file if file not in _NOT_FILES else "FILE"
     hint = f"a grader names it: {{type: json_schema, file: {name}}}, from the project's folder"
     return Finding("foreign-file", ("$schema" if is_named else key or "",), message, hint, "key")
@@ -220,12 +220,12 @@ _INSPECT = _ForeignKind(
 )  # fmt: skip
 _TAU_BENCH = _ForeignKind(
     "tau-bench", "user_scenario", _has_no_input,
-    "a user who is played is a `user` here, and calls that are expected are a `trajectory`",
+    "a simulated user is a `user` here, and calls that are expected are a `trajectory`",
     "tau-bench",
 )  # fmt: skip
 _AGENTV = _ForeignKind(
     "AgentV", "vars", _has_variables_of_agentv,
-    "`input` and `expected_output` are fields of a case here, and not `vars`", "agentv",
+    "`input` and `expected_output` are fields of a case here, not `vars`", "agentv",
 )  # fmt: skip
 _KINDS = (
     _AGENTV,
@@ -243,7 +243,7 @@ _KINDS = (
           "`prompt` is called `input` here, and `completion` is `expected_output`",
           "rows --map input=prompt --map expected_output=completion"),
     _ForeignKind("DeepEval", "input", _is_golden,
-          "what else a golden has stands in `metadata` here, and tools that are expected are "
+          "other fields of a golden go in `metadata` here, and tools that are expected are "
           "`tool_calls`", "deepeval"),
     _ForeignKind("DeepEval", "scenario", _has_no_input,
           "a `scenario` is the goal of a `user` here, and an `expected_outcome` is `criteria`",

@@ -74,7 +74,7 @@ OTHER_NAMES: Mapping[str, Spelling] = {
     "script-grader": _SCRIPT,
     "assert-set": Spelling(
         "all", renames={"assert": "value"},
-        refuses={"threshold": "write `weighted`, whose weighted mean has to reach it"},
+        refuses={"threshold": "write `weighted`, whose weighted mean must reach it"},
     ),
 }  # fmt: skip
 """By their own names, as the two tools write them."""

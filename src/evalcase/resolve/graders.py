@@ -155,10 +155,10 @@ def _in_own_words(written: WrittenGrader, spelling: Spelling, findings: Findings
 def _find_clash(name: str, option: str, spelling: Spelling, rival: str | None) -> Unfit | None:
     """Why an option can't stand beside another tool's name of a grader."""
     if option in spelling.refuses:
-        message = f"`{name}` with `{option}` is none of our graders"
+        message = f"`{name}` with `{option}` is not one of our graders"
         return Unfit("unknown-option", message, spelling.refuses[option])
     if spelling.renames.get(option, option) in spelling.adds:
-        return Unfit("conflicting-fields", f"`{option}` is said by `{name}` already", "remove it")
+        return Unfit("conflicting-fields", f"`{option}` is already set by `{name}`", "remove it")
     if rival is not None:
         message = f"`{rival}` and `{option}` are two names of one option"
         return Unfit("conflicting-fields", message, "keep one of them")
@@ -227,8 +227,8 @@ def _report_fault(
 
 
 _NO_ARGUMENT = {
-    "expected": "what is expected stands in `expected_output`; to compare with a text that stands "
-    "here, write {equals: …}"
+    "expected": "what is expected goes in `expected_output`; to compare with a text given here, "
+    "write {equals: …}"
 }
 """What to write in place of an argument, where it is not an option."""
 

@@ -130,7 +130,7 @@ def _warn_of_misplaced(item: dict[str, Any], path: KeyPath, findings: Findings) 
     if "expected_output" in path or "expected_messages" in path:
         return
     for key in filter(_OF_CASES.__contains__, item):
-        message = f"`{key}` stands inside a message, where the target sees it"
+        message = f"`{key}` is inside a message, where the target sees it"
         findings.add("misplaced-field", (*path, key), message, "move it out, to the case", "key")
 
 
@@ -141,13 +141,13 @@ def _report_odd_item(item: Any, path: KeyPath, mixed: bool, findings: Findings) 
         hint = f"write {example} around it"
     elif type(item) is dict:
         role = item.get("role")
-        what = "a mapping that is no message"
+        what = "a mapping that is not a message"
         if type(role) is str:
             hint = _suggest_role(role) or hint
         elif len(item) == 1 and not _ROLES.isdisjoint(item):
             hint = f"write {{role: {next(iter(item))}, content: …}}"
     if mixed:
-        findings.add("mixed-messages", path, f"this list holds messages, and this is {what}", hint)
+        findings.add("mixed-messages", path, f"this list holds messages, but this is {what}", hint)
     else:
         findings.add("wrong-type", path, f"a list in `input` holds messages, not {what}", hint)
 
@@ -236,7 +236,7 @@ def check_content(content: Any, path: KeyPath, findings: Findings) -> None:
     parts = [is_part(item) for item in content]
     if not all(parts):
         if any(is_part(item) and item["type"] in _CONTENT_TYPES for item in content):
-            message = "this is no content part, so the whole list is plain data"
+            message = "this is not a content part, so the whole list is plain data"
             hint = "give it a type: {type: text, text: …}"
             findings.add("odd-part", (*path, parts.index(False)), message, hint)
         return
@@ -276,7 +276,7 @@ def _report_lone_part(part: dict[str, Any], path: KeyPath, findings: Findings) -
     hint = f"write {{role: {role}, content: {written}}}"
     if path[-1] == "content":
         hint = f"put it into a list: {written}"
-    message = f"this looks like a content part, and is data: {how}"
+    message = f"this looks like a content part, but is data: {how}"
     findings.add("odd-part", path, message, hint)
 
 

@@ -88,7 +88,7 @@ def _check_foreign(
     path = (*base, name)
     if name and name[0].isspace():
         message = (
-            f"the character U+{ord(name[0]):04X} before this name looks like a space, and is none"
+            f"the character U+{ord(name[0]):04X} before this name looks like a space but is not one"
         )
         plain = "".join(" " if char.isspace() else char for char in name)
         findings.add("unknown-field", path, message, "indent with plain spaces", "key", Fix(plain))
@@ -115,7 +115,7 @@ def _check_foreign(
 
 
 _ELSEWHERE = (
-    "what graders and results are to see stands in `metadata`; "
+    "data for graders and results goes in `metadata`; "
     f"a field that starts with `{PRIVATE_PREFIX}` is ignored"
 )
 
@@ -125,7 +125,7 @@ def _hint_in_milliseconds(name: str, value: Any) -> str | None:
         return None
     if type(value) not in (int, float) or value <= 0:
         return "write `timeout_s`, in seconds"
-    return f"write `timeout_s: {value / 1000:g}`: it counts seconds, and not milliseconds"
+    return f"write `timeout_s: {value / 1000:g}`: it counts seconds, not milliseconds"
 
 
 _BY_WHAT = {each.what: each for each in (CASE, SUITE, TURN, USER)}
@@ -168,7 +168,7 @@ def _settle_execution(
     value: Any, path: KeyPath, named: Named, in_case: bool, findings: Findings
 ) -> None:
     """Read the deprecated grouping as the fields that took its place."""
-    message = "`execution` is no longer used: its fields stand on their own"
+    message = "`execution` is no longer used: write its fields directly"
     findings.add("deprecated-name", path, message, _in_its_place(value, in_case), "key")
     if value is None:
         return

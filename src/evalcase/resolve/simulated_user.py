@@ -27,12 +27,14 @@ def read_user_of(named: Named, path: KeyPath, findings: Findings) -> dict[str, A
     is found, too."""
     values = named.values
     if values.get("expected_output") is not None:
-        message = "`expected_output` can't stand beside `user`: nobody knows the last answer before"
+        message = (
+            "`expected_output` can't be used with `user`: nobody knows the last answer beforehand"
+        )
         hint = "say in `criteria`, `rubrics` or `graders` what a good conversation is"
         at = named.path(path, "expected_output")
         findings.add("conflicting-fields", at, message, hint, "key")
     if values.get("turns") is not None:
-        message = "`user` can't stand beside `turns`, which say what the user says"
+        message = "`user` can't be used with `turns`, which say what the user says"
         findings.add("conflicting-fields", (*path, "user"), message, "keep one of them", "key")
     return _read_user(values["user"], (*path, "user"), findings)
 
@@ -87,7 +89,7 @@ def _read_facts(value: Any, path: KeyPath, findings: Findings) -> object:
     for index, item in enumerate(value):
         if type(item) is not str:
             hint = QUOTE_IT if type(item) in (int, float, bool) else "write what is known as text"
-            message = f"`facts` holds texts, and this is {describe_kind(item)}"
+            message = f"`facts` holds texts, but this is {describe_kind(item)}"
             findings.add("wrong-type", (*path, index), message, hint)
     return value
 

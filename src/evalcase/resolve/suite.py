@@ -121,8 +121,8 @@ def resolve_one(value: JSON, findings: Findings, vocabulary: Vocabulary = CASE) 
 
     for name in ("matrix", "rows"):
         if value.get(name) is not None:
-            message = f"`{name}` makes several cases, and one is wanted here"
-            findings.add("bad-value", (name,), message, "it may stand in a suite file", "key")
+            message = f"`{name}` makes several cases, but only one is allowed here"
+            findings.add("bad-value", (name,), message, "it is allowed in a suite file", "key")
             return None
     (case,) = vary_case(value, (), findings, Ids(), NOTHING_SHARED, vocabulary)
     return case
@@ -137,7 +137,7 @@ def resolve_sidecar(value: JSON, name: str, findings: Findings) -> SuiteFields:
         return SuiteFields({"name": name}, NOTHING_SHARED)
     for container in CASE_CONTAINERS:
         if container in value:
-            message = f"`{container}` can't stand here: the cases are in the .jsonl file"
+            message = f"`{container}` is not allowed here: the cases are in the .jsonl file"
             findings.add("conflicting-fields", (container,), message, at="key")
     raw = {key: item for key, item in value.items() if key not in CASE_CONTAINERS}
     return read_suite_fields(settle_names(raw, (), SUITE, findings), name, (), findings)

@@ -36,7 +36,7 @@ def read_criteria(value: Any, path: KeyPath, findings: Findings) -> str | None:
         findings.add("wrong-type", path, message, "single points are called `rubrics`")
         return None
     if type(value) is str and value.isspace():
-        message = f"`{path[-1]}` is only white space, by which nothing can be judged"
+        message = f"`{path[-1]}` is only white space, so there is nothing to judge by"
         findings.add("bad-value", path, message, "leave it out, or fill it")
         return None
     return read_name(value, path, findings)
@@ -48,7 +48,7 @@ def read_tags(value: Any, path: KeyPath, findings: Findings) -> list[str] | None
         return tags
     once: list[str] = list(dict.fromkeys(tags))
     index = next((at for at, tag in enumerate(once) if tag != tags[at]), len(once))
-    message = f"the tag `{tags[index]}` stands here a second time"
+    message = f"the tag `{tags[index]}` appears twice"
     findings.add("duplicate-tag", (*path, index), message, "keep each tag once")
     return once
 
@@ -70,7 +70,7 @@ def read_target(value: Any, path: KeyPath, findings: Findings) -> list[str] | No
     if type(value) in (list, dict):
         cure = "several are written as `targets`"
         if type(value) is dict:
-            cure = "a table of options stands in evalcase.toml, as [targets.NAME]; write its name"
+            cure = "a table of options goes in evalcase.toml, as [targets.NAME]; write its name"
         message = f"`{path[-1]}` is a string, not {describe_kind(value)}"
         findings.add("wrong-type", path, message, cure)
         return None
@@ -92,7 +92,7 @@ def _read_texts(value: Any, path: KeyPath, findings: Findings) -> list[str] | No
     before = findings.errors
     for index, item in enumerate(value):
         if type(item) is not str:
-            message = f"`{path[-1]}` holds strings, and this is {describe_kind(item)}"
+            message = f"`{path[-1]}` holds strings, but this is {describe_kind(item)}"
             cure = QUOTE_IT if item is None or type(item) in (int, float, bool) else None
             findings.add("wrong-type", (*path, index), message, cure)
     return value if findings.errors == before else None
@@ -113,7 +113,7 @@ def read_skip(value: Any, path: KeyPath, findings: Findings) -> str | bool | Non
     if value is False:
         return None
     if value in NOT_SKIPPED:
-        message = f"`{value}` is text here, and no reason to skip a case"
+        message = f"`{value}` is text here, not a reason to skip a case"
         findings.add("bad-value", path, message, "write `false`", fix=Fix("false"))
         return None
     if value is True or (type(value) is str and value):

@@ -17,7 +17,7 @@ def check_answer(answer: object) -> Answer:
     if type(answer) is Answer and _is_one_text(answer):
         return answer
     if not isinstance(answer, Answer):
-        what = f"the target returned {type(answer).__name__}, and not an Answer"
+        what = f"the target returned {type(answer).__name__}, not an Answer"
         raise TargetError(what, kind="protocol")
     fault = _fault_of(answer)
     if fault is not None:
@@ -46,7 +46,7 @@ def _is_one_text(answer: Answer) -> bool:
 def _fault_of(answer: Answer) -> str | None:
     messages: object = answer.messages
     if type(messages) is not tuple:
-        return f"`messages` is {type(messages).__name__}, and not a tuple of Message"
+        return f"`messages` is {type(messages).__name__}, not a tuple of Message"
     for message in messages:
         fault = _fault_of_message(message)
         if fault is not None:
@@ -56,7 +56,7 @@ def _fault_of(answer: Answer) -> str | None:
         return "`usage` is not a Usage of whole numbers"
     cost: object = answer.cost_usd
     if cost is not None and not _is_amount(cost):
-        return f"`cost_usd` is {cost!r:.60}, and not a number from 0 to {MOST_USD:g}"
+        return f"`cost_usd` is {cost!r:.60}, not a number from 0 to {MOST_USD:g}"
     return _fault_of_rest(answer)
 
 
@@ -75,7 +75,7 @@ def _fault_of_rest(answer: Answer) -> str | None:
 
 def _fault_of_message(message: object) -> str | None:
     if type(message) is not Message:
-        return f"`messages` holds {type(message).__name__}, and not Message"
+        return f"`messages` holds {type(message).__name__}, not Message"
     if _is_usual(message):
         return None
     fault = fault_of_message(message)

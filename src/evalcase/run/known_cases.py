@@ -52,7 +52,7 @@ class KnownCases:
         if place not in self._suites:
             suites = dict.fromkeys(islice(self._suites.values(), _MOST_KNOWN))
             there_are = elsewhere or _nearest_to(place, suites) or _there_are(suites)
-            return f" (that is no suite of this run; {there_are})"
+            return f" (that is not a suite of this run; {there_are})"
         own = self._by_place.get(place, {})
         said = [each for each in (_nearest_to(id, own, "`"), elsewhere) if each is not None]
         if not said and own:

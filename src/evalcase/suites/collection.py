@@ -71,7 +71,7 @@ class Suites:
     def __init__(self, paths: tuple[str, ...], cwd: str) -> None:
         """`cwd` is what paths are seen from; a target may be elsewhere when they are read again."""
         if STDIN in paths:
-            raise ConfigError("a run reads files, and not standard input: it must be resumable")
+            raise ConfigError("a run reads files, not standard input: it must be resumable")
         self.paths = paths
         self._cwd = cwd
         self._known = Existing()

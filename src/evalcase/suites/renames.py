@@ -66,7 +66,7 @@ def _plan_field(finding: Finding, document: Document, root: Node) -> Rename | Fi
     if new in value_at(document.value, finding.path[:-1]):
         return finding._replace(hint=f"remove the `{new}` beside it, which is null")
     if not _is_written_plainly(source, old):
-        return finding._replace(hint=f"write `{new}` by hand: the key is no plain text")
+        return finding._replace(hint=f"write `{new}` by hand: the key is not plain text")
     before, _, after = source.rpartition(old)
     return Rename(span, old, new, (Edit(span, before + new + after),))
 

@@ -46,7 +46,7 @@ class Attachments:
         """The same for a file that is named from the root of the project, wherever the suite is."""
         found = Attachments(self.root, self.root).find(name)
         if isinstance(found, Unfit) and found.code == "missing-file" and found.hint is not None:
-            return found._replace(hint="it is looked for from the project's folder")
+            return found._replace(hint="paths are relative to the project's folder")
         return found
 
     def find_all(self, messages: Iterable[Mapping[str, Any]]) -> dict[str, str] | Unfit:
@@ -99,7 +99,7 @@ def find_attachments(
 
 
 def _refuse_outside(name: str) -> Unfit:
-    message = f"`{_show_name(name)}` lies outside the project, so evalcase won't read it"
+    message = f"`{_show_name(name)}` is outside the project, so evalcase won't read it"
     return Unfit("file-outside-project", message, "copy the file into the project")
 
 

@@ -72,7 +72,7 @@ def _no_module(missing: str) -> str:
     folder = sys.path[0] or os.curdir
     hint = did_you_mean(missing, _modules_in(folder)) or f"it is looked for in {folder} first"
     if os.path.lexists(os.path.join(folder, f"{missing}.py")):
-        hint = f"{missing}.py is there, and is no regular file"
+        hint = f"{missing}.py is there, and is not a regular file"
     return f"there is no module `{missing}`; {hint}"
 
 

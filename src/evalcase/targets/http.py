@@ -80,7 +80,7 @@ class HttpOptions(WebOptions):
     @conflict
     def _text_has_no_paths(self) -> Iterator[OptionFault]:
         if self.answer is not None and self.output == "text":
-            what = 'is a path into JSON, and does not go with output = "text"'
+            what = "is a path into JSON, and can't be combined with output = 'text'"
             yield OptionFault(("answer",), f"`answer` {what}")
 
 

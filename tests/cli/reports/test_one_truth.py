@@ -42,7 +42,7 @@ def test_junit_is_in_error_where_a_trial_errored_in_a_case_that_passed(project: 
         assert project.run(*run, "--max-errors", allowed).code == code
         root = ET.parse(project.path / "out.xml").getroot()
         assert (root.get("errors"), root.get("tests")) == (errors, tests)
-        said = "1 trial errored in 1 case that came to another verdict all the same"
+        said = "1 trial errored in 1 case that got another verdict anyway"
         assert [each.get("message") for each in root.iter("error")] == [said] * int(errors)
 
 

@@ -203,7 +203,7 @@ def test_formats_are_known_or_told() -> None:
 def test_a_reference_leads_to_a_schema(schema: Any, message: str) -> None:
     faults = [each.message for each in schema_faults(schema, ()) if "$ref" in each.path]
     assert len(faults) == 1
-    assert faults[0].startswith("`$ref` leads to what is no schema")
+    assert faults[0].startswith("`$ref` leads to something that is not a schema")
     assert message in faults[0]
 
 

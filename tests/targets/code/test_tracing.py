@@ -200,7 +200,7 @@ def test_an_error_of_the_function_is_an_error_as_ever() -> None:
 
 def test_without_opentelemetry_the_option_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
-    said = "needs opentelemetry-sdk, which the extra `otel` brings: pip install"
+    said = "needs opentelemetry-sdk, from the extra `otel`: pip install"
     with pytest.raises(ConfigError, match=said):
         ask(traced(silent))
 

@@ -173,9 +173,9 @@ def test_a_large_answer_is_unpacked_to_its_end() -> None:
 @pytest.mark.parametrize(
     ("data", "encoding", "said"),
     [
-        (PACKED["gzip"][:-20], "gzip", "its gzip data break off"),
-        (PACKED["gzip"][:-4], "gzip", "its gzip data break off"),
-        (PACKED["deflate"][:-6], "deflate", "its deflate data break off"),
+        (PACKED["gzip"][:-20], "gzip", "its gzip data ends too early"),
+        (PACKED["gzip"][:-4], "gzip", "its gzip data ends too early"),
+        (PACKED["deflate"][:-6], "deflate", "its deflate data ends too early"),
         (PACKED["gzip"] + b"more", "gzip", "it can't be unpacked"),
         (PACKED["deflate"] + b"more", "deflate", "there is more after its end"),
         (b"plain text", "gzip", "it can't be unpacked"),
@@ -362,7 +362,7 @@ def test_a_proxy_that_is_no_address_is_refused_and_not_shown(
     proxy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", proxy)
-    with pytest.raises(ConfigError, match="the proxy that is set is no address") as caught:
+    with pytest.raises(ConfigError, match="the proxy that is set is not an address") as caught:
         ask(target_of(HttpTarget, url="http://127.0.0.1:1"))
     assert "hunter2" not in str(caught.value)
 

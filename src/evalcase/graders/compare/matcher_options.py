@@ -198,12 +198,12 @@ def _find_conflicts(
         yield OptionFault(path, needs, _AS_DATA, code="missing-option")
         return
     if len(checks) > 1:
-        what = f"`{checks[1]}` can't stand beside `{checks[0]}`"
+        what = f"`{checks[1]}` can't be used with `{checks[0]}`"
         yield OptionFault((*path, checks[1]), what, "a matcher checks one thing", at="key")
         return
     check = checks[0]
     if check not in unwell and check != "equals" and value[check] is None:
-        yield OptionFault((*path, check), f"`{check}` is null, which is no {check}")
+        yield OptionFault((*path, check), f"`{check}` is null, which is not a {check}")
         return
     for name, fitting in _GOES_WITH.items():
         if name in value and check not in fitting:

@@ -45,5 +45,5 @@ def expected_text(case: Case) -> str | None:
     content = expected_content(case)
     text = text_of_content(content)
     if text is None and content is not None:
-        raise EvalcaseError(f"`expected_output` is {describe_kind(content)}, and not text")
+        raise EvalcaseError(f"`expected_output` is {describe_kind(content)}, not text")
     return text

@@ -118,7 +118,7 @@ class _Faults:
             return
         self._looked_at.add(id(found))
         for fault in self.of_schema(found, where):
-            what = f"`$ref` leads to what is no schema, {name:.80}: {fault.message}"
+            what = f"`$ref` leads to something that is not a schema, {name:.80}: {fault.message}"
             yield OptionFault(where, what, fault.hint)
             return
 

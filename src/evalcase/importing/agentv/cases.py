@@ -41,7 +41,7 @@ class AgentvCases:
     def make(self, item: Item, shared: list[Item]) -> None:
         """The cases of a test; what can't be made is told."""
         if not isinstance(item.value, dict):
-            self.suite.new_case(item).drop(item, "this test, which is no mapping")
+            self.suite.new_case(item).drop(item, "this test, which is not a mapping")
             return
         given = {**_read_mapping(self.default.at("vars")), **_read_mapping(item.at("vars"))}
         variables = Variables(given)
@@ -121,7 +121,7 @@ class AgentvCases:
             for each in (*(() if _leaves_shared(item) else shared), *own)
         ]
         if threshold is not None and not all(is_whole):
-            why = "`threshold`, as not all that it counts could be imported; the rest has to pass"
+            why = "`threshold`, as not all that it counts could be imported; the rest must pass"
             case.lose(item.at("threshold"), why, where=("threshold",))
             case.fields["threshold"] = 1
         self._converse(case, item, variables)

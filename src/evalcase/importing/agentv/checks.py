@@ -107,7 +107,7 @@ def _read_rubric(item: Item, variables: Variables) -> JSON:
     if isinstance(value, str) and value.strip():
         return variables.render(value)
     if not isinstance(value, dict):
-        raise NoCounterpartError("a criterion that is no text")
+        raise NoCounterpartError("a criterion that is not text")
     text = value.get("outcome", value.get("text", value.get("description")))
     known = ("id", "outcome", "text", "description", "weight", "required", "operator")
     other = next((name for name in value if name not in known), None)

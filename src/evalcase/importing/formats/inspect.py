@@ -68,7 +68,7 @@ def _take_choices(case: CaseDraft, item: Item) -> None:
 
 def _lose_item(case: CaseDraft, item: Item) -> None:
     if item.value not in ("", [], {}):
-        hint = "where an agent works is the business of its target"
+        hint = "where an agent works is up to its target"
         case.lose(item, f"`{item.path[-1]}`: evalcase has no sandboxes", hint, at="key")
 
 

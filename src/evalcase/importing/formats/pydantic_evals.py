@@ -146,14 +146,14 @@ def _map_contains(options: dict[str, JSON], name: JSON) -> JSON:
 def _max_duration(options: dict[str, JSON], name: JSON) -> JSON:
     seconds = _read_argument(options, "seconds")
     if not isinstance(seconds, int | float):
-        raise _UnmappedError("`MaxDuration` that is no number of seconds")
+        raise _UnmappedError("`MaxDuration` that is not a number of seconds")
     return write_grader("latency", seconds, name=name)
 
 
 def _read_rubric(evaluator: _Evaluator) -> JSON:
     text = _read_argument(evaluator.options, "rubric")
     if not isinstance(text, str):
-        raise _UnmappedError("`LLMJudge` whose rubric is no text")
+        raise _UnmappedError("`LLMJudge` whose rubric is not text")
     if evaluator.options.get("assertion") is False:
         raise _UnmappedError("`LLMJudge` that only scores")
     return text

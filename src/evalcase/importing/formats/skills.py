@@ -36,7 +36,7 @@ def _add_rubrics(case: CaseDraft, item: Item) -> None:
         rubric = _read_rubric(each.value)
         if rubric is None:
             place = ("rubrics", len(_read_list(case.fields.get("rubrics"))))
-            why = f"this one of `{item.path[-1]}`, which is no statement"
+            why = f"this one of `{item.path[-1]}`, which is not a statement"
             case.lose(each, why, where=place)
         elif rubric != "":
             case.add_rubric(rubric)
@@ -80,7 +80,7 @@ def _attach_files(case: CaseDraft, suite: SuiteDraft) -> None:
 
 def _object_to(name: JSON, folder: str) -> str | None:
     if not isinstance(name, str):
-        return "this one of `files`, which is no path"
+        return "this one of `files`, which is not a path"
     found = attachments_in(folder).find(name)
     return f"this one of `files`: {found.message}" if isinstance(found, Unfit) else None
 
@@ -95,7 +95,7 @@ def _keep_number(case: CaseDraft, item: Item) -> None:
 def _take_files(case: CaseDraft, item: Item) -> None:
     """They are attached once the input is known."""
     if item.value and not isinstance(item.value, list):
-        case.lose(item, "`files`, which is no list")
+        case.lose(item, "`files`, which is not a list")
 
 
 PRESET = Preset(

@@ -28,7 +28,7 @@ def import_tau_bench(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> 
         if isinstance(item.value, dict):
             _read_task(case, item, suite)
         else:
-            case.drop(item, f"this task, which is {describe_kind(item.value)}, and not a mapping")
+            case.drop(item, f"this task, which is {describe_kind(item.value)}, not a mapping")
     suite.remarks.append(f"the files say nothing about it: users may speak {_MOST_TURNS} times")
 
 
@@ -91,7 +91,7 @@ def _read_history(case: CaseDraft, state: Item) -> tuple[list[JSON], JSON]:
     messages = state.at("message_history").value
     for name, held in state.fields():
         if name != "message_history" and held.value:
-            hint = "where an agent works is the business of its target"
+            hint = "where an agent works is up to its target"
             case.lose(held, f"`{name}` of `initial_state`", hint, at="key")
     shaped = shape_messages(messages) if messages else []
     if shaped is None:

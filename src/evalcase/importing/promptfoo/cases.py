@@ -242,9 +242,9 @@ class CaseMaker:
             return
         item = test.fields["threshold"]
         if not isinstance(threshold, int | float):
-            case.lose(item, "`threshold`, which is no number")
+            case.lose(item, "`threshold`, which is not a number")
         elif lost:
-            why = "`threshold`, as not all that it counts could be imported; the rest has to pass"
+            why = "`threshold`, as not all that it counts could be imported; the rest must pass"
             case.lose(item, why, where=("threshold",))
             if shared is not None:
                 case.fields["threshold"] = 1

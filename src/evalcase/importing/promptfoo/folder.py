@@ -133,7 +133,7 @@ def _ending_of_name(name: str) -> str:
 def _shape_of_name(name: str) -> FileShape:
     shape = SHAPES.get(_ending_of_name(name))
     if shape is None:
-        raise ValueError(f"`{_ending_of_name(name) or name}` is no ending that can be read")
+        raise ValueError(f"`{_ending_of_name(name) or name}` is not an ending that can be read")
     return shape
 
 

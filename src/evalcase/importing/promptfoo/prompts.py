@@ -107,7 +107,7 @@ def _read_prompt(item: Item, label: str, folder: Folder) -> Iterator[PromptTempl
     if isinstance(text, dict) and isinstance(item.path[-1], int):
         raise ValueError("it has neither `raw` nor `id`")
     if not isinstance(text, str):
-        raise ValueError("it is no text")
+        raise ValueError("it is not text")
     if text.startswith(_ELSEWHERE):
         raise ValueError("it is kept, or made, somewhere else")
     if not _is_file(text):

@@ -84,7 +84,7 @@ def _read_model(
         model = rest
         tell(config._replace(value=None), "the Responses API: the chat API is asked", None)
     elif mode in _OTHER_APIS:
-        raise NoCounterpartError(f"the provider `{id}`, which is no chat")
+        raise NoCounterpartError(f"the provider `{id}`, which is not a chat")
     target: dict[str, JSON] = {"kind": service.kind, "model": model}
     if service.base_url is not None:
         target["base_url"] = service.base_url
@@ -173,7 +173,7 @@ def _read_body(body: JSON) -> JSON:
         try:
             body = parse_json(body)
         except BadJsonError:
-            raise NoCounterpartError("a provider over HTTP whose body is no JSON") from None
+            raise NoCounterpartError("a provider over HTTP whose body is not JSON") from None
     if body is None:
         raise NoCounterpartError("a provider over HTTP without a body")
     return _with_placeholders(body)

@@ -107,13 +107,13 @@ class ReaderOfTests:
         fields = dict(item.fields())
         for name, held in fields.items():
             if name not in KNOWN_FIELDS:
-                self.suite.lose(held, f"`{name}`, which is no field of a test", at="key")
+                self.suite.lose(held, f"`{name}`, which is not a field of a test", at="key")
         metadata = item.at("metadata").value
         if metadata is not None and not isinstance(metadata, dict):
-            self.suite.lose(item.at("metadata"), "`metadata`, which is no mapping", at="key")
+            self.suite.lose(item.at("metadata"), "`metadata`, which is not a mapping", at="key")
         described = fields.get("description")
         if described is not None and isinstance(described.value, list | dict):
-            self.suite.lose(fields.pop("description"), "`description`, which is no text", at="key")
+            self.suite.lose(fields.pop("description"), "`description`, which is not text", at="key")
         return DraftedTest(
             item,
             self._read_variables(item.at("vars")),

@@ -70,8 +70,8 @@ def _say_labels(matched: Matched) -> str:
     said = [f"{matched.labels:,} used{by}"]
     for count, words in (
         (matched.refused, "refused: their answers are not those that were judged"),
-        (matched.elsewhere, "of cases or targets that this run hasn't got"),
-        (matched.without_verdict, "of answers on which the judge gave no verdict"),
+        (matched.elsewhere, "of cases or targets that this run doesn't have"),
+        (matched.without_verdict, "of answers on which the judge returned no verdict"),
         (matched.undecided, "answers left out, on which people are divided"),
     ):
         if count:

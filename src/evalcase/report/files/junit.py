@@ -96,7 +96,7 @@ class _Errors:
             return ""
         trials = "1 trial" if self.hidden == 1 else f"{self.hidden:,} trials"
         cases = "1 case" if self.cases == 1 else f"{self.cases:,} cases"
-        return f"{trials} errored in {cases} that came to another verdict all the same"
+        return f"{trials} errored in {cases} that got another verdict anyway"
 
 
 def junit_pieces(

@@ -11,7 +11,7 @@ def case_fields() -> dict[str, SuiteSchema]:
     return {
         "id": describe_optional(
             "string",
-            "A name that is unique in the suite. Without it, one is made from the input.",
+            "A name that is unique in the suite; by default, one is made from the input.",
             minLength=1,
             pattern=r"\S",
         ),
@@ -32,7 +32,7 @@ def case_fields() -> dict[str, SuiteSchema]:
             items=refer_to("turn"),
         ),
         "stop_on_failure": describe_optional(
-            "boolean", "Whether the turns after one that failed are left out."
+            "boolean", "Whether to skip the turns after one that failed."
         ),
         "user": refer_to(
             "user", description="A conversation in which another target plays the user."
@@ -50,13 +50,13 @@ def case_fields() -> dict[str, SuiteSchema]:
         ),
         **_graded_by(),
         "suite_graders": describe_optional(
-            "boolean", "Whether the graders of the suite apply too; they do, if it is not said."
+            "boolean", "Whether the graders of the suite apply too; by default, they do."
         ),
         **_run_fields(),
         **variable_fields(),
         "rendered": describe_optional(
             "boolean",
-            "Whether values stand in the place of tags already, as `evalcase show` prints it.",
+            "Whether variables are already replaced by their values, as `evalcase show` prints it.",
         ),
     }
 
@@ -90,8 +90,7 @@ def user_fields() -> dict[str, SuiteSchema]:
             "string", "Who the user is, and how they talk.", pattern=r"\S"
         ),
         "facts": {
-            "description": "What the user knows, and tells when it is asked for: sentences, or "
-            "values by name.",
+            "description": "What the user knows and tells if asked: sentences, or values by name.",
             "type": ["string", "array", "object", "null"],
             "pattern": r"\S",
             "minItems": 1,
@@ -100,7 +99,7 @@ def user_fields() -> dict[str, SuiteSchema]:
         },
         "first": refer_to(
             "input",
-            description="What the user says first. Without it, the target that plays them begins.",
+            description="What the user says first; by default, the one who plays them decides.",
         ),
     }
 
@@ -120,12 +119,12 @@ def _graded_by() -> dict[str, SuiteSchema]:
 def suite_fields() -> dict[str, SuiteSchema]:
     """All but the list of cases."""
     return {
-        "$schema": describe_optional("string", "Where this schema is found, for editors."),
+        "$schema": describe_optional("string", "The location of the schema, for editors."),
         "name": describe_optional(
-            "string", "The name of the suite. Without it, that of the file.", minLength=1
+            "string", "The name of the suite; by default, that of the file.", minLength=1
         ),
         "description": describe_optional("string", "What the suite is about, for readers."),
-        "input": refer_to("input", description="Messages that are put before those of every case."),
+        "input": refer_to("input", description="Messages to put before those of every case."),
         "graders": refer_to("graders", description="Graders for every case, before its own."),
         **_run_fields(),
         **variable_fields(),
@@ -153,8 +152,7 @@ def _run_fields() -> dict[str, SuiteSchema]:
         ),
         "threshold": describe_optional(
             "number",
-            "The weighted mean of the grades that is enough to pass. Without it every grader must "
-            "pass.",
+            "The weighted mean of the grades needed to pass; by default, every grader must pass.",
             minimum=0,
             maximum=1,
             examples=[0.8],

@@ -98,7 +98,7 @@ def _make_definitions(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchem
     older_of_suite, older_of_case = _names_in(_SUITE_ALIASES), _names_in(_CASE_ALIASES)
     suite_rules = _make_rules(_SUITE_ALIASES, of_suite)
     case_rules = [*_make_rules(_CASE_ALIASES, of_case), *_make_talk_rules()]
-    cases = refer_to("caseList", description="The eval cases. Ids, where given, are unique.")
+    cases = refer_to("caseList", description="The eval cases. Ids, if given, must be unique.")
     return {
         "suite": {
             "title": "Suite",
@@ -258,7 +258,7 @@ def _shape_of(field: SuiteSchema) -> SuiteSchema:
 def _describe_alias(primary: str) -> SuiteSchema:
     about = f"The old name of `{primary}`: `evalcase migrate` renames it."
     if primary != "cases":
-        about += f" Beside `{primary}` it is ignored."
+        about += f" Ignored if `{primary}` is set."
     # Some editors strike out all that is deprecated: a line will do, a list may be the whole file.
     return {"description": about, "if": {"type": "string"}, "then": {"deprecated": True}}
 

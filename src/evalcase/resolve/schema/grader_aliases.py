@@ -138,4 +138,4 @@ def _describe_options(alias: GraderAlias) -> SuiteSchema:
     return {**options, "allOf": [*existing, *rules], "required": needed}
 
 
-_TYPE: SuiteSchema = {"description": "The name of the grader, which another tool gave it."}
+_TYPE: SuiteSchema = {"description": "The grader, by the name that another tool has for it."}

@@ -127,8 +127,8 @@ def _tool_call() -> SuiteSchema:
         "type": "object",
         "properties": {
             "tool": describe_anything("The name of the tool."),
-            "input": describe_anything("What the tool is given."),
-            "output": describe_anything("What the tool gives back."),
+            "input": describe_anything("The input of the tool."),
+            "output": describe_anything("The output of the tool."),
             "id": describe_anything("The id of the call."),
             "function": describe_anything("The OpenAI shape: `{name, arguments}`."),
         },

@@ -124,7 +124,7 @@ def _describe_repeat() -> SuiteSchema:
         },
         "pass_rate": describe_optional(
             "number",
-            "The share of trials that must pass; all of them, if it is not said.",
+            "The share of trials that must pass; by default, all of them.",
             minimum=0,
             maximum=1,
             examples=[0.8],

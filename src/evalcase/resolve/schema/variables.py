@@ -24,7 +24,7 @@ def variable_fields() -> dict[str, SuiteSchema]:
             additionalProperties={
                 "type": "string",
                 "minLength": 1,
-                "description": "A text file, found as files in content are.",
+                "description": "A text file, located like files in content.",
             },
         ),
         "matrix": describe_optional(

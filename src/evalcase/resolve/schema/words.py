@@ -93,4 +93,4 @@ def describe_weight() -> SuiteSchema:
 
 
 def describe_must_pass() -> SuiteSchema:
-    return describe_optional("boolean", "Whether this must pass whatever the weighted mean is.")
+    return describe_optional("boolean", "Whether this must pass, regardless of the weighted mean.")

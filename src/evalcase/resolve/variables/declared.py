@@ -94,7 +94,7 @@ def _read_rows(value: Any, path: KeyPath, findings: Findings) -> str | None:
         return None
     at = (*path, "rows")
     if type(value) is not str:
-        hint = "rows stand in a file; values that stand here are called `matrix`"
+        hint = "rows come from a file; values written here are called `matrix`"
         findings.add(
             "wrong-type", at, f"`rows` is the name of a file, not {describe_kind(value)}", hint
         )

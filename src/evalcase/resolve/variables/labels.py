@@ -29,7 +29,7 @@ def label_values(value: Any, path: KeyPath, findings: Findings) -> list[Labelled
     """The values of one name of a matrix: a list, or a mapping of labels to values."""
     if type(value) not in (list, dict):
         hint = "write a list of values, or a mapping of labels to values"
-        message = f"`{path[-1]}` has several values in a matrix, and this is {describe_kind(value)}"
+        message = f"`{path[-1]}` has several values in a matrix, but this is {describe_kind(value)}"
         findings.add("wrong-type", path, message, hint)
         return []
     if not value:
@@ -47,7 +47,7 @@ def label_values(value: Any, path: KeyPath, findings: Findings) -> list[Labelled
     for index, item in enumerate(value):
         key = write_alike(item)
         if key in known:
-            message = f"this value of `{path[-1]}` stands here a second time"
+            message = f"this value of `{path[-1]}` appears twice"
             findings.add("bad-value", (*path, index), message, "keep each value once")
             continue
         known[key] = index

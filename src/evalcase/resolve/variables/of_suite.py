@@ -111,12 +111,12 @@ def warn_of_unused(
     for name in (*declared.names, *declared.matrix):
         if name not in used:
             field = "matrix" if name in declared.matrix else declared.names[name].field
-            message = f"nothing makes use of the variable `{name}`"
+            message = f"nothing uses the variable `{name}`"
             hint = f"write {{{{{name}}}}} where its value belongs, or remove it"
             at = (*declared.path, field, name)
             findings.add("unused-variable", at, message, hint, "key")
     if declared.rows is not None and columns and used.isdisjoint(columns):
-        message = f"nothing makes use of a column of `{declared.rows}`"
+        message = f"nothing uses a column of `{declared.rows}`"
         names = ", ".join(f"`{name}`" for name in sorted(columns)[:8])
         hint = f"the columns are {names}; write {{{{name}}}} where a value belongs"
         findings.add("unused-variable", (*declared.path, "rows"), message, hint)

@@ -168,7 +168,7 @@ def _as_text(piece: str | Tag, path: KeyPath, variables: VariableValues, finding
         return dumps(value)
     if value is not _MISSING:
         what = describe_kind(value)
-        message = f"`{piece.dotted}` is {what}, and only text and numbers can stand in text"
+        message = f"`{piece.dotted}` is {what}, and only text and numbers can be inserted into text"
         hint = f"write {piece.source} alone, as the whole value, or name a part of it"
         findings.add("wrong-type", path, message, hint, within=piece.source)
     return ""

@@ -72,7 +72,7 @@ def _check_rendered(raw: Any, path: KeyPath, findings: Findings) -> None:
     """What is rendered already has values for `vars`, and none of the fields that would make it."""
     for name in ("var_files", "matrix", "rows"):
         if type(raw) is dict and raw.get("rendered") and raw.get(name) is not None:
-            message = f"`{name}` can't stand in a case that is `rendered`"
+            message = f"`{name}` can't be used in a case that is `rendered`"
             findings.add(
                 "conflicting-fields", (*path, name), message, "remove one of the two", "key"
             )
@@ -271,10 +271,10 @@ class _Varying:
         level, findings = self.own, self.findings
         if not self.own.matrix and self.suite is not None:
             level, findings = self.suite.declared, self.suite.findings
-        message = f"this matrix makes {number:,} cases of one, and {MOST_OF_ONE:,} is the most"
+        message = f"this matrix makes {number:,} cases of one; the most is {MOST_OF_ONE:,}"
         if number <= MOST_OF_ONE:
             message = f"the matrices of this file make more than {MOST_OF_ALL:,} cases"
-        hint = "leave values out, or make suites of their own"
+        hint = "leave values out, or split them into several suites"
         findings.say_once("too-many-cases", (*level.path, "matrix"), message, hint)
         return False
 
@@ -295,5 +295,5 @@ def _name_row(findings: Findings, since: int, row: TableRow) -> None:
     for index in range(since, len(findings.found)):
         finding = findings.found[index]
         if finding.code == "duplicate-id":
-            message = f"{finding.message}, and {row.place} has it again"
+            message = f"{finding.message}; {row.place} has it, too"
             findings.found[index] = finding._replace(message=message)

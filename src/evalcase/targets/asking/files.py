@@ -95,7 +95,7 @@ def _read_bytes(name: str, path: str, root: str) -> bytes:
     except IrregularError:
         raise TargetError(f"`{name}` is not a regular file") from None
     except OutsideError:
-        raise TargetError(f"`{name}` lies outside the project, so it is not sent") from None
+        raise TargetError(f"`{name}` is outside the project, so it is not sent") from None
     except OversizeError:
         text = f"`{name}` is larger than {MAX_SENT_BYTES:,} bytes, so it is not sent"
         raise TargetError(text) from None

@@ -99,7 +99,7 @@ class AnthropicStream:
     def take(self, event: Event) -> bool:
         value = parse_json(event.data)
         if not isinstance(value, dict):
-            raise ValueError("an event is no JSON object")
+            raise ValueError("an event is not a JSON object")
         kind = value.get("type", event.name)
         if kind == "error":
             raise service_error(value.get("error"), event.data)

@@ -82,7 +82,7 @@ def _parse_row(line: bytes) -> dict[str, Any]:
     except BadJsonError as error:
         raise protocol_error(f"a row of the batch is not JSON: {error}", line) from None
     if not isinstance(row, dict):
-        raise protocol_error("a row of the batch is no JSON object", line)
+        raise protocol_error("a row of the batch is not a JSON object", line)
     return row
 
 

@@ -69,7 +69,7 @@ def id_of(value: dict[str, Any], what: str) -> str:
     """What a service calls something. It becomes part of an address."""
     id = value.get("id")
     if not isinstance(id, str) or not _ID.fullmatch(id):
-        raise TargetError(f"the service gave {what} no id: {id!r:.60}", kind="protocol")
+        raise TargetError(f"the service returned no id for {what}: {id!r:.60}", kind="protocol")
     return id
 
 
@@ -86,5 +86,5 @@ async def _read_object(reply: Reply) -> dict[str, Any]:
     except BadJsonError as error:
         raise protocol_error(f"the answer is not JSON: {error}", data) from None
     if not isinstance(value, dict):
-        raise protocol_error("the answer is no JSON object", data)
+        raise protocol_error("the answer is not a JSON object", data)
     return value

@@ -137,7 +137,7 @@ def _read_object(output: Output) -> dict[str, Any]:
     except ValueError as error:
         raise protocol_error(f"the answer is not JSON: {error}", output.data) from None
     if not isinstance(value, dict):
-        raise protocol_error("the answer is no JSON object", output.data)
+        raise protocol_error("the answer is not a JSON object", output.data)
     if value.get("error") is not None:
         raise service_error(value["error"], output.data)
     return value

@@ -87,7 +87,7 @@ class OpenAIStream:
             return True
         chunk = parse_json(event.data)
         if not isinstance(chunk, dict):
-            raise ValueError("an event is no JSON object")
+            raise ValueError("an event is not a JSON object")
         if chunk.get("error") is not None or event.name == "error":
             raise service_error(chunk.get("error", chunk), event.data)
         if chunk.get("usage") is not None:
@@ -118,14 +118,14 @@ class OpenAIStream:
             return
         calls = delta.get("tool_calls") or []
         if not isinstance(calls, list):
-            raise ValueError("its tool calls are no list")
+            raise ValueError("its tool calls are not a list")
         for call in calls:
             self._take_call(call)
         self._message.add(_choose_given(delta, "tool_calls"))
 
     def _take_call(self, piece: JSON) -> None:
         if not isinstance(piece, dict):
-            raise ValueError("a piece of a tool call is no mapping")
+            raise ValueError("a piece of a tool call is not a mapping")
         index = piece.get("index", self._last)
         if not isinstance(index, int):
             raise ValueError("a tool call has an odd index")

@@ -18,7 +18,7 @@ from evalcase.targets.chat.prices import Price
 from evalcase.targets.web.options import KeyRule, WebOptions
 from evalcase.targets.web.shapes import Address
 
-_NO_RATE = "does not go with `batch`: a batch is one request, at no rate"
+_NO_RATE = "can't be combined with `batch`: a batch is one request, at no rate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,9 @@ class ChatOptions(WebOptions):
     @conflict
     def _a_batch_streams(self) -> Iterator[OptionFault]:
         if self.batch and self.params.get("stream") is True:
-            yield OptionFault(("params", "stream"), "`params.stream` does not go with `batch`")
+            yield OptionFault(
+                ("params", "stream"), "`params.stream` can't be combined with `batch`"
+            )
 
     @conflict
     def _a_batch_has_requests(self) -> Iterator[OptionFault]:

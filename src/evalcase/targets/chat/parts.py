@@ -92,7 +92,7 @@ def _read_image(part: dict[str, JSON], files: Files) -> ContentPart:
     if found.kind == "file":
         file = files[found.text]
         if not file.media_type.startswith("image/"):
-            raise TargetError(f"`{found.text}` is no PNG, JPEG, GIF or WebP image")
+            raise TargetError(f"`{found.text}` is not a PNG, JPEG, GIF or WebP image")
         return ImagePart(None, file.media_type, file.data, extras)
     if found.kind == "address":
         return read_address(found.text, extras)

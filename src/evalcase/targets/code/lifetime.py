@@ -33,7 +33,7 @@ async def make_object(found: Any, arguments: Mapping[str, Any] | None, name: str
     if not is_factory:
         return found
     if not callable(found):
-        raise ConfigError(f"python target: `{name}` takes no `arguments`: it is no class")
+        raise ConfigError(f"python target: `{name}` takes no `arguments`: it is not a class")
     check_arguments(found, arguments or {}, name)
     made = found(**(arguments or {}))
     return await made if inspect.isawaitable(made) else made

@@ -45,7 +45,7 @@ class Tracing:
             provider, is_off = _find_provider()
         except ImportError:
             raise _make_refusal(
-                "needs opentelemetry-sdk, which the extra `otel` brings: "
+                "needs opentelemetry-sdk, from the extra `otel`: "
                 'pip install "opentelemetry-sdk>=1.30"'
             ) from None
         listen = getattr(provider, "add_span_processor", None)

@@ -79,7 +79,7 @@ class _Variables(MapOf):
                 )
 
 
-_OWN_FORM = 'does not go with mode = "worker", which has a form of its own'
+_OWN_FORM = "can't be combined with mode = 'worker', which has a form of its own"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +209,7 @@ class CommandOptions(TargetOptions):
     @conflict
     def _output_faults(self) -> Iterator[OptionFault]:
         if self.output is not None and self.is_agentv:
-            what = "does not go with `command_template`, which says how it is read"
+            what = "can't be combined with `command_template`, which says how it is read"
             yield OptionFault(("output",), f"`output` {what}")
 
     @conflict

@@ -55,7 +55,7 @@ class Program:
     def check_place(self) -> None:
         """Raise ConfigError if the folder or the program is missing."""
         if not os.path.isdir(self.cwd):
-            raise ConfigError(f"command target: `cwd` is no folder: {self.cwd}")
+            raise ConfigError(f"command target: `cwd` is not a folder: {self.cwd}")
         if self.name is None or "{" in self.name:
             return
         if find_program(self.name, self.cwd, self.variables()) is None:

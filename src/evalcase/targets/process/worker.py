@@ -81,7 +81,7 @@ def _read_reply(reply: dict[str, JSON], warn: Warn) -> Answer:
         text = str(reply["error"]).encode(errors="backslashreplace").decode()
         raise TargetError(f"the worker says: {text}")
     if reply["answer"] is None:
-        raise TargetError("the worker's answer is null, which is none", kind="protocol")
+        raise TargetError("the worker's answer is null", kind="protocol")
     for name in reply.keys() - _READ:
         warn(f"{name!r} in a worker's reply is not read")
     answer = read_json(reply["answer"], warn)

@@ -46,7 +46,7 @@ def _read_message(item: JSON, number: int) -> Message:
     where = f"message {number + 1} of the answer"
     if not isinstance(item, dict) or not is_message(item):
         raise _make_bad_error(
-            f"{where} is {describe_kind(item)} without a role, so it is no message", item
+            f"{where} is {describe_kind(item)} without a role, so it is not a message", item
         )
     if item["role"] not in ROLES:
         raise _make_bad_error(

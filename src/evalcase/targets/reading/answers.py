@@ -40,7 +40,9 @@ EXTRAS = frozenset({
 """What may stand beside it. The time is accepted and not used: the engine measures its own."""
 
 
-_NOTHING = "the target returned None, which is no answer; does the function end without a `return`?"
+_NOTHING = (
+    "the target returned None, which is not an answer; does the function end without a `return`?"
+)
 _make_answer = maker_of(Answer)
 
 

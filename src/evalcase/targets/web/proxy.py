@@ -22,7 +22,7 @@ def find_proxy(kind: str, url: str, environment: Mapping[str, str]) -> str | Non
         raise ConfigError(f"{kind} target: {what}")
     if not _is_usable(proxy):
         # It isn't shown: there may be a password in it.
-        what = "the proxy that is set is no address such as http://127.0.0.1:3128"
+        what = "the proxy that is set is not an address such as http://127.0.0.1:3128"
         raise ConfigError(f"{kind} target: {what}")
     return proxy
 

@@ -30,7 +30,7 @@ async def unpack(chunks: AsyncIterator[bytes], encoding: str) -> AsyncIterator[b
         for piece in unpacker.add(chunk):
             yield piece
     if not unpacker.is_whole:
-        raise BrokenBodyError(f"its {name} data break off")
+        raise BrokenBodyError(f"its {name} data ends too early")
 
 
 class _Unpacker:

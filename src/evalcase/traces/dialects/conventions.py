@@ -51,7 +51,7 @@ def _read_list(attributes: Mapping[str, JSON], name: str, usual: str) -> list[Sa
     if items is None:
         return []
     if not isinstance(items, list):
-        raise BadTraceError(f"`{name}` is no list of messages")
+        raise BadTraceError(f"`{name}` is not a list of messages")
     return [message for item in items for message in _split_message(item, usual)]
 
 
