@@ -25,3 +25,11 @@ from evalcase.text.credentials import mask_credentials
 def test_what_lets_others_in_is_masked_and_nothing_else(typed: str, shown: str) -> None:
     assert mask_credentials(typed) == shown
     assert len(shown) == len(typed)
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "a:", "//", "//a", "@", "a@", "?a=", "Bearer ", "sk-", "eyJ"]
+)
+def test_no_text_takes_longer_than_its_length_allows(piece: str) -> None:
+    text = piece * 50_000
+    assert len(mask_credentials(text)) == len(text)

@@ -68,6 +68,7 @@ CODES: dict[str, Code] = {
     # What works, but may not be meant.
     "deprecated-name": Code("warning", "A field has a newer name."),
     "ignored-alias": Code("warning", "A deprecated name stands beside its primary and is ignored."),
+    "stray-suite-fields": Code("warning", "Suite fields stand in a file that nothing reads."),
     "nothing-to-grade": Code("warning", "A case says nothing about what a good answer is."),
     "missing-module": Code("warning", "No module of that name is found."),
     "missing-program": Code("warning", "No program of that name is found."),

@@ -36,7 +36,7 @@ from evalcase.resolve.suite import VARIED, resolve_line, resolve_sidecar
 from evalcase.resolve.suite_fields import NOTHING_SHARED, SuiteFields
 from evalcase.suites.held_files import HeldFiles
 from evalcase.suites.named_files import OnFile, SuiteFiles
-from evalcase.suites.old_sidecar import object_to_old_sidecar
+from evalcase.suites.old_sidecar import object_to_others
 from evalcase.suites.watched_file import watch_file
 from evalcase.system.attachments import Attachments, attachments_in
 
@@ -251,8 +251,7 @@ def _read_sidecar(path: str, known: Known, on_file: OnFile) -> Sidecar:
     nothing = SuiteFields({"name": name}, NOTHING_SHARED)
     names = [] if path in (STDIN, TEXT) else find_sidecars(path)
     if not names:
-        old = None if path in (STDIN, TEXT) else object_to_old_sidecar(path)
-        return Sidecar(nothing, [] if old is None else [old])
+        return Sidecar(nothing, [] if path in (STDIN, TEXT) else object_to_others(path))
     problem = _object_to_sidecars(names)
     if problem is not None:
         return Sidecar(nothing, [problem])

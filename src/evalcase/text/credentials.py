@@ -11,7 +11,7 @@ from evalcase.text.late_pattern import late_pattern
 from evalcase.text.personal import KEYS
 
 _USER = late_pattern(r"(?<=//)[^\s/?#\"'`]+(?=@)")
-_BEFORE_PORT = late_pattern(r"[\w.%+-]+:[^\s/@:\"'`]+(?=@[\w.-]+:\d)")
+_BEFORE_PORT = late_pattern(r"\b[\w.%+-]{1,100}:[^\s/@:\"'`]{1,200}(?=@[\w.-]{1,255}:\d)")
 _PARAMETER = late_pattern(r"(?<=[?&;#])([\w.-]{1,100})=([^\s&#,\"'`]+)")
 _TOKEN = late_pattern(r"(?<=\bBearer )[^\s\"'`]+")
 _KEY = late_pattern(KEYS)
