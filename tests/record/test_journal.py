@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import RecordError
+from evalcase.record import commit
 from evalcase.record.commit import Done
 from evalcase.record.journal import open_journal
 from tests.record.faults import StutteringDisk, WatchedDisk
@@ -69,6 +70,32 @@ def test_rows_that_wait_share_a_sync(tmp_path: Path) -> None:
         go_on.set()
     assert groups == [1, 100]
     assert disk.calls == ["write", "fsync"] * 2
+
+
+def test_rows_that_nobody_waits_for_share_a_sync_with_those_that_come_soon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commit, "REST_S", 3600)
+    disk, groups = WatchedDisk(), []
+    delivered = threading.Event()
+
+    def deliver(dones: list[Done]) -> None:
+        groups.append(len(dones))
+        delivered.set()
+
+    with open_journal(str(tmp_path / "journal.jsonl"), disk=disk, deliver=deliver) as journal:
+        disk.calls.clear()
+        journal.append(row(0), lambda: None)
+        assert delivered.wait(60), "the first waits for nobody"
+        delivered.clear()
+        for number in range(1, 8):
+            journal.append(row(number), lambda: None)
+        journal.hurry()
+        assert delivered.wait(60), "whoever waits for them says so"
+        for number in range(8, 10):
+            journal.append(row(number), lambda: None)
+    assert groups == [1, 7, 2], "and so does the end"
+    assert disk.calls == ["write", "fsync"] * 3
 
 
 def test_an_event_loop_hears_of_a_group_at_once(tmp_path: Path) -> None:

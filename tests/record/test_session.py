@@ -15,6 +15,7 @@ from evalcase.errors import RecordError
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
+from evalcase.record import commit
 from evalcase.record.cases import shelve_cases
 from evalcase.record.index import read_index, read_totals
 from evalcase.record.journal import open_journal
@@ -126,6 +127,22 @@ def test_only_so_many_may_be_on_their_way(tmp_path: Path, text: str, ahead: int,
         disk.go.set()
         await last
         assert len(await kept.close()) == most
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
+@pytest.mark.parametrize("ahead", [0, 2, 100])
+def test_who_waits_for_the_disk_waits_for_nothing_else(
+    tmp_path: Path, ahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commit, "REST_S", 3600)
+
+    async def run() -> None:
+        kept = Kept(tmp_path, ahead=ahead)
+        for number in range(250):
+            await kept.keep(result(number))
+        await kept.session.write({"type": "batch"})
+        assert len(await kept.close()) == 250
 
     asyncio.run(asyncio.wait_for(run(), 30))
 

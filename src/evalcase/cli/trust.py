@@ -12,7 +12,6 @@ from evalcase.cli import declare
 from evalcase.cli.terminal import write_prose
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
-from evalcase.plugins.grader_making import defaults_of, make_grader, runs_code
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
 from evalcase.record.folder import Run
@@ -69,6 +68,9 @@ def refuse_graders(run: Run, graders: Iterable[Mapping[str, JSON]], config: Conf
 
 
 def _goes_beyond(spec: Mapping[str, JSON], config: Config) -> bool:
+    # Slow to import, and few records are a stranger's.
+    from evalcase.plugins.grader_making import defaults_of, make_grader, runs_code
+
     named = make_grader(spec, defaults_of(config))
     known = {*config.targets, *([config.judge.target] if config.judge is not None else [])}
     return runs_code(named) or not known.issuperset(named.grader.asks())

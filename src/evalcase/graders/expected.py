@@ -6,40 +6,13 @@ grader that forgives says in its name what it forgives.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable
 from typing import ClassVar
 
-from evalcase.graders.compare.call_match import (
-    Call,
-    Match,
-    describe_calls,
-    match_calls,
-    read_calls,
-    takes_long,
-)
-from evalcase.graders.compare.call_rows import align_calls
-from evalcase.graders.compare.content import ContentMatch, compare_content
-from evalcase.model.answer import Answer
 from evalcase.model.grade import Score
 from evalcase.model.grader import BOTH, Context, Grader, GraderKind, Half
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.answer_value import is_comparable
 from evalcase.text.same_text import SAME_TEXT, is_same_text
-
-_NOTHING = (
-    "there is nothing to compare: `expected_output` has neither tool calls nor content of the "
-    "assistant that is text or data"
-)
-_ABSENT = "there is nothing to compare: the case has no `expected_output`"
-
-
-class _Expectation(NamedTuple):
-    calls: list[Call]
-    content: JSON
-    """The last content of the assistant; what comes before it is context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,59 +33,7 @@ class ExpectedGrader(Grader):
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         if self.halves is BOTH and is_same_text(context.case, context.answer):
             return SAME_TEXT  # most answers are as short and plain as this
-        messages, answer = context.case.expected_output, context.answer
-        calls, content = _read_expectation(messages)
-        calls = calls if "calls" in self.halves else []
-        content = content if "content" in self.halves else None
-        if calls:
-            return _grade_steps(calls, content, answer)
-        if not is_comparable(content):
-            return Score(None, _NOTHING if messages else _ABSENT)
-        return _grade_content(compare_content(content, answer))
+        # Whoever has no other answer need not wait for all of it.
+        from evalcase.graders.compare.expectation import compare_expected
 
-
-def _read_expectation(messages: Sequence[Message]) -> _Expectation:
-    said = [message for message in messages if message.role == "assistant"]
-    contents = [message.content for message in said if message.content is not None]
-    calls = [call for message in said for call in message.tool_calls]
-    return _Expectation(read_calls(calls), contents[-1] if contents else None)
-
-
-def _grade_content(comparison: ContentMatch) -> Score:
-    return Score(float(comparison.equal), comparison.reason, dict(comparison.details))
-
-
-def _grade_steps(calls: list[Call], content: JSON, answer: Answer) -> Score | Awaitable[Score]:
-    """Every call is a step, and so is the content: the score is the share of steps that match."""
-    made = read_calls(answer.tool_calls)
-    if not takes_long(calls, made):
-        return _score_steps(calls, made, content, answer, match_calls(calls, made))
-    return _grade_aside(calls, made, content, answer)
-
-
-async def _grade_aside(calls: list[Call], made: list[Call], content: JSON, answer: Answer) -> Score:
-    from evalcase.system.aside import run_aside  # slow to import, and seldom needed
-
-    def grade(is_given_up: Callable[[], bool]) -> Score:
-        matches = match_calls(calls, made, is_given_up=is_given_up)
-        return _score_steps(calls, made, content, answer, matches)
-
-    return await run_aside(grade)
-
-
-def _score_steps(
-    calls: list[Call], made: list[Call], content: JSON, answer: Answer, matches: list[Match]
-) -> Score:
-    right, steps = sum(match.is_made for match in matches), len(calls)
-    reason = "; ".join(describe_calls(calls, made, matches))
-    details: dict[str, JSON] = {}
-    if right < steps:
-        details["calls"] = align_calls(calls, made, matches)
-    if is_comparable(content):
-        comparison = compare_content(content, answer)
-        right, steps = right + comparison.equal, steps + 1
-        reason = f"{reason}; {comparison.reason}"
-        details |= comparison.details
-        if right < steps:
-            reason = f"{right} of {steps} steps right: {reason}"
-    return Score(right / steps, reason, details)
+        return compare_expected(context.case.expected_output, context.answer, self.halves)

@@ -64,11 +64,16 @@ class Journal:
             raise RecordError(f"{self.path} is closed")
         self._committer.queue.put((lines, done))
 
+    def hurry(self) -> None:
+        """Say that somebody waits for what was appended: else it may wait for other rows."""
+        self._committer.hurry()
+
     def close(self) -> None:
         """Wait until every row is on disk, and let others write. RecordError if one is not."""
         if self._fd < 0:
             return
         self._committer.queue.put(None)
+        self._committer.hurry()
         self._committer.thread.join()
         fd, self._fd = self._fd, -1
         unlock_journal(fd, self.path)

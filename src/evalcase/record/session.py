@@ -111,6 +111,7 @@ class Session:
         """Write a row, and return once it is on disk. If the journal fails, that is never."""
         safe = asyncio.Event()
         self._journal.append(row, safe.set)  # it is called in the thread of the event loop
+        self._journal.hurry()
         await safe.wait()
 
     def lose(self, trial: Trial, spent_usd: float) -> None:
@@ -160,6 +161,7 @@ class Session:
             await asyncio.sleep(0)
             self._turned_at = perf_counter()
         while self._is_full:
+            self._journal.hurry()
             self._waiting.append(asyncio.get_running_loop().create_future())
             await self._waiting[-1]
 
