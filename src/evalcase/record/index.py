@@ -8,14 +8,13 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from evalcase.model.result import Verdict
+from evalcase.model.result import VERDICTS, Verdict
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
 from evalcase.record.finished import FinishedTrial
 from evalcase.record.gradings import GradedBy, GradingBegun
 from evalcase.record.intake import NUMBERS, Intake, mark_trial
 from evalcase.record.lines import JournalLines
-from evalcase.record.outline import VERDICTS
 from evalcase.record.tally import Counted, Tally
 from evalcase.system.table import MARK_BITS
 
