@@ -167,9 +167,8 @@ class FieldShape:
         unwell: set[str | int] = set()
         for fault in faults_of(MatcherOptions, value, f"the matcher of `{path[-1]}`", path):
             unwell |= set(fault.path[len(path) : len(path) + 1])
-            is_meant = fault.hint is not None and fault.hint.startswith("did you mean")
             is_data = fault.code == "unknown-option" and value.keys().isdisjoint(CHECKS)
-            yield fault._replace(hint=_AS_DATA) if is_data and not is_meant else fault
+            yield fault._replace(hint=_AS_DATA) if is_data and not fault.names_meant else fault
         yield from _find_conflicts(value, path, unwell)
 
     def read(self, value: JSON) -> Matcher:
