@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from evalcase.evaluation.grading import By
     from evalcase.evaluation.job import Job
     from evalcase.evaluation.stopping import Stopping
-    from evalcase.plugins.cache import AnswerStore
+    from evalcase.record.answer_store import AnswerStore
     from evalcase.run.fail_fast import FailFast
     from evalcase.run.place import Workplace
 
@@ -260,7 +260,7 @@ class Evaluation:
         plan = self.plan
         if not plan.options.caches(plan.config):
             return None
-        from evalcase.plugins.cache import CACHE_FOLDER, AnswerStore
+        from evalcase.record.answer_store import CACHE_FOLDER, AnswerStore
 
         folder = os.path.join(plan.config.root, CACHE_FOLDER)
         return AnswerStore(folder, plan.scrubber, plan.warn)
