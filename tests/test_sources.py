@@ -79,6 +79,92 @@ def test_one_word_stands_for_one_thing(trees: Trees) -> None:
     assert several.keys() >= MAY_STAND_OFTEN.keys(), "one of these needs no leave any more"
 
 
+def test_one_value_stands_in_one_place(trees: Trees) -> None:
+    """A constant for others that has the name and the value of another is a copy of it."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for path, module in trees.items():
+        for node in module.body:
+            match node:
+                case (
+                    ast.Assign(targets=[ast.Name(name)], value=ast.expr() as value)
+                    | ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value)
+                ) if name.isupper() and name[0] != "_" and len(name) > 1:
+                    found.setdefault((name, ast.unparse(value)), []).append(name_of(path))
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}
+
+
+# What anybody may raise is caught at borders: to code of users, to other packages, at the end.
+
+BORDERS = {
+    "cli/app.py": "the end of the command, which says by its code how it went",
+    "cli/main.py": "the beginning of the process",
+    "cli/running.py": "how far a run came is in the record, whatever ended it",
+    "evaluation/conduct.py": "a watcher may be the user's own code",
+    "grade/apply.py": "graders",
+    "places/away.py": "what is asked for a grader elsewhere; who asked is told",
+    "places/ray_channel.py": "Ray",
+    "places/ray_worker.py": "the end of a process on another machine",
+    "places/service.py": "the end of a worker",
+    "pytest_plugin/asserting.py": "raised again in the thread that asked",
+    "pytest_plugin/conductor.py": "raised again by each test",
+    "run/attempt.py": "targets",
+    "run/gate.py": "targets, which say what decides an answer",
+    "run/life.py": "set-up and tear-down of users",
+    "system/guests.py": "code of users, awaited",
+    "system/loop.py": "the event loop, which may be left by what anybody raised",
+    "system/stubborn.py": "tasks of users that nobody waits for",
+    "system/threads.py": "raised again where the call was made",
+    "targets/reading/answers.py": "objects of users, looked at for a hint",
+}
+"""The modules that keep what anybody may raise, and whom they have before them."""
+
+
+def test_what_anybody_may_raise_is_caught_at_borders_only(trees: Trees) -> None:
+    found = {name_of(path): list(_swallowing(module)) for path, module in trees.items()}
+    found = {name: lines for name, lines in found.items() if lines}
+    assert {name: found[name] for name in found.keys() - BORDERS} == {}
+    assert found.keys() == BORDERS.keys(), "one of these needs no leave any more"
+
+
+def test_a_handler_that_swallows_everything_is_found() -> None:
+    text = """
+try: a()
+except Exception: pass
+try: a()
+except (OSError, BaseException): pass
+try: a()
+except: pass
+try: a()
+except BaseException: raise
+try: a()
+except OSError: pass
+with suppress(Exception): a()
+with suppress(OSError): a()
+"""
+    assert list(_swallowing(ast.parse(text))) == [3, 5, 7, 12]
+
+
+def _swallowing(module: ast.Module) -> Iterator[int]:
+    """The lines of handlers that catch everything, and don't raise."""
+    for node in statements(module.body):
+        match node:
+            case ast.ExceptHandler(type=caught) if _is_broad(caught):
+                if not any(isinstance(each, ast.Raise) for each in ast.walk(node)):
+                    yield node.lineno
+            case ast.With(items=items):
+                for each in items:
+                    called = each.context_expr
+                    if isinstance(called, ast.Call) and ast.unparse(called.func) == "suppress":
+                        yield from [node.lineno] if any(map(_is_broad, called.args)) else []
+
+
+def _is_broad(caught: ast.expr | None) -> bool:
+    names = caught.elts if isinstance(caught, ast.Tuple) else [caught]
+    return any(
+        each is None or ast.unparse(each) in ("Exception", "BaseException") for each in names
+    )
+
+
 # Constructors only keep.
 
 OUTSIDE = {

@@ -40,6 +40,13 @@ class PseudoTerminal:
         while not re.search(pattern.encode(), self.written):
             assert self._read(), f"it wrote only {self.written!r}"
 
+    def await_reading(self) -> None:
+        """Wait until it waits for keys. A signal that comes between a prompt and the call that
+        reads is seen by Python only after that, so that a person has to press Ctrl-C twice."""
+        state = Path(f"/proc/{self.process.pid}/stat")
+        while state.exists() and state.read_text().rpartition(") ")[2][0] not in "SZ":
+            os.sched_yield()
+
     def finish(self) -> int:
         """Read on until it ends; the exit code."""
         while self._read():

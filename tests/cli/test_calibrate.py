@@ -199,6 +199,7 @@ def label_with(project: Project, *keys: bytes, by: str = "ada", options: Sequenc
     for number, key in enumerate(keys, start=1):
         # Atomic, so that what is not there yet is not looked for in every way there is.
         terminal.await_text(rf"(?s)\A(?>.*?quit\? \[p/f/s/b/q\] ){{{number}}}")
+        terminal.await_reading()
         terminal.type(key if key == CTRL_C else key + b"\n")
     code = terminal.finish()
     assert code == (130 if CTRL_C in keys else 0)

@@ -37,7 +37,15 @@ def test_click_is_imported_for_help_and_mistakes_only(tmp_path: Path) -> None:
 
 def test_a_run_imports_what_it_uses(tmp_path: Path) -> None:
     (tmp_path / "a.eval.jsonl").write_text('{"input": "x", "expected_output": "x"}\n')
-    rare = {"platform", "random", "click", "yaml", "aiohttp", "shlex", "evalcase.plugins.cache"}
+    rare = {
+        "platform",
+        "random",
+        "click",
+        "yaml",
+        "aiohttp",
+        "shlex",
+        "evalcase.record.answer_store",
+    }
     rare |= {"evalcase.report.terminal.summary", "evalcase.report.terminal.live"}
     rare |= {"evalcase.evaluation.grading", "evalcase.cli.trust", "evalcase.project.env_file"}
     rare |= {"datetime", "evalcase.read.csv", "evalcase.model.grader_options"}

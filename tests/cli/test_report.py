@@ -643,9 +643,26 @@ def test_cases_that_errored_alike_are_named_by_what_tells_them_apart(project: Pr
         project.suite(case("one", "raise it"), case("two", "raise it"), name=name)
     out = project.run("run", "--quiet").out + project.run("report").out
     assert "  the same for two, b.eval.yaml: one, b.eval.yaml: two\n" in out
-    project.run("run", "--target", "agent", "--target", "python:agent:answer", "a.eval.yaml")
+    targets = ("--target", "agent", "--target", "python:agent:answer")
+    project.run("run", *targets, "a.eval.yaml")
     shown = "  the same for one (python:agent:answer), two, two (python:agent:answer)\n"
     assert shown in project.run("report").out
+
+
+def test_targets_of_a_case_come_in_their_order_whichever_answered_first(project: Project) -> None:
+    project.add_to_agent(
+        "LATER = threading.Event()\n"
+        "def a_waits(text):\n    LATER.wait(60)\n    return 'no'\n"
+        "def b_lets_go(text):\n    LATER.set()\n    return 'no'\n"
+    )
+    project.suite(case("x"), case("y"))
+    targets = ("--target", "python:agent:a_waits", "--target", "python:agent:b_lets_go")
+    for text in (project.run("run", *targets).out, project.run("report").out):
+        assert re.findall(r"^failed .*agent:(\w)_", text, re.MULTILINE) == ["a", "b", "a", "b"], (
+            text
+        )
+    rows = trials(project.run("report", "--format", "jsonl"))
+    assert [row["target"][13] for row in rows] == ["a", "b", "a", "b"]
 
 
 def test_cases_come_in_the_order_of_their_suites_whatever_order_they_finished_in(

@@ -6,7 +6,7 @@ import gc
 import weakref
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -15,7 +15,7 @@ from evalcase.graders.contains import ContainsGrader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
 from evalcase.model.case import Case, canonical_case
-from evalcase.model.grader import Grader, NamedGrader
+from evalcase.model.grader import Grader, GraderKind, NamedGrader
 from evalcase.model.grader_options import declared_grader
 from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.given import name_graders
@@ -234,8 +234,8 @@ def test_kinds_that_are_made_again_hold_load_and_ask_nothing() -> None:
 
 
 def test_a_class_of_somebody_else_is_kept_whatever_its_kind_says() -> None:
-    class Theirs(ContainsGrader):
-        pass
+    class Theirs(Every):
+        kind: ClassVar[GraderKind] = ContainsGrader.kind
 
     assert is_light_class(ContainsGrader)
     assert not is_light_class(Theirs)

@@ -17,12 +17,12 @@ from evalcase.model.codec import encode_object
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.quick_dataclass import replace
-from evalcase.model.result import Result
+from evalcase.model.result import VERDICTS, Result
 from evalcase.model.trial import TrialKey
 from evalcase.record import intake
 from evalcase.record.index import Index
 from evalcase.record.lines import JournalLines
-from evalcase.record.outline import VERDICTS, talk_row
+from evalcase.record.outline import talk_row
 from evalcase.system.table import mark_of
 from evalcase.text.journal_row import TAIL, encode_members, encode_row
 from tests.record.samples import result, row

@@ -12,10 +12,10 @@ from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import replace
-from evalcase.model.result import Result
+from evalcase.model.result import VERDICTS, Result
 from evalcase.model.trial import TrialKey
 from evalcase.record.glance import glance_at
-from evalcase.record.outline import VERDICTS, outline_of
+from evalcase.record.outline import outline_of
 from evalcase.text.journal_row import TAIL, decode_body, encode_row
 
 GRADE = Grade("expected", 1.0, True, "the text is equal")

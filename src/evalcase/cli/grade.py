@@ -13,7 +13,7 @@ from evalcase.cli.resume import go_back, read_request
 from evalcase.cli.running import Manner, ask_for, carry_out_run, plan_shown, take_process
 from evalcase.cli.trust import refuse_graders, refuse_stranger, specs_of, trust_option
 from evalcase.errors import ConfigError, RecordError, SuiteError
-from evalcase.evaluation.grading import By, Nobody, cases_by_id, cases_by_name, require_cases
+from evalcase.evaluation.grading import By, cases_by_id, cases_by_name, require_cases
 from evalcase.evaluation.plan import Given, Plan
 from evalcase.evaluation.request import RunRequest
 from evalcase.model.case import Case
@@ -187,7 +187,7 @@ def _grade_answers(
         go_back(kept.run, config)
         _require_paths(basis.options.paths)
     graders = [make_grader(spec, defaults_of(config)) for spec in _read_graders(basis.graders)]
-    given = Given(held, Nobody(), graders, bool(basis.graders), Nobody())
+    given = Given(held, graders=graders, only_graders=bool(basis.graders), only_answers=True)
     answers = kept.count_answers()
     view = manner.make_view()
     request = ask_for(_narrow_options(basis, answers), config, folder, view, manner)

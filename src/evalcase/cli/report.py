@@ -23,6 +23,7 @@ from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.evaluation.figures import Figuring
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.result import VERDICTS
 from evalcase.project.options import runs_folder
 from evalcase.record.find import find_run
 from evalcase.record.kept import KeptRun
@@ -30,7 +31,6 @@ from evalcase.record.seal import is_own
 from evalcase.report.figures.figures import Interval
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.part_table import PART_KINDS, PartKind
-from evalcase.report.terminal.progress import VERDICTS
 from evalcase.system.world import this_world
 
 

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 from evalcase.errors import RecordError
 from evalcase.evaluation.evaluated import Evaluated, count_not_run, hold_to_gates
 from evalcase.evaluation.plan import Plan
-from evalcase.evaluation.work import Work
 from evalcase.model.totals import Totals
 from evalcase.record.ending import End, Status
 from evalcase.record.folder import Run
 from evalcase.record.index import read_totals
 
 if TYPE_CHECKING:
-    from evalcase.evaluation.grading import Grading
+    from evalcase.evaluation.job import Job
     from evalcase.record.gradings import GradedBy
 
 
 def conclude_run(
-    plan: Plan, run: Run, end: End, work: Work | Grading, *, is_new: bool, is_failed: bool
+    plan: Plan, run: Run, end: End, work: Job, *, is_new: bool, is_failed: bool
 ) -> Evaluated:
     """`is_failed`: whether it is the record itself that failed."""
     totals = (work.totals() if not is_failed else None) or _count_kept(run)

@@ -37,9 +37,10 @@ from evalcase.system.loop_watch import LoopWatch
 from evalcase.system.table import mark_of
 
 if TYPE_CHECKING:
-    from evalcase.evaluation.grading import By, Grading
+    from evalcase.evaluation.grading import By
+    from evalcase.evaluation.job import Job
     from evalcase.evaluation.stopping import Stopping
-    from evalcase.plugins.cache import AnswerStore
+    from evalcase.record.answer_store import AnswerStore
     from evalcase.run.fail_fast import FailFast
     from evalcase.run.place import Workplace
 
@@ -159,14 +160,7 @@ class Evaluation:
         try:
             self._watcher.resumed(index.count_finished(again))
             work, engine = self._set_up(run, targets, journal, index, again)
-            end = self._end(*await work.go(engine))
-            end = replace(
-                end, errored=work.count_errored(), lost=work.lost, was_decided=work.was_decided,
-                graded=work.graded,
-            )  # fmt: skip
-            if end.status == "completed":
-                end = replace(end, trials=work.count_trials(), rests_on=work.describe_basis())
-            end = work.count_planned(end)
+            end = work.complete_end(self._end(*await work.go(engine)))
             if before_s is not None:
                 end = replace(end, duration_s=round(before_s + loop.time() - begun, 3))
             with suppress(RecordError):  # it is raised once more when the journal is closed
@@ -210,7 +204,7 @@ class Evaluation:
     def _set_up(
         self, run: Run, targets: OpenTargets, journal: Journal, index: Index,
         again: tuple[Verdict, ...],
-    ) -> tuple[Work | Grading, Engine]:  # fmt: skip
+    ) -> tuple[Job, Engine]:  # fmt: skip
         """The engine with its gate, and the work that goes through it."""
         plan, limits = self.plan, self._limits()
         tally = index.tally()
@@ -266,7 +260,7 @@ class Evaluation:
         plan = self.plan
         if not plan.options.caches(plan.config):
             return None
-        from evalcase.plugins.cache import CACHE_FOLDER, AnswerStore
+        from evalcase.record.answer_store import CACHE_FOLDER, AnswerStore
 
         folder = os.path.join(plan.config.root, CACHE_FOLDER)
         return AnswerStore(folder, plan.scrubber, plan.warn)

@@ -5,20 +5,18 @@ No target is asked; judges are. What was graded before stays beside it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from evalcase.errors import ConfigError
+from evalcase.evaluation.job import Job
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.trials import Trials, UnaskedTurnsError
-from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
-from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
-from evalcase.model.target import Target
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.ending import End, Status
@@ -75,11 +73,8 @@ def _basis_of_grading(by: By | GradingBegun) -> tuple[object, ...]:
     return by.graders, by.recorded, by.cases_of, named
 
 
-class Grading:
+class Grading(Job):
     """The answers of a run, each graded once more. It takes the place of the work of a run."""
-
-    lost = 0
-    was_decided = False
 
     def __init__(
         self, plan: Plan, run: Run, index: Index, trials: Trials, session: Session, by: By
@@ -93,8 +88,9 @@ class Grading:
         self._goes_on = by.goes_on(index.find_broken(index.gradings))
         self.grading = index.gradings + (not self._goes_on)
         """Which of its gradings the run stands at."""
-        self.graded: int | None = None
+        self._graded: int | None = None
         """The grading that is brought to its end, once it is."""
+        self._was_decided = False
         self._without_case = 0
         self._under_way: dict[TrialKey, Result] = {}
 
@@ -102,7 +98,7 @@ class Grading:
         """Grade them all. The run itself is as complete as it was."""
         before = KeptRun(self._run).before_broken().end
         is_decided = before.decision is not None
-        self.was_decided = is_decided or before.was_decided or before.failed_fast
+        self._was_decided = is_decided or before.was_decided or before.failed_fast
         if self._goes_on:
             before_it = self._index.graded_by()
             self._plan.tell(
@@ -119,7 +115,7 @@ class Grading:
         if self._without_case:
             what = "1 answer" if self._without_case == 1 else f"{self._without_case:,} answers"
             return "stopped", f"{what} can't be graded: the record doesn't have the case"
-        self.graded = self.grading
+        self._graded = self.grading
         if is_decided:
             return before.status, "it was ended by a decision on an earlier grading"
         return before.status, before.notice
@@ -131,18 +127,10 @@ class Grading:
     def mixed(self) -> tuple[str, ...]:
         return self._index.mixed()
 
-    def count_errored(self) -> int | None:
-        return None
-
-    def count_trials(self) -> int:
-        return len(self._index)
-
-    def describe_basis(self) -> None:
-        """What is graded here is not asked for by `resume`."""
-
-    def count_planned(self, end: End) -> End:
-        """The same end: no suite says how many answers there are."""
-        return end
+    def complete_end(self, end: End) -> End:
+        """No suite says how many answers there are, and only the journal how many errored."""
+        trials = len(self._index) if end.status == "completed" else None
+        return replace(end, was_decided=self._was_decided, graded=self._graded, trials=trials)
 
     def _answers(self, target: str) -> Iterator[Trial]:
         numbers: dict[tuple[str, str], int] = {}
@@ -186,29 +174,6 @@ class Grading:
             grading_hash=self._trials.hash_grading(trial.case),
             repeats=trial.repeats, pass_rate=trial.case.pass_rate,
         )  # fmt: skip
-
-
-class NotAsked(Target):
-    """Stands for a target whose answers are known."""
-
-    async def answer(self, question: Question) -> Answer:
-        raise AssertionError(f"case {question.case} was asked, and is only to be graded")
-
-
-class Nobody(Mapping[str, Target]):
-    """A target that is not asked, for every name."""
-
-    def __getitem__(self, name: str) -> Target:
-        return NotAsked()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-    def __bool__(self) -> bool:
-        return True
 
 
 def cases_by_name(suites: SomeSuites) -> dict[tuple[str, str], Case]:

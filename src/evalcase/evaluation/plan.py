@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from types import MappingProxyType
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation.secrets import errors_without_secrets, make_scrubber, watch_keys
+from evalcase.model.answer import Answer
 from evalcase.model.grader import NamedGrader
+from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.target import Surroundings, Target, Warn
 from evalcase.model.trial import Trial
@@ -33,12 +36,31 @@ class Given:
     """What a program gives as objects in place of names."""
 
     suites: SomeSuites | None = None
-    targets: Mapping[str, Target] | None = None
+    targets: Mapping[str, Target] = MappingProxyType({})
     graders: Sequence[NamedGrader] = ()
     only_graders: bool = False
     """Whether they take the place of those that cases have."""
-    users: Mapping[str, Target] | None = None
+    users: Mapping[str, Target] = MappingProxyType({})
     """Targets that play users, by the names that cases have for them."""
+    only_answers: bool = False
+    """Whether answers are known, and only graded: then no target of a case is made, or asked."""
+
+    def has_target(self, name: str) -> bool:
+        return self.only_answers or name in self.targets
+
+    def has_user(self, name: str) -> bool:
+        return self.only_answers or name in self.users
+
+    def find(self, name: str, known: Mapping[str, Target]) -> Target | None:
+        """A target that need not be made of its name."""
+        return NotAsked() if self.only_answers else known.get(name)
+
+
+class NotAsked(Target):
+    """Stands for a target whose answers are known."""
+
+    async def answer(self, question: Question) -> Answer:
+        raise AssertionError(f"case {question.case} was asked, and is only to be graded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +161,8 @@ def _prepare_plan(
     )  # fmt: skip
     choice = make_choice(options.selection, Places(config.root, world.cwd).find)
     with collector_paused():
-        found = survey_cases(suites, options, config, graders, choice, warn, given.users or {})
-    named = [name for name in options.targets if name not in (given.targets or {})]
+        found = survey_cases(suites, options, config, graders, choice, warn, given.has_user)
+    named = [name for name in options.targets if not given.has_target(name)]
     needs = Needs(found.needs, named, named_by, held=given.suites is not None)
     _refuse_plan(found, config, needs)
     if remarks := describe_remarks(suites):
@@ -170,7 +192,7 @@ def _prepare_plan(
         options, config, world, suites, found.choice, trials, sum(found.cases.values()),
         (found.chosen, found.total) if found.chosen < found.total else None, targets, graders,
         scrubber, warn, tell, make,
-        frozenset({*(given.targets or ()), *(given.users or ())}), users, needs,
+        frozenset({*given.targets, *given.users}), users, needs,
     )  # fmt: skip
 
 
@@ -213,10 +235,9 @@ def _make_targets(
     make: Callable[..., Target],
 ) -> dict[str, Target]:
     made: dict[str, Target] = {}
-    known = given.targets or {}
     for name in trials:
         of_suite = not options.targets and name != config.target
-        made[name] = known.get(name) or make(name, of_suite=of_suite)
+        made[name] = given.find(name, given.targets) or make(name, of_suite=of_suite)
     return made
 
 
@@ -224,9 +245,11 @@ def _make_users(
     found: Survey, targets: Mapping[str, Target], given: Given, make: Callable[..., Target]
 ) -> dict[str, Target]:
     """The targets that play users, but for those that are tested, too."""
-    known, names = given.users or {}, sorted({user for user, _ in found.users})
+    names = sorted({user for user, _ in found.users})
     return {
-        name: known.get(name) or make(name, of_suite=True) for name in names if name not in targets
+        name: given.find(name, given.users) or make(name, of_suite=True)
+        for name in names
+        if name not in targets
     }
 
 

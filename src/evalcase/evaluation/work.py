@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Iterator, Mapping, Sequence
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.about import say_broken, say_gone, say_nothing_left, say_without_result
+from evalcase.evaluation.job import Job
 from evalcase.evaluation.plan import Plan, trials_of, warn_once
 from evalcase.evaluation.standing import count_finished, is_settled, print_basis
 from evalcase.evaluation.trials import Trials, UnaskedTurnsError
@@ -35,7 +36,7 @@ _GRADED_BY = "graders changed: regrading stored answers"
 _DECIDED_BY = "the number of trials of a case, or how many must pass, changed: deciding it again"
 
 
-class Work:
+class Work(Job):
     """The trials of a run: finds those that are left, and sends each through ask, grade, keep."""
 
     def __init__(  # noqa: PLR0913 - what a run is made of comes together here
@@ -60,7 +61,7 @@ class Work:
         broken = index.find_broken(index.gradings)
         self._goes_on_grading = broken is not None and broken.origin == "resume"
         self._grades_anew = False
-        self.graded: int | None = None
+        self._graded: int | None = None
         """The later grading that is brought to its end, once it is."""
         self._tell_once = warn_once(plan.tell)
         self._goes_on = len(index) > 0
@@ -71,12 +72,10 @@ class Work:
         self._known_cases = 0
         self._finished = 0
         self._new = 0
-        self.lost = 0
+        self._lost = 0
         """Cases that were planned when the run was begun, and that can't be run any more."""
-        self.was_decided = False
 
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
-        """Do all of it. Return how it ended, and why if it ended early."""
         if any(target.traits.batching for target in self._plan.targets.values()):
             await self._send_batches(engine)
         left = {name: self._left(name, engine) for name in self._plan.trials}
@@ -91,16 +90,16 @@ class Work:
         except ConfigError as error:
             return "stopped", str(error)
         if self._grades_anew or self._goes_on_grading:
-            self.graded = self.grading
+            self._graded = self.grading
         # All that is planned now is there. The suites may have had more when the run was begun.
         if gone := len(self._index) - self._standing - self._known:
             self._plan.warn(f"{say_gone(gone)}; they still count")
         planned = self._run.about.cases or 0
         new = self._plan.cases - self._standing - self._known_cases
-        self.lost = max(0, planned - self._index.count_cases() - new)
-        if self.lost:
+        self._lost = max(0, planned - self._index.count_cases() - new)
+        if self._lost:
             which = "no longer part of the suites, and without a result"
-            return "stopped", f"{self.lost:,} of {planned:,} planned cases: {which}"
+            return "stopped", f"{self._lost:,} of {planned:,} planned cases: {which}"
         if len(self._index) and not self._session.taken:
             self._plan.tell(say_nothing_left(self._run.id, self._changed))
         return "completed", None
@@ -182,33 +181,36 @@ class Work:
         return self._session.keep(trial, result)
 
     def totals(self) -> Totals | None:
-        """What all comes to; None if only the journal can say."""
         return self._session.totals()
 
     def mixed(self) -> tuple[str, ...]:
-        """The targets that were changed while there were answers of theirs that still count."""
         # What was kept just now is in the journal only.
         return read_index(self._run.journal).mixed() if self._index.versions else ()
 
-    def count_errored(self) -> int | None:
-        """How many trials have errored; None if only the journal can say."""
-        return self._session.errored if not len(self._index) else None
+    def complete_end(self, end: End) -> End:
+        errored = None if self._goes_on else self._session.errored
+        end = replace(end, errored=errored, lost=self._lost, graded=self._graded)
+        return self._count_planned(self._count_trials(end))
 
-    def count_trials(self) -> int:
-        """How many trials have a result, once all that is planned is done: also those that are no
-        longer part of the suites."""
-        return self._plan.planned + len(self._index) - self._standing - self._known
+    def _count_trials(self, end: End) -> End:
+        """The same end; where all that is planned is done, with how many trials have a result: also
+        those that are no longer part of the suites."""
+        if end.status != "completed":
+            return end
+        gone = len(self._index) - self._standing - self._known
+        trials = self._plan.planned + gone
+        return replace(end, trials=trials, rests_on=self._describe_basis())
 
-    def describe_basis(self) -> str | None:
+    def _describe_basis(self) -> str | None:
         """What all trials rest on, if that is plain texts in files, and each has its answer."""
         plain = self._standing + self._trials.plain
         is_plain = plain == self._plan.planned == self._plan.cases and not self._session.errored
         return print_basis(self._plan) if is_plain else None
 
-    def count_planned(self, end: End) -> End:
+    def _count_planned(self, end: End) -> End:
         """The same end; where a run that went on was interrupted, with how many of the trials that
         are planned now have a result, if the suites can still say."""
-        if end.status != "interrupted" or not len(self._index):
+        if end.status != "interrupted" or not self._goes_on:
             return end
         if (finished := count_finished(self._plan, self._index)) is None:
             return end

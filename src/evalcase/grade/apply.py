@@ -14,6 +14,7 @@ from evalcase.grade.parts import look_at_answer
 from evalcase.grade.score import decide_verdict
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
+from evalcase.model.defaults import GRADER_TIMEOUT_S
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import BOTH, NEITHER, Context, Half, NamedGrader
@@ -25,9 +26,6 @@ from evalcase.system.queue_time import QueueTime
 from evalcase.text.answer_value import expected_halves
 from evalcase.text.crash import failure_of
 from evalcase.text.same_text import SAME_TEXT, is_same_text
-
-TIMEOUT_S = 120.0
-"""How long a grader may take that says nothing else."""
 
 
 class Graded(NamedTuple):
@@ -65,8 +63,8 @@ def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Hal
 
 
 async def grade_answer(
-    context: Context, graders: Sequence[NamedGrader], guests: Guests, timeout_s: float = TIMEOUT_S,
-    *, only_these: bool = False,
+    context: Context, graders: Sequence[NamedGrader], guests: Guests,
+    timeout_s: float = GRADER_TIMEOUT_S, *, only_these: bool = False,
 ) -> Graded:  # fmt: skip
     """The verdict on an answer, with the grade of every grader, in their order.
 

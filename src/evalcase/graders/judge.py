@@ -60,7 +60,7 @@ class JudgeGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "judge", "Graded by a model, against criteria written in prose.", "value",
         reads="either", judges=True, example="- judge: Says when the shop opens, and is polite.",
-        only_reads=True,
+        instead=(("panel", "target"), ("panel", "votes")), only_reads=True,
     )  # fmt: skip
 
     value: str | None = option(

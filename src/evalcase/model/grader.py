@@ -163,6 +163,9 @@ class GraderKind:
     its own."""
     runs_code: bool = False
     """Whether it starts a process or imports code, which --no-exec forbids."""
+    instead: tuple[tuple[str, str], ...] = ()
+    """Options that stand in place of others: where the first of a pair is said, what the
+    configuration says of the second doesn't hold."""
     decides: bool = False
     """Whether its name says when it passes, so that it has no `threshold`."""
     combines: bool = False

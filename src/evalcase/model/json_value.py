@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 JSON: TypeAlias = "None | bool | int | float | str | list[JSON] | dict[str, JSON]"
 
 
+JSON_TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
+"""The types of values by the names that JSON Schema has for them."""
 MAX_DEPTH = 100
 """How deep values may be nested, in any format."""
 

@@ -256,11 +256,11 @@ def _make_unknown_fault(
     hint = hint_at(meant)
     if hint is None:
         hint = f"it has {', '.join(f'`{each}`' for each in known)}" if known else "it has none"
-    message = f"{what} has no option `{name}`"
-    hides = may_hold_secret(name)
+    message, hides = f"{what} has no option `{name}`", may_hold_secret(name)
     if meant is not None and isinstance(known[meant].shape, VariableName):
         hint, hides = f"{hint} It takes {known[meant].shape.words}, and never a key itself", True
-    return OptionFault((*path, name), message, hint, at="key", code="unknown-option", hides=hides)
+    fault = OptionFault((*path, name), message, hint, at="key", code="unknown-option", hides=hides)
+    return fault._replace(names_meant=meant is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from evalcase.model.answer import Answer
 from evalcase.model.conversation import Exchange, Simulated, TalkEnd, Turn, split_turns
@@ -13,6 +13,7 @@ from evalcase.model.quick_dataclass import dataclass, field, made_often
 from evalcase.model.trial import TrialKey
 
 Verdict = Literal["passed", "failed", "errored", "ungraded", "skipped"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ class OptionFault(NamedTuple):
     """An option that is missing, and what it might be."""
     hides: bool = False
     """Whether a secret may stand there, so that the line of it is not shown."""
+    names_meant: bool = False
+    """Whether its hint names what was probably meant."""
 
 
 class Shape(Protocol):
@@ -209,7 +211,8 @@ class Choice(Plain):
             if isinstance(value, str):
                 meant = {**dict(self.elsewhere), **{each: each for each in self.choices}}
                 hint = hint_at(nearest_meaning(value.lower(), meant))
-            yield describe_mismatch(self, value, path, hint, "bad-value")
+            fault = describe_mismatch(self, value, path, hint, "bad-value")
+            yield fault._replace(names_meant=hint is not None)
 
     def schema(self) -> dict[str, JSON]:
         return {"enum": list(self.choices)}

@@ -33,8 +33,8 @@ class OneOf:
             elif len(nearest_shapes) == 1:
                 yield from nearest_shapes[0]
             else:
-                hints = [faults[0].hint for faults in found if faults[0].hint]
-                hint = hints[0] if hints and hints[0].startswith("did you mean") else None
+                hinted = [faults[0] for faults in found if faults[0].hint]
+                hint = hinted[0].hint if hinted and hinted[0].names_meant else None
                 yield describe_mismatch(self, value, path, hint)
 
     def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds

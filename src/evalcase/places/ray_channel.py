@@ -75,7 +75,7 @@ class RayChannel(LineChannel):
         import ray
 
         if self._actor is not None:
-            with suppress(Exception):
+            with suppress(Exception):  # whatever Ray raises, there is nothing left to end
                 ray.kill(self._actor)
 
     async def close(self, grace_s: float) -> None:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from evalcase.errors import ConfigError
-from evalcase.model.grader import Grader, NamedGrader
+from evalcase.model.grader import Grader, GraderKind, NamedGrader
 from evalcase.model.grader_options import DeclaredGrader, SharedOptions, declared_grader
 from evalcase.model.json_value import JSON
 from evalcase.model.option import made_of, options_of
@@ -67,7 +67,7 @@ def make_declared(
     # There may be several, and a person wants to know which of them failed.
     name = f"{declared.kind.name}:{named_by}" if named_by else declared.kind.name
     counted: SharedOptions = made_of(SharedOptions, _choose_options(options, declared.shared))
-    options = _with_defaults(options, defaults.get(declared.kind.name, {}))
+    options = _with_defaults(options, defaults.get(declared.kind.name, {}), declared.kind)
     grader: Grader = made_of(declared.made_by, _with_inner(declared, options, defaults))
     threshold = counted.threshold if options.get("threshold") is not None else None
     return NamedGrader(
@@ -76,13 +76,13 @@ def make_declared(
     )  # fmt: skip
 
 
-def _with_defaults(options: Mapping[str, JSON], given: Mapping[str, JSON]) -> Mapping[str, JSON]:
-    """The options with what is not said of them. Whoever names judges needs no other."""
+def _with_defaults(
+    options: Mapping[str, JSON], given: Mapping[str, JSON], kind: GraderKind
+) -> Mapping[str, JSON]:
+    """The options with what is not said of them, but for what one of them stands in place of."""
     said = {name for name, value in options.items() if value is not None}
+    said |= {other for name, other in kind.instead if name in said}
     unsaid = {name: each for name, each in given.items() if name not in said}
-    if "panel" in said:
-        unsaid.pop("target", None)
-        unsaid.pop("votes", None)
     return {**options, **unsaid} if unsaid else options
 
 

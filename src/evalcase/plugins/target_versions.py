@@ -18,15 +18,19 @@ def version_of(target: Target | None, options: Mapping[str, Any] | None) -> Targ
 
 def _hash_options(options: Mapping[str, Any] | None) -> str:
     """As a hash: it may say what is secret."""
-    options = options or {}
+    told = [] if not options else sorted(_deciding(options).items())
+    return _hash_text(repr(told))
+
+
+def _deciding(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that decide an answer, as the kind of target declares them."""
     kind = search_target_kind(str(options.get("kind")))
     declared = options_of(TargetOptions if kind is None else kind.options)
-    told = {
+    return {
         name: value
         for name, value in options.items()
         if name not in declared or declared[name].decides_answer
     }
-    return _hash_text(repr(sorted(told.items())))
 
 
 def _hash_sources(target: Target | None) -> str:

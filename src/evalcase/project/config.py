@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from evalcase.errors import ConfigError
+from evalcase.model.defaults import CONCURRENCY, GRADER_TIMEOUT_S, RETRIES, TIMEOUT_S
 from evalcase.model.finding import Finding, KeyPath
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.option import Record, faults_of, fields_of, option, options_of
@@ -62,16 +63,16 @@ class Config:
         default=(), example=["MY_TOKEN"],
     )  # fmt: skip
     concurrency: int = option(
-        Number(1, whole=True), "How many trials run at once.", default=10,
+        Number(1, whole=True), "How many trials run at once.", default=CONCURRENCY,
         elsewhere=("max_concurrency", "workers", "parallel"),
     )  # fmt: skip
     timeout_s: float = option(
-        Seconds(), "Time limit of each attempt, in seconds.", default=120.0,
+        Seconds(), "Time limit of each attempt, in seconds.", default=TIMEOUT_S,
         elsewhere=("timeout",),
     )  # fmt: skip
     retries: int = option(
         Number(0, whole=True),
-        "How often to retry after a temporary error.", default=2,
+        "How often to retry after a temporary error.", default=RETRIES,
         elsewhere=("max_retries",),
     )  # fmt: skip
     runs_dir: str | None = option(
@@ -79,7 +80,7 @@ class Config:
     )
     grader_timeout_s: float = option(
         Seconds(), "Default time limit of graders, in seconds.",
-        default=120.0,
+        default=GRADER_TIMEOUT_S,
     )  # fmt: skip
     cache: bool = option(Flag(), "Whether to cache answers, and use cached ones.", default=False)
     compress: bool = option(

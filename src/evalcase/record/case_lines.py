@@ -30,6 +30,8 @@ _to_json = compact_encoder()
 def write_case_lines(run: Run, hashes: Mapping[str, str], lines: Iterable[LinedCase]) -> None:
     """Put the file in place, whole, or leave what is there; OSError says why it can't be written.
     It can be made again, and so nobody waits until it is on disk."""
+    # Not by `write_atomically`, which has all of it in memory, and goes where a link leads: a
+    # folder of runs may be anybody's.
     path = os.path.join(run.path, _NAME)
     draft = path + _DRAFT
     with suppress(FileNotFoundError):

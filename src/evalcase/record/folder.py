@@ -18,14 +18,13 @@ from evalcase.record.seal import Sealer
 from evalcase.system.disk import Disk, LocalDisk, sync_folder, write_atomically
 from evalcase.system.files import OversizeError, read_file
 from evalcase.system.packed import ENDING
-from evalcase.text.journal_row import MAX_LINE
+from evalcase.text.journal_row import JOURNAL, MAX_LINE
 from evalcase.text.late_pattern import late_pattern
 from evalcase.text.strict_json import DEEPEST_ROW, parse_object
 
 VERSION = 2
 """Of run.json and of the rows of the journal. It goes up when an older evalcase would misread."""
 
-JOURNAL = "journal.jsonl"
 RUN_ID = late_pattern(r"\d{8}-\d{6}-[0-9a-f]{6}")
 
 

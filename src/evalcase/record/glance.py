@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TypeAlias, get_args
+from typing import TypeAlias
 
-from evalcase.model.result import Verdict
+from evalcase.model.result import VERDICTS, Verdict
 from evalcase.text.late_pattern import late_pattern
 
 Glance: TypeAlias = tuple[str, str, str, str, Verdict, bool, str, str]
@@ -16,7 +16,7 @@ the first trial of one.
 A plain tuple: to make a named one of each takes as long as to look at its line.
 """
 
-_VERDICTS: dict[str, Verdict] = {verdict: verdict for verdict in get_args(Verdict)}
+_VERDICTS: dict[str, Verdict] = {verdict: verdict for verdict in VERDICTS}
 _PLAIN = late_pattern(
     r'\{"type":"result","suite":"([^"]*+)","case":"([^"]*+)","target":"([^"]*+)","repeat":1,'
     r'"question_hash":"([^"]*+)","verdict":"([^"]*+)",'

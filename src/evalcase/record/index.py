@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
-from evalcase.model.result import Verdict
+from evalcase.model.result import VERDICTS, Verdict
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
 from evalcase.record.finished import FinishedTrial
 from evalcase.record.gradings import GradedBy, GradingBegun
 from evalcase.record.intake import NUMBERS, Intake, mark_trial
 from evalcase.record.lines import JournalLines
-from evalcase.record.outline import VERDICTS
 from evalcase.record.tally import Counted, Tally
 from evalcase.system.table import MARK_BITS
 
@@ -129,12 +128,22 @@ class Index(Intake):
         )  # fmt: skip
 
     def places(self) -> Iterator[tuple[int, int]]:
-        """Where the answer and the grading of every trial are: in the order of the cases, and of a
-        case in that of the answers."""
-        columns = (_NUMBER, _PLACE) if self._in_order else (_PLACE,)
-        for mark, _, _, at, *_ in self._results.in_order_of(*columns):
+        """Where the answer and the grading of every trial are: in the order of the cases, of a case
+        in that of its targets, and of these in that of the answers."""
+        for mark, _, _, at, *_ in self._rows_in_order():
             again = self._last_grading(mark, at)
             yield at, at if again is None else again[1]
+
+    def _rows_in_order(self) -> Iterator[tuple[Any, ...]]:
+        names = self.askers.names()
+        if not self._in_order:
+            yield from self._results.in_order_of(_PLACE)
+        elif len(names) < 2:
+            yield from self._results.in_order_of(_NUMBER, _PLACE)
+        else:  # which of them came first is by chance
+            rows = self._results.in_order_of(_NUMBER, _PLACE)
+            for _, group in groupby(rows, itemgetter(1 + _NUMBER)):
+                yield from sorted(group, key=lambda row: names[row[1 + _ASKER]])
 
     def counted(self) -> Iterator[Counted]:
         """Each trial once, those of a case together, if any is repeated. How often a case is

@@ -12,6 +12,7 @@ from math import nan
 from typing import Any
 
 from evalcase.model.batching import SentBatch
+from evalcase.model.result import VERDICTS
 from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey
 from evalcase.record.askers import Askers
@@ -23,7 +24,6 @@ from evalcase.record.lines import JournalLines
 from evalcase.record.outline import (
     REGRADED,
     SKIPPED,
-    VERDICTS,
     Begun,
     Changed,
     Counting,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from evalcase.model.outcome import Folding, Outcome, outcome_of_one
-from evalcase.model.result import Result, Verdict
+from evalcase.model.result import VERDICTS, Result, Verdict
 from evalcase.record.index import Index
-from evalcase.record.outline import VERDICTS
 from evalcase.system.table import Table, mark_of
 
 _UNDECIDED = -1

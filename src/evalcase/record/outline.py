@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import fsum
-from typing import Any, get_args
+from typing import Any
 
 from evalcase.model.batching import SentBatch
 from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.model.result import Verdict
+from evalcase.model.result import VERDICTS, Verdict
 from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey
 from evalcase.record.basis import Basis, decode_basis
@@ -18,7 +18,6 @@ from evalcase.record.gradings import GradingBegun, decode_grading
 from evalcase.record.lines import JournalLines, damaged_error
 from evalcase.text.journal_row import decode_body
 
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 RESULT, REGRADED, CHANGED, GRADING, END = "result", "regraded", "target", "grading", "end"
 LOST, TALK, BATCH, BASIS = "lost", "talk", "batch", "basis"
 SKIPPED = b'{"type":"case",'

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from evalcase.errors import RecordError
-from evalcase.record.folder import JOURNAL, Run
+from evalcase.record.folder import Run
 from evalcase.record.lines import JournalLines
 from evalcase.record.lock import is_named, lock_journal, unlock_journal
 from evalcase.system.disk import Disk, LocalDisk, sync_folder, write_all
 from evalcase.system.files import BINARY, NO_LINK, open_file
 from evalcase.system.packed import ENDING, pack_members
+from evalcase.text.journal_row import JOURNAL
 
 WORTH_IT = 16 * 1024 * 1024
 """Bytes below which a journal stays as it is: anybody can read it, and nothing is gained."""

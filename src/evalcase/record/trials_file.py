@@ -19,9 +19,8 @@ from evalcase.model.grade import Grade
 from evalcase.model.message import Message
 from evalcase.model.outcome import Outcome
 from evalcase.model.quick_dataclass import dataclass, field, fields
-from evalcase.model.result import Result, Verdict
+from evalcase.model.result import VERDICTS, Result, Verdict
 from evalcase.model.trial import TrialKey
-from evalcase.record.outline import VERDICTS
 from evalcase.system.files import open_file
 from evalcase.system.table import Table, mark_of
 from evalcase.text.journal_row import MAX_LINE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evalcase.model.defaults import CONCURRENCY, RETRIES, TIMEOUT_S
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 
@@ -17,7 +18,7 @@ class Rate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    concurrency: int = 10
+    concurrency: int = CONCURRENCY
     """Trials under way at once, over all targets."""
     per_target: dict[str, int] | None = None
     """How many workers single targets have: no more than they have trials."""
@@ -25,11 +26,11 @@ class Limits:
     """How many questions single targets are asked at once, where their configuration says so."""
     rates: dict[str, Rate] | None = None
     """How often, where their configuration says so."""
-    timeout_s: float = 120.0
+    timeout_s: float = TIMEOUT_S
     """Of one attempt."""
     timeout_wins: bool = False
     """Whether it counts more than what a case says, because a person typed it."""
-    retries: int = 2
+    retries: int = RETRIES
     """Further attempts after one that may succeed later."""
     retry_timeouts: bool = False
     max_cost_usd: float | None = None

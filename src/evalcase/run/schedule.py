@@ -1,6 +1,6 @@
 """The engine: many trials under way at once, each on its own, none lost.
 
-Every target has workers of its own that take trials from its stream; places bound how many are
+Every target has workers of its own that take trials from its stream; slots bound how many are
 under way in all. A trial that is done goes to `keep`, and counts only when that has called back.
 """
 
@@ -31,8 +31,8 @@ class Watcher(Protocol):
     def finished(self, result: Result) -> None: ...
 
 
-class _Places:
-    """So many places, taken in turn. A semaphore does the same, and takes three times as long."""
+class _Slots:
+    """So many slots, taken in turn. A semaphore does the same, and takes three times as long."""
 
     def __init__(self, count: int) -> None:
         self._free = count
@@ -54,7 +54,7 @@ class _Places:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self.give()  # it was handed a place that nobody needs any more
+                self.give()  # it was handed a slot that nobody needs any more
             raise
 
     def give(self) -> None:
@@ -66,25 +66,25 @@ class _Places:
         self._free += 1
 
 
-class _Place:
-    """One of the places, or none."""
+class _Slot:
+    """One of the slots, or none."""
 
-    def __init__(self, places: _Places) -> None:
-        self._places = places
+    def __init__(self, slots: _Slots) -> None:
+        self._slots = slots
         self._is_held = False
 
     async def take(self) -> None:
-        await self._places.take()
+        await self._slots.take()
         self._is_held = True
 
     def take_at_once(self) -> bool:
-        self._is_held = self._places.take_at_once()
+        self._is_held = self._slots.take_at_once()
         return self._is_held
 
     def give(self) -> None:
         if self._is_held:
             self._is_held = False
-            self._places.give()
+            self._slots.give()
 
 
 class Engine:
@@ -110,7 +110,7 @@ class Engine:
         self.stop_reason: str | None = None
         self._context = context or copy_context()
         self._tasks: list[OwnTask[None]] = []
-        self._held: dict[asyncio.Task[Any], _Place] = {}
+        self._held: dict[asyncio.Task[Any], _Slot] = {}
         self._waiting: set[OwnTask[Any]] = set()
         """Those whose trial has nothing under way."""
 
@@ -123,10 +123,10 @@ class Engine:
         """Try the trials of every target, and keep what comes of each; return when all is done,
         or stopped."""
         self._try_one, self._keep = try_one, keep
-        places = _Places(self.limits.concurrency)
+        slots = _Slots(self.limits.concurrency)
         loop = asyncio.get_running_loop()
         self._tasks = [
-            OwnTask(self._work(trials, places), loop=loop, context=self._context.copy())
+            OwnTask(self._work(trials, slots), loop=loop, context=self._context.copy())
             for name, trials in work.items()
             for _ in range(self.limits.of_target(name))
         ]
@@ -185,33 +185,33 @@ class Engine:
         """Step aside, so that trials of other targets can go on meanwhile."""
         task = asyncio.current_task()
         assert isinstance(task, OwnTask)
-        place = self._held.get(task)
+        slot = self._held.get(task)
         self._waiting.add(task)
         if self.stopping:
             task.give_up()
-        if place is not None:
-            place.give()
+        if slot is not None:
+            slot.give()
         try:
             yield
-            if place is not None:
-                await place.take()
+            if slot is not None:
+                await slot.take()
         finally:
             self._waiting.discard(task)
 
-    async def _work(self, trials: Iterator[Trial], places: _Places) -> None:
+    async def _work(self, trials: Iterator[Trial], slots: _Slots) -> None:
         try:
-            await self._go_through(trials, places)
+            await self._go_through(trials, slots)
         except asyncio.CancelledError:
             if not self.stopping:
                 raise
 
-    async def _go_through(self, trials: Iterator[Trial], places: _Places) -> None:
+    async def _go_through(self, trials: Iterator[Trial], slots: _Slots) -> None:
         task = asyncio.current_task()
         assert task is not None
-        place = self._held[task] = _Place(places)
+        slot = self._held[task] = _Slot(slots)
         while True:
-            if not place.take_at_once():
-                await place.take()
+            if not slot.take_at_once():
+                await slot.take()
             try:
                 trial = self._next(trials)
                 if trial is None:
@@ -219,7 +219,7 @@ class Engine:
                 self.watcher.started(trial)
                 result = await self._try_one(trial)
             finally:
-                place.give()
+                slot.give()
             waiting = self._keep(trial, result)
             if waiting is not None:
                 await waiting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -65,10 +65,10 @@ def survey_cases(
     graders: Graders,
     choice: Chooser,
     warn: Callable[[str], None],
-    users: Container[str] = (),
+    is_given: Callable[[str], bool],
 ) -> Survey:
-    """Go through every case, and note what it needs. Nothing is made, or imported. `users` are the
-    targets that a program gives to play users."""
+    """Go through every case, and note what it needs. Nothing is made, or imported. What
+    plays a user need not be there by its name if it `is_given` by a program."""
     unmatched, known, seen = Unmatched(choice), Installed(), _CaseCount()
     picked = _CaseCount()
     checked = unmatched.watch(seen.count(suites.check()) if choice.narrows else suites.check())
@@ -89,7 +89,9 @@ def survey_cases(
                 targets = found.choice.targets_asked(suite, case, targets)
             needs = _note_case(suite, case, targets, options, found)
             if "user" in case._data and not case.skip:
-                _note_user(case._data["user"]["target"], targets, found, needs, users)
+                user = case._data["user"]["target"]
+                found.users.update((user, target) for target in targets)
+                needs.asked.update(() if is_given(user) else (user,))
             if not is_bare(case._data) and not GRADED_BY_MORE.isdisjoint(case._data):
                 _note_grading(suite, case, targets, graders, known, found)
         bare.note_left_out(options, config, found)
@@ -219,14 +221,6 @@ def _note_grading(
             judges = _note_graders(part, known, found.needs[suite])
             found.judged.update((judge, target) for judge in judges for target in targets)
         graders.want(suite, part)
-
-
-def _note_user(
-    user: str, targets: tuple[str, ...], found: Survey, needs: SuiteNeeds, given: Container[str]
-) -> None:
-    found.users.update((user, target) for target in targets)
-    if user not in given:
-        needs.asked.add(user)
 
 
 def describe_remarks(suites: SomeSuites) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from traceback import extract_tb, walk_tb
 
+from evalcase.text.foreign_file import is_foreign_file
+
 _OWN = [os.path.join(os.path.dirname(__file__), name) for name in ("imports.py", "file_modules.py")]
 """What imports code for others."""
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 """Where Python's own modules are."""
-_INSTALLED = ("site-packages", "dist-packages")
 
 
 def describe_error(error: BaseException) -> str:
@@ -41,10 +42,7 @@ def _is_machinery(filename: str) -> bool:
 
 
 def _is_foreign(filename: str) -> bool:
-    """Whether it is of Python itself, or of a package that was installed."""
-    return filename.startswith(("<", _STANDARD)) or any(
-        os.path.join(os.sep, folder, "") in filename for folder in _INSTALLED
-    )
+    return filename.startswith(_STANDARD) or is_foreign_file(filename)
 
 
 def _unset_variable(error: BaseException) -> str | None:

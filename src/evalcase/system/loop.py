@@ -180,7 +180,7 @@ def _close_loop(loop: asyncio.AbstractEventLoop, *, is_broken: bool) -> None:
         if not is_broken:
             _end_rest(loop)
     asyncio.set_event_loop(None)
-    with suppress(BaseException):
+    with suppress(BaseException):  # user code may have closed it, or be called by it
         loop.close()
 
 
@@ -203,6 +203,6 @@ async def _end_tasks(tasks: set[asyncio.Task[Any]]) -> None:
 
 def _turn_loop(loop: asyncio.AbstractEventLoop, waiting: Coroutine[Any, Any, object]) -> None:
     task = OwnTask(waiting, loop=loop)
-    with suppress(BaseException):
+    with suppress(BaseException):  # whatever tasks of the user's raise as they end
         _run_until_done(loop, task, lambda _: None)
         task.result()

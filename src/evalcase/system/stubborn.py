@@ -33,7 +33,7 @@ def end_coroutine(coroutine: Any) -> None:  # noqa: ANN401 - whatever a task can
     """Have it end where it stands, with all that it awaits; in its loop, while that runs."""
     chain = list(_follow_awaited(coroutine))
     for _ in range(_MOST_TRIES):
-        with suppress(BaseException):
+        with suppress(BaseException):  # it may refuse to end by whatever it likes
             coroutine.close()
             break
     for each in chain:

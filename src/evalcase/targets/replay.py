@@ -33,8 +33,7 @@ from evalcase.system.packed import ENDING, open_stored
 from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.stored.index import AnswerIndex
 from evalcase.targets.stored.turns import expect_asked, expect_whole, listed_turn, recorded_turn
-
-JOURNAL = "journal.jsonl"
+from evalcase.text.journal_row import JOURNAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,8 @@ from evalcase.text.late_pattern import late_pattern
 from evalcase.text.quick_json import compact_encoder
 from evalcase.text.strict_json import DEEPEST_ROW, may_be_deep, parse_row
 
+JOURNAL = "journal.jsonl"
+"""The file of a run that has all rows."""
 MAX_LINE = 64 * 1024 * 1024
 MAX_ROW_DEPTH = DEEPEST_ROW
 """Both hold for writing too: nothing gets into a journal that could not be read from it."""

@@ -8,7 +8,7 @@ from typing import Any
 from evalcase.graders.compare.dates import object_to_format, read_expected
 from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
-from evalcase.model.json_value import JSON, describe_kind
+from evalcase.model.json_value import JSON, JSON_TYPES, describe_kind
 from evalcase.model.option import (
     Record,
     faults_of,
@@ -33,8 +33,7 @@ from evalcase.model.shape_names import PathText
 from evalcase.model.shape_one_of import OneOf
 from evalcase.model.shape_pattern import Pattern
 
-TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
-_TYPE = Choice(TYPES, (
+_TYPE = Choice(JSON_TYPES, (
     ("str", "string"), ("text", "string"), ("int", "integer"), ("float", "number"),
     ("bool", "boolean"), ("list", "array"), ("dict", "object"), ("mapping", "object"),
     ("none", "null"),
@@ -168,9 +167,8 @@ class FieldShape:
         unwell: set[str | int] = set()
         for fault in faults_of(MatcherOptions, value, f"the matcher of `{path[-1]}`", path):
             unwell |= set(fault.path[len(path) : len(path) + 1])
-            is_meant = fault.hint is not None and fault.hint.startswith("did you mean")
             is_data = fault.code == "unknown-option" and value.keys().isdisjoint(CHECKS)
-            yield fault._replace(hint=_AS_DATA) if is_data and not is_meant else fault
+            yield fault._replace(hint=_AS_DATA) if is_data and not fault.names_meant else fault
         yield from _find_conflicts(value, path, unwell)
 
     def read(self, value: JSON) -> Matcher:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from evalcase.graders.schema.formats import FORMATS, FORMATS_ELSEWHERE
-from evalcase.model.json_value import JSON, describe_kind
+from evalcase.model.json_value import JSON, JSON_TYPES, describe_kind
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape_pattern import object_to_pattern
-
-TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
 
 ONE = ("items", "additionalProperties", "propertyNames", "contains", "not", "if", "then", "else")
 """Their value is a schema."""
@@ -71,9 +69,9 @@ def _are_texts(value: JSON) -> bool:
 def _check_type(value: JSON) -> Iterator[KeywordFault]:
     several = value if isinstance(value, list) and value else [value]
     for each in several:
-        if each not in TYPES:
+        if each not in JSON_TYPES:
             yield KeywordFault(
-                (), f"is one of {', '.join(TYPES)}, or a list of them, not {each!r:.40}"
+                (), f"is one of {', '.join(JSON_TYPES)}, or a list of them, not {each!r:.40}"
             )
 
 

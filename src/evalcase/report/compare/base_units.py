@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from math import nan
-from typing import get_args
 
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.model.result import Verdict
+from evalcase.model.result import VERDICTS, Verdict
 from evalcase.model.trial import TrialKey
 from evalcase.report.compare.side import PlacedName
 from evalcase.report.compare.unit import AMOUNTS, CaseStanding, Unit
 from evalcase.system.table import Table, mark_of
 
-_VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _NUMBERS: dict[Verdict | None, int] = {
-    None: -1, **{verdict: number for number, verdict in enumerate(_VERDICTS)}
+    None: -1, **{verdict: number for number, verdict in enumerate(VERDICTS)}
 }  # fmt: skip
 _COLUMNS = "bIIIIIddddddQQQQ"
 _MET = len(_COLUMNS) - 1
@@ -80,7 +78,7 @@ class BaseUnits:
         if found is None:
             return None
         last = 8 + len(AMOUNTS)
-        verdict = None if found[0] < 0 else _VERDICTS[found[0]]
+        verdict = None if found[0] < 0 else VERDICTS[found[0]]
         first, rest = found[1:8], found[last:_MET]
         return Held._make((verdict, *first, found[8:last], *rest))
 

@@ -13,8 +13,8 @@ from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.differences import Measured
 from evalcase.report.compare.track import TrackFigures
 from evalcase.report.statistics.holm import adjust_p_values
+from evalcase.report.statistics.sequence import ALPHA
 
-ALPHA = 0.05
 Measure = Literal["passed", "cases", "score"]
 """What passed, by the share of trials of each case where there are several; cases alone; scores."""
 

@@ -6,7 +6,6 @@ from math import sqrt
 
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.compare.differences import Measured
-from evalcase.report.compare.gated import ALPHA
 from evalcase.report.statistics.mcnemar_power import (
     fewest_alike,
     is_few,
@@ -18,6 +17,7 @@ from evalcase.report.statistics.planning import (
     cases_for_verdicts,
     smallest_visible,
 )
+from evalcase.report.statistics.sequence import ALPHA
 
 
 class Power(NamedTuple):

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.result import VERDICTS
 from evalcase.model.totals import Totals
 from evalcase.report.figures.figures import Figures, Mean, Slice
 from evalcase.report.files.folded import CaseTrials
@@ -24,7 +25,7 @@ from evalcase.report.terminal.figure_facts import (
     trial_facts,
 )
 from evalcase.report.terminal.part_table import say_by
-from evalcase.report.terminal.progress import VERDICTS, write_money, write_percent
+from evalcase.report.terminal.progress import write_money, write_percent
 from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.summary import FindCase

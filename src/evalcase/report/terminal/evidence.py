@@ -9,13 +9,12 @@ from typing import Any
 from evalcase.report.terminal.cells import cut_text
 from evalcase.report.terminal.style import Style, paint_text
 from evalcase.text.complaint import excerpt_complaint
+from evalcase.text.foreign_file import is_foreign_file
 from evalcase.text.late_pattern import late_pattern
 
 _MOST = 4
 _FRAME = late_pattern(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
-_FOREIGN = late_pattern(
-    r"[/\\](?:site-packages|lib[/\\]python3[^/\\]*|evalcase[/\\](?:targets|graders|system))[/\\]|^<"
-)
+_OURS = late_pattern(r"[/\\]evalcase[/\\](?:targets|graders|system)[/\\]")
 
 
 def evidence_lines(
@@ -75,13 +74,17 @@ def _find_place(trace: list[object], width: int) -> Iterator[str]:
     frames = [(at, match) for at, line in enumerate(lines) if (match := _FRAME.match(line))]
     if not frames:
         return
-    own = [frame for frame in frames if not _FOREIGN.search(frame[1]["file"])]
+    own = [frame for frame in frames if not _is_foreign(frame[1]["file"])]
     at, match = (own or frames)[-1]
     name = f", in {match['name']}" if match["name"] else ""
     yield cut_text(f"{see_path(match['file'])}:{match['line']}{name}", width)
     source = lines[at + 1].strip() if at + 1 < len(lines) else ""
     if source and not _FRAME.match(source) and lines[at + 1].startswith(" "):
         yield cut_text(f"    {source}", width)
+
+
+def _is_foreign(path: str) -> bool:
+    return is_foreign_file(path) or _OURS.search(path) is not None
 
 
 def see_path(path: str) -> str:

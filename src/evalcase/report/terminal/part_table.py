@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+from evalcase.model.result import VERDICTS
 from evalcase.report.figures.figures import Effort, Figures, Mean, Slice
 from evalcase.report.terminal.cells import cut_text, measure_text, pad_text
-from evalcase.report.terminal.progress import VERDICTS, write_money, write_percent
+from evalcase.report.terminal.progress import write_money, write_percent
 from evalcase.report.terminal.style import Style, paint_text
 from evalcase.text.visible import make_visible
 

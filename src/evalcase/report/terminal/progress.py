@@ -8,11 +8,10 @@ from functools import partial
 from math import floor, log10
 
 from evalcase.model.quick_dataclass import dataclass, field
-from evalcase.model.result import Result, Verdict
+from evalcase.model.result import VERDICTS, Result, Verdict
 from evalcase.report.terminal.cells import cut_text, measure_text
 from evalcase.report.terminal.style import PLAIN, Style, colour_of, paint_text
 
-VERDICTS: tuple[Verdict, ...] = ("passed", "failed", "errored", "ungraded", "skipped")
 _SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "ungraded": "?", "skipped": "○"}
 _WINDOW_S, _WINDOW_DONE = 30.0, 20
 """The speed is taken over the last seconds, and over no fewer trials than this."""

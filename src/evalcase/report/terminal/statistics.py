@@ -119,8 +119,10 @@ class Statistics:
         return tuple_of(DecidedCase, (outcome, result))
 
     def shown(self, verdict: Verdict | None) -> list[Shown]:
-        """The cases of a verdict, as many as are shown, in the order of their suites."""
-        return sorted(self._shown.get(verdict, []), key=lambda each: each.result.number)
+        """The cases of a verdict, as many as are shown, in the order of their suites, and of the
+        names of their targets: which of them came first is by chance."""
+        shown = self._shown.get(verdict, [])
+        return sorted(shown, key=lambda each: (each.result.number, each.result.key.target))
 
     def finish(self) -> None:
         """No result follows: what is undecided stays so."""

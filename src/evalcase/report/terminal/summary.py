@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import dataclass, replace
+from evalcase.model.result import VERDICTS
 from evalcase.model.totals import Counts, Totals
 from evalcase.report.figures.figures import Figures, Mean
 from evalcase.report.terminal.cells import cut_text, measure_text, wrap_text
@@ -30,7 +31,7 @@ from evalcase.report.terminal.figure_facts import (
     trial_facts,
 )
 from evalcase.report.terminal.part_table import PART_KINDS, PartKind, part_tables
-from evalcase.report.terminal.progress import VERDICTS, write_money
+from evalcase.report.terminal.progress import write_money
 from evalcase.report.terminal.statistics import TROUBLED, CaseName, Shown, Statistics
 from evalcase.report.terminal.style import Style, colour_of, paint_text
 from evalcase.report.terminal.trial_details import detail_lines

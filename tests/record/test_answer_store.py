@@ -11,7 +11,7 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.question import Question
 from evalcase.model.target import Target, Traits
-from evalcase.plugins.cache import AnswerStore
+from evalcase.record.answer_store import AnswerStore
 from evalcase.run.gate import Asked
 from evalcase.run.limits import Limits
 from evalcase.testing import ScriptedTarget
