@@ -20,7 +20,10 @@ TAGGED_FIELDS = ("input", "expected_output", "criteria", "rubrics", "graders", "
 
 
 def warn_of_texts(case: Named, path: KeyPath, findings: Findings) -> None:
-    """Look for both in a case. What is rendered may have anything in braces."""
+    """Look for both in a case, if there is a doubt. What is rendered may have anything in
+    braces."""
+    if not findings.doubts.texts:
+        return
     if case.values.get("rendered") is not True:
         _warn_of_tags(case, path, findings)
     warn_of_file_texts(case, path, findings)
