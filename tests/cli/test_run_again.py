@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from evalcase.cli.run_again import stays_errored
+from evalcase.cli.run_again import find_unread, stays_errored
 from evalcase.model.failure import Failure, FailureKind
+from evalcase.model.grade import Grade
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 
@@ -36,3 +37,16 @@ def errored(kind: FailureKind, message: str = "no", **details: Any) -> Result:
 def test_what_can_not_succeed_later_is_told_from_what_may(result: Result, stays: bool) -> None:
     assert stays_errored([result]) is stays
     assert not stays_errored([result, errored("connection")])
+
+
+def judged(kind: FailureKind) -> Result:
+    grade = Grade("judge", None, False, "", failure=Failure(kind, "no", {}))
+    return Result(TrialKey("s", "c", "t", 1), "", "errored", grades=(grade,))
+
+
+def test_a_judge_that_can_not_be_read_is_to_be_looked_at() -> None:
+    unread = judged("judge-unparseable")
+    assert find_unread([unread, unread]) == unread.key
+    assert find_unread([unread, judged("grader")]) is None
+    assert find_unread([unread, errored("connection")]) is None
+    assert find_unread([]) is None

@@ -36,7 +36,10 @@ for line in sys.stdin:
 """
 
 
-def check(project: Project, done: Done, said: str = "no answer within 0.5 s") -> None:
+OVER = "no answer within 0.5 s (`timeout_s` of the case, or --timeout, allows more)"
+
+
+def check(project: Project, done: Done, said: str = OVER) -> None:
     """The one that hangs is errored by a time-out, never failed, and the others are answered."""
     assert (done.code, done.counts()) == (3, {"passed": 3, "errored": 1})
     results = list(read_results(str(project.runs()[0] / "journal.jsonl")))

@@ -110,7 +110,10 @@ def test_fault_50_a_turn_over_its_time_costs_its_conversation_only(leaping: Proj
     done = talking.run("run", "--json")
     assert (done.code, done.counts()) == (3, {"passed": 1, "errored": 1})
     (failure,) = [row["failure"] for row in talking.rows() if "failure" in row]
-    assert (failure["kind"], failure["message"]) == ("timeout", "turn 2: no answer within 120 s")
+    assert (failure["kind"], failure["message"]) == (
+        "timeout",
+        "turn 2: no answer within 120 s (`timeout_s` of the case, or --timeout, allows more)",
+    )
     assert failure["details"]["conversation"] == ["user: one", "assistant: ok", "user: hang now"]
     assert "input     hang now\n" in talking.run("report").out  # and not what was never asked
 

@@ -120,7 +120,8 @@ def test_fault_51_a_user_that_hangs_or_says_nothing_is_errored_and_paid_for(
     assert (done.code, done.counts()) == (3, {"passed": 1, "errored": 2})
     why = {row["case"]: row["failure"]["message"] for row in talking.rows() if "failure" in row}
     assert why == {
-        "a": "turn 2: the user, `player`: no answer within 2 s",
+        "a": "turn 2: the user, `player`: no answer within 2 s "
+        "(`timeout_s` of the case, or --timeout, allows more)",
         "b": "turn 2: the user, `player`: it said nothing",
     }
     rows = [row for _, row in read_rows(str(talking.runs()[-1] / "journal.jsonl"))]

@@ -37,4 +37,10 @@ def test_cases_stay_what_they_are(path: Path, folder: Path) -> None:
     ended = run_in_process(command, cwd=folder, env={})
     assert (ended.code, ended.stderr) == (0, b"")
     before, after = evalcase.load(shown), evalcase.load(again)
-    assert [case.to_dict() for case in after] == [case.to_dict() for case in before]
+    # Of what looks like a tag, an import says that it is meant as it stands.
+    assert [take_from(case) for case in after] == [take_from(case) for case in before]
+
+
+def take_from(case: evalcase.Case) -> dict[str, object]:
+    fields = case.to_dict()
+    return fields if "vars" in fields else {**fields, "rendered": None}

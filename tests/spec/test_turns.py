@@ -416,7 +416,10 @@ def test_the_time_limit_is_of_each_turn() -> None:
     result = hold({**TUTOR, "timeout_s": 0.05}, ScriptedTarget(["30", HANGS]))
     assert result.failure is not None
     assert (result.verdict, result.failure.kind) == ("errored", "timeout")
-    assert result.failure.message == "turn 2: no answer within 0.05 s"
+    assert (
+        result.failure.message
+        == "turn 2: no answer within 0.05 s (`timeout_s` of the case, or --timeout, allows more)"
+    )
 
 
 JUDGE = """

@@ -3,12 +3,14 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 
 import pytest
 
 from evalcase.system.threads import Threads
+from evalcase.text.crash import failure_of
 
 WHO: ContextVar[str] = ContextVar("WHO", default="nobody")
 
@@ -75,12 +77,14 @@ def test_what_it_raises_is_raised(threads: Threads, before: int) -> None:
 
 
 @pytest.mark.parametrize(("function", "said"), [(stops, "StopIteration"), (exits, "SystemExit: 3")])
-def test_what_would_end_the_loop_does_not(
+def test_what_would_end_the_loop_does_not_and_keeps_its_name(
     threads: Threads, function: Callable[[], None], said: str
 ) -> None:
-    with pytest.raises(RuntimeError, match=said) as caught:
+    with pytest.raises(RuntimeError) as caught:
         asyncio.run(threads.call(function))
     assert caught.traceback[-1].name == function.__name__
+    assert traceback.format_exception_only(caught.value)[-1].strip() == said
+    assert failure_of(caught.value).message == said
 
 
 def test_a_call_sees_the_context_of_its_caller(threads: Threads) -> None:

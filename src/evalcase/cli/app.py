@@ -13,6 +13,7 @@ from evalcase.cli.quick_arguments import read_quickly
 
 COMMANDS = {
     "check": "Check eval files and point at every mistake.",
+    "explain": "Explain a diagnostic code.",
     "show": "Print cases in their canonical form.",
     "schema": "Print the JSON Schema of the format, for editors.",
     "migrate": "Rename deprecated names, and change nothing else.",

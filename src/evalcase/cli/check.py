@@ -12,6 +12,7 @@ from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.problem import Problem
 from evalcase.read.document import Format
 from evalcase.report.terminal.problems import Checked, as_text
+from evalcase.report.terminal.style import paint_text
 from evalcase.suites.check import check_project, project_of
 from evalcase.suites.load import Loaded
 
@@ -82,6 +83,7 @@ class _Tally:
     def __init__(self) -> None:
         self.checked = Checked()
         self.errors = self.warnings = 0
+        self.first_code: str | None = None
 
     def watch(self, loaded_files: Iterable[Loaded]) -> Iterator[list[Problem]]:
         """The problems of each file, as soon as it is read."""
@@ -89,6 +91,7 @@ class _Tally:
             self.checked.files += loaded.is_read
             self.checked.cases += loaded.cases
             for problem in loaded.problems:
+                self.first_code = self.first_code or problem.code
                 self.errors += problem.severity == "error"
                 self.warnings += problem.severity == "warning"
             yield _scrub_shown(loaded.problems)
@@ -108,6 +111,9 @@ def _print_problems(files: Iterator[list[Problem]], output: str, tally: _Tally) 
         style, width = style_for(sys.stdout), prose_width(sys.stdout)
         for line in as_text(files, tally.checked, style=style, width=width):
             write(line + "\n")
+        if tally.first_code is not None and sys.stdout.isatty():
+            more = f"evalcase explain {tally.first_code} tells more"
+            write(paint_text(more, style.gutter) + "\n")
     elif output == "github":
         from evalcase.report.files.problems import as_github
 

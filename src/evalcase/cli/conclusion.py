@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalcase.cli.rate_gate import say_gate
-from evalcase.cli.run_again import stays_errored, suggest_new_run
+from evalcase.cli.run_again import find_unread, stays_errored, suggest_new_run
 from evalcase.cli.terminal import seen_from
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.codec import encode_object
@@ -49,8 +49,11 @@ def conclusion_lines(
     failed = statistics.shown("failed")
     first = failed[0].result.key if failed else None
     name, fixed = name_run(evaluated.run, place), ""
-    if stays_errored(each.result for each in statistics.shown("errored")):
+    errored = [each.result for each in statistics.shown("errored")]
+    if stays_errored(errored):
         fixed = suggest_new_run(evaluated, name, place.config.root, place.cwd)
+    elif (unread := find_unread(errored)) is not None:
+        fixed = f"evalcase report {name} --case {_quote_word(unread.case)}"
     next_one = suggest_next(evaluated, name, first, fixed, is_own=is_own)
     ending = _make_ending(evaluated, place, next_one)
     if figures is None:

@@ -12,6 +12,7 @@ from evalcase.cli.terminal import seen_from
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.failure import Failure
 from evalcase.model.result import Result
+from evalcase.model.trial import TrialKey
 from evalcase.record.folder import Run, folder_of_run
 from evalcase.text.late_pattern import late_pattern
 
@@ -33,6 +34,20 @@ def _is_lasting(failure: Failure) -> bool:
         status = failure.details.get("status")
         return isinstance(status, int) and 400 <= status < 500 and status not in (408, 429)
     return failure.kind in _OWN_FAULTS and not _PASSING.match(failure.message)
+
+
+def find_unread(errored: Iterable[Result]) -> TrialKey | None:
+    """The first of some results, if each has a judge whose reply can't be read: to ask the same
+    again would most likely come to the same, and what it said is what helps."""
+    results = list(errored)
+    if not results or not all(map(_is_unread, results)):
+        return None
+    return results[0].key
+
+
+def _is_unread(result: Result) -> bool:
+    failures = [grade.failure for grade in result.grades if grade.failure is not None]
+    return bool(failures) and all(each.kind == "judge-unparseable" for each in failures)
 
 
 def suggest_new_run(evaluated: Evaluated, name: str, root: str, cwd: str) -> str:

@@ -21,11 +21,13 @@ from evalcase.harvesting.draft_case import (
 )
 from evalcase.harvesting.fold import NearFolding
 from evalcase.model.codes import CODES
+from evalcase.model.finding import Doubts
 from evalcase.model.json_value import JSON, copy_value
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import Existing
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.suite import resolve_suite
+from evalcase.suites.literal import keep_literal
 from evalcase.suites.short_form import Shortening
 from evalcase.suites.writing import suite_lines
 from evalcase.system.files import open_file
@@ -220,12 +222,16 @@ def _with_own_ids(drafts: list[DraftedCase]) -> list[DraftedCase]:
 def _valid_ones(drafts: list[DraftedCase], left_out: list[str]) -> Iterator[DraftedCase]:
     """Those that `check` has nothing against."""
     findings = Findings(Existing())
+    findings.doubts = Doubts(texts=True)
     resolve_suite(copy_value({"cases": [each.fields for each in drafts]}), "harvested", findings)
     wrong = {
         each.path[1]: each.message
         for each in findings.found
         if CODES[each.code].severity == "error" and len(each.path) > 1
     }
+    for each in findings.found:
+        if len(each.path) > 2:
+            keep_literal(drafts[int(each.path[1])].fields, each, str(each.path[2]))
     for number, drafted in enumerate(drafts):
         if number in wrong:
             left_out.append(f"{drafted.fields['metadata']['trace']}: {wrong[number]}")

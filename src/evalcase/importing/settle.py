@@ -1,15 +1,17 @@
 """A suite in the making to one that `check` passes: what our format refuses is left out, and told
-where it comes from. So no importer can write a file that doesn't load, whatever it was given."""
+where it comes from. So no importer can write a file that doesn't load, whatever it was given; and
+texts that we would warn of are written in the way that says they are meant."""
 
 from __future__ import annotations
 
 from evalcase.importing.draft import CaseDraft, SuiteDraft
 from evalcase.model.codes import CODES
-from evalcase.model.finding import Finding
+from evalcase.model.finding import Doubts, Finding
 from evalcase.model.json_value import JSON, copy_value
 from evalcase.plugins.known import Existing
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.suite import resolve_suite
+from evalcase.suites.literal import keep_literal
 from evalcase.system.attachments import attachments_in
 
 _MOST_ROUNDS = 10
@@ -20,8 +22,10 @@ def settle_draft(suite: SuiteDraft) -> None:
     """Leave out what `check` would call an error."""
     _number_ids(suite)
     for _ in range(_MOST_ROUNDS):
-        errors = _find_errors(suite)
+        found = _find_faults(suite)
+        errors = [each for each in found if CODES[each.code].severity == "error"]
         if not errors:
+            _keep_literal(suite.kept, found)
             return
         kept = suite.kept
         seen: set[tuple[str | int, ...]] = set()
@@ -31,11 +35,19 @@ def settle_draft(suite: SuiteDraft) -> None:
         case.drop(case.origin, "this case, which can't be put into our format")
 
 
-def _find_errors(suite: SuiteDraft) -> list[Finding]:
+def _find_faults(suite: SuiteDraft) -> list[Finding]:
     findings = Findings(Existing())
+    findings.doubts = Doubts(texts=True)
     resolve_suite(copy_value(suite.value()), "imported", findings)
     findings.check_files(attachments_in(suite.folder))
-    return [each for each in findings.found if CODES[each.code].severity == "error" and each.path]
+    return [each for each in findings.found if each.path]
+
+
+def _keep_literal(kept: list[CaseDraft], found: list[Finding]) -> None:
+    """Say of texts that look like tags, or like addresses of files, that they are meant so."""
+    for each in found:
+        if each.path[0] == "cases" and len(each.path) > 2:
+            keep_literal(kept[int(each.path[1])].fields, each, str(each.path[2]))
 
 
 def _leave_out(

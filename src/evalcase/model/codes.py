@@ -85,6 +85,8 @@ CODES: dict[str, Code] = {
     "odd-part": Code("warning", "Something looks like a content part, and is plain data."),
     "unused-variable": Code("warning", "Nothing makes use of a variable."),
     "not-rendered": Code("warning", "Something looks like a tag, and stays as it is."),
+    "no-variables": Code("warning", "A tag stays as it is, for want of variables."),
+    "file-as-text": Code("warning", "A text is the address of a file, and nothing reads the file."),
     "not-imported": Code("warning", "Something of another tool's file has no counterpart here."),
     "not-compared": Code("note", "Something that is expected isn't compared."),
 }

@@ -25,6 +25,8 @@ class Doubts(NamedTuple):
     """Something is nested nearly as deep as may be."""
     respelt: bool = False
     """A number is not written as it will be: `3.10`."""
+    texts: bool = False
+    """Texts may look like more than text: two braces stand somewhere, or the address of a file."""
 
 
 NO_DOUBTS = Doubts()

@@ -45,7 +45,7 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Line | Problem]:
         try:
             if len(data) < _LONG:
                 text = data.decode()
-                plain = read_plain_case(text)
+                plain = read_plain_case(text) if "[" not in text else None
                 if plain is not None:
                     yield number, text, plain, (), NO_DOUBTS
                     continue

@@ -103,7 +103,7 @@ def check_weights(data: Mapping[str, Any], path: KeyPath, findings: Findings) ->
     graders = data["graders"]
     if any(each.get("weight", 1) for each in graders) or "criteria" in data or "rubrics" in data:
         return
-    if "expected_output" not in data or not _is_added(data["expected_output"], graders, findings):
+    if "expected_output" not in data or not is_added(data["expected_output"], graders, findings):
         message = "the weights of its graders are all 0, so none of them counts"
         findings.add("bad-value", path, message, "leave `weight` out")
 
@@ -200,7 +200,7 @@ def _lets_all_pass(grader: Mapping[str, Any], by_mean: bool) -> bool:
     return grader.get("weight") == 0 and (passes or not grader.get("required"))
 
 
-def _is_added(
+def is_added(
     expected: Sequence[Mapping[str, Any]], graders: Iterable[Mapping[str, Any]], findings: Findings
 ) -> bool:
     """Whether the built-in comparison is added beside graders."""

@@ -23,6 +23,8 @@ from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.messages import are_plain, read_expected_output, read_input
 from evalcase.resolve.names import CASE, NOWHERE_ELSE, Named, Vocabulary, settle_names
+from evalcase.resolve.plain_texts import warn_of_texts
+from evalcase.resolve.replaced import advise_replaced
 from evalcase.resolve.suite_fields import NOTHING_SHARED, Shared
 from evalcase.resolve.values import READERS
 
@@ -80,6 +82,7 @@ def resolve_case(
         shared.add_to(data, own_graders_only=values.get("suite_graders") is False)
     if findings.doubts is not NO_DOUBTS:
         look_into(data, values.get("expected_output"), path, expected_at, findings)
+        warn_of_texts(Named(values, where), path, findings)
     if findings.errors > errors:
         return None
     if not _WEIGHED.isdisjoint(data):
@@ -98,6 +101,7 @@ def resolve_case(
         check_material(case, graders, path, findings)
     if graders or (has_more and case.needs_judge):
         check_judges(data, path, findings)
+        advise_replaced(data, expected_at, findings)
     return case if findings.errors == errors else None
 
 

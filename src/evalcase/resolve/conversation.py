@@ -28,6 +28,8 @@ from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.messages import read_expected_output, read_input
 from evalcase.resolve.names import TURN, Named, settle_names
+from evalcase.resolve.plain_texts import warn_of_file_texts, warn_of_texts
+from evalcase.resolve.replaced import advise_replaced
 from evalcase.resolve.simulated_user import advise_user, read_user_of, user_messages
 from evalcase.resolve.suite_fields import NOTHING_SHARED, Shared
 from evalcase.resolve.values import READERS, read_flag
@@ -69,6 +71,9 @@ def resolve_conversation(
     if findings.doubts is not NO_DOUBTS:
         for turn in turns:
             look_into(data, turn.expected.value, path, turn.expected.path, findings)
+        warn_of_texts(named, path, findings)
+        for turn in turns:
+            warn_of_file_texts(turn.named, turn.path, findings)
     if findings.errors > errors:
         return None
     case = canonical_case(data)
@@ -82,6 +87,8 @@ def _advise_turns(case: Case, turns: list[WrittenTurn], path: KeyPath, findings:
         _look_over(turn, written.path, findings)
         if "expected_output" in turn._data:
             advise_case(turn._data, written.path, written.expected, findings)
+            if "skip" not in case._data:
+                advise_replaced(turn._data, written.expected.path, findings)
     _look_over(case, path, findings)
     advise_user(case, path, findings)
     if "skip" in case._data:

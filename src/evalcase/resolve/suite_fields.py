@@ -10,6 +10,7 @@ from evalcase.resolve.fields import CASE_ORDER
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.messages import read_input
 from evalcase.resolve.names import Named
+from evalcase.resolve.plain_texts import warn_of_file_texts
 from evalcase.resolve.values import READERS, read_name
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def read_suite_fields(
     messages = None
     if "input" in values and "input" not in put_off:
         messages = read_input(values["input"], named.path(path, "input"), findings)
+        if findings.doubts.texts:
+            warn_of_file_texts(named, path, findings)
     found: dict[str, Any] = {}
     for field, value in values.items():
         if field in READERS and field not in put_off:

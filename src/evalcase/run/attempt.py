@@ -19,12 +19,14 @@ from evalcase.run.checked import check_answer
 from evalcase.system.guests import Guests, NothingToAwaitError, Stay
 from evalcase.text.crash import recordable_details
 
+_MORE_TIME = "`timeout_s` of the case, or --timeout, allows more"
+
 
 class OverTimeError(TimeoutError):
     """An attempt was not done when its time was over."""
 
     def __init__(self, limit_s: float) -> None:
-        super().__init__(f"no answer within {limit_s:g} s")
+        super().__init__(f"no answer within {limit_s:g} s ({_MORE_TIME})")
 
 
 class Attempted(NamedTuple):

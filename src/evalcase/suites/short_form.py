@@ -15,6 +15,7 @@ from evalcase.model.json_value import copy_value
 from evalcase.plugins.known import Installed
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.messages import read_expected_output, read_input
+from evalcase.resolve.plain_texts import names_file
 from evalcase.resolve.values import read_graders, read_repeat, read_rubrics
 
 _Reader = Callable[[Any, KeyPath, Findings], object]
@@ -133,8 +134,9 @@ class Shortening:
 def _shorten_messages(messages: object) -> Iterator[object]:
     """A single message as what it says, or without the list around it."""
     if isinstance(messages, list) and len(messages) == 1 and isinstance(messages[0], dict):
-        if messages[0].get("content") is not None:
-            yield messages[0]["content"]
+        content = messages[0].get("content")
+        if content is not None and not (isinstance(content, str) and names_file(content)):
+            yield content
         yield messages[0]
 
 

@@ -280,5 +280,8 @@ def _wrap_error(error: BaseException) -> BaseException:
     """A coroutine can't raise StopIteration, and SystemExit would end the engine."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
-    wrapped = RuntimeError(f"{type(error).__name__}: {error}")
-    return wrapped.with_traceback(error.__traceback__)
+    kind = type(error)
+    # Nobody is told of an error that was never raised: what stands in for it has its name.
+    name, within = kind.__name__, {"__module__": kind.__module__}
+    stand_in: type[RuntimeError] = type(name, (RuntimeError,), within)
+    return stand_in(*error.args).with_traceback(error.__traceback__)

@@ -36,9 +36,19 @@ def _split_words(value: str) -> dict[str, JSON]:
     from shlex import split
 
     try:
-        return {"command": list(split(value))}
+        words: list[JSON] = [*split(value)]
+        meant = next((word for word in split(value, posix=False) if word in _OF_SHELLS), None)
     except ValueError as error:
         raise ConfigError(f"command target: {error}: {value}") from None
+    if meant is not None:
+        what = f"`{meant}` means something to a shell, and no shell is asked"
+        way = "write command:sh -c '…', or put it in quotes if it is an argument"
+        raise ConfigError(f"command target: {what}: {way}")
+    return {"command": words}
+
+
+_OF_SHELLS = frozenset({"|", "||", "&&", "&", ";", ">", ">>", "<", "<<", "2>", "2>&1", "&>"})
+"""What joins commands and files in a shell."""
 
 
 class CommandTarget(Target):

@@ -65,6 +65,10 @@ def _copy_key(key: object) -> str:
 
 
 def _hint_at_value(value: object) -> str:
+    if hasattr(value, "choices"):  # what clients of OpenAI and many others return
+        return "; return its text, .choices[0].message.content"
+    if hasattr(value, "content") and hasattr(value, "stop_reason"):  # those of Anthropic
+        return "; return its text, .content[0].text"
     if hasattr(value, "model_dump"):
         return "; return its .model_dump()"
     if hasattr(value, "__dataclass_fields__"):

@@ -4,6 +4,7 @@ import json
 import math
 from base64 import b64decode
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -93,6 +94,8 @@ LOOP.append(LOOP)
         ({1: 2}, "keys of JSON are texts"),
         (Point(1), "dataclasses.asdict"),
         (iter("ab"), "join what it yields"),
+        (SimpleNamespace(choices=[]), "; return its text, .choices[0].message.content"),
+        (SimpleNamespace(content=[], stop_reason="end"), "; return its text, .content[0].text"),
         (LOOP, "nested more than 100 levels"),
         ([{"role": "assistant", "content": "x"}, "y"], "message 2 of the answer is a string"),
         ([{"role": "asistant", "content": "x"}], "'asistant'"),

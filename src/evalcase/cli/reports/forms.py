@@ -80,7 +80,8 @@ def require_form(form: str) -> None:
     """Raise ConfigError if a form needs a package that is not installed."""
     needed = _EXTRAS.get(form)
     if needed is not None and find_spec(needed) is None:
-        raise ConfigError(f"a {form} report needs {needed}, from the extra `{form}`")
+        what = f"a {form} report needs {needed}, from the extra `{form}`"
+        raise ConfigError(f"{what}: pip install {needed}")
 
 
 def refuse_terminal(form: str, out: TextIO) -> None:

@@ -48,25 +48,34 @@ def case_lines(suite: str, id: str, case: Case | None, width: int, style: Style)
         return
     for label, value in case_facts(case, _OTHERS):
         yield from _indent_lines(label_text(label, value, width - _INDENT, style))
-    yield from asked_lines(case, "expected output", width, style)
+    remark = " (shown to the judge, not compared)"
+    yield from asked_lines(case, "expected output", width, style, remark)
 
 
-def asked_lines(case: Case, reference: str, width: int, style: Style) -> Iterator[str]:
-    """What a case asks, in turn, and what it expects of each answer under the name of a
-    reference."""
+def asked_lines(
+    case: Case, reference: str, width: int, style: Style, if_judged: str = ""
+) -> Iterator[str]:
+    """What a case asks, in turn, and what it expects of each answer under the name of a reference,
+    with a remark where a judge has taken the place of comparing it."""
     if case._data.get("input"):
         yield from message_lines("input", case._data["input"], width, style)
     if case.expects_output:
-        yield from message_lines(reference, case._data["expected_output"], width, style)
+        named = reference + if_judged * _is_only_judged(case)
+        yield from message_lines(named, case._data["expected_output"], width, style)
     if case.user is not None:
         yield from _user_lines(case.user, width, style)
     for number, turn in enumerate(case.turns, 1):
         yield from message_lines(f"turn {number}", turn._data["input"], width, style)
         if turn.expects_output:
-            expected = turn._data["expected_output"]
-            yield from _indent_lines(message_lines(reference, expected, width - _INDENT, style))
+            expected, named = turn.expected_output, reference + if_judged * _is_only_judged(turn)
+            yield from _indent_lines(message_lines(named, expected, width - _INDENT, style))
         for label, value in case_facts(turn, ()):
             yield from _indent_lines(label_text(label, value, width - _INDENT, style))
+
+
+def _is_only_judged(case: Case) -> bool:
+    is_judged = "criteria" in case._data or "rubrics" in case._data
+    return is_judged and all(each["type"] == "judge" for each in case._data.get("graders", ()))
 
 
 def _user_lines(user: SimulatedUser, width: int, style: Style) -> Iterator[str]:

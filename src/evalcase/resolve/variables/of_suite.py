@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalcase.model.finding import KeyPath
 from evalcase.resolve.messages import read_input
+from evalcase.resolve.plain_texts import report_tags
 from evalcase.resolve.values import read_graders
 from evalcase.resolve.variables.declared import VARYING, DeclaredVariables, read_declared
 from evalcase.resolve.variables.said import OnceSaid
@@ -45,14 +46,19 @@ class SuiteVariables:
         self.is_varied = False
         """Whether a case was made with it."""
         self._plain: Shared | None = None
+        self._told: set[str] = set()
+        """The names of which it is said that nothing takes their place."""
 
     @property
     def names(self) -> set[str]:
         """What its own fields make use of."""
         return {name for each in self.tagged.values() for name in each.names}
 
-    def plain(self, shared: Shared) -> Shared:
-        """What it hands to a case that has no variables: texts are texts there."""
+    def plain(self, shared: Shared, *, is_rendered: bool) -> Shared:
+        """What it hands to a case that has no variables, or is rendered: texts are texts there."""
+        if not is_rendered:
+            for tagged in self.tagged.values():
+                report_tags(tagged, "there are cases without `vars`", self._told, self.findings)
         if self._plain is None:
             self._plain = self._read(shared, {name: self.raw[name] for name in self.tagged})
         return self._plain

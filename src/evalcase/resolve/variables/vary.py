@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from evalcase.model.case import Case
-from evalcase.model.finding import Doubts, KeyPath, Unfit
+from evalcase.model.finding import KeyPath, Unfit
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.table_source import TableRow
 from evalcase.resolve.case import resolve_case
@@ -17,6 +17,7 @@ from evalcase.resolve.fields import CASE_ALIASES, EXECUTION
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.names import CASE, Vocabulary
+from evalcase.resolve.plain_texts import TAGGED_FIELDS
 from evalcase.resolve.suite_fields import Shared
 from evalcase.resolve.variables.base_ids import RowLabels, find_base_id
 from evalcase.resolve.variables.declared import VARYING, DeclaredVariables, read_declared
@@ -31,8 +32,9 @@ MOST_OF_ONE = 100_000
 MOST_OF_ALL = 1_000_000
 """So many the matrices of a file may make of all of its cases."""
 
-_PRIMARY = ("input", "expected_output", "criteria", "rubrics", "graders", "turns", "user")
-RENDERED = frozenset((*_PRIMARY, *(old for old, new in CASE_ALIASES.items() if new in _PRIMARY)))
+RENDERED = frozenset(
+    (*TAGGED_FIELDS, *(old for old, new in CASE_ALIASES.items() if new in TAGGED_FIELDS))
+)
 """The fields that tags are replaced in."""
 
 
@@ -49,11 +51,10 @@ def vary_case(
     is_rendered = type(raw) is not dict or raw.get("rendered") is True
     if is_rendered or (not _has_variables(raw) and (suite is None or not suite.declares)):
         _check_rendered(raw, path, findings)
-        plain = shared if suite is None else suite.plain(shared)
+        plain = shared if suite is None else suite.plain(shared, is_rendered=is_rendered)
         yield resolve_case(raw, path, findings, ids, plain, vocabulary)
         return
-    id = raw.get("id")
-    findings.case = id if type(id) is str else None
+    findings.case = raw["id"] if type(raw.get("id")) is str else None
     before = findings.errors
     own = read_declared(raw, path, findings)
     if findings.errors > before or (suite is not None and not suite.is_valid):
@@ -159,7 +160,7 @@ class _Varying:
             is_right = self.suite.findings.errors == before
         doubts, found = findings.doubts, len(findings.found)
         # Values are nested deeper than they are written, where they take the place of a tag.
-        findings.doubts = Doubts(deep=True, respelt=doubts.respelt)
+        findings.doubts = doubts._replace(deep=True, texts=True)
         case = resolve_case(raw, self.path, findings, self.ids, shared, self.vocabulary)
         findings.doubts = doubts
         if variation.row is not None:

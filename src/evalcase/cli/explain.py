@@ -1,0 +1,55 @@
+"""`evalcase explain`: the page about a diagnostic code, for a terminal. The pages are those of the
+documentation: an installed package brings them along, and a clone has them in its `docs`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from evalcase.cli import declare
+from evalcase.cli.terminal import columns_of, style_for, write_prose
+from evalcase.model.codes import CODES
+from evalcase.model.nearest import did_you_mean
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_FOLDERS = (
+    os.path.join(_PACKAGE, "diagnostics"),
+    os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "docs", "diagnostics"),
+)
+
+
+@declare.command("explain")
+@declare.argument("code", required=False)
+def command(code: str | None) -> int:
+    """Explain a diagnostic code, or list all of them.
+
+    \b
+    evalcase explain                  every code, and what it says
+    evalcase explain unknown-field    what it means, and how to fix it
+    """
+    if code is None:
+        width = max(map(len, CODES))
+        for name, (severity, title) in CODES.items():
+            sys.stdout.write(f"{name:{width}}  {severity:7}  {title}\n")
+        return 0
+    code = code.strip().strip("[]").rpartition("[")[2]
+    if code not in CODES:
+        hint = did_you_mean(code, CODES) or "`evalcase explain` lists all codes"
+        write_prose(f"evalcase: there is no diagnostic code `{code}`: {hint}", sys.stderr)
+        return 2
+    from evalcase.report.terminal.page_text import page_lines
+
+    for line in page_lines(read_page(code), columns_of(sys.stdout), style_for(sys.stdout)):
+        sys.stdout.write(line + "\n")
+    return 0
+
+
+def read_page(code: str) -> str:
+    """The page about a code, as Markdown; its title alone, where somebody took the pages away."""
+    for folder in _FOLDERS:
+        path = os.path.join(folder, f"{code}.md")
+        if os.path.isfile(path):
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+    severity, title = CODES[code]
+    return f"# {code}\n\n*{severity.capitalize()}.* {title}\n"

@@ -1,0 +1,75 @@
+"""`evalcase explain` says what the page of a diagnostic code says, and `check` names it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from evalcase.cli.explain import read_page
+from evalcase.model.codes import CODES
+from evalcase.report.terminal.page_text import page_lines
+from evalcase.report.terminal.style import PLAIN
+from tests.cli.in_process import run_in_process
+from tests.cli.pseudo_terminal import PseudoTerminal
+
+ROOT = Path(__file__).parents[2]
+PAGES = ROOT / "docs" / "diagnostics"
+WORDS = re.compile(r"\w+")
+
+
+def explain(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    ended = run_in_process(["explain", *arguments], cwd=folder, env={})
+    return ended.code, ended.stdout.decode(), ended.stderr.decode()
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_code_has_its_page_which_is_told_in_full(code: str) -> None:
+    page = (PAGES / f"{code}.md").read_text(encoding="utf-8")
+    assert read_page(code) == page
+    told = "\n".join(page_lines(page, 80, PLAIN))
+    shown = re.sub(r"\]\([^)]+\)|^```.*$", "", page, flags=re.MULTILINE)
+    assert WORDS.findall(told) == WORDS.findall(shown)
+
+
+def test_an_installed_package_has_the_same_pages() -> None:
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    included = build["targets"]["wheel"]["force-include"]
+    assert included == {"docs/diagnostics": "evalcase/diagnostics"}
+
+
+def test_a_code_is_explained_as_it_is_printed(tmp_path: Path) -> None:
+    code, told, _ = explain(tmp_path, "error[unknown-field]")
+    assert code == 0
+    assert told.startswith("unknown-field\n\nError. A field isn't part of the format.\n")
+    assert explain(tmp_path, "unknown-field") == (0, told, "")
+
+
+def test_a_code_that_is_not_there_is_answered_with_the_nearest(tmp_path: Path) -> None:
+    code, told, error = explain(tmp_path, "unknown-feild")
+    assert (code, told) == (2, "")
+    assert "did you mean `unknown-field`?" in error
+    assert "lists all codes" in explain(tmp_path, "xyz")[2]
+
+
+def test_without_a_code_all_are_listed(tmp_path: Path) -> None:
+    code, told, _ = explain(tmp_path)
+    assert code == 0
+    assert [line.split()[0] for line in told.splitlines()] == [*CODES]
+
+
+def test_check_names_it_on_a_terminal_where_there_are_problems(tmp_path: Path) -> None:
+    (tmp_path / "a.eval.yaml").write_text("input: hi\nexpcted_output: x\n")
+    (tmp_path / "b.eval.yaml").write_text("input: hi\nexpected_output: x\n")
+    piped = run_in_process(["check", "a.eval.yaml"], cwd=tmp_path, env={})
+    assert b"evalcase explain" not in piped.stdout
+    assert "evalcase explain unknown-field tells more" in _show_on_terminal(tmp_path, "a.eval.yaml")
+    assert "evalcase explain" not in _show_on_terminal(tmp_path, "b.eval.yaml")
+
+
+def _show_on_terminal(folder: Path, name: str) -> str:
+    terminal = PseudoTerminal(folder, "check", name)
+    terminal.finish()
+    return terminal.text
