@@ -193,7 +193,7 @@ def test_a_run_that_is_as_it_was_is_told_so_without_a_look(
         done, settled = resume(project, monkeypatch)
         assert (settled, project.calls()) == ([True], [])
         assert told(project, done)[:4] == told(project, looked)[:4]
-        assert "nothing is left to do" in done.err
+        assert "nothing to do" in done.err
     done, settled = resume(project, monkeypatch, "--retry-errored")
     assert settled == [], "whoever asks for more has each looked at"
 
@@ -206,7 +206,7 @@ def test_part_of_the_cases_are_what_a_run_is_of(
     project.run("run", "--quiet", *options)
     done, settled = resume(project, monkeypatch)
     assert settled == ["--repeat" not in options]
-    assert (project.calls(), "nothing is left" in done.err) == ([], True)
+    assert (project.calls(), "nothing to do" in done.err) == ([], True)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_a_case_that_rests_on_more_is_looked_at(
     project.run("run", "--quiet")
     for _ in range(2):
         done, settled = resume(project, monkeypatch)
-        assert (settled, "nothing is left to do" in done.err) == ([False], True)
+        assert (settled, "nothing to do" in done.err) == ([False], True)
     if more["id"] == "named":
         (project.path / "policy.md").write_text("no")
         done, settled = resume(project, monkeypatch)
@@ -245,7 +245,7 @@ def test_what_was_finished_later_is_settled_then(
     project.keep_only(4)
     for settled in (False, True):
         done, seen = resume(project, monkeypatch)
-        assert (done.code, seen, "nothing is left" in done.err) == (1, [settled], settled)
+        assert (done.code, seen, "nothing to do" in done.err) == (1, [settled], settled)
 
 
 def test_another_version_has_each_case_looked_at(
@@ -269,4 +269,4 @@ def test_what_was_merged_is_looked_at_once(
     project.run("merge", *parts)
     for settled in (False, True):
         done, seen = resume(project, monkeypatch)
-        assert (seen, "nothing is left to do" in done.err) == ([settled], True)
+        assert (seen, "nothing to do" in done.err) == ([settled], True)

@@ -12,6 +12,11 @@ from evalcase.record.index import Index
 from evalcase.system.digests import UNREADABLE
 
 
+def describe_plain_basis(plan: Plan, plain: int) -> str | None:
+    """What all trials of a plan rest on, if as many as there are ask and expect plain texts."""
+    return print_basis(plan) if plain == plan.planned == plan.cases else None
+
+
 def print_basis(plan: Plan) -> str | None:
     """A hash of all that decides what trials a plan has, and what each asks and expects, if those
     are plain texts: neither files in content nor graders are in it. None where no file says it.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.about import say_broken, say_gone, say_nothing_left, say_without_result
 from evalcase.evaluation.job import Job
 from evalcase.evaluation.plan import Plan, trials_of, warn_once
-from evalcase.evaluation.standing import count_finished, is_settled, print_basis
+from evalcase.evaluation.standing import count_finished, describe_plain_basis, is_settled
 from evalcase.evaluation.trials import Trials, UnaskedTurnsError
 from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import replace
@@ -198,14 +199,9 @@ class Work(Job):
         if end.status != "completed":
             return end
         gone = len(self._index) - self._standing - self._known
-        trials = self._plan.planned + gone
-        return replace(end, trials=trials, rests_on=self._describe_basis())
-
-    def _describe_basis(self) -> str | None:
-        """What all trials rest on, if that is plain texts in files, and each has its answer."""
-        plain = self._standing + self._trials.plain
-        is_plain = plain == self._plan.planned == self._plan.cases and not self._session.errored
-        return print_basis(self._plan) if is_plain else None
+        plain = 0 if self._session.errored else self._standing + self._trials.plain
+        basis = describe_plain_basis(self._plan, plain)
+        return replace(end, trials=self._plan.planned + gone, rests_on=basis)
 
     def _count_planned(self, end: End) -> End:
         """The same end; where a run that went on was interrupted, with how many of the trials that
@@ -216,12 +212,16 @@ class Work(Job):
             return end
         return replace(end, finished=self._new + finished, planned=self._plan.planned)
 
+    @cached_property
+    def _is_settled(self) -> bool:
+        return self._may_stand and is_settled(self._plan, self._index)
+
     def _left(self, name: str, engine: Engine) -> Iterator[Trial]:
         """The trials of a target that have no result, or one that counts no more."""
         if not len(self._index):
             yield from self._planned(name, engine)
             return
-        if self._may_stand and is_settled(self._plan, self._index):
+        if self._is_settled:
             self._standing += self._plan.trials[name]
             return
         last = None
