@@ -10,12 +10,14 @@ from evalcase.cli import declare
 from evalcase.cli.terminal import columns_of, style_for, write_prose
 from evalcase.model.codes import CODES
 from evalcase.model.nearest import did_you_mean
+from evalcase.system.files import read_file
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _FOLDERS = (
     os.path.join(_PACKAGE, "diagnostics"),
     os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "docs", "diagnostics"),
 )
+_LARGEST = 1_000_000
 
 
 @declare.command("explain")
@@ -49,7 +51,6 @@ def read_page(code: str) -> str:
     for folder in _FOLDERS:
         path = os.path.join(folder, f"{code}.md")
         if os.path.isfile(path):
-            with open(path, encoding="utf-8") as file:
-                return file.read()
+            return read_file(path, _LARGEST).decode()
     severity, title = CODES[code]
     return f"# {code}\n\n*{severity.capitalize()}.* {title}\n"

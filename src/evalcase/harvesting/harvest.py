@@ -221,8 +221,7 @@ def _with_own_ids(drafts: list[DraftedCase]) -> list[DraftedCase]:
 
 def _valid_ones(drafts: list[DraftedCase], left_out: list[str]) -> Iterator[DraftedCase]:
     """Those that `check` has nothing against."""
-    findings = Findings(Existing())
-    findings.doubts = Doubts(texts=True)
+    findings = Findings(Existing(), doubts=Doubts(texts=True))
     resolve_suite(copy_value({"cases": [each.fields for each in drafts]}), "harvested", findings)
     wrong = {
         each.path[1]: each.message

@@ -36,8 +36,7 @@ def settle_draft(suite: SuiteDraft) -> None:
 
 
 def _find_faults(suite: SuiteDraft) -> list[Finding]:
-    findings = Findings(Existing())
-    findings.doubts = Doubts(texts=True)
+    findings = Findings(Existing(), doubts=Doubts(texts=True))
     resolve_suite(copy_value(suite.value()), "imported", findings)
     findings.check_files(attachments_in(suite.folder))
     return [each for each in findings.found if each.path]

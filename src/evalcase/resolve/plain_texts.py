@@ -54,7 +54,7 @@ def warn_of_file_texts(part: Named, path: KeyPath, findings: Findings) -> None:
     """Warn of a text that is the address of a file, and nothing else. In a message it is meant."""
     for field, role in (("input", "user"), ("expected_output", "assistant")):
         text = part.values.get(field)
-        if type(text) is not str or not names_file(text):
+        if type(text) is not str or not is_file_address(text):
             continue
         message = f"this is the text `{text}`, and not what is in that file"
         hint = f"write `var_files: {{text: {text.removeprefix(_SCHEME)}}}`, and {{{{text}}}} here"
@@ -62,6 +62,6 @@ def warn_of_file_texts(part: Named, path: KeyPath, findings: Findings) -> None:
         findings.add("file-as-text", part.path(path, field), message, hint)
 
 
-def names_file(text: str) -> bool:
+def is_file_address(text: str) -> bool:
     """Whether a text is the address of a file, and nothing else."""
     return text.startswith(_SCHEME) and len(text.split()) == 1

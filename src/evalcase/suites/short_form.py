@@ -15,7 +15,7 @@ from evalcase.model.json_value import copy_value
 from evalcase.plugins.known import Installed
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.messages import read_expected_output, read_input
-from evalcase.resolve.plain_texts import names_file
+from evalcase.resolve.plain_texts import is_file_address
 from evalcase.resolve.values import read_graders, read_repeat, read_rubrics
 
 _Reader = Callable[[Any, KeyPath, Findings], object]
@@ -135,7 +135,7 @@ def _shorten_messages(messages: object) -> Iterator[object]:
     """A single message as what it says, or without the list around it."""
     if isinstance(messages, list) and len(messages) == 1 and isinstance(messages[0], dict):
         content = messages[0].get("content")
-        if content is not None and not (isinstance(content, str) and names_file(content)):
+        if content is not None and not (isinstance(content, str) and is_file_address(content)):
             yield content
         yield messages[0]
 

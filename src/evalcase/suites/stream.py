@@ -267,8 +267,7 @@ def read_sidecar_text(
     """The suite fields in a text that stands, or is to stand, beside a JSONL file. `name` is that
     of a suite which doesn't name itself."""
     document = parse_document(source, "yaml", path)
-    findings = Findings(known, SuiteFiles(folder_of(path), on_file))
-    findings.doubts = document.doubts
+    findings = Findings(known, SuiteFiles(folder_of(path), on_file), document.doubts)
     nothing = SuiteFields({"name": name}, NOTHING_SHARED)
     about = resolve_sidecar(document.value, name, findings) if document.readable else nothing
     findings.check_files(attachments_in(folder_of(path)))
