@@ -114,7 +114,8 @@ class Committer:
 
     def hurry(self) -> None:
         """Have what is queued written at once, because somebody waits for it."""
-        self._is_awaited.set()
+        if not self._is_awaited.is_set():  # it costs less to look than to tell once more
+            self._is_awaited.set()
 
     def _commit(self, group: list[PendingRow]) -> None:
         data = b"".join([line for line, _ in group])

@@ -145,6 +145,8 @@ class Session:
         self.errored += result.verdict == "errored"
         self._rows += 1
         self._bytes += size
+        if 2 * self._rows >= self._ahead or 2 * self._bytes >= _MOST_BYTES:
+            self._journal.hurry()  # so that there is room again before all of it is taken
         # Others get their turn, also where neither target nor grader had to be waited for; but to
         # change turns for each of many quick trials would cost as much as the trials.
         must_turn = perf_counter() - self._turned_at > _TURN_S
@@ -161,7 +163,6 @@ class Session:
             await asyncio.sleep(0)
             self._turned_at = perf_counter()
         while self._is_full:
-            self._journal.hurry()
             self._waiting.append(asyncio.get_running_loop().create_future())
             await self._waiting[-1]
 
