@@ -150,10 +150,10 @@ def test_a_complete_run_is_gone_on_with_alike_whether_it_is_named_or_not(
     done = project.run("resume", *name)
     assert (done.code, project.calls()) == (1, [])
     assert "regrading stored answers" in done.err
-    assert "nothing is left" not in done.err
+    assert "nothing to do" not in done.err
     suite.unlink()
     done = project.run("resume", *name)
-    assert (done.code, "nothing is left" in done.err) == (2, False)
+    assert (done.code, "nothing to do" in done.err) == (2, False)
     assert "s.eval.yaml" in done.err or "no eval files" in done.err
 
 

@@ -187,9 +187,9 @@ BLOCKING = {
 WRONG_ANSWERS = {
     "plain_dicts": Kind(
         "return Answer(({'role': 'assistant', 'content': 'ok'},))",
-        word="holds dict, and not",
+        word="holds dict, not",
     ),
-    "a_list": Kind("return Answer([text_message()])", word="is list, and not a tuple"),
+    "a_list": Kind("return Answer([text_message()])", word="is list, not a tuple"),
     "a_usage_of_text": Kind("return Answer((text_message(),), usage=Usage('x'))", word="`usage`"),
     "a_cost_of_text": Kind("return Answer((text_message(),), cost_usd='x')", word="`cost_usd`"),
     "a_cost_of_nan": Kind("return Answer((text_message(),), cost_usd=math.nan)", word="`cost_usd`"),

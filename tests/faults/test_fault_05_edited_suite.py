@@ -124,7 +124,7 @@ def test_fault_05_a_file_that_a_case_refers_to_is_edited(
     (project.path / "a.txt").write_text("two")
     done = project.run("resume", run, "--json")
     assert (project.calls(), done.counts()) == (["a"], {"passed": 2})
-    assert "case a was changed since it was run" in done.err
+    assert "case a changed since it was run" in done.err
 
 
 HALF = """
@@ -132,7 +132,7 @@ def half(question: Question):
     note("calls", question.case)
     return "ok" if len((HERE / "calls").read_text().split()) % 2 else "no"
 """
-DECIDED = "how many trials a case has, or how many must pass, was changed"
+DECIDED = "the number of trials of a case, or how many must pass, changed"
 
 
 def half_passed(project: Project) -> str:

@@ -133,7 +133,7 @@ def test_fault_10_no_text_of_a_suite_can_steer_the_terminal(project: Project) ->
         check_terminal(project.run(*command))
     project.suite({**case("one", "say no"), **odd}, case("off" + ESCAPES))
     done = project.run("resume", project.runs()[0].name)
-    assert "was changed" in done.err
+    assert "changed since" in done.err
     check_terminal(done)
 
 

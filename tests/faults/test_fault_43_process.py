@@ -149,7 +149,7 @@ def test_fault_43_closing_what_evalcase_needs_ends_the_run_with_a_word(
     arguments = ("--target", f"python:odd:{name}", "--concurrency", "1")
     # What is imported already needs no descriptor.
     done = run_process(project, *arguments, fresh=True)
-    assert (done.code, "can't go on" in done.err) == (3, True)
+    assert (done.code, "can't continue" in done.err) == (3, True)
     shown = project.run("report", "latest").out
     assert "evalcase resume" in shown or "2 passed" in shown
 

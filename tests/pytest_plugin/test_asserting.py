@@ -70,7 +70,7 @@ def test_a_grader_that_breaks_is_no_assertion_error(assert_case: Assert) -> None
 
 
 def test_what_is_not_graded_does_not_pass() -> None:
-    with pytest.raises(AssertionError, match="nothing to grade by"):
+    with pytest.raises(AssertionError, match="nothing to grade it by"):
         evalcase.assert_case("5", Case(id="a", input="x"))
 
 

@@ -59,5 +59,5 @@ def test_what_is_no_grading_is_damage_for_every_reader(
     for read in (read_index, read_gradings):
         with pytest.raises(RecordError) as caught:
             read(path)
-        assert str(caught.value).startswith(f"{path}:1: the record is damaged: this line is no ")
+        assert str(caught.value).startswith(f"{path}:1: the record is damaged: this line is not a ")
         assert why in str(caught.value)

@@ -129,7 +129,7 @@ def test_a_case_of_the_wrong_shape_is_damage_when_it_is_looked_at(
 ) -> None:
     with (
         kept(tmp_path, [row(1), odd]) as run,
-        pytest.raises(RecordError, match=r"journal.jsonl:2: .* is no case"),
+        pytest.raises(RecordError, match=r"journal.jsonl:2: .* is not a case"),
     ):
         run.find_case(SUITE, "case-1")
 

@@ -142,14 +142,14 @@ def test_a_whole_last_line_with_a_wrong_checksum_is_damage_and_stays(tmp_path: P
         (encode_row(row(9) | {"verdict": "great"}), "unknown verdict"),
         (encode_row(row(9) | {"verdict": ["great"]}), "is not a result"),
         (encode_row(row(9) | {"answer": "text"}), "is not a result"),
-        (encode_row(row(9) | {"answer": {"cost_usd": "1"}}), "no amount of money"),
+        (encode_row(row(9) | {"answer": {"cost_usd": "1"}}), "not an amount of money"),
         (encode_row(row(9) | {"repeats": 0}), "repeats is not a count"),
         (encode_row(row(9) | {"repeat": -1}), "-1 is not a trial of a case"),
         (encode_row(row(9) | {"repeat": 0}), "0 is not a trial of a case"),
-        (encode_row(row(9) | {"answer": {"cost_usd": -5}}), "no amount of money"),
+        (encode_row(row(9) | {"answer": {"cost_usd": -5}}), "not an amount of money"),
         (encode_row(row(9) | {"grading": "2"}), "grading is not a count"),
         (encode_row(row(9) | {"pass_rate": 2}), "pass_rate is not a share"),
-        (encode_row(row(9) | {"answer": {"cost_usd": 10**400}}), "no amount of money"),
+        (encode_row(row(9) | {"answer": {"cost_usd": 10**400}}), "not an amount of money"),
     ],
 )
 def test_fault_23_a_damaged_line_is_named(tmp_path: Path, line: bytes, fault: str) -> None:

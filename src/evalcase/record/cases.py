@@ -108,5 +108,5 @@ def _read_name(line: bytes, path: str, number: int) -> tuple[str, str]:
     row = json.loads(b"{%b}" % found[1]) if found else decode_row(line)
     suite, case = row.get("suite"), row.get("case")
     if not isinstance(suite, str) or not isinstance(case, str):
-        raise damaged_error(path, number, "is no case")
+        raise damaged_error(path, number, "is not a case")
     return suite, case
