@@ -11,6 +11,7 @@ else
 fi
 
 copy=$(mktemp -d)
+page=$(mktemp -d)/report.html
 trap 'rm -rf "$copy"' EXIT
 
 heading() {
@@ -55,7 +56,7 @@ run 0 head -n 26 shop.eval.yaml
 run 3 evalcase run
 echo 'Three outcomes, and they are never mixed:'
 echo '  passed    the answer is what was expected'
-echo '  failed    the agent answered, and not what was expected'
+echo '  failed    the agent answered something else'
 echo '  errored   the agent broke, so there is no answer to judge'
 echo 'The exit code was 3, for the error. For the failure alone it would be 1.'
 echo
@@ -66,20 +67,16 @@ edit agent.py '"kettle": 1.2' '"kettle": 1.2, "lamp": 0.75'
 run 1 evalcase run
 
 heading '3. So is the expectation' \
-    'To send a kettle costs 6.40. The answers are there: they are graded again.'
+    'Sending a kettle costs 6.40. The stored answers are graded again, not asked.'
 edit shop.eval.yaml 'That is 7.00' 'That is 6.40'
 run 0 evalcase resume latest
 
 heading '4. What was kept' \
-    'Every answer, with what it was graded by: the record needs nothing else.'
+    'Every answer, and what it was graded by. The record needs nothing else.'
 run 0 evalcase report latest --case finds-the-order
 
-heading '5. Other graders, the same answers' \
-    'Are all of them five words at most? No target is asked; every grading is kept.'
-run 1 evalcase grade latest --grader 'length: {max: 5, unit: words}'
-
-heading '6. A suite with mistakes' \
-    'All of them are found in one go: where it is, what is wrong, and a way out.'
+heading '5. A suite with mistakes' \
+    'All of them are found at once: where it is, what is wrong, and how to fix it.'
 cat > new.eval.yaml <<'SUITE'
 cases:
   - id: returns
@@ -93,9 +90,16 @@ cases:
 SUITE
 run 0 cat new.eval.yaml
 run 2 evalcase check new.eval.yaml
-echo 'The exit code was 2, and nothing is run: a misspelt field fails the build,'
-echo 'and never becomes an eval that checks nothing.'
+echo 'The exit code was 2, and nothing is run: a misspelt field fails the build'
+echo 'instead of becoming an eval that checks nothing.'
 echo
+
+heading '6. What changed' \
+    'The first run and the second, case by case; and the second as a page to share.'
+run 0 evalcase compare
+run 0 evalcase report -o report.html
+mv report.html "$page"
+printf 'Open it in a browser:\n%s\n\n' "$page"
 
 heading 'That is the tour.' \
     'The examples are in examples/, and docs/tutorial.md takes ten minutes.'

@@ -186,7 +186,7 @@ def test_cases_in_jsonl_that_are_held_or_read_anew_are_those_that_were_checked(
     for _ in range(2):
         assert [case.id for _, case in suites] == [f"c{number}" for number in range(500)]
     path.write_text(line.format("new", text))
-    with pytest.raises(ConfigError, match="was changed while it was run"):
+    with pytest.raises(ConfigError, match="changed while it was run"):
         list(suites)
 
 
@@ -213,7 +213,7 @@ def test_files_that_cases_name_are_looked_at_a_few_times_each(
     assert looks[str(tmp_path / "299.txt")] in (1, 2)
     assert looks.total() <= 5 * 300
     (tmp_path / "299.txt").write_text("another")
-    with pytest.raises(ConfigError, match=r"299\.txt was changed while it was run"):
+    with pytest.raises(ConfigError, match=r"299\.txt changed while it was run"):
         list(suites)
 
 
@@ -240,7 +240,7 @@ def test_no_case_is_given_of_a_file_that_was_overwritten_while_it_was_read(tmp_p
     cases = iter(checked(path))
     given = [next(cases)[1].id]
     path.write_text("".join(line.format("new", n, "x" * 1_000) for n in range(5_000)))
-    with pytest.raises(ConfigError, match="was changed while it was run"):
+    with pytest.raises(ConfigError, match="changed while it was run"):
         given += [case.id for _, case in cases]
     assert given[0] == "old0000"
     assert not any(id.startswith("new") for id in given)
@@ -251,7 +251,7 @@ def test_a_file_that_is_invalid_when_it_is_read_again_is_no_shorter_file(tmp_pat
     path.write_text("".join(f'{{"input": "{n} {"x" * 10_000}"}}\n' for n in range(500)))
     suites = checked(path)
     path.write_text('{"input": "a"}\n{"inptu": "b"}\n')
-    with pytest.raises(ConfigError, match="was changed while it was run"):
+    with pytest.raises(ConfigError, match="changed while it was run"):
         list(suites)
 
 

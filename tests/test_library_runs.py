@@ -484,8 +484,8 @@ def test_methods_of_a_target_are_async_and_one_that_is_not_is_told(
     (result,) = evaluate(".", PlainToAsk([])).results
     assert result.failure is not None
     assert result.failure.kind == "protocol"
-    assert "`answer` of a Target has to be async (`async def answer`)" in result.failure.message
-    with pytest.raises(TargetError, match="`open` of a Target has to be async"):
+    assert "`answer` of a Target must be async (`async def answer`)" in result.failure.message
+    with pytest.raises(TargetError, match="`open` of a Target must be async"):
         evaluate(".", PlainToOpen(["ok"]))
     assert evaluate(".", Delegating(["ok"])).ok
     (result,) = evaluate(".", Proxied([])).results
@@ -505,7 +505,7 @@ def test_a_program_is_told_of_its_options_and_not_of_those_of_the_command() -> N
 
     done = evalcase.evaluate(".", paid, max_cost_usd=0.5, concurrency=1)
     assert done.status == "stopped"
-    said = "the spending cap of 0.5 USD is reached; a higher one lets more trials start"
+    said = "the spending cap of 0.5 USD is reached; raise it to start more trials"
     assert done.notice == said
 
 

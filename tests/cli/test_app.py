@@ -175,12 +175,12 @@ def test_a_command_that_is_misspelt(typo: str, meant: str) -> None:
         (["run", "--model", "echo"], "Did you mean '--target'?"),
         (["run", "--filter", "x"], "Did you mean '--case'?"),
         (["run", "--max-samples", "3"], "Did you mean '--limit'?"),
-        (["run", "--config", "x"], "'--config'. evalcase.toml is found by itself"),
+        (["run", "--config", "x"], "'--config'. evalcase.toml is found automatically"),
         (["run", "--verbose"], "'--verbose'. evalcase report --case ID shows a case in full."),
         (["run", "-v"], "'-v'. evalcase report --case ID shows a case in full."),
         (["run", "--tiemout", "3"], "Did you mean '--timeout'?"),
         (["check", "--json"], "Did you mean '--format json'?"),
-        (["--target", "echo", "run"], "It stands after the command: evalcase run --target …"),
+        (["--target", "echo", "run"], "It goes after the command: evalcase run --target …"),
     ],
 )
 def test_what_others_call_commands_and_options(typed: list[str], hint: str) -> None:

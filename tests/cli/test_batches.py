@@ -121,12 +121,12 @@ def test_what_can_not_be_had_in_batches_is_refused_with_a_word(
     talk = {"id": "talk", "turns": [{"input": "a", "expected_output": "a"}]}
     project.suite(talk)
     done = run(project, "run")
-    assert (done.code, "a conversation can't be had in batches" in done.out) == (3, True)
+    assert (done.code, "a conversation can't be run in batches" in done.out) == (3, True)
     project.suite({"id": "a", "input": "hello", "criteria": "It greets."})
     config = CONFIG.format(kind="openai", url=service.url) + '\n[judge]\ntarget = "it"\n'
     project.configure(config)
     done = run(project, "run", "--target", "echo")
-    assert (done.code, "no judge can wait for" in " ".join(done.err.split())) == (2, True)
+    assert (done.code, "a judge can't wait for" in " ".join(done.err.split())) == (2, True)
     assert not service.batches
 
 

@@ -123,7 +123,7 @@ def test_nothing_rests_on_it(run: Project, words: tuple[str, ...]) -> None:
     break_off(run, "grade", "latest", "--grader", "contains: x")
     done = run.run(*words)
     assert (done.code, done.out) == (2, "")
-    assert f"was broken off ({SO_FAR})" in done.err
+    assert f"was interrupted ({SO_FAR})" in done.err
 
 
 def test_resume_finishes_it_and_grades_nothing_twice(run: Project) -> None:
@@ -132,7 +132,7 @@ def test_resume_finishes_it_and_grades_nothing_twice(run: Project) -> None:
     assert run.run("resume").code == 2  # the journal has no seal, and names code
     done = run.run("resume", "latest", "--trust")
     assert (done.code, run.calls()) == (1, asked)
-    assert "grading 2 was broken off, and goes on: 2 of 6 answers are graded" in done.err
+    assert "grading 2 was interrupted and continues: 2 of 6 answers are graded" in done.err
     # The third was under way when it was killed.
     assert run.calls("graded") == ["c0", "c1", "c2", "c2", "c3", "c4", "c5"]
     seen = told(run, "latest")
@@ -218,7 +218,7 @@ def test_an_end_that_says_completed_is_not_believed_of_it(run: Project) -> None:
         file.write(encode_row({"type": "end", "status": "completed", "trials": 6}))
     seen = told(run, "latest")
     assert (seen["status"], seen["grading"]["complete"]) == ("incomplete", False)
-    assert "grading 2 was broken off" in run.run("report", "latest").out
+    assert "grading 2 was interrupted" in run.run("report", "latest").out
 
 
 def test_a_run_that_goes_on_leaves_a_whole_grading_whole(run: Project) -> None:

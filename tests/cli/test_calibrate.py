@@ -133,7 +133,7 @@ def test_a_gate_looks_at_the_lower_bound(project: Project, least: str, code: int
     write_labels(project)
     done = project.run("calibrate", "--min-kappa", least)
     assert done.code == code
-    assert ("the interval of kappa begins below 0.62" in done.out) == bool(code)
+    assert ("the interval of kappa starts below --min-kappa 0.62" in done.out) == bool(code)
 
 
 def test_a_gate_is_not_met_by_labels_that_cannot_say(project: Project) -> None:
@@ -176,9 +176,9 @@ def test_which_grader_is_meant_can_be_said(project: Project) -> None:
 def test_without_labels_it_says_how_to_make_them(project: Project) -> None:
     done = project.run("calibrate")
     assert done.code == 2
-    assert "labels.jsonl is not there; `evalcase calibrate --label` makes it" in done.err
+    assert "labels.jsonl does not exist; `evalcase calibrate --label` creates it" in done.err
     done = project.run("calibrate", "--labels", "my own.jsonl")
-    assert "`evalcase calibrate --labels 'my own.jsonl' --label` makes it" in done.err
+    assert "`evalcase calibrate --labels 'my own.jsonl' --label` creates it" in done.err
 
 
 def test_a_grading_can_be_named(project: Project) -> None:
@@ -235,8 +235,8 @@ def test_one_can_go_back_and_what_is_said_last_counts(project: Project) -> None:
 
 def test_what_was_said_before_is_shown_and_a_wrong_key_is_told(project: Project) -> None:
     seen = label_with(project, b"p", b"b", b"x\x1b", b"f", b"b", b"s", b"q")
-    assert re.findall(r"you said (\w+); skip leaves it so", seen) == ["pass", "fail"]
-    assert "`x<U+001B>` is no answer to that: type p, f, s, b or q" in seen
+    assert re.findall(r"you said (\w+); skip keeps it", seen) == ["pass", "fail"]
+    assert "`x<U+001B>` is not an answer: type p, f, s, b or q" in seen
 
 
 def test_when_all_is_labelled_nobody_is_told_to_go_on(project: Project) -> None:

@@ -55,7 +55,7 @@ def test_errors_are_counted_by_the_files_that_they_are_in(tmp_path: Path) -> Non
     fine.write_text("- {input: hi, expected_output: hi}\n")
     (tmp_path / "b.eval.yaml").write_text("- {input: hi, expected_output: hi}\n")
     for text, last in (
-        ("", "all well: 2 cases in 2 files"),
+        ("", "no problems found: 2 cases in 2 files"),
         ("[targets.a]\nkind = 'command'\ncommand = ['no-such-program']\n", "2 cases in 2 files"),
         ("x = 1\n", "1 error in 1 file"),
     ):
@@ -65,7 +65,7 @@ def test_errors_are_counted_by_the_files_that_they_are_in(tmp_path: Path) -> Non
 
 def test_a_good_file(folder: Path) -> None:
     result = evalcase("check", "good.eval.yaml", cwd=folder)
-    assert result == (0, b"all well: 1 case in 1 file\n", b"")
+    assert result == (0, b"no problems found: 1 case in 1 file\n", b"")
 
 
 def test_a_bad_file_in_full(folder: Path) -> None:
@@ -195,7 +195,7 @@ def test_standard_input_is_yaml_unless_said(tmp_path: Path) -> None:
 
 def test_standard_input_among_files(folder: Path) -> None:
     result = evalcase("check", "good.eval.yaml", "-", "-", stdin=GOOD.encode(), cwd=folder)
-    assert result.out == "all well: 2 cases in 2 files\n"
+    assert result.out == "no problems found: 2 cases in 2 files\n"
 
 
 def test_standard_input_finds_files_in_the_current_folder(tmp_path: Path) -> None:

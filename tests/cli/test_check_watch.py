@@ -14,7 +14,7 @@ from tests.cli.pseudo_terminal import CTRL_C, PseudoTerminal
 
 GOOD = "- {id: a, input: hi, expected_output: x}\n"
 BAD = "- {id: a, input: 5, expected_output: x}\n"
-WAITING = "waiting for changes; Ctrl-C ends it\n"
+WAITING = "waiting for changes; press Ctrl-C to stop\n"
 
 
 def put(path: Path, text: str) -> None:
@@ -54,7 +54,7 @@ def test_it_checks_again_after_a_change_and_ends_with_the_code_of_the_last(tmp_p
     suite = tmp_path / "a.eval.yaml"
     suite.write_text(GOOD)
     watching = Watching(tmp_path)
-    assert watching.next_check() == f"all well: 1 case in 1 file\n\n{WAITING}"
+    assert watching.next_check() == f"no problems found: 1 case in 1 file\n\n{WAITING}"
     put(suite, BAD)
     second = watching.next_check()
     assert second.startswith("\nchanged: a.eval.yaml\n\na.eval.yaml:1:18: error[wrong-type]")
@@ -73,7 +73,7 @@ def test_what_a_suite_rests_on_is_watched_too(tmp_path: Path) -> None:
     (tmp_path / "evals" / "a.md").write_text("")
     assert "1 error in 1 file" in watching.next_check()
     put(tmp_path / "evalcase.toml", '[targets.bot]\nkind = "echo"\n')
-    assert "changed: evalcase.toml\n\nall well" in watching.next_check()
+    assert "changed: evalcase.toml\n\nno problems found" in watching.next_check()
     assert watching.interrupt() == 0
 
 
@@ -82,7 +82,9 @@ def test_on_a_terminal_the_screen_is_cleared(tmp_path: Path) -> None:
     terminal = PseudoTerminal(tmp_path, "check", "--watch")
     terminal.await_text("waiting for changes")
     put(tmp_path / "a.eval.yaml", GOOD)
-    terminal.await_text(r"\x1b\[2J.*changed: a.eval.yaml(.|\r|\n)*all well(.|\r|\n)*waiting")
+    terminal.await_text(
+        r"\x1b\[2J.*changed: a.eval.yaml(.|\r|\n)*no problems found(.|\r|\n)*waiting"
+    )
     terminal.type(CTRL_C)
     assert terminal.finish() == 0
 
@@ -99,9 +101,9 @@ def test_pauses_grow_with_what_a_look_takes(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--fix"], "--fix makes its own"),
-        (["--format", "json"], "and not json"),
-        (["-"], "is none"),
+        (["--fix"], "--watch and --fix can't be combined"),
+        (["--format", "json"], "only writes text, not json"),
+        (["-"], "needs files, not standard input"),
     ],
 )
 def test_what_makes_no_sense_beside_it_is_refused(arguments: list[str], words: str) -> None:

@@ -113,8 +113,8 @@ def test_runs_of_other_suites_say_which_each_has(project: Project) -> None:
         project.suite(case("a"), name=name)
     run_with(project, "b.eval.yaml", "c.eval.yaml", "d.eval.yaml", "e.eval.yaml", a="yes")
     assert compared(project)["differs"] == [
-        "4 cases only in head, which alone has b.eval.yaml, c.eval.yaml, d.eval.yaml and 1 more",
-        "1 case only in base, which alone has s.eval.yaml",
+        "4 cases only in head, the only one with b.eval.yaml, c.eval.yaml, d.eval.yaml and 1 more",
+        "1 case only in base, the only one with s.eval.yaml",
     ]
 
 
@@ -134,7 +134,7 @@ def test_other_expectations_are_said_before_any_number(project: Project) -> None
     run_with(project, a="yes", b="no")
     (remark,) = compared(project)["differs"]
     assert remark == (
-        "1 case graded by something else in head than in base (what is expected changed): b"
+        "1 case graded differently in head than in base (what is expected changed): b"
     )
 
 
@@ -162,7 +162,9 @@ def test_other_questions_are_said(project: Project) -> None:
     run_with(project, a="yes")
     project.suite({**case("a"), "input": "say yes"})
     run_with(project)
-    assert compared(project)["differs"] == ["1 case asked something else in head than in base: a"]
+    assert compared(project)["differs"] == [
+        "1 case asked a different question in head than in base: a"
+    ]
 
 
 def test_errored_trials_count_as_not_passed_and_are_said(project: Project) -> None:
@@ -237,7 +239,7 @@ def test_several_targets_of_one_run_each_have_their_sentence(project: Project) -
         "`echo` against `agent`: no significant difference.\n\n"
         f"run      {project.runs()[0].name}\n\n"
     )
-    assert "adjusted to 2 tests after Holm" in out
+    assert "Holm-adjusted for 2 tests" in out
     two = project.run("compare", "--targets", "agent", "other").out
     assert "note     not compared: `echo`" in two
 
@@ -246,7 +248,7 @@ def test_a_run_of_one_target_needs_another_run(project: Project) -> None:
     two_runs(project, {"a": "yes"}, {"a": "yes"})
     done = project.run("compare", "latest")
     assert done.code == 2
-    assert "name a second run" in done.err
+    assert "give a second run" in done.err
 
 
 def test_no_target_in_common(project: Project) -> None:
@@ -272,7 +274,7 @@ def test_two_gradings_of_one_run(project: Project) -> None:
     project.run("resume", "latest", env={"A": "no"})
     found = compared(project, "latest@1", "latest")
     assert names(found, "fixed") == ["a"]
-    assert "graded by something else" in found["differs"][0]
+    assert "graded differently" in found["differs"][0]
 
 
 def test_a_run_is_not_compared_with_itself(project: Project) -> None:
@@ -513,7 +515,7 @@ def test_a_case_that_head_skips_was_removed(project: Project) -> None:
     run_with(project, a="yes", b="no")
     done = project.run("compare", "--fail-on", "removed")
     assert done.code == 1
-    assert "removed: FAILED, 1 case is skipped in head, and not in base" in " ".join(
+    assert "removed: FAILED, 1 case is skipped in head but not in base" in " ".join(
         done.out.split()
     )
 
@@ -559,12 +561,12 @@ def test_a_gate_is_not_met_by_trials_while_cases_are_lost(project: Project) -> N
     )  # fmt: skip
     for _ in range(2):
         project.run("run", "--quiet", "--concurrency", "1")
-    fell = "by cases the pass rate fell from 50.0% to 0.0%"
+    fell = "the pass rate of cases fell from 50.0% to 0.0%"
     done = project.run("compare", "--fail-on", "worse", "--fail-on", "worse-than:0.9")
     told = " ".join(done.out.split())
     assert done.code == 1
     assert f"gate --fail-on worse: FAILED, {fell}, though not that of trials" in told
-    assert f"worse-than:0.9: passed, by trials; {fell}: `--measure cases` goes by those" in told
+    assert f"worse-than:0.9: passed, by trials; {fell}: `--measure cases` counts those" in told
     met = project.run("compare", "--fail-on", "worse", "--measure", "passed")
     assert met.code == 0
     assert f"gate --fail-on worse: passed, by trials; {fell}" in " ".join(met.out.split())

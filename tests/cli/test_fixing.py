@@ -18,10 +18,11 @@ def test_what_was_changed_is_shown_and_the_exit_code_is_that_of_what_is_left(
     done = evalcase("check", "--fix", cwd=tmp_path)
     assert (done.code, done.err, path.read_text()) == (0, "", MENDED)
     assert done.out == (
-        "a.eval.yaml:3:7: no → false\na.eval.yaml: 1 mistake mended\n\nall well: 1 case in 1 file\n"
+        "a.eval.yaml:3:7: no → false\na.eval.yaml: 1 mistake fixed\n\n"
+        "no problems found: 1 case in 1 file\n"
     )
     again = evalcase("check", "--fix", cwd=tmp_path)
-    assert (again.code, again.out) == (0, "all well: 1 case in 1 file\n")
+    assert (again.code, again.out) == (0, "no problems found: 1 case in 1 file\n")
 
 
 def test_what_is_left_is_shown_too(tmp_path: Path) -> None:
@@ -55,7 +56,7 @@ def test_a_link_out_of_the_project_is_not_written_through(tmp_path: Path) -> Non
 def test_standard_input_is_no_file(tmp_path: Path) -> None:
     done = evalcase("check", "--fix", "-", cwd=tmp_path, stdin=BROKEN.encode())
     assert (done.code, done.out) == (2, "")
-    assert "--fix writes files" in done.err
+    assert "--fix needs files" in done.err
 
 
 def test_a_file_that_can_not_be_written_is_told_and_still_checked(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_grading_by_other_graders_is_never_taken_for_the_runs_own(run: Project
     assert "grading 2 of 2, by --grader contains: o" in run.run("list").out
     assert json.loads(run.run("report", "--format", "json").out)["grading"] == told
     first = run.run("report", "latest@1")
-    assert "grading  1 of 2, by the suites as they were at first" in first.out
+    assert "grading  1 of 2, by the suites as they were at the start" in first.out
 
 
 def test_other_graders_also_take_the_place_of_criteria(project: Project) -> None:
@@ -128,7 +128,7 @@ def test_an_answer_to_another_question_is_not_graded(run: Project) -> None:
     )
     done = run.run("grade", "latest")
     assert (done.code, rows(run, "grading")) == (2, [])
-    assert "another question is asked by now by s.eval.yaml: two" in done.err
+    assert "the question has changed in s.eval.yaml: two" in done.err
 
 
 def test_without_its_suites_a_run_is_graded_by_its_record(run: Project) -> None:
@@ -176,7 +176,7 @@ def test_a_judge_is_asked_and_its_cost_is_kept_apart(run: Project) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["latest", "--recorded", "--suite", "x"], "both say which cases"),
+        (["latest", "--recorded", "--suite", "x"], "can't be combined"),
         (["latest@1"], "say --recorded"),
         (["nosuch"], "there is no run `nosuch`"),
         ([], "Missing argument 'RUN'. 'latest' is the newest one."),
@@ -213,7 +213,7 @@ def test_of_a_record_that_somebody_else_made_only_answers_are_graded_by_what_was
     data["about"]["options"].update(paths=["/nosuch"], targets=["stranger"], env_file="/nosuch")
     about.write_text(json.dumps(data))
     refused = run.run("grade", "latest")
-    assert (refused.code, "say --trust" in refused.err) == (2, True)
+    assert (refused.code, "add --trust" in refused.err) == (2, True)
     done = run.run("grade", "latest", "--grader", "contains: o", "--json")
     assert (done.code, done.counts()) == (0, {"passed": 2})
     (row,) = rows(run, "grading")
@@ -238,4 +238,4 @@ def test_code_that_only_a_record_names_is_not_run_where_a_grader_was_typed(run: 
 def test_a_folder_without_suites_points_at_the_record(run: Project) -> None:
     (run.path / "s.eval.yaml").unlink()
     done = run.run("grade", "latest")
-    assert (done.code, "--recorded grades by what the record holds" in done.err) == (2, True)
+    assert (done.code, "--recorded grades by the stored cases" in done.err) == (2, True)

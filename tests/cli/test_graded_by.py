@@ -59,21 +59,21 @@ def test_an_edit_of_what_a_judge_or_a_script_imports_is_an_edit_of_the_grading(
     graded.suite(case("a", **fields))
     assert graded.run_process("run", "--json").counts() == {"passed": 1}
     done = graded.run_process("resume", "latest", "--json")
-    assert (done.code, "is as it was" in done.err) == (0, True)
+    assert (done.code, "have not changed" in done.err) == (0, True)
     (graded.path / "helper.py").write_text("SAID = 'not_met'\n")
     graded.forget_calls()
     done = graded.run_process("resume", "latest", "--json")
     assert (done.code, done.counts(), graded.calls()) == (1, {"failed": 1}, [])
-    assert "those that are there are graded again" in done.err
+    assert "regrading stored answers" in done.err
 
 
 def test_options_of_a_judge_count_unless_they_only_say_how_it_is_asked(graded: Project) -> None:
     graded.suite(case("a", criteria="Is kind."))
     graded.run_process("run", "--quiet")
     configure(graded, f"{PYTHON}concurrency = 3\nrpm = 500\n")
-    assert "is as it was" in graded.run_process("resume", "latest").err
+    assert "have not changed" in graded.run_process("resume", "latest").err
     configure(graded, f"{PYTHON}stateless = true\n")
-    assert "graded again" in graded.run_process("resume", "latest").err
+    assert "regrading" in graded.run_process("resume", "latest").err
 
 
 def test_a_judge_whose_code_is_not_there_is_no_reason_to_stop_before_it_is_asked(

@@ -13,7 +13,7 @@ def test_every_grader_is_listed_with_when_it_passes(project: Project) -> None:
     listed = [line.split()[0] for line in done.out.partition("\n\n")[0].split("\n")
               if not line.startswith(" ")]  # fmt: skip
     assert listed == list_names("graders")
-    assert "options of every grader\n  name " in done.out
+    assert "options of all graders\n  name " in done.out
 
 
 def test_one_is_explained_by_what_it_declares(project: Project) -> None:
@@ -25,7 +25,7 @@ def test_one_is_explained_by_what_it_declares(project: Project) -> None:
     assert "  - length: {max: 50, unit: words}\n" in done.out
     for option in ("min", "max", "unit", "ignore_case"):
         assert f"\n  {option} " in done.out
-    assert "not and path, as\nothers do." in done.out
+    assert "not and path, like\nother graders." in done.out
 
 
 def test_options_within_options_are_shown(project: Project) -> None:

@@ -310,7 +310,7 @@ def test_what_can_not_be_made_a_case_is_named(tmp_path: Path) -> None:
     assert f"left out  {'ff' * 16}: it doesn't say what was asked\n" in result.err
     result = harvest(tmp_path, nothing)
     assert (result.code, result.out) == (2, "")
-    assert "has no trace that could be made a case; nothing was written" in result.err
+    assert "has no trace that can become a case; nothing was written" in result.err
 
 
 def test_nothing_is_overwritten_or_written_without_need(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_a_file_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "qa.eval.yaml").write_text("mine")
     result = import_in(tmp_path, *MAPPED, "-o", "qa.eval.yaml")
     assert result.code == 2
-    assert result.err == "evalcase: qa.eval.yaml exists already; nothing was written\n"
+    assert result.err == "evalcase: qa.eval.yaml already exists; nothing was written\n"
     assert (tmp_path / "qa.eval.yaml").read_text() == "mine"
 
 

@@ -65,7 +65,7 @@ def test_a_file_that_exists_is_named_and_nothing_is_written(tmp_path: Path, name
     path.write_text("mine")
     result = evalcase("init", cwd=tmp_path)
     assert (result.code, result.out) == (2, "")
-    assert f"{name} exists already" in result.err
+    assert f"{name} already exists" in result.err
     assert files(tmp_path) == [name]
     assert path.read_text() == "mine"
 

@@ -23,7 +23,7 @@ def judge(messages):
     return json.dumps(said)
 '''
 SHOWN = """\
-    `c2` not met: It goes on.; (1·1 + 3·0) ÷ 4 (scored 0.25, and 1 passes)
+    `c2` not met: It goes on.; (1·1 + 3·0) ÷ 4 (score 0.25, needs 1)
     met       kind: Is kind.
               It says please.
     not met   c2: Is short. (weight 3)
@@ -62,7 +62,7 @@ def test_a_judged_case_is_shown_criterion_by_criterion(judged: Project) -> None:
     judged.suite({"id": "a", "input": "hi", "rubrics": rubrics})
     judged.run("run")
     out = judged.run("report", "--case", "a").out
-    assert out.partition("by judge, 1 asked, ")[2].partition("\n")[2] == SHOWN
+    assert out.partition("by judge, 1 call, ")[2].partition("\n")[2] == SHOWN
 
 
 def test_votes_and_what_could_not_be_read_are_shown(judged: Project) -> None:
@@ -117,7 +117,7 @@ def test_a_judge_without_a_price_is_warned_of_where_there_is_a_spending_cap(
     judged: Project,
 ) -> None:
     judged.suite({"id": "a", "input": "cost 0.1", "criteria": "Is kind."})
-    said = "answers of `judge` come without a cost: the spending cap can't hold"
+    said = "answers of `judge` come without a cost: the spending cap can't be enforced"
     assert said not in judged.run("run").err
     capped = judged.run("run", "--max-cost", "5").err
     assert capped.count(said) == 1

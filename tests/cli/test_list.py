@@ -8,7 +8,7 @@ from tests.run.project import Gate, Project, case, cases
 
 def test_no_runs_yet(project: Project) -> None:
     done = project.run("list")
-    said = "no runs yet in .evalcase/runs; `evalcase run` makes one\n"
+    said = "no runs yet in .evalcase/runs; `evalcase run` creates one\n"
     assert (done.code, done.out) == (0, said)
 
 

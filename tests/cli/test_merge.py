@@ -117,13 +117,13 @@ def test_a_copy_of_a_shard_is_told_apart_by_its_place(suite: Project) -> None:
 
 def test_a_folder_without_runs_is_named(suite: Project) -> None:
     (suite.path / "shards").mkdir()
-    refuse(suite, 2, "the folder shards holds no runs")
+    refuse(suite, 2, "the folder shards has no runs")
 
 
 def test_a_run_that_is_no_shard_is_refused(suite: Project) -> None:
     run_shards(suite)
     other = suite.run("run", "--runs-dir", "shards", "--json").json["run"]
-    refuse(suite, 2, f"{other} is no shard")
+    refuse(suite, 2, f"{other} is not a shard")
 
 
 def test_shards_of_another_number_are_refused(suite: Project) -> None:
@@ -205,7 +205,7 @@ def test_a_case_in_the_wrong_shard_is_refused(suite: Project) -> None:
         about = json.loads((run / "run.json").read_text())
         about["about"]["options"]["selection"]["shard"]["number"] = number
         (run / "run.json").write_text(json.dumps(about))
-    refuse(suite, 2, "which was dealt to another shard")
+    refuse(suite, 2, "which belongs to another shard")
 
 
 def test_other_versions_are_a_warning(suite: Project) -> None:
@@ -388,7 +388,7 @@ def test_an_edit_that_decides_nothing_is_brought_up_to_date_too(project: Project
     project.suite(*cases(4), description="A word more.")
     run_shard(project, 2, 2)
     refuse(project, 2, "differ in suites")
-    assert "nothing is left to do" in resume(project, first).err
+    assert "nothing to do" in resume(project, first).err
     assert merge(project, "shards").code == 0
 
 

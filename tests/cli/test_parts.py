@@ -61,8 +61,8 @@ def test_a_part_is_compared_with_the_newest_run_that_was_to_have_its_cases(
     whole, _, part = (run.name for run in project.runs())
     assert names_of(project.run("compare", "--json").out) == [whole, part]
     said = " ".join(project.run("compare").out.split())
-    assert "base is the newest run before head that was to have its cases; 1 run of" in said
-    assert "head is of a part: 1 of 3 cases selected" in said
+    assert "base is the newest run before head of the same cases; 1 run of" in said
+    assert "head covers only a part: 1 of 3 cases selected" in said
     assert "not compared: 2 not selected in head" in said
     assert "removed" not in said
 
@@ -95,7 +95,7 @@ def test_where_no_run_has_the_cases_the_one_before_is_taken_and_it_is_said(
     run_with(project, "--case", "a", a="yes")
     run_with(project, a="yes", b="yes")
     said = " ".join(project.run("compare").out.split())
-    assert "base is of a part: 1 of 2 cases selected" in said
+    assert "base covers only a part: 1 of 2 cases selected" in said
     assert "not compared: 1 not selected in base" in said
     assert "added" not in said
 
@@ -107,5 +107,5 @@ def test_a_part_is_no_silence_for_a_gate(project: Project) -> None:
     done = project.run("compare", "--fail-on", "removed", "--fail-on", "broken")
     said = " ".join(done.out.split())
     assert done.code == 1
-    assert "removed: FAILED, 1 case is in base only: head is of a part, 1 of 2 cases" in said
+    assert "removed: FAILED, 1 case is only in base: head covers only a part, 1 of 2 cases" in said
     assert "broken: passed, no case is broken in the 1 of 2 cases that head has" in said

@@ -41,7 +41,7 @@ def test_it_says_first_what_it_would_do(project: Project, kept: list[str]) -> No
     first, last = done.out.splitlines()
     assert (first.split()[0], first.split()[-1]) == (kept[0], "completed")
     assert last.split(", ")[0] == "1 run"
-    assert last.endswith("would be removed; with --yes they are")
+    assert last.endswith("would be removed; add --yes to remove them")
     assert names_of(project) == kept
 
 
@@ -73,7 +73,7 @@ def test_a_run_that_can_be_gone_on_with_stays(project: Project, kept: list[str])
     journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
     done = project.run("prune", "--keep", "2", "--yes")
     (stays,) = (line for line in done.out.splitlines() if kept[0] in line)
-    assert stays.endswith("stays: it is not complete")
+    assert stays.endswith("kept: it is not complete")
     assert names_of(project) == [kept[0], *kept[2:]]
     project.run("prune", "--keep", "2", "--incomplete", "--yes")
     assert names_of(project) == kept[2:]
@@ -122,7 +122,7 @@ def test_the_rest_of_an_interrupted_removal_is_swept_away(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "say what is to stay"),
+        ([], "say what to keep"),
         (["--older-than", "30"], "write it as 30d"),
         (["--older-than", "d"], "write it as 30d"),
         (["--keep", "-1"], "keep"),

@@ -84,7 +84,7 @@ def test_the_summary_shows_what_was_asked_expected_and_said(agents: Project) -> 
         "",
         "failed s.eval.yaml: rude",
         "  input     Now!",
-        "  python:agent:polite: the function said no (scored 0)",
+        "  python:agent:polite: the function returned False (score 0)",
         "  expected  Now!",
     ]
     assert done.out.splitlines()[16] == "  answer    Now!"
@@ -118,7 +118,7 @@ def test_trials_that_errored_in_a_case_that_passed_are_told(project: Project) ->
     project.suite(case("shaky", "once", repeat={"times": 2, "pass_rate": 0.5}))
     done = project.run("run", "--concurrency", "1")
     assert done.code == 3
-    assert "errored  trials of shaky, passed all the same: ValueError: the first time" in done.out
+    assert "errored  trials of shaky, passed anyway: ValueError: the first time" in done.out
     assert "--retry-errored" in done.out
 
 
@@ -217,7 +217,7 @@ def test_a_run_can_be_named_by_a_part_that_no_other_has(project: Project) -> Non
         ("previous", "there is no previous run in"),
         ("latest@2", "has 1 grading: there is no 2"),
         ("latest@0", "has 1 grading: there is no 0"),
-        ("./evals", "./evals is no run: it has no run.json"),
+        ("./evals", "./evals is not a run: it has no run.json"),
     ],
 )
 def test_a_run_that_is_not_there_is_an_error_that_names_the_nearest(
@@ -239,13 +239,13 @@ def test_a_part_that_several_runs_have_names_them(project: Project) -> None:
     project.run("run", "--quiet")
     done = project.run("report", "-")
     assert done.code == 2
-    assert "is a part of several runs" in done.err
+    assert "matches several runs" in done.err
     assert all(run.name in done.err for run in project.runs())
 
 
 def test_without_any_run_the_report_says_how_to_make_one(project: Project) -> None:
     done = project.run("report")
-    assert (done.code, "`evalcase run` makes one" in done.err) == (2, True)
+    assert (done.code, "`evalcase run` creates one" in done.err) == (2, True)
 
 
 def test_one_case_in_full(agents: Project) -> None:
@@ -290,7 +290,7 @@ def test_one_case_shows_every_target_and_repeat_with_its_attempts(project: Proje
         "passed at agent (2 of 2 passed, all needed)", "passed at other (2 of 2 passed, all needed)"
     ]  # fmt: skip
     assert sum("2 attempts" in line for line in lines) == 1
-    assert sum("try 1     http: busy" in line for line in lines) == 1
+    assert sum("attempt 1 http: busy" in line for line in lines) == 1
     assert sum("in trial 2" in line for line in lines) == 2
 
 
@@ -456,7 +456,7 @@ def test_an_interrupted_run_is_shown_as_far_as_it_came(project: Project) -> None
     assert "3 passed, 1 unfinished, pass rate 100.0% (43.9–100.0%)\n" in done.out, (
         "how long it took is unknown"
     )
-    assert "stopped  killed, or still running, with 4 of 5 trials finished and kept" in done.out
+    assert "stopped  killed, or still running, with 4 of 5 trials finished and stored" in done.out
     assert next_of(done) == ["resume"]
     rows = trials(project.run("report", "--format", "jsonl", "--verdict", "unfinished"))
     assert [(row["case"], row["case_verdict"]) for row in rows] == [("four", None)]
@@ -481,7 +481,7 @@ def test_an_earlier_grading_can_be_looked_at(project: Project) -> None:
     assert "1 passed" in newest.out
     assert "grading  2 of 2, by the suites as they were" in newest.out
     assert "1 failed" in first.out
-    assert "grading  1 of 2, by the suites as they were at first" in first.out
+    assert "grading  1 of 2, by the suites as they were at the start" in first.out
     assert "  ok         │ yes" in first.out
     (row,) = trials(project.run("report", "latest@1", "--format", "jsonl"))
     assert (row["verdict"], row["expected_output"][0]["content"]) == ("failed", "ok")
@@ -755,7 +755,7 @@ def test_each_turn_that_failed_is_shown_with_what_was_said_in_it(agents: Project
         "  expected   │ got",
         "  hello      │ 1",
         "  turn 3    bye",
-        '  contains: "farewell" not found in "5" (scored 0)',
+        '  contains: "farewell" not found in "5" (score 0)',
         "  answer    5",
         "",
     ]
@@ -777,7 +777,7 @@ def test_a_mean_below_the_threshold_is_told_with_its_sum(agents: Project) -> Non
     assert "  mean      0.7499 of 0.75 needed: (0.7499 + 0.7499) ÷ 2\n" in out
     shown = agents.run("report", "--case", "w").out
     assert "  mean      0.25 of 0.8 needed: (1 × 1 + 3 × 0) ÷ 4\n" in shown
-    said = "  mean      0.50 of 0.2 needed: (1 + 0) ÷ 2; `equals` is required, and failed\n"
+    said = "  mean      0.50 of 0.2 needed: (1 + 0) ÷ 2; `equals` is required and failed\n"
     assert said in out
 
 

@@ -115,7 +115,7 @@ def test_with_nothing_to_do_the_newest_run_is_shown_with_its_exit_code(
     project.forget_calls()
     done = project.run("resume", *retry)
     assert (done.code, project.calls()) == (code, [])
-    assert "nothing is left to do" in done.err
+    assert "nothing to do" in done.err
     assert f"{2 - code} passed" in done.out
     assert project.run("resume", *retry, "--json").json["failed"] == code
 
@@ -129,8 +129,8 @@ def test_without_a_name_the_newest_run_is_graded_again_if_its_suite_was_edited(
     project.suite(case("one", expected_output="ok"), case("two"))
     done = project.run("resume", "--json")
     assert (done.code, done.counts(), project.calls()) == (0, {"passed": 2}, [])
-    assert "graded again" in done.err
-    assert "nothing is left to do" in project.run("resume").err, "the grading is of these suites"
+    assert "regrading stored answers" in done.err
+    assert "nothing to do" in project.run("resume").err, "the grading is of these suites"
     project.suite(case("one", expected_output="no"), case("two"))
     done = project.run("resume", "--retry-errored", "--json")
     assert (done.code, project.calls()) == (1, []), "edited back"
@@ -145,11 +145,11 @@ def test_a_complete_run_is_gone_on_with_alike_whether_it_is_named_or_not(
     assert project.run("run", "--quiet").code == 0
     project.forget_calls()
     done = project.run("resume", *name)
-    assert (done.code, "nothing is left to do: " in done.err) == (0, True)
+    assert (done.code, "nothing to do: " in done.err) == (0, True)
     (project.path / "own.py").write_text("def fine(text):\n    return 'not at all'\n")
     done = project.run("resume", *name)
     assert (done.code, project.calls()) == (1, [])
-    assert "graded again" in done.err
+    assert "regrading stored answers" in done.err
     assert "nothing is left" not in done.err
     suite.unlink()
     done = project.run("resume", *name)
@@ -209,7 +209,7 @@ def test_an_edited_case_is_named(project: Project) -> None:
     project.run("run", "--quiet")
     project.suite(case("a"), case("b"))
     done = project.run("resume", project.runs()[0].name)
-    assert "case b was changed" in done.err
+    assert "case b changed" in done.err
     assert "case a" not in done.err
 
 
@@ -289,9 +289,9 @@ def test_what_left_the_suite_is_not_counted_as_planned(project: Project, gate: G
     gate.let_go()
     done = finish(process)
     assert done.code == 130
-    assert "interrupted, with 2 of 4 trials finished and kept" in " ".join(done.out.split())
+    assert "interrupted, with 2 of 4 trials finished and stored" in " ".join(done.out.split())
     told = " ".join(project.run("report").out.split())
-    assert "interrupted, with 2 of 4 trials finished and kept" in told
+    assert "interrupted, with 2 of 4 trials finished and stored" in told
     assert "incomplete, 2 of 4 trials" in " ".join(project.run("list").out.split())
 
 
@@ -403,12 +403,12 @@ def test_a_run_of_one_s_own_may_lie_elsewhere(
 
 REFUSAL = """\
 evalcase: {run} was not made by you on this machine and in this folder, or was changed since
-to go on with it would use:
+continuing it would use:
   target    command:touch ran
   env file  some.env
   folder    .
   path      s.eval.yaml
-nothing of that was done; if you trust it, say --trust
+nothing was done; if you trust it, add --trust
 """
 
 
@@ -456,7 +456,7 @@ def test_without_a_key_a_run_goes_on_and_says_what_resuming_takes(
         (state / "evalcase").mkdir(parents=True)
         (state / "evalcase" / "key").write_bytes(bytes(32))
         (state / "evalcase" / "key").chmod(0o644)
-    said = "evalcase can't know your runs again: "
+    said = "evalcase can't recognise your runs: "
     project.suite(case("a"), case("b", "once"))
     done = project.run("run", "--target", "echo", "--json", env=env)
     assert (done.code, done.err) == (1, ""), "nothing is left that could be resumed"
@@ -517,7 +517,7 @@ def test_a_record_of_a_run_that_was_begun_in_a_folder_that_is_gone(
     data["about"]["cwd"] = folder
     path.write_text(json.dumps(data))
     done = project.run("resume", project.runs()[0].name, "--trust")
-    assert (done.code, "begun in a folder that is gone" in done.err) == (3, True)
+    assert (done.code, "started in a folder that no longer exists" in done.err) == (3, True)
 
 
 def test_what_was_spent_before_counts_towards_the_cap(project: Project) -> None:
@@ -541,7 +541,7 @@ def test_a_target_that_is_configured_otherwise_is_named(project: Project) -> Non
         'target = "agent"\n[targets.agent]\nkind = "python"\nfunction = "agent:other"\n'
     )
     done = project.run("resume", project.runs()[0].name, "--json")
-    assert "target `agent` was changed since the run was begun: its configuration" in done.err
+    assert "target `agent` changed since this run started: its configuration" in done.err
 
 
 def test_a_run_whose_last_trial_reaches_the_cap_is_complete(project: Project) -> None:

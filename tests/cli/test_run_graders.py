@@ -31,7 +31,7 @@ def test_what_graders_ask_is_counted_apart_and_once(project: Project) -> None:
     assert project.run("resume", "latest", "--json").json["grading_usd"] == 0.5
     shown = project.run("report").out
     assert "$3.0000" in shown
-    assert "$0.5000 more for grading" in shown
+    assert "grading $0.5000" in shown
     rows = project.rows()
     assert [grade["cost_usd"] for row in rows for grade in row.get("grades", ())[:1]] == [
         0.25,
@@ -54,14 +54,14 @@ def test_the_configuration_says_how_long_graders_may_take(project: Project) -> N
     project.suite(case("a"), graders=["python:asking:never"])
     done = project.run("run")
     assert done.code == 3
-    assert "gave no grade within 0.05 s" in done.out
+    assert "returned no grade within 0.05 s" in done.out
 
 
 def test_a_grader_s_own_limit_counts_more(project: Project) -> None:
     judged(project, settings="grader_timeout_s = 60\n")
     graders = [{"type": "python", "value": "asking:never", "timeout_s": 0.02}]
     project.suite(case("a"), graders=graders)
-    assert "gave no grade within 0.02 s" in project.run("run").out
+    assert "returned no grade within 0.02 s" in project.run("run").out
 
 
 DATA = """\

@@ -19,7 +19,7 @@ def test_ctrl_c_lets_finish_what_is_running(project: Project, gate: Gate) -> Non
     process = project.start("run", "--concurrency", "2", env={"GATED": "1"})
     under_way = list(gate.await_calls(2))
     interrupt(process)
-    await_notice(process, "finishing what is running")
+    await_notice(process, "finishing running trials")
     gate.let_go(2)
     done = finish(process)
     assert done.code == 130

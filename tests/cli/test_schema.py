@@ -80,4 +80,4 @@ def test_the_schema_of_the_file_beside_jsonl() -> None:
 def test_one_schema_is_printed_at_a_time() -> None:
     result = evalcase("schema", "--sidecar", "--config")
     assert (result.code, result.out) == (2, "")
-    assert "one at a time" in result.err
+    assert "can't be combined" in result.err

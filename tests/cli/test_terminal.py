@@ -101,11 +101,11 @@ def test_ctrl_c_lets_finish_and_leaves_a_clean_screen(project: Project, gate: Ga
     assert terminal.finish() == 130
     lines = [line for line in terminal.screen() if not line.startswith(("slowest", "latency"))]
     assert lines == [
-        "Ctrl-C: finishing what is running; once more to stop now",
+        "Ctrl-C: finishing running trials; press it again to stop now",
         "",
         "2 passed, 4 not run, pass rate 100.0% (34.2–100.0%), 0.1 s",
         "record   .evalcase/runs/RUN",
-        "stopped  interrupted, with 2 of 6 trials finished and kept",
+        "stopped  interrupted, with 2 of 6 trials finished and stored",
         "next     evalcase resume RUN",
         "",
     ]
@@ -116,16 +116,16 @@ def test_ctrl_c_twice_leaves_a_clean_screen(project: Project, gate: Gate) -> Non
     terminal = PseudoTerminal(project.path, "run", "--concurrency", "2", env={"GATED": "1"})
     gate.await_calls(2)
     terminal.type(CTRL_C)
-    terminal.await_text("once more")
+    terminal.await_text("press it again")
     terminal.type(CTRL_C)
     assert terminal.finish() == 130
     assert terminal.screen() == [
-        "Ctrl-C: finishing what is running; once more to stop now",
+        "Ctrl-C: finishing running trials; press it again to stop now",
         "stopping now",
         "",
         "6 not run, 0.1 s",
         "record   .evalcase/runs/RUN",
-        "stopped  interrupted, with 0 of 6 trials finished and kept",
+        "stopped  interrupted, with 0 of 6 trials finished and stored",
         "next     evalcase resume RUN",
         "",
     ]

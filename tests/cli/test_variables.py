@@ -139,7 +139,7 @@ def test_the_name_of_a_case_that_has_only_variants_is_told(suite: Project) -> No
     suite.run("run", "s.eval.yaml")
     for command in (["run", "s.eval.yaml", "--case", "w"], ["report", "--case", "w"]):
         done = suite.run(*command)
-        assert (done.code, "only variants of it: say `w:*`" in done.err) == (2, True), done.err
+        assert (done.code, "it only has variants: use `w:*`" in done.err) == (2, True), done.err
     assert "w:x=a" in suite.run("report", "--case", "w:*").out
 
 

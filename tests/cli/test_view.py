@@ -229,7 +229,7 @@ def test_a_browser_is_opened_at_the_address(project: Project) -> None:
     process = project.start("view", env={"BROWSER": f"{program} %s"})
     assert process.stdout is not None
     address, rest = (process.stdout.readline() for _ in range(2))
-    assert rest == b"Ctrl-C ends it\n"
+    assert rest == b"press Ctrl-C to stop\n"
     assert opened.read_bytes() == address
     process.send_signal(signal.SIGINT)
     assert finish(process).code == 0

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,15 @@ from docs.regenerate import ROOT
 
 EXAMPLE = ROOT / "examples" / "13-in-ci"
 WORKFLOW = EXAMPLE / ".github" / "workflows" / "evals.yml"
+COMPARING = WORKFLOW.with_name("compare.yml")
+ON_MAIN = {"github.ref == 'refs/heads/main'"}
+IN_A_PULL_REQUEST = {"github.event_name == 'pull_request'"}
+ALWAYS = "success() || failure()"
 INSTALL = 'pip install "evalcase @ git+ADDRESS"'
 
 
-def steps() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = yaml.safe_load(WORKFLOW.read_text())["jobs"]["evals"]["steps"]
+def steps(workflow: Path = WORKFLOW) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = yaml.safe_load(workflow.read_text())["jobs"]["evals"]["steps"]
     return found
 
 
@@ -33,14 +38,18 @@ def checkout(tmp_path: Path) -> Path:
     return folder
 
 
-def run_steps(folder: Path, summary: Path) -> list[tuple[str, int, str]]:
-    """Run the steps as a runner does: a shell that stops at the first error, each by itself."""
+def run_steps(
+    folder: Path, summary: Path, workflow: Path = WORKFLOW, holds: Collection[str] = ()
+) -> list[tuple[str, int, str]]:
+    """Run the steps as a runner does: a shell that stops at the first error, each by itself. Of
+    conditions other than that on failures, those hold that are given."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     env = {"PATH": path, "GITHUB_STEP_SUMMARY": str(summary), "HOME": str(folder.parent)}
     done, failed = [], False
-    for step in steps():
-        script = step.get("run", INSTALL)
-        if script == INSTALL or (failed and "if" not in step):
+    for step in steps(workflow):
+        script, condition = step.get("run", INSTALL), step.get("if", "success()")
+        runs = condition == ALWAYS or (not failed and condition in {"success()", *holds})
+        if script == INSTALL or not runs:
             continue
         shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
         result = subprocess.run(
@@ -77,6 +86,42 @@ def test_what_the_workflow_keeps_is_what_it_made() -> None:
     (kept,) = [step for step in steps() if "upload-artifact" in step.get("uses", "")]
     assert kept["with"]["path"].split() == ["evals.xml", "evals.html", ".evalcase/runs"]
     assert kept["with"]["include-hidden-files"] is True
+
+
+def test_a_pull_request_is_compared_with_what_main_has_kept(checkout: Path, tmp_path: Path) -> None:
+    summary = tmp_path / "summary.md"
+    ran, written = run_steps(checkout, summary, COMPARING, ON_MAIN)
+    assert (ran[:2], written[:2]) == (("Run the evals", 0), ("Write the baseline", 0))
+    _, compared = run_steps(checkout, summary, COMPARING, IN_A_PULL_REQUEST)
+    assert compared[1] == 0
+    assert "--fail-on broken: passed" in compared[2]
+    assert "3 cases compared: 0 fixed, 0 broken" in summary.read_text()
+
+
+def test_a_pull_request_that_breaks_a_case_fails(checkout: Path, tmp_path: Path) -> None:
+    run_steps(checkout, tmp_path / "summary.md", COMPARING, ON_MAIN)
+    agent = checkout / "desk.py"
+    agent.write_text(agent.read_text().replace("30 days", "90 days"))
+    ran, compared = run_steps(checkout, tmp_path / "summary.md", COMPARING, IN_A_PULL_REQUEST)
+    assert (ran[1], compared[1]) == (0, 1)
+    assert "--fail-on broken: FAILED, 1 case is broken" in compared[2]
+
+
+def test_a_run_that_errors_is_never_compared_nor_kept(checkout: Path, tmp_path: Path) -> None:
+    (checkout / "desk.py").write_text("def answer(question): raise ValueError")
+    for holds in (ON_MAIN, IN_A_PULL_REQUEST):
+        (ran,) = run_steps(checkout, tmp_path / "summary.md", COMPARING, holds)
+        assert ran[1] != 0
+
+
+def test_what_main_keeps_is_what_a_pull_request_fetches() -> None:
+    by_name = {step.get("name", ""): step for step in steps(COMPARING)}
+    fetched, kept = by_name["Fetch the baseline"], by_name["Keep the baseline"]
+    assert fetched["with"]["path"] == kept["with"]["path"] == "main.jsonl"
+    assert kept["with"]["key"].startswith(fetched["with"]["restore-keys"])
+    assert fetched["with"]["key"].startswith(fetched["with"]["restore-keys"])
+    conditions = {step["if"] for step in steps(COMPARING) if "if" in step}
+    assert conditions == ON_MAIN | IN_A_PULL_REQUEST
 
 
 def test_hooks_name_commands_that_take_files(tmp_path: Path) -> None:

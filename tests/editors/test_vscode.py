@@ -97,4 +97,4 @@ def test_the_matchers_match_what_check_writes(tmp_path: Path, number: int) -> No
 def test_the_matchers_know_when_a_check_begins_and_ends(number: int) -> None:
     background = matchers()[number]["background"]
     assert re.search(background["beginsPattern"], "changed: a.eval.yaml")
-    assert re.search(background["endsPattern"], "waiting for changes; Ctrl-C ends it")
+    assert re.search(background["endsPattern"], "waiting for changes; press Ctrl-C to stop")

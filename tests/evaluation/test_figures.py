@@ -37,7 +37,9 @@ def test_clusters_and_the_exact_interval(done: Evaluated) -> None:
 
 
 def test_what_a_run_hasn_t_got_is_raised(done: Evaluated) -> None:
-    with pytest.raises(ConfigError, match=r"no case has anything at `metadata\.colour`"):
+    with pytest.raises(ConfigError, match=r"no case has a value at `metadata\.colour`"):
         evalcase.figures(done, cluster="metadata.colour")
-    with pytest.raises(ConfigError, match="pass@3 needs 3 trials, and some cases were tried once"):
+    with pytest.raises(
+        ConfigError, match="pass@3 needs 3 trials, but some cases have only 1 trial"
+    ):
         evalcase.figures(done, pass_at=[3])

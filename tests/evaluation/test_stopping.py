@@ -258,4 +258,4 @@ def test_bounds_that_are_disproved_decide_nothing() -> None:
         stopping.look(result(trial, "failed"))
     said = stopping.conclude()
     assert stopping.decision is None
-    assert "disprove" in said
+    assert "contradict" in said

@@ -27,7 +27,7 @@ def test_fault_02_ctrl_c_once_finishes_what_runs_and_gives_up_what_only_waits(
     process = project.start("run", "--target", "python:agent:busy", "--concurrency", "2")
     gate.await_calls(1)
     interrupt(process)
-    await_notice(process, "finishing what is running")
+    await_notice(process, "finishing running trials")
     gate.let_go(5)
     done = finish(process)
     assert done.code == 130
@@ -45,7 +45,7 @@ def test_fault_02_ctrl_c_twice_ends_commands_at_once_and_leaves_a_valid_run(
     process = project.start("run", "--target", f"command:{sys.executable} -S hang.py")
     alive.await_number(2)
     interrupt(process)
-    await_notice(process, "finishing what is running")
+    await_notice(process, "finishing running trials")
     interrupt(process)
     done = finish(process)
     alive.await_none()
@@ -66,7 +66,7 @@ def test_fault_02_ctrl_c_twice_stops_a_grader_that_hangs(
     process = project.start("run")
     gate.await_calls(1)
     interrupt(process)
-    await_notice(process, "finishing what is running")
+    await_notice(process, "finishing running trials")
     interrupt(process)
     assert finish(process).code == 130
     assert project.verdicts() == {}
@@ -83,7 +83,7 @@ def test_fault_02_ctrl_c_while_resuming_leaves_a_run_that_can_be_resumed(
         process = project.start(command, *options, env={"GATED": "1"})
         gate.await_calls(1)
         interrupt(process)
-        await_notice(process, "finishing what is running")
+        await_notice(process, "finishing running trials")
         gate.let_go()
         assert finish(process).code == 130
         assert len(project.verdicts()) == expected

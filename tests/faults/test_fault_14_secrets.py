@@ -268,7 +268,7 @@ def test_fault_14_an_answer_is_graded_with_its_secret_and_recorded_without(
     again = run(project, "resume", "latest")
     assert (again.code, project.calls()) == (0, [])
     shown = run(project, "report", "--case", "one")
-    assert "(a secret was taken out of it; it was graded with it)" in shown.out
+    assert "(stored without a secret; it was graded with it)" in shown.out
 
 
 def test_fault_14_an_answer_without_its_secret_is_not_graded_again_but_asked_for(
@@ -564,3 +564,36 @@ def test_fault_14_keys_of_an_environment_file_are_secrets_by_their_names(project
     written = (project.runs()[0] / "journal.jsonl").read_text()
     assert "***MY_API_KEY*** ***DB_PASSWORD*** eu-central-17" in written
     assert "abcdefgh" not in written
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "http://me:hunter2-hunter2@127.0.0.1:9/x",
+        "htp://me:hunter2-hunter2@127.0.0.1:9/x",
+        "me:hunter2-hunter2@127.0.0.1:9",
+        "http://127.0.0.1:9/x?accessToken=hunter2-hunter2",
+        "openai:m@http://me:hunter2-hunter2@127.0.0.1:9",
+        "replay:http://me:hunter2-hunter2@127.0.0.1:9/x",
+    ],
+)
+def test_fault_14_a_password_that_was_typed_is_not_shown(project: Project, typed: str) -> None:
+    project.suite(case("a"))
+    done = run(project, "run", "--target", typed)
+    assert (done.code, "hunter2" in done.out + done.err) == (2, False)
+    project.suite({"id": "a", "input": "x", "expected_output": "x", "target": typed})
+    project.configure(f'target = "{typed}"\n')
+    done = run(project, "check")
+    assert (done.code, "hunter2" in done.out + done.err) == (2, False)
+
+
+@pytest.mark.parametrize("header", ["Authorization", "x-api-key", "Cookie", "X-AccessToken"])
+def test_fault_14_a_key_in_a_header_is_refused_and_not_shown(project: Project, header: str) -> None:
+    project.suite(case("a"))
+    table = f'kind = "http"\nurl = "http://127.0.0.1:9"\nheaders = {{"{header}" = "%s"}}\n'
+    project.configure("[targets.a]\n" + table % "Bearer hunter2-hunter2")
+    done = run(project, "check")
+    assert (done.code, "hunter2" in done.out + done.err) == (2, False)
+    assert "let `header_env` name the variable" in done.out
+    project.configure("[targets.a]\n" + table % "Bearer not-needed")
+    assert run(project, "check").code == 0

@@ -224,7 +224,7 @@ READERS = [
     ["report", "latest", "--case", "c0"], ["compare", "base", "latest"], ["list"],
     ["list", "--json"], ["merge", "latest", "--partial", "--json"],
 ]  # fmt: skip
-CRASH = "this is a bug of evalcase"
+CRASH = "this is a bug in evalcase"
 
 
 def check_readers(project: Project, run: Path) -> list[list[str]]:

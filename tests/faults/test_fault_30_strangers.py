@@ -359,7 +359,7 @@ def test_fault_30_a_recorded_case_names_no_code_that_grades(scene: Scene) -> Non
         '  grader    {"type":"all","value":[{"type":"script","value":["touch","pwned"]}]}',
         '  grader    {"type":"judge","value":"right","target":"command:touch pwned"}',
         '  grader    {"type":"judge","value":"ok","panel":["echo","agent","command:touch pwned"]}',
-        "nothing of that was done; if you trust the record, say --trust",
+        "nothing was done; if you trust the record, add --trust",
     ]
     with watching(scene.outside) as witness:
         scene.project.run("grade", own.name, "--recorded", "--trust")

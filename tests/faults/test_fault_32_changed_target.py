@@ -12,7 +12,7 @@ import pytest
 
 from tests.run.project import CONFIG, Done, Project, case, cases
 
-TEXT = "mixed    answers from before and after a change of `agent`"
+TEXT = "mixed    answers from before and after `agent` changed"
 
 
 def begun(project: Project, *arguments: str) -> None:
@@ -29,7 +29,7 @@ def test_fault_32_an_edit_of_the_agent_is_told_and_marks_the_run_everywhere(
     project.add_to_agent("# another version")
     done = project.run("resume")
     assert done.code == 0
-    assert "target `agent` was changed since the run was begun: its code" in done.err
+    assert "target `agent` changed since this run started: its code" in done.err
     assert TEXT in done.out
     assert TEXT in project.run("report").out
     assert "mixed" in project.run("list").out
@@ -42,7 +42,7 @@ def test_fault_32_an_edit_of_the_agent_is_told_and_marks_the_run_everywhere(
     again = project.run("resume", "latest", "--json")
     assert again.json["mixed"] == ["agent"]
     (only,) = again.err.splitlines()
-    assert only.startswith("nothing is left to do: "), "the change was told before"
+    assert only.startswith("nothing to do: "), "the change was told before"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_fault_32_another_configuration_counts_but_not_how_many_at_once(project:
     project.configure(CONFIG.replace("agent:answer", "agent:other"))
     done = project.run("resume", "--json")
     assert done.json["mixed"] == ["agent"]
-    assert "was changed since the run was begun: its configuration" in done.err
+    assert "changed since this run started: its configuration" in done.err
 
 
 def test_fault_32_more_workers_are_the_same_agent(project: Project) -> None:
@@ -130,9 +130,9 @@ def test_fault_32_nothing_asked_is_nothing_mixed(project: Project) -> None:
     done = project.run("resume", "latest", "--json")
     assert (done.code, done.json["mixed"]) == (0, [])
     warned, told = done.err.splitlines()
-    assert warned.endswith("target `agent` was changed since the run was begun: its code")
-    assert told.startswith("nothing is left to do: ")
-    assert "Its answers are of `agent` before the change; `evalcase run` asks anew" in told
+    assert warned.endswith("target `agent` changed since this run started: its code")
+    assert told.startswith("nothing to do: ")
+    assert "Its answers are of `agent` before the change; `evalcase run` asks again" in told
     assert "is as it was" not in told
 
 

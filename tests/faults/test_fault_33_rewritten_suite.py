@@ -72,7 +72,7 @@ def test_fault_33_it_is_noticed_and_the_run_stops(project: Project, big: Path, h
     assert 20 <= done.json["total"] < COUNT
     assert all(row["case"].startswith("c") for row in project.rows())
     shown = project.run("report").out
-    assert "big.eval.jsonl was changed while it was run" in shown
+    assert "big.eval.jsonl changed while it was run" in shown
     assert "next     evalcase resume" in shown
     big.write_text(lines())
     meddling(project, "pass")
@@ -151,7 +151,7 @@ def test_fault_33_a_small_suite_that_is_rewritten_is_noticed_too(
     done = project.run("run", "--json", *command)
     assert (done.code, done.json["status"]) == (3, "stopped")
     assert len(project.calls()) <= min(count, 60)
-    assert f"s.eval.{ending} was changed while it was run" in project.run("report", "latest").out
+    assert f"s.eval.{ending} changed while it was run" in project.run("report", "latest").out
     done = project.run("resume", "--json")
     assert (done.code, done.counts()) == (1, {"failed": count})
 
@@ -187,4 +187,4 @@ def test_fault_33_files_that_cases_are_made_of_are_looked_at_too(
         (project.path / "s.eval.jsonl").write_text(json.dumps(case) + "\n")
     done = project.run("run", "--json", "--target", "python:agent:editing", "--concurrency", "1")
     assert (done.code, done.json["status"]) == (3, "stopped")
-    assert f"{name} was changed while it was run" in project.run("report", "latest").out
+    assert f"{name} changed while it was run" in project.run("report", "latest").out

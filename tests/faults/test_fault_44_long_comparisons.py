@@ -42,7 +42,7 @@ def test_fault_44_a_long_comparison_is_ended_by_its_limit(project: Project, name
     project.suite({**long, "input": text, "expected_output": None}, case("well"))
     done = project.run("run", "--json")
     assert (done.code, done.counts()) == (3, {"passed": 1, "errored": 1})
-    assert "gave no grade within 0.01 s" in str(project.rows())
+    assert "returned no grade within 0.01 s" in str(project.rows())
 
 
 NODE = {"$ref": "#/$defs/node"}

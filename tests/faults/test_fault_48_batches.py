@@ -20,7 +20,9 @@ def test_fault_48_ctrl_c_leaves_the_batch_and_says_how_to_go_on(
     process.send_signal(signal.SIGINT)
     done = finish(process)
     assert done.code == 130
-    assert "batch batch_1 goes on by itself: `evalcase resume " in done.err.replace("\n", " ")
+    assert "batch batch_1 goes on without evalcase: `evalcase resume " in done.err.replace(
+        "\n", " "
+    )
     service.ends.set()
     done = run(project, "resume", "--json")
     assert (done.code, done.json["passed"], len(service.batches)) == (0, 5, 1), done.err
@@ -81,4 +83,4 @@ def test_fault_48_a_batch_that_the_service_has_forgotten_is_sent_again(
     service.ends.set()
     done = run(project, "resume", "--json")
     assert (done.code, done.json["passed"]) == (0, 5), done.err
-    assert "batch batch_1 is gone" in done.err
+    assert "batch batch_1 no longer exists" in done.err

@@ -85,7 +85,7 @@ def test_fault_50_resume_says_that_a_conversation_was_broken_off(talking: Projec
     done = talking.run("resume", "latest")
     assert done.code == 0
     said = " ".join(done.err.split())
-    assert "the conversation of case b was broken off when the run was ended" in said
+    assert "the conversation of case b was interrupted when the run ended" in said
     assert "case a" not in said
 
 

@@ -143,18 +143,18 @@ def test_the_threshold_of_the_case_counts() -> None:
 @pytest.mark.parametrize(
     ("score", "options", "reason"),
     [
-        (Score(0.25, "bad"), {}, "bad (scored 0.25, and 1 passes)"),
-        (Score(0.25), {"threshold": 0.5}, "scored 0.25, and 0.5 passes"),
-        (Score(0.25, "bad", passed=False), {}, "bad (scored 0.25)"),
+        (Score(0.25, "bad"), {}, "bad (score 0.25, needs 1)"),
+        (Score(0.25), {"threshold": 0.5}, "score 0.25, needs 0.5"),
+        (Score(0.25, "bad", passed=False), {}, "bad (score 0.25)"),
         (Score(0.0, "bad"), {}, "bad"),
-        (Score(0.0), {}, "scored 0, and 1 passes"),
+        (Score(0.0), {}, "score 0, needs 1"),
         (Score(1.0, "good"), {}, "good"),
-        (Score(1.0), {}, "scored 1"),
-        (Score(0.7 + 0.1), {"threshold": 0.8}, "scored 0.8"),
+        (Score(1.0), {}, "score 1"),
+        (Score(0.7 + 0.1), {"threshold": 0.8}, "score 0.8"),
         (
             Score(0.75, "good"),
             {"negated": True, "threshold": 0.5},
-            "good (scored 0.25); with `not: true` that fails",
+            "good (score 0.25); with `not: true` that fails",
         ),
         (Score(None, "nothing"), {}, "nothing"),
     ],
@@ -253,7 +253,7 @@ def test_a_grade_that_cannot_be_counted_or_recorded_is_errored(outcome: Any, sai
 def test_fault_11_a_grader_that_hangs_is_given_up() -> None:
     verdict, grades = grade(python("hangs"), text="hang", timeout_s=0.1)
     assert verdict == "errored"
-    assert grades[0].reason == "gave no grade within 0.1 s"
+    assert grades[0].reason == "returned no grade within 0.1 s"
 
 
 def test_fault_11_graders_that_hang_do_not_keep_others_from_being_heard() -> None:

@@ -123,7 +123,7 @@ def test_what_could_not_be_looked_at_is_not_turned_into_a_pass(
 def test_the_reason_names_those_that_did_not_pass() -> None:
     _, single = grade(combined("all", GOOD, BAD, FAIR))
     assert single.reason == (
-        "1 of 3 graders passed, and 3 are needed: `g2`: bad; `g3`: fair (scored 0.5, and 1 passes)"
+        "1 of 3 graders passed, and 3 are needed: `g2`: bad; `g3`: fair (score 0.5, needs 1)"
     )
     assert [each["grader"] for each in single.details["grades"]] == ["g1", "g2", "g3"]
     _, single = grade(combined("any", BROKEN, BAD))
@@ -161,7 +161,7 @@ def test_each_has_its_own_time() -> None:
     slow = NamedGrader("slow", Fixed(lambda: asyncio.Event().wait()), timeout_s=0.01)
     _, single = grade(combined("any", slow, BAD))
     assert single.failure is not None
-    assert "`slow`: gave no grade within 0.01 s" in single.reason
+    assert "`slow`: returned no grade within 0.01 s" in single.reason
     assert grade(combined("any", slow, GOOD))[0] == "errored", "a crash is never hidden"
 
 
@@ -182,13 +182,18 @@ def python(function: str) -> dict[str, Any]:
     return {"type": "python", "value": f"evalcase.testing:{function}"}
 
 
+def never_empty(text: str) -> bool:
+    return bool(text)
+
+
 def test_those_inside_are_made_ready_told_apart_and_may_be_forbidden() -> None:
     case = evalcase.Case(input="hi", graders=[{"all": [{"any": ["python:nosuch_module:f"]}]}])
     with pytest.raises(ConfigError, match="nosuch_module"):
         Graders().of(case)
     with pytest.raises(ConfigError, match=r"`python:nosuch_module:f` would run code \(--no-exec\)"):
         Graders(no_exec=True).of(case)
-    inside = make_grader({"type": "all", "value": [{"type": "any", "value": [python("passes")]}]})
+    named: dict[str, Any] = {"type": f"python:{__name__}:never_empty"}
+    inside = make_grader({"type": "all", "value": [{"type": "any", "value": [named]}]})
     inside.grader.load(NO_SURROUNDINGS)
     graders = Graders()
     assert graders.prints_of([inside])

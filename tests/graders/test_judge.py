@@ -83,7 +83,7 @@ TWO: dict[str, Any] = {"rubrics": ["Says when", {"id": "polite", "text": "Is pol
         (ONE, [reply("not_met")], 0.0, False, "`criteria` not met: because 1"),
         (TWO, [reply("met", "met")], 1.0, True, "every criterion is met"),
         (TWO, [reply("met", "not_met")], 0.25, False,
-         "`polite` not met: because 2; (1·1 + 3·0) ÷ 4 (scored 0.25, and 1 passes)"),
+         "`polite` not met: because 2; (1·1 + 3·0) ÷ 4 (score 0.25, needs 1)"),
         ({**TWO, "threshold": 0.2}, [reply("met", "not_met")], 0.25, True, None),
         ({"rubrics": ["a", {"text": "b", "required": True}], "threshold": 0.5},
          [reply("met", "not_met")], 0.5, False, None),

@@ -54,7 +54,7 @@ def test_its_time_limit_ends_it(number: int) -> None:
             (only,) = (await grade_answer(context, [named], guests)).grades
             return only.reason
 
-    assert run_to_end(grade()) == "gave no grade within 0.001 s"
+    assert run_to_end(grade()) == "returned no grade within 0.001 s"
 
 
 def test_what_only_a_judge_can_grade_is_never_passed_by_the_comparison_alone() -> None:

@@ -21,7 +21,7 @@ def test_latency_of_a_target_is_what_the_engine_measured(tmp_path: Path) -> None
     assert [verdict for verdict, _ in grades(tmp_path, "echo", {"latency": 60})] == ["passed"]
     ((verdict, reason),) = grades(tmp_path, "echo", {"latency": 1e-9})
     assert verdict == "failed"
-    assert reason.endswith("and at most 1e-09 s is allowed")
+    assert reason.endswith("but at most 1e-09 s is allowed")
 
 
 def test_latency_of_a_replay_is_the_recorded_one_or_errored(tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_latency_of_a_replay_is_the_recorded_one_or_errored(tmp_path: Path) -> N
     answers.write_text(json.dumps({"case": "a", "text": "hi", "duration_s": 7}) + "\n")
     limit = {"latency": 5}
     assert grades(tmp_path, "replay:answers.jsonl", limit) == [
-        ("failed", "it took 7 s, and at most 5 s is allowed")
+        ("failed", "it took 7 s, but at most 5 s is allowed")
     ]
     answers.write_text(json.dumps({"case": "a", "text": "hi"}) + "\n")
     assert grades(tmp_path, "replay:answers.jsonl", limit) == [

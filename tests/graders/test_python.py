@@ -16,6 +16,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.option import faults_of
 from evalcase.plugins.graders import NO_SURROUNDINGS
+from evalcase.system.file_modules import sources_of_module
 from evalcase.system.guests import Guests
 from tests.graders import functions
 from tests.graders.expectation import answer_of, context_of
@@ -60,8 +61,8 @@ def test_functions_may_be_plain_async_or_objects(name: str) -> None:
 
 def test_a_function_may_return_a_boolean() -> None:
     yes, no = returning(True), returning(False)
-    assert (yes.score, yes.passed, yes.reason) == (1.0, True, "the function said yes")
-    assert (no.score, no.passed, no.reason) == (0.0, False, "the function said no")
+    assert (yes.score, yes.passed, yes.reason) == (1.0, True, "the function returned True")
+    assert (no.score, no.passed, no.reason) == (0.0, False, "the function returned False")
 
 
 @pytest.mark.parametrize(
@@ -77,12 +78,12 @@ def test_a_function_may_return_a_boolean() -> None:
 def test_a_number_passes_from_the_threshold_on(number: Any, threshold: float, passed: bool) -> None:
     grade = returning(number, threshold)
     assert (grade.score, grade.passed) == (float(number), passed)
-    assert grade.reason.startswith("scored ")
+    assert grade.reason.startswith("score ")
 
 
 def test_a_function_may_return_a_score_and_a_reason() -> None:
     grade = returning((0.5, "half of it"))
-    said = "half of it (scored 0.5, and 1 passes)"
+    said = "half of it (score 0.5, needs 1)"
     assert (grade.score, grade.passed, grade.reason) == (0.5, False, said)
     assert returning((True, "fine")).passed
 
@@ -101,7 +102,7 @@ def test_a_threshold_that_is_given_counts_beside_what_the_function_says(
     grade = returning(mapping, threshold)
     assert grade.passed is passed
     if mapping["score"] < threshold:
-        assert grade.reason == "scored 0.2, and 0.9 passes"
+        assert grade.reason == "score 0.2, needs 0.9"
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,8 @@ def test_a_function_of_a_notebook_or_of_no_module_has_no_file(
 
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     fine.__module__ = module
-    assert FunctionGrader(fine).sources() == {}
+    [named] = FunctionGrader(fine).modules()
+    assert sources_of_module(named) == {}
 
 
 async def _many(name: str, count: int) -> list[Grade]:

@@ -64,8 +64,8 @@ def printing(reply: Any) -> str:
 @pytest.mark.parametrize(
     ("reply", "score", "passed", "reason"),
     [
-        ({"score": 1}, 1.0, True, "scored 1"),
-        ({"score": 0.5, "reason": "half"}, 0.5, False, "half (scored 0.5, and 1 passes)"),
+        ({"score": 1}, 1.0, True, "score 1"),
+        ({"score": 0.5, "reason": "half"}, 0.5, False, "half (score 0.5, needs 1)"),
         ({"score": 0.5, "passed": True, "reason": "enough"}, 0.5, True, "enough"),
         ({"passed": False, "reason": "no", "error": None}, 0.0, False, "no"),
         # AgentV, January: hits, misses and reasoning.
@@ -74,7 +74,7 @@ def printing(reply: Any) -> str:
          "no price; no name"),
         # AgentV later: assertions, then pass and checks.
         ({"assertions": [{"text": "short", "passed": True}, {"text": "kind", "passed": False}]},
-         0.5, False, "kind (scored 0.5, and 1 passes)"),
+         0.5, False, "kind (score 0.5, needs 1)"),
         ({"pass": True, "score": 1, "reason": "ok", "checks": [{"text": "a", "pass": True}]},
          1.0, True, "ok"),
     ],
@@ -233,7 +233,7 @@ def test_time_is_limited_and_the_whole_tree_is_ended(tmp_path: Path) -> None:
     )
     found = grade(tmp_path, spec)
     assert found.failure is not None
-    assert found.reason == "gave no grade within 1.5 s"
+    assert found.reason == "returned no grade within 1.5 s"
     if (tmp_path / "child").exists():  # on a very busy machine it may not have come so far
         assert not is_there(int((tmp_path / "child").read_text()))
 

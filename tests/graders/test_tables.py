@@ -151,4 +151,4 @@ def test_an_answer_that_was_cut_has_no_verdict() -> None:
             context = _with_answer(row.context, Answer(row.answer.messages, truncated=True))
             grade = grade_by(row.spec, context)
             assert grade.failure is not None
-            assert grade.reason.startswith("the answer was cut")
+            assert grade.reason.startswith("the answer was truncated")

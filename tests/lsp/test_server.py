@@ -223,7 +223,7 @@ def test_a_quick_fix_that_is_applied_leaves_a_clean_check(editor: Editor, tmp_pa
         editor.change(uri, text)
     assert titles == ["Rename `tests` to `cases`", "Write `input` for `inptu`"]
     path.write_text(text)
-    assert evalcase("check", path).out == "all well: 1 case in 1 file\n"
+    assert evalcase("check", path).out == "no problems found: 1 case in 1 file\n"
 
 
 def test_all_mistakes_of_a_file_at_once(editor: Editor, tmp_path: Path) -> None:

@@ -37,20 +37,14 @@ def dying(question: Question):
         os._exit(7)
     if question.text == "crash":
         ctypes.string_at(0)
-    if question.text.startswith("forge "):
-        write_to_run(question.text.removeprefix("forge ").encode() + b"\\n")
     if question.text == "say closed and exit":
         write_to_run(b'{"op": "closed"}\\n')
         os._exit(3)
-    if question.text == "nest":
-        write_to_run(b"[" * 50_000 + b"\\n")
     if question.text == "guess":
         answer_in_place_of(range(1, 200), WRONG)
     if question.text.startswith("look "):
         told = question.text.removeprefix("look ")
         answer_in_place_of(numbers_under_way(), told)
-    if question.text == "kill":
-        os.kill(os.getpid(), 9)
     if question.text.startswith("grow "):
         held = bytearray(int(question.text.removeprefix("grow ")) * 1_000_000)
         threading.Event().wait()

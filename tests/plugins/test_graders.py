@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -21,6 +23,7 @@ from evalcase.plugins.grader_making import make_declared, make_grader
 from evalcase.plugins.graders import Graders, is_light_class
 from evalcase.plugins.registry import find_class, list_names
 from evalcase.suites.load import load_case
+from evalcase.system.sources import trace_sources
 from tests.resolve.declared import AtLeast, Every, Has, Mean
 
 
@@ -139,9 +142,13 @@ def test_graders_of_many_cases_that_each_have_their_own_are_not_all_held() -> No
     assert graders.prints_of(firsts) == []
 
 
+def never_empty(text: str) -> bool:
+    return bool(text)
+
+
 def test_a_grader_with_code_is_held_and_so_is_what_is_known_of_it() -> None:
     graders = Graders()
-    spec = {"type": "python:evalcase.testing:passes"}
+    spec = {"type": f"python:{__name__}:never_empty"}
     case = canonical_case(
         {"id": "a", "input": [], "graders": [spec, {"type": "contains", "value": "x"}]}
     )
@@ -154,6 +161,32 @@ def test_a_grader_with_code_is_held_and_so_is_what_is_known_of_it() -> None:
         graders.of(canonical_case({"id": "b", "input": [], "graders": [light]}))
     assert graders.of(case)[0] is made
     assert graders.prints_for(case) == [before]
+
+
+def test_a_module_is_looked_at_once_however_many_graders_are_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"grade_{number}" for number in range(20)]
+    functions = "".join(f"def {name}(text): return True\n" for name in names)
+    (tmp_path / "many_checks.py").write_text(f"import many_helper\n{functions}")
+    (tmp_path / "many_helper.py").write_text("")
+    (tmp_path / "evalcase.toml").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    looked: list[str] = []
+
+    def look(paths: Iterable[str], root: str) -> dict[str, str]:
+        looked.extend(paths)
+        return trace_sources(paths, root)
+
+    monkeypatch.setattr("evalcase.system.file_modules.trace_sources", look)
+    specs = [{"type": f"python:many_checks:{name}"} for name in names]
+    case = canonical_case({"id": "a", "input": [], "graders": specs})
+    graders = Graders()
+    graders.want("a.yaml", case)
+    assert graders.make_ready() == []
+    assert len(graders.prints_for(case)) == len(names)
+    assert list(graders.rests_on()) == ["many_checks.py", "many_helper.py"]
+    assert looked == [str(tmp_path / "many_checks.py")]
 
 
 def test_a_grader_that_many_cases_share_is_made_once_beside_those_of_their_own() -> None:
@@ -193,9 +226,11 @@ def test_kinds_that_are_made_again_hold_load_and_ask_nothing() -> None:
         says_more = kind.runs_code or kind.judges or kind.combines
         does_more = any(
             getattr(made_by, each) is not getattr(Grader, each)
-            for each in ("load", "fingerprint", "sources", "asks", "inner")
+            for each in ("load", "fingerprint", "sources", "modules", "asks", "inner")
         )
         assert kind.light is not (says_more or does_more), name
+        if kind.light:
+            assert made_by.__setattr__ is not object.__setattr__, f"{name} must be frozen"
 
 
 def test_a_class_of_somebody_else_is_kept_whatever_its_kind_says() -> None:

@@ -42,7 +42,7 @@ def test_after_ctrl_c_what_is_finished_is_kept_and_resume_does_the_rest(
     rest, _ = process.communicate(timeout=LIMIT_S)
     said = (seen + rest).decode()
     assert process.returncode == pytest.ExitCode.INTERRUPTED
-    assert "1 of 2 trials finished and kept" in said
+    assert "1 of 2 trials finished and stored" in said
     (run,) = records(evals)
     assert run.status == "interrupted"
     write(evals, "go", "")

@@ -26,7 +26,7 @@ def test_each_verdict_is_what_pytest_has_for_it(evals: pytest.Pytester) -> None:
             "  six *",
             "evals/all.eval.yaml:8: failed",
             "ungraded at python:agent:answer",
-            "  there was nothing to grade by",
+            "  nothing to grade it by",
             "evals/all.eval.yaml:16: ungraded",
             "*= evals =*",
             "1 passed, 1 failed, 1 errored, 1 ungraded, 1 skipped*",

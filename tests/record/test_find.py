@@ -67,7 +67,7 @@ def test_the_nearest_is_named(tmp_path: Path, runs: list[Run]) -> None:
 
 
 def test_several_are_named(tmp_path: Path, runs: list[Run]) -> None:
-    with pytest.raises(ConfigError, match="is a part of several runs") as raised:
+    with pytest.raises(ConfigError, match="matches several runs") as raised:
         find(tmp_path, runs[0].id[:8])
     assert all(run.id in str(raised.value) for run in runs)
 
@@ -81,5 +81,5 @@ def test_what_is_damaged_is_found_and_said_to_be(tmp_path: Path, runs: list[Run]
 
 def test_without_runs_there_is_none_to_find(tmp_path: Path) -> None:
     for name in ("latest", "x", "20260101-000000-abcdef"):
-        with pytest.raises(ConfigError, match="`evalcase run` makes one"):
+        with pytest.raises(ConfigError, match="`evalcase run` creates one"):
             find(tmp_path, name)

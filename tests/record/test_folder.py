@@ -162,7 +162,7 @@ def test_a_key_twice_in_run_json_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match=r"is no run: it has no run\.json"):
+    with pytest.raises(RecordError, match=r"is not a run: it has no run\.json"):
         read_run(str(tmp_path))
 
 

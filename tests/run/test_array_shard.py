@@ -42,12 +42,12 @@ def test_each_scheduler_says_which_task_it_is(
 @pytest.mark.parametrize(
     ("environment", "of", "said"),
     [
-        ({}, None, "this is no task of an array"),
-        ({"SLURM_ARRAY_TASK_ID": ""}, None, "this is no task of an array"),
+        ({}, None, "this is not an array task"),
+        ({"SLURM_ARRAY_TASK_ID": ""}, None, "this is not an array task"),
         ({"JOB_COMPLETION_INDEX": "0"}, None, "write it as auto/5"),
-        ({"JOB_COMPLETION_INDEX": "5"}, 5, "none of 5 tasks"),
-        ({"JOB_COMPLETION_INDEX": "x"}, 5, "'x', which is no number"),
-        ({"JOB_COMPLETION_INDEX": "-1"}, 5, "'-1', which is no number"),
+        ({"JOB_COMPLETION_INDEX": "5"}, 5, "not one of 5 tasks"),
+        ({"JOB_COMPLETION_INDEX": "x"}, 5, "'x', which is not a number"),
+        ({"JOB_COMPLETION_INDEX": "-1"}, 5, "'-1', which is not a number"),
         ({"CI_NODE_INDEX": "0", "CI_NODE_TOTAL": "3"}, None, "CI_NODE_INDEX is 0"),
         ({"CI_NODE_INDEX": "4", "CI_NODE_TOTAL": "3"}, None, "CI_NODE_INDEX is 4"),
         ({"CI_NODE_INDEX": "1", "CI_NODE_TOTAL": "3"}, 4, "CI_NODE_TOTAL is 3, not 4"),

@@ -17,11 +17,11 @@ def test_a_question_has_all_of_a_trial_but_what_is_expected() -> None:
         graders=[{"type": "equals", "value": "secret"}], rubrics=[{"text": "secret"}],
         tags=["t"], threshold=0.5,
     )  # fmt: skip
-    question = question_of(given, {"a.txt": "/p/a.txt"}, "s1")
+    question = question_of(given, {"a.txt": "/p/a.txt"}, "s1", "h")
     assert question == Question(
         (Message({"role": "user", "content": "Hi"}),), case="x", suite="s.eval.yaml", repeat=2,
         attempt=1, session="s1", turn=1, conversation_id="c", metadata={"k": [1]},
-        files={"a.txt": "/p/a.txt"}, schema=None,
+        files={"a.txt": "/p/a.txt"}, schema=None, hash="h",
     )  # fmt: skip
     assert "secret" not in repr(question)
     assert not any(isinstance(getattr(question, f.name), Case | Trial) for f in fields(question))
@@ -29,7 +29,7 @@ def test_a_question_has_all_of_a_trial_but_what_is_expected() -> None:
 
 def test_it_shares_nothing_with_its_case() -> None:
     given = trial([{"role": "user", "content": {"k": []}}], metadata={"k": []})
-    question = question_of(given, {}, "s")
+    question = question_of(given, {}, "s", "")
     content = question.messages[0].content
     assert isinstance(content, dict)
     content["k"] = [1]

@@ -187,7 +187,7 @@ def test_answers_without_tokens_are_warned_of_and_held_up_by_requests_alone() ->
     said: list[str] = []
     at = asked_at(Timed(None), 3, Rate(tpm=5), warn=said.append)
     assert at == [0, 1, 1]
-    assert set(said) == {"answers of `it` come without their tokens: `tpm` can't hold"}
+    assert set(said) == {"answers of `it` come without token counts: `tpm` can't be enforced"}
 
 
 def test_one_that_is_given_up_in_the_row_lets_the_next_go_in_its_place() -> None:

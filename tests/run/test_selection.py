@@ -180,7 +180,7 @@ def test_a_case_that_is_not_asked_of_a_target_is_told_with_those_it_is_asked_of(
     one = pair("one")
     watch = Unmatched(make(Selection(at=(("s.eval.yaml", "one", "other"),))))
     list(watch.watch([one]))
-    left_out = "there is no case `one` at `other` in s.eval.yaml (it is there, and left out by"
+    left_out = "there is no case `one` at `other` in s.eval.yaml (it exists, but the other"
     assert str(watch.describe([one])).startswith(left_out)
     watch.strike_out_targets(*one, ("echo", "mine"))
     assert str(watch.describe([one])).endswith("(it is asked of `echo`, `mine`)")
@@ -192,4 +192,4 @@ def test_of_many_that_are_not_there_some_are_told_and_the_others_counted() -> No
     list(watch.watch(MANY))
     said = str(watch.describe(MANY)).split("; ")
     assert len(said) == 11
-    assert said[-1] == "so it is with 2,990 more that were asked for"
+    assert said[-1] == "and 2,990 more match nothing"

@@ -345,7 +345,7 @@ def test_turns_is_a_usage_grader() -> None:
     assert talk(ScriptedTarget(["a", "b"]), ["1", "2"], case).verdict == "passed"
     result = talk(ScriptedTarget(["a", "b", "c"]), ["1", "2", "3"], case)
     assert grades(result) == {"turns": False, "enough": True}
-    assert result.grades[0].reason == "3 turns, and at most 2 are allowed"
+    assert result.grades[0].reason == "3 turns, but at most 2 are allowed"
     plain = hold({"input": "x", "graders": [{"turns": {"max": 1}}]}, ScriptedTarget(["x"]))
     assert (plain.verdict, plain.grades[0].reason) == ("passed", "1 turn")
 

@@ -99,3 +99,10 @@ def test_modules_are_looked_for_where_this_process_finds_them(
     assert traced(tmp_path, "agents/bot.py") == ["agents/bot.py"]
     monkeypatch.syspath_prepend(tmp_path / "src")
     assert traced(tmp_path, "agents/bot.py") == ["agents/bot.py", "src/lib.py"]
+
+
+def test_evalcase_itself_is_no_part_of_a_program() -> None:
+    root = Path(__file__).parents[2]
+    found = trace_sources([__file__], str(root))
+    assert "tests/system/test_sources.py" in found
+    assert not [path for path in found if path.startswith("src/evalcase/")]

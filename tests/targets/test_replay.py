@@ -202,7 +202,7 @@ def test_a_row_that_is_changed_while_it_is_used_is_an_error_of_its_trial(tmp_pat
     asyncio.run(target.open())
     with path.open("r+b") as file:
         file.write(path.read_bytes().replace(b"yes", b"no!"))
-    with pytest.raises(TargetError, match="was changed while it was read"):
+    with pytest.raises(TargetError, match="changed while it was read"):
         asyncio.run(target.answer(question()))
     asyncio.run(target.close())
 

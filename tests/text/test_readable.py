@@ -62,7 +62,7 @@ def test_what_a_call_gave_stands_below_it() -> None:
         {"tool": "v", "output": "no"},
     ]
     lines = list(outcome_lines({"role": "assistant", "tool_calls": calls}))
-    assert lines == ["t()", '  gave {"found": "é"}', "u()", "v()", "  gave no"]
+    assert lines == ["t()", '  returned {"found": "é"}', "u()", "v()", "  returned no"]
     assert list(outcome_lines({"tool_calls": 5})) == []
 
 

@@ -91,7 +91,7 @@ def run_command(arguments: list[str]) -> int:
         return 141
     except OSError as error:
         _discard_output()
-        sys.stderr.write(f"evalcase: can't go on: {error.strerror or error}\n")
+        sys.stderr.write(f"evalcase: can't continue: {error.strerror or error}\n")
         return 3
     except BaseException as error:  # noqa: BLE001 - also SystemExit, which is never evalcase's own
         from evalcase.cli.crash import CRASH_CODE, tell_crash

@@ -86,7 +86,7 @@ def _find_user(environment: Mapping[str, str]) -> str:
     for name in ("LOGNAME", "USER", "USERNAME"):
         if environment.get(name):
             return environment[name]
-    raise ConfigError("nobody knows who labels here: say --by NAME")
+    raise ConfigError("your user name is not known: give --by NAME")
 
 
 def _write_command(
@@ -107,8 +107,8 @@ def _read_known_labels(path: str, again: str) -> list[Label]:
     try:
         return read_labels(path)
     except FileNotFoundError as error:
-        hint = f"`{again} --label` makes it"
-        raise ConfigError(f"there are no labels: {path} is not there; {hint}") from error
+        hint = f"`{again} --label` creates it"
+        raise ConfigError(f"there are no labels: {path} does not exist; {hint}") from error
 
 
 def _calibrate_judge(
@@ -129,7 +129,5 @@ def _calibrate_judge(
     if min_kappa is None or all(section.reaches(min_kappa) for section in found.sections):
         return 0
     if not as_json:
-        sys.stdout.write(
-            f"\nthe interval of kappa begins below {min_kappa:g}, which --min-kappa asks for\n"
-        )
+        sys.stdout.write(f"\nthe interval of kappa starts below --min-kappa {min_kappa:g}\n")
     return 1

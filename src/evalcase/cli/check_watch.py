@@ -29,11 +29,11 @@ _NAMED = 3
 def refuse_with(paths: Iterable[str], output: str, *, fix: bool) -> None:
     """Raise WrongUsageError for what makes no sense beside --watch."""
     if STDIN in paths:
-        raise declare.WrongUsageError("--watch looks at files, and standard input is none")
+        raise declare.WrongUsageError("--watch needs files, not standard input")
     if fix:
-        raise declare.WrongUsageError("--watch waits for your changes, and --fix makes its own")
+        raise declare.WrongUsageError("--watch and --fix can't be combined")
     if output != "text":
-        raise declare.WrongUsageError(f"--watch writes text for people, and not {output}")
+        raise declare.WrongUsageError(f"--watch only writes text, not {output}")
 
 
 def watch_files(paths: Iterable[str], check: Callable[[], int]) -> int:
@@ -44,7 +44,7 @@ def watch_files(paths: Iterable[str], check: Callable[[], int]) -> int:
         while True:
             seen = look()  # before the check: a change in the midst of it is not missed
             code = check()
-            _write_text("\nwaiting for changes; Ctrl-C ends it\n")
+            _write_text("\nwaiting for changes; press Ctrl-C to stop\n")
             changed = await_change(look, seen, time.sleep)
             _write_text(_CLEAR if is_live(sys.stdout) else "\n")
             _write_text(f"{describe_change(changed, os.getcwd())}\n\n")

@@ -116,14 +116,14 @@ def command(
     complete, trials errored or nothing could be paired.
     """
     if len(runs) > 2:
-        raise declare.WrongUsageError("name two runs at most: BASE and HEAD")
+        raise declare.WrongUsageError("give at most two runs: BASE and HEAD")
     config = look_for_runs(os.getcwd())
     clustering = _read_clustering(cluster)
     with ExitStack() as stack:
         sides = open_sides(AskedSides(runs, baseline, targets), config, runs_dir, stack)
         comparison = compare_sides(*sides[:3], clustering, chosen=sides.chosen)
         if clustering is not None and comparison.pairs and not clustering.found:
-            raise ConfigError(f"no case that is compared has anything at {clustering.path}")
+            raise ConfigError(f"no compared case has a value at {clustering.path}")
         gated = find_gated(comparison, measure, graders) if comparison.pairs else []
         judged = judge_gates(comparison, gated, gates, max_errors or 0)
         compared = Compared(comparison, gated, judged, effect, shown, limit)

@@ -47,7 +47,7 @@ def open_sides(asked: AskedSides, config: Config, runs_dir: str | None, stack: E
 
     if asked.baseline is not None:
         if len(asked.names) > 1:
-            raise ConfigError("--baseline names the base: name at most one run beside it")
+            raise ConfigError("--baseline is the base: give at most one run besides it")
         base = _open_file(asked.baseline, config.root, stack)
         return _pair_sides(
             base, open_side(asked.names[0] if asked.names else "latest"), asked.targets
@@ -67,8 +67,8 @@ def _choose_base(folder: str, open_side: Callable[[str], Side]) -> Side:
     if chosen is None or not chosen.passed_over:
         return open_side("previous" if chosen is None else chosen.path)
     count = chosen.passed_over
-    runs = "1 run of other cases lies" if count == 1 else f"{count:,} runs of other cases lie"
-    why = f"the newest run before head that was to have its cases; {runs} between"
+    runs = "1 run of other cases is" if count == 1 else f"{count:,} runs of other cases are"
+    why = f"the newest run before head of the same cases; {runs} in between"
     return replace(open_side(chosen.path), choice=why)
 
 
@@ -104,7 +104,7 @@ def _pair_alone(side: Side, targets: tuple[str, str] | None) -> Sides:
         return Sides(side, side, {other: one})
     if len(side.kept.targets) < 2:
         raise ConfigError(
-            f"{side.label} has results of one target only: name a second run to compare it with"
+            f"{side.label} has results for only one target: give a second run to compare it with"
         )
     return Sides(side, side, pair_within(_in_order(side)))
 

@@ -122,7 +122,7 @@ def say_mixed(targets: Sequence[str]) -> str:
     if not targets:
         return ""
     names = ", ".join(f"`{name}`" for name in targets)
-    return f"answers from before and after a change of {names}"
+    return f"answers from before and after {names} changed"
 
 
 def name_run(run: Run, place: RecordPlace) -> str:
@@ -157,7 +157,7 @@ def why_incomplete(evaluated: Evaluated) -> str:
     if evaluated.notice or evaluated.status not in ("interrupted", "incomplete"):
         return "; ".join(filter(None, (evaluated.notice or evaluated.status, graded)))
     word = "interrupted" if evaluated.status == "interrupted" else "killed, or still running"
-    return f"{word}, with {graded or f'{say_trials(evaluated)} finished and kept'}"
+    return f"{word}, with {graded or f'{say_trials(evaluated)} finished and stored'}"
 
 
 def say_progress(evaluated: Evaluated) -> str:

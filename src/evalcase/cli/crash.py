@@ -7,10 +7,7 @@ from typing import TextIO
 
 CRASH_CODE = 3
 """What was asked for was not completed; 1 would be a verdict."""
-_WHY = (
-    "this is a bug of evalcase, unless code of a target or a grader has changed what evalcase "
-    "itself is made of"
-)
+_WHY = "this is a bug in evalcase, unless code of a target or a grader has modified evalcase itself"
 
 
 def tell_crash(
@@ -25,5 +22,5 @@ def tell_crash(
     said = scrub(failure.message)
     trace: list[str] = failure.details.get("traceback", [])
     stream.writelines(make_visible(scrub(line)) + "\n" for line in trace)
-    write_prose(f"evalcase: can't go on: {said}; {_WHY}", stream)
+    write_prose(f"evalcase: can't continue: {said}; {_WHY}", stream)
     return said

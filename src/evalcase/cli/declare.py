@@ -41,7 +41,7 @@ class FloatRange(NamedTuple):
     most: float | None = None
     min_open: bool = False
     """Whether the least is not allowed itself."""
-    meant: str = "a share from 0 to 1, for example 0.9"
+    meant: str = "a number from 0 to 1, for example 0.9"
     """What it is, for who wrote no number."""
 
 

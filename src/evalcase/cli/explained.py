@@ -10,6 +10,7 @@ from typing import ParamSpec
 from evalcase.cli.terminal import prose_width, style_for, write_prose
 from evalcase.errors import ConfigError, EvalcaseError, RecordError, SuiteError, TargetError
 from evalcase.model.problem import Problem
+from evalcase.text.credentials import mask_credentials
 
 Arguments = ParamSpec("Arguments")
 
@@ -36,7 +37,7 @@ def explain_errors(action: Callable[Arguments, int]) -> Callable[Arguments, int]
 def _say_error(error: EvalcaseError) -> None:
     several = error.messages if isinstance(error, ConfigError) else ()
     for text in several or (str(error),):
-        write_prose(f"evalcase: {text}", sys.stderr)
+        write_prose(f"evalcase: {mask_credentials(text)}", sys.stderr)
 
 
 def _print_problems(problems: Sequence[Problem]) -> int:

@@ -22,7 +22,7 @@ def fix_files(paths: Iterable[str], known: Known, talk: TextIO) -> None:
     """Mend every file that paths stand for, as far as one can."""
     paths = list(paths)
     if STDIN in paths:
-        raise declare.WrongUsageError("--fix writes files, and standard input is none")
+        raise declare.WrongUsageError("--fix needs files, not standard input")
     for path in discover_files(paths):
         fixed = fix_file(path, known) if isinstance(path, str) else None
         if fixed is not None and fixed.edits:
@@ -40,5 +40,5 @@ def _write_fixed(fixed: Fixed, style: Style) -> Iterator[str]:
         now = paint_text(make_visible(new), style.good) or "(nothing)"
         yield f"{path}:{span.line}:{span.column}: {make_visible(old)} → {now}"
     count = len(fixed.edits)
-    yield f"{path}: {count} mistake{'' if count == 1 else 's'} mended"
+    yield f"{path}: {count} mistake{'' if count == 1 else 's'} fixed"
     yield ""

@@ -88,14 +88,14 @@ def command(**flags: Unpack[GradeFlags]) -> int:
     evalcase grade latest --grader "contains: Lima"
     """
     if flags["recorded"] and flags["suites"]:
-        raise declare.WrongUsageError("--recorded and --suite both say which cases there are")
+        raise declare.WrongUsageError("--recorded and --suite can't be combined")
     manner = take_process(flags, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(flags["runs_dir"], config))
     run, grading = find_run(flags["run"], folder)
     if grading is not None and not flags["recorded"]:
         said = f"say --recorded with `{flags['run']}`"
-        raise ConfigError(f"the cases of a grading are in the record: {said}")
+        raise ConfigError(f"the cases of a grading are stored in the record: {said}")
     options, state = read_request(run), this_world().state
     basis = _Basis(options, flags["suites"], flags["graders"], recorded=flags["recorded"])
     if not flags["trust"] and not is_own(run, state, config.root):
@@ -115,8 +115,8 @@ def finish_grading(
     has no seal: graders that it names are held to what those of recorded cases are."""
     if broken.others:
         raise ConfigError(
-            f"grading {broken.number} of run {run.id} was broken off, and was by other suites: the "
-            "same `evalcase grade` with --suite finishes it, and without it grades all anew"
+            f"grading {broken.number} of run {run.id} was interrupted, and used other suites: "
+            "the same `evalcase grade` with --suite finishes it; without it, all is graded again"
         )
     basis = _Basis(read_request(run), (), broken.graders, recorded=broken.recorded)
     if not flags["trust"]:
@@ -216,14 +216,14 @@ def _plan_grading(request: RunRequest, view: RunView, basis: _Basis) -> Plan:
         empty = [each.path for each in error.problems if each.code == "no-suites"]
         if not basis.is_as_now or not empty:
             raise
-        what = f"{empty[0]} has no eval files any more"
-        raise ConfigError(f"{what}. --recorded grades by what the record holds") from None
+        what = f"{empty[0]} no longer has eval files"
+        raise ConfigError(f"{what}. --recorded grades by the stored cases") from None
 
 
 def _require_paths(paths: Sequence[str]) -> None:
     gone = [path for path in paths if not os.path.exists(path)]
     if gone:
-        raise ConfigError(f"{gone[0]} is gone. --recorded grades by what the record holds")
+        raise ConfigError(f"{gone[0]} no longer exists. --recorded grades by the stored cases")
 
 
 def _read_graders(texts: Sequence[str]) -> list[dict[str, JSON]]:

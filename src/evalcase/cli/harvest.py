@@ -76,10 +76,10 @@ def command(
     if to_file and output is not None:
         if format_of(output) != "yaml":
             return _refuse_output(
-                f"{make_visible(output)} is no .yaml or .yml file, and a suite is YAML"
+                f"{make_visible(output)} is not a .yaml or .yml file, and a suite is YAML"
             )
         if os.path.lexists(output):
-            return _refuse_output(f"{make_visible(output)} exists already")
+            return _refuse_output(f"{make_visible(output)} already exists")
     try:
         config = load_config(os.getcwd(), os.getcwd())
         finders = (
@@ -99,7 +99,7 @@ def command(
         return _refuse_output(make_visible(str(error)))
     if not harvested.cases:
         _tell_harvest(harvested, sys.stderr.write)
-        return _refuse_output(f"{make_visible(traces)} has no trace that could be made a case")
+        return _refuse_output(f"{make_visible(traces)} has no trace that can become a case")
     if not dry_run and not _write_suite(harvested.text, output if to_file else None):
         return 2
     talk = sys.stdout if to_file or dry_run else sys.stderr

@@ -88,7 +88,7 @@ def command(
     to_file = output not in (None, STDIN)
     path = output if output is not None and to_file else STDIN
     if to_file and os.path.lexists(path):
-        sys.stderr.write(f"evalcase: {make_visible(path)} exists already; nothing was written\n")
+        sys.stderr.write(f"evalcase: {make_visible(path)} already exists; nothing was written\n")
         return 2
     folder = os.path.dirname(os.path.abspath(path)) if to_file else os.getcwd()
     chosen = Chosen(columns, keeps_rest=rest is not None, expected=expected)

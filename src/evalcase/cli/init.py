@@ -42,14 +42,14 @@ def command(folder: str) -> int:
     in_the_way = [path for path in files if os.path.lexists(path)]
     if in_the_way:
         for path in in_the_way:
-            sys.stderr.write(f"evalcase: {make_visible(path)} exists already\n")
+            sys.stderr.write(f"evalcase: {make_visible(path)} already exists\n")
         sys.stderr.write("nothing was written\n")
         return 2
     ignored = os.path.normpath(os.path.join(folder, ".gitignore"))
     if not os.path.lexists(ignored):
         files[ignored] = IGNORED
     elif not _ignores_runs(ignored):
-        hint = "add .evalcase/ to it: records of runs don't belong into git"
+        hint = "add .evalcase/ to it: records of runs don't belong in git"
         sys.stdout.write(f"left {make_visible(ignored)} as it is: {hint}\n")
     for path, text in files.items():
         try:

@@ -22,7 +22,7 @@ from evalcase.text.visible import make_visible
 
 _KEYS = {"p": True, "pass": True, "f": False, "fail": False}
 _PROMPT = "pass, fail, skip, back or quit? [p/f/s/b/q] "
-_NO_KEY = "is no answer to that: type p, f, s, b or q, or the whole word, and Enter"
+_NO_KEY = "is not an answer: type p, f, s, b or q, or the whole word, and Enter"
 _SEE, _GO_ON = "to see what they tell", "to go on"
 
 
@@ -50,7 +50,7 @@ class Labelling:
             raise ConfigError("--label asks a person: standard input and output must be a terminal")
         left = self._left()
         if not left:
-            sys.stdout.write(f"nothing is left to label for {self._by}\n")
+            sys.stdout.write(f"nothing left to label for {self._by}\n")
             return 0
         at = 0
         is_over = False
@@ -84,14 +84,14 @@ class Labelling:
 
     def _nothing(self) -> str:
         what = "" if self._criterion is None else f" on `{self._criterion}`"
-        return f"`{self._judge.name}` gave no verdict{what} in run {self._kept.run.id}"
+        return f"`{self._judge.name}` returned no verdict{what} in run {self._kept.run.id}"
 
     def _ask_one(self, judged: Judged, number: int, count: int) -> int | None:
         """How far to go on: 1 to the next answer, -1 to the one before; None to stop."""
         for line in self._shown(judged, number, count):
             sys.stdout.write(line + "\n")
         if (said := self._said.get(judged.answer)) is not None:
-            sys.stdout.write(f"you said {'pass' if said else 'fail'}; skip leaves it so\n")
+            sys.stdout.write(f"you said {'pass' if said else 'fail'}; skip keeps it\n")
         while True:
             sys.stdout.write(_PROMPT)
             sys.stdout.flush()

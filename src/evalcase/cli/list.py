@@ -80,7 +80,7 @@ def command(
         raise ConfigError(_say_none(known, suite, target))
     else:
         place = make_visible(seen_from(os.getcwd(), folder))
-        sys.stdout.write(f"no runs yet in {place}; `evalcase run` makes one\n")
+        sys.stdout.write(f"no runs yet in {place}; `evalcase run` creates one\n")
     return 0
 
 

@@ -27,7 +27,7 @@ def command() -> int:
         if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
         sys.stderr.write(
-            "evalcase: the language server needs pygls, which the extra `lsp` brings: "
+            "evalcase: the language server needs pygls, from the extra `lsp`: "
             'pip install "pygls>=2.0"\n'
         )
         return 2

@@ -18,7 +18,7 @@ def main() -> None:
         sys.stderr.write("evalcase: interrupted\n")
         code = 130
     except BaseException as error:  # noqa: BLE001 - not even what it means could be told
-        sys.stderr.write(f"evalcase: can't go on: {type(error).__name__}\n")
+        sys.stderr.write(f"evalcase: can't continue: {type(error).__name__}\n")
         code = 3
     if "evalcase.system.loop" in sys.modules:
         if not _can_open():

@@ -93,7 +93,7 @@ def _find_runs(name: str, folder: str) -> list[FoundRun]:
         try:
             return [find_run(name, folder)]
         except ConfigError:
-            raise ConfigError(f"the folder {name} holds no runs") from None
+            raise ConfigError(f"the folder {name} has no runs") from None
     return [find_run(name, folder)]
 
 

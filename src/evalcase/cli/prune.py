@@ -55,7 +55,7 @@ def command(
     which `evalcase resume` can continue, are removed only with --incomplete.
     """
     if keep is None and older_than is None:
-        raise declare.WrongUsageError("say what is to stay: --keep N, --older-than AGE, or both")
+        raise declare.WrongUsageError("say what to keep: --keep N, --older-than AGE, or both")
     folder = runs_folder(runs_dir, look_for_runs(os.getcwd()))
     found = find_old(folder, Keeping(keep, older_than, not incomplete), datetime.now(UTC))
     going = [each for each in found if not each.kept_for]
@@ -89,11 +89,11 @@ def _print_plan(going: Sequence[Old], staying: Sequence[Old], yes: bool) -> None
     for each in going:
         sys.stdout.write(f"{each.run.id}  {_say_size(each.bytes):>8}  {each.run.status}\n")
     for each in staying:
-        sys.stdout.write(f"{each.run.id}  {_say_size(each.bytes):>8}  stays: {each.kept_for}\n")
+        sys.stdout.write(f"{each.run.id}  {_say_size(each.bytes):>8}  kept: {each.kept_for}\n")
     if not going:
         sys.stdout.write("nothing to remove\n")
     elif not yes:
-        sys.stdout.write(f"{_count_runs(going)} would be removed; with --yes they are\n")
+        sys.stdout.write(f"{_count_runs(going)} would be removed; add --yes to remove them\n")
 
 
 def _print_object(going: Sequence[Old], staying: Sequence[Old], removed: Sequence[Old]) -> None:

@@ -92,7 +92,7 @@ def command(**flags: Unpack[ResumeFlags]) -> int:
     if stranger is not None:
         return refuse_stranger(stranger, read_request(stranger), this_world().state)
     if chosen is None:
-        sys.stderr.write("there is no run to go on with; `evalcase run` makes one\n")
+        sys.stderr.write("there is no run to continue; `evalcase run` creates one\n")
         return 2
     code = _go_on(chosen, flags, config, folder, manner)
     return code if is_named else first_code(code, _code_of_newest(folder, chosen))
@@ -122,7 +122,7 @@ def _go_on(run: Run, flags: ResumeFlags, config: Config, folder: str, manner: Ma
     )  # fmt: skip
     prepared = ready_run(request, plan_shown(request, view))
     if (decision := read_end(run.journal).decision) is not None:
-        view.tell(f"the run was {decision}. That is dropped, and the rest is run")
+        view.tell(f"the run was {decision}. That is dropped, and the rest is run now")
     return carry_out_run(prepared, view, manner)
 
 
@@ -140,7 +140,7 @@ def _find_ungraded(name: str, folder: str) -> Run:
     """A run by its name, which may not name one of its gradings."""
     run, grading = find_run(name, folder)
     if grading is not None:
-        raise ConfigError(f"a run is gone on with, and not one of its gradings: say `{run.id}`")
+        raise ConfigError(f"resume continues a run, not one of its gradings: say `{run.id}`")
     return run
 
 
@@ -168,7 +168,9 @@ def _code_of_newest(folder: str, chosen: Run) -> int:
         code = hold_to_gates(read_evaluated(KeptRun(newest)), read_request(newest)).exit_code
         code = first_code(code, tell_owed(newest))
     if code:
-        sys.stderr.write(f"the newest run is another, {newest.id}: its exit code is {code}\n")
+        sys.stderr.write(
+            f"the newest run is a different one, {newest.id}: its exit code is {code}\n"
+        )
     return first_code(code, _refusal_code(folder, newest))
 
 
@@ -195,4 +197,6 @@ def go_back(run: Run, config: Config) -> None:
     try:
         os.chdir(os.path.join(config.root, folder))
     except (OSError, ValueError):
-        raise RecordError(f"{run.path} was begun in a folder that is gone: {folder!r}") from None
+        raise RecordError(
+            f"{run.path} was started in a folder that no longer exists: {folder!r}"
+        ) from None

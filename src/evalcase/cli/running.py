@@ -155,11 +155,11 @@ def _conclude_broken(evaluation: Evaluation, error: BaseException, manner: Manne
 def _leave_stuck(evaluation: Evaluation, manner: Manner, what: str) -> None:
     """Leave while the event loop is blocked by what nothing else can end: what is finished is on
     disk. This is another thread."""
-    said = evaluation.plan.scrubber.text(f"{what} blocks all trials, and can't be ended")
-    write_prose(f"evalcase: can't go on: {said}", manner.streams.err)
+    said = evaluation.plan.scrubber.text(f"{what} blocks all trials and can't be stopped")
+    write_prose(f"evalcase: can't continue: {said}", manner.streams.err)
     if evaluation.run is not None:
         name = name_run(evaluation.run, RecordPlace(manner.cwd, evaluation.plan.config))
-        write_prose(f"what is finished is kept: evalcase resume {name}", manner.streams.err)
+        write_prose(f"finished trials are kept: evalcase resume {name}", manner.streams.err)
     end_process(CRASH_CODE)
 
 
@@ -245,7 +245,7 @@ async def _until_interrupted(
             view.notice = "stopping"
             engine.cancel()
         else:
-            view.say("Ctrl-C: finishing what is running; once more to stop now")
+            view.say("Ctrl-C: finishing running trials; press it again to stop now")
             view.notice = "finishing"
             engine.interrupt()
 

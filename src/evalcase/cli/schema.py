@@ -31,9 +31,7 @@ def command(config: bool, sidecar: bool) -> int:
     from evalcase.plugins.schemas import config_schema, sidecar_schema, suite_schema
 
     if config and sidecar:
-        raise declare.WrongUsageError(
-            "--config and --sidecar are two schemas: ask for one at a time"
-        )
+        raise declare.WrongUsageError("--config and --sidecar can't be combined")
     schema = config_schema if config else sidecar_schema if sidecar else suite_schema
     sys.stdout.write(json_text(schema()) + "\n")
     return 0

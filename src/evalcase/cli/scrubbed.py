@@ -10,14 +10,17 @@ from evalcase.evaluation.secrets import make_scrubber
 from evalcase.model.problem import Problem
 from evalcase.model.quick_dataclass import replace
 from evalcase.project.config import Config, read_config
+from evalcase.text.credentials import mask_credentials
 from evalcase.text.secrets import Scrubber
 
 
 def scrub_problems(problems: Sequence[Problem]) -> list[Problem]:
-    """The same without what is secret here, as the configuration of this folder says."""
+    """The same without what is secret here, as the configuration of this folder says, and without
+    what lets others in wherever it is from."""
+    problems = [_mask_problem(problem) for problem in problems]
     scrubber = make_scrubber(_read_known_config(), os.environ, lambda _: None)
     if not scrubber.look().values:
-        return list(problems)
+        return problems
     return [_scrub_problem(problem, scrubber) for problem in problems]
 
 
@@ -26,6 +29,14 @@ def _read_known_config() -> Config:
         return read_config(os.getcwd())
     except ConfigError:
         return Config(os.getcwd())
+
+
+def _mask_problem(problem: Problem) -> Problem:
+    hint, excerpt = problem.hint, problem.excerpt
+    return replace(
+        problem, message=mask_credentials(problem.message), hint=hint and mask_credentials(hint),
+        excerpt=excerpt and excerpt._replace(text=mask_credentials(excerpt.text)),
+    )  # fmt: skip
 
 
 def _scrub_problem(problem: Problem, scrubber: Scrubber) -> Problem:

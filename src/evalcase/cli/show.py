@@ -120,9 +120,7 @@ class _Shown:
         close = find_nearest(id, self.others)
         hint = f" Did you mean '{make_visible(close)}'?" if close else ""
         if self.failed:  # it may well stand there
-            return (
-                f"case '{make_visible(id)}' is not shown: no case of a file with errors is.{hint}"
-            )
+            return f"case '{make_visible(id)}' is not shown, because its file has errors.{hint}"
         return f"there is no case '{make_visible(id)}'.{hint}"
 
 

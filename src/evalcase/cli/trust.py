@@ -35,10 +35,10 @@ def refuse_stranger(run: Run, request: RunOptions, state: str | None) -> int:
     why = why_unsealed(run, state)
     if why:
         write_prose(why, sys.stderr)
-    sys.stderr.write("to go on with it would use:\n")
+    sys.stderr.write("continuing it would use:\n")
     for what, values in _find_named(run, request):
         _list_named(what, values)
-    sys.stderr.write("nothing of that was done; if you trust it, say --trust\n")
+    sys.stderr.write("nothing was done; if you trust it, add --trust\n")
     return 2
 
 
@@ -60,11 +60,11 @@ def refuse_graders(run: Run, graders: Iterable[Mapping[str, JSON]], config: Conf
     if not found:
         return None
     sys.stderr.write(
-        f"evalcase: {make_visible(run.path)} names graders that would run code, or ask whom the "
-        "configuration does not name:\n"
+        f"evalcase: {make_visible(run.path)} names graders that would run code, or ask targets "
+        "that the configuration does not name:\n"
     )
     _list_named("grader", found)
-    sys.stderr.write("nothing of that was done; if you trust the record, say --trust\n")
+    sys.stderr.write("nothing was done; if you trust the record, add --trust\n")
     return 2
 
 
@@ -79,12 +79,12 @@ def why_unsealed(run: Run, state: str | None) -> str:
     if run.seal is not None:
         return ""
     if state is None:
-        return "evalcase can't know your runs again: HOME doesn't say where your home is"
+        return "evalcase can't recognise your runs: HOME doesn't say where your home is"
     try:
         read_key(state)
     except OSError as error:
         path, why = make_visible(os.path.join(state, "key")), error.strerror or error
-        return f"evalcase can't know your runs again: {path} can't be used: {why}"
+        return f"evalcase can't recognise your runs: {path} can't be used: {why}"
     return ""
 
 

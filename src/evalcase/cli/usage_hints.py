@@ -42,7 +42,7 @@ _OPTIONS: Mapping[str, str] = {
 }  # fmt: skip
 """The same for options: what to write, where a command has it."""
 
-_CONFIG = "evalcase.toml is found by itself, in this folder or one above it."
+_CONFIG = "evalcase.toml is found automatically, in this folder or one above it."
 _VERBOSE = "evalcase report --case ID shows a case in full."
 _NO_OPTION: Mapping[str, str] = {
     "-c": _CONFIG, "--config": _CONFIG, "--config-file": _CONFIG,
@@ -68,13 +68,13 @@ def hint_at_option(word: str, known: Collection[str], of_command: bool) -> str |
     """What to type in place of an option that is none of those known; None if whoever looks at the
     spelling knows as much."""
     if word == "--retry-failed":
-        return "What failed is asked again in a new run: evalcase run --failed-of RUN"
+        return "To run failed cases again: evalcase run --failed-of RUN"
     if word in ("-o", "--output") and "--report" in known:
-        return "A report is written by --report FILE, in the form that its ending says."
+        return "To write a report: --report FILE; its extension sets the format."
     if not of_command:
         options = (each for each in command_of("run").parameters if isinstance(each, CommandOption))
         is_of_run = any(word in each.flags for each in options)
-        return f"It stands after the command: evalcase run {word} …" if is_of_run else None
+        return f"It goes after the command: evalcase run {word} …" if is_of_run else None
     for meant in (_OPTIONS.get(word, ""), word.removesuffix("s"), f"{word}s"):
         if meant.partition(" ")[0] in known:
             return f"Did you mean '{meant}'?"

@@ -83,7 +83,7 @@ class RunVerdicts:
             score = "" if each.score is None else f", score {each.score:.2f}"
             yield f"- {make_visible(each.target)}: {_write_verdict(each)}{score}"
         if (by := self._kept.graded_by) is not None and not by.complete:
-            yield f"\nThe newest grading was broken off: {by.so_far}."
+            yield f"\nThe newest grading was interrupted: {by.so_far}."
         if changed:
             yield "\nThe case is not what it was then: `evalcase run` asks and grades it anew."
         id = found[0].case

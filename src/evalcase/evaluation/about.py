@@ -99,24 +99,32 @@ def find_changes(
         if before is not None and before != now:
             changed[name] = now
             what = "its configuration" if before.options != now.options else "its code"
-            plan.warn(f"target `{name}` was changed since the run was begun: {what}")
+            plan.warn(f"target `{name}` changed since this run started: {what}")
     return changed
 
 
 def say_nothing_left(run: str, changed: Collection[str]) -> str:
     """That a run has all of its answers. Those of a target that was changed since are not asked
     again: they are what it said then."""
-    said = f"nothing is left to do: {run} is complete"
+    said = f"nothing to do: {run} is complete"
     if not changed:
-        return f"{said}, and what its answers were asked and graded by is as it was"
+        return f"{said}, and its questions and graders have not changed"
     names = ", ".join(f"`{name}`" for name in changed)
-    return f"{said}. Its answers are of {names} before the change; `evalcase run` asks anew"
+    return f"{said}. Its answers are from before {names} changed; `evalcase run` asks again"
 
 
 def say_gone(trials: int) -> str:
     """That results are of trials which the suites no longer have."""
     are = "1 trial is" if trials == 1 else f"{trials:,} trials are"
     return f"{are} no longer part of the suites"
+
+
+def say_broken(case: str) -> str:
+    """That a conversation was begun, and has no result."""
+    return (
+        f"the conversation of case {case} was interrupted when the run ended: it starts over, "
+        "in a new session"
+    )
 
 
 def say_without_result(missing: int, planned: int) -> str:

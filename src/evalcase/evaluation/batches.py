@@ -52,7 +52,7 @@ class BatchPhase:
             if first is None:
                 return
             if self._plan.options.max_cost_usd is not None:
-                self._plan.warn(f"`{name}`: the spending cap can't hold back a batch that was sent")
+                self._plan.warn(f"`{name}`: the spending cap can't stop a batch that was sent")
             for each in sent:
                 await self._pick_up(name, batching, each)
             async with aclosing(self._drafts(batching, first, trials)) as drafts:
@@ -130,7 +130,9 @@ class BatchPhase:
                 except TargetError as error:
                     if error.details.get("status") not in _GONE:
                         raise
-                    self._plan.warn(f"`{name}`: batch {id} is gone, and asked again: {error}")
+                    self._plan.warn(
+                        f"`{name}`: batch {id} no longer exists, and is sent again: {error}"
+                    )
                     self._left.remove(id)
                     continue
                 if sent.id is None:
@@ -181,8 +183,8 @@ class BatchPhase:
     def _tell_left(self, name: str) -> None:
         for id in self._left:
             self._plan.warn(
-                f"`{name}`: batch {id} goes on by itself: `evalcase resume {self._run}` picks it "
-                "up, and pays for nothing twice"
+                f"`{name}`: batch {id} goes on without evalcase: `evalcase resume {self._run}` "
+                "picks it up, and nothing is paid for twice"
             )
 
 

@@ -154,7 +154,7 @@ class Evaluation:
         )  # fmt: skip
         if (cut := journal.cut) is not None:
             self.plan.warn(
-                f"the last line of {run.journal}, {cut.line}, was half written when the run was "
+                f"the last line of {run.journal}, {cut.line}, was half written when the run "
                 "ended: it is dropped, and its trial is run again"
             )
         try:

@@ -32,9 +32,9 @@ def find_failed(name: str, runs_dir: str, root: str) -> FailedOf:
         missing = (done.not_run or 0) - done.lost + done.totals.unfinished
         if missing > 0:
             raise ConfigError(
-                f"run {id} is not complete, and nobody knows what {missing:,} of its cases would "
-                f"come to: `evalcase resume {id}` goes on with it"
+                f"run {id} is not complete: {missing:,} of its cases have no verdict yet; "
+                f"`evalcase resume {id}` continues it"
             )
     if not failed:
-        raise ConfigError(f"run {id} has no case that did not pass: there is nothing to run")
+        raise ConfigError(f"run {id} has no cases that did not pass: there is nothing to run")
     return FailedOf(id, tuple(failed))

@@ -46,13 +46,13 @@ class Figuring:
 
         clustering = ledger.clustering
         if clustering is not None and not clustering.found:
-            raise ConfigError(f"no case has anything at `{clustering.path}` to be a cluster by")
+            raise ConfigError(f"no case has a value at `{clustering.path}` to cluster by")
         figures = sum_up(ledger, self.interval, self.ks, not_run=not_run)
         repeats, k = figures.all.repeats, max(self.ks, default=1)
         fewest = repeats.fewest if repeats is not None else 1
         if k > fewest:
-            tried = "once" if fewest == 1 else f"{fewest} times"
-            raise ConfigError(f"pass@{k} needs {k} trials, and some cases were tried {tried}")
+            only = "1 trial" if fewest == 1 else f"{fewest} trials"
+            raise ConfigError(f"pass@{k} needs {k} trials, but some cases have only {only}")
         return figures
 
 

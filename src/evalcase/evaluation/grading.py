@@ -102,7 +102,7 @@ class Grading(Job):
         if self._goes_on:
             before_it = self._index.graded_by()
             self._plan.tell(
-                f"grading {self.grading} was broken off, and goes on: {before_it.graded:,} of "
+                f"grading {self.grading} was interrupted and continues: {before_it.graded:,} of "
                 f"{before_it.answers:,} answers are graded"
             )
         self._session.note(self._by.begin(self.grading, self._plan.world.stamp()).row())
@@ -114,7 +114,7 @@ class Grading(Job):
             return "stopped", engine.stop_reason
         if self._without_case:
             what = "1 answer" if self._without_case == 1 else f"{self._without_case:,} answers"
-            return "stopped", f"{what} can't be graded: the record hasn't got the case"
+            return "stopped", f"{what} can't be graded: the record doesn't have the case"
         self._graded = self.grading
         if is_decided:
             return before.status, "it was ended by a decision on an earlier grading"
@@ -209,9 +209,9 @@ def require_cases(
     if gone:
         said.append(f"the suites no longer have {_list_names(list(gone))}")
     if changed:
-        said.append(f"another question is asked by now by {_list_names(list(changed))}")
+        said.append(f"the question has changed in {_list_names(list(changed))}")
     if said:
-        raise ConfigError(f"{'; '.join(said)}. --recorded grades by what the record holds")
+        raise ConfigError(f"{'; '.join(said)}. --recorded grades by the stored cases")
 
 
 def _list_names(names: list[str]) -> str:

@@ -159,6 +159,6 @@ class _Guard:
         mark, case = mark_of(result.key), result.key.case
         number = shard_number(self._places.find(result.key.suite), case)
         if self._seen.find(mark) is not None or number <= self._floor:
-            raise ConfigError(f"{part.name} has case `{case}`, which was dealt to another shard")
+            raise ConfigError(f"{part.name} has case `{case}`, which belongs to another shard")
         self._seen.add(mark, 1)
         self._highest = max(self._highest, number)

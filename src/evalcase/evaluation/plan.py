@@ -222,8 +222,8 @@ def _refuse_batches(found: Survey, config: Config) -> None:
         if config.targets.get(name, {}).get("batch"):
             who = "judge" if name in judges else "simulated user"
             raise ConfigError(
-                f"target `{name}` answers in batches, which no {who} can wait for: name the same "
-                "model without `batch` for it"
+                f"target `{name}` answers in batches, which a {who} can't wait for: give it the "
+                "same model without `batch`"
             )
 
 
@@ -267,8 +267,8 @@ def _check_caching(targets: Mapping[str, Target]) -> None:
     for name, target in targets.items():
         if target.traits.caching == "refused":
             raise ConfigError(
-                f"target `{name}` can't be cached: nothing says what decides its answers; "
-                "leave --cache out, or name other targets"
+                f"target `{name}` can't be cached: nothing says what its answers depend on; "
+                "leave out --cache, or use other targets"
             )
 
 

@@ -21,7 +21,7 @@ _DEALT = "the cases that were dealt, by their rows or other files"
 _GRADED = "what they were graded by"
 _HINTS = {
     "suites": "; `evalcase resume` brings each of them up to date",
-    _GRADED: "; grade all of them by the same, or name earlier gradings, as RUN@1",
+    _GRADED: "; grade all of them by the same graders, or name earlier gradings, as RUN@1",
 }
 _OWN = ("concurrency", "env_file")
 """Options that a machine may have for itself: they decide no result."""
@@ -121,7 +121,7 @@ def _read_part(kept: KeptRun) -> ShardRun:
         raise RecordError(f"{kept.run.path}: run.json does not say what was run") from None
     shard = options.selection.shard
     if shard is None:
-        raise ConfigError(f"{kept.run.id} is no shard: it was not run with --shard")
+        raise ConfigError(f"{kept.run.id} is not a shard: it was not run with --shard")
     return ShardRun(kept, shard, replace(options, selection=replace(options.selection, shard=None)))
 
 
@@ -147,7 +147,7 @@ def _find_faults(parts: Sequence[ShardRun]) -> Iterator[str]:
             yield f"{first.name} and {part.name} differ in {difference}"
         if part.kept.mixed:
             names = ", ".join(f"`{name}`" for name in part.kept.mixed)
-            yield f"{part.name} has answers from before and after a change of {names}"
+            yield f"{part.name} has answers from before and after {names} changed"
     yield from _find_changes(parts)
 
 

@@ -145,7 +145,7 @@ class Stopping:
         if outcome is not None or self.decision is not None:
             self.decision = replace(decision, low=low, high=high)
             return str(self.decision)
-        return f"{decision}; but cases that were under way disprove it"
+        return f"{decision}; but cases that were under way contradict it"
 
     def _take(self, target: str, lane: _Lane, passed: bool) -> None:
         if self._base is not None:

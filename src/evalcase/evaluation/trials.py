@@ -36,7 +36,7 @@ from evalcase.system.guests import Guests
 if TYPE_CHECKING:
     from evalcase.evaluation.conversations import Assessed, Conversations
 
-_NO_TALK = "a conversation can't be had in batches: run it at a target without `batch`"
+_NO_TALK = "a conversation can't be run in batches: use a target without `batch`"
 _UNANSWERED = Graded("errored", ())
 _make_context, _make_result = maker_of(Context), maker_of(Result)
 MAX_ANSWER_BYTES = 10_000_000
@@ -63,6 +63,8 @@ class Trials:
         self._run_id = run_id
         self._lose = lose
         self._place = place
+        self.plain = 0
+        """How many results rest on the text that is asked and the one that is expected alone."""
         self._files = AttachedFiles(plan.world.cwd)
         self._capped = plan.options.max_cost_usd is not None
 
@@ -83,7 +85,7 @@ class Trials:
         files = self._files.find(trial.suite, case) if case.has_parts else {}
         if case.skip or case.is_conversation or isinstance(files, Unfit):
             return None
-        return self._question(trial, files)
+        return self._question(trial, files, self.hash_question(trial))
 
     def is_known(self, target: str, question: Question) -> Awaitable[bool]:
         """Whether the cache has the answer to a question."""
@@ -99,7 +101,8 @@ class Trials:
         if plain is None and case.is_conversation:
             return await self._converse(trial, started)
         files = self._files.find(suite, case) if plain is None and case.has_parts else {}
-        question = self._question(trial, files)
+        asked_by = self.hash_question(trial) if plain is None else plain[0]
+        question = self._question(trial, files, asked_by)
         if isinstance(files, Unfit):
             asked = Asked(None, Failure("exception", files.message), 0, 0.0)
         else:
@@ -118,22 +121,22 @@ class Trials:
             verdict, grades = self._grade_at_once(case, answer, graders) or await self._grade(
                 case, question, answer, graders, took_s
             )
-        asked_by, graded_by = self._hashes(trial, graders, plain)
+        graded_by = self._hash_graded(case, graders, plain)
         return _make_result(
             tuple_of(TrialKey, (suite, data["id"], target, repeat)), asked_by, verdict, answer,
             grades, failure, attempts, started, round(took_s * 1e6) / 1e6, retried, graded_by, 1,
             repeats, 1.0 if plain is not None else case.pass_rate, number,
         )  # fmt: skip
 
-    def _hashes(
-        self, trial: Trial, graders: Sequence[NamedGrader], plain: tuple[str, str] | None
-    ) -> tuple[str, str]:
-        """What says that a trial has to be asked again, or graded; `plain` does if nothing but the
-        built-in comparison grades it."""
+    def _hash_graded(
+        self, case: Case, graders: Sequence[NamedGrader], plain: tuple[str, str] | None
+    ) -> str:
+        """What says that a trial has to be graded again; the second of `plain` does if nothing but
+        the built-in comparison grades it."""
         if plain is not None and graders is self._plan.graders.only_expected:
-            return plain
-        prints = self._plan.graders.prints_of(graders)
-        return self.hash_question(trial), hash_grading(trial.case, prints)
+            self.plain += 1
+            return plain[1]
+        return hash_grading(case, self._plan.graders.prints_of(graders))
 
     async def _converse(self, trial: Trial, started: str) -> Result:
         """The same for a case that is asked in turns."""
@@ -142,7 +145,7 @@ class Trials:
 
         case, has_parts = trial.case, trial.case.has_parts
         files = self._files.find(trial.suite, case) if has_parts else {}
-        question = self._question(trial, files)
+        question = self._question(trial, files, self.hash_question(trial))
         # Where it was begun before, and nobody knows how far it came, it is another one.
         question = replace(
             question, session=f"{question.session}-{self._plan.world.entropy(4).hex()}"
@@ -165,7 +168,7 @@ class Trials:
         if user is not None and user.asked:
             self._look_at_cost(user.target, user.cost_usd)
         return Result(
-            trial.key, self.hash_question(trial), judged.verdict, answer, judged.grades,
+            trial.key, question.hash, judged.verdict, answer, judged.grades,
             talk.failure, 1 + len(talk.retried), started, round(talk.duration_s, 6), talk.retried,
             self.hash_grading(case), 1, trial.repeats, case.pass_rate, trial.number,
             tuple(turns), talk.ending,
@@ -195,7 +198,7 @@ class Trials:
         assert known.answer is not None
         case = trial.case
         files = self._files.find(trial.suite, case) if case.has_parts else {}
-        question = self._question(trial, files)
+        question = self._question(trial, files, known.question_hash)
         graded: Graded | Assessed
         if case.is_conversation:
             graded = await self._conversations.judge_again(case, question, known)
@@ -249,11 +252,11 @@ class Trials:
         grades = await place.grade(case, question, answer, duration_s, turns, asker)
         return Graded(decide_verdict(grades, case.threshold), grades)
 
-    def _question(self, trial: Trial, files: dict[str, str] | Unfit) -> Question:
+    def _question(self, trial: Trial, files: dict[str, str] | Unfit, hash: str) -> Question:
         """What is asked. All was well with its files before the run, but may not be now."""
         _, _, target, repeat, _, number = trial
         session = f"{self._run_id}-{number!r}-{target}-{repeat!r}"
-        return question_of(trial, {} if isinstance(files, Unfit) else files, session)
+        return question_of(trial, {} if isinstance(files, Unfit) else files, session, hash)
 
     def _kept(self, answer: Answer) -> tuple[Answer | None, Failure | None]:
         """What is kept of an answer, or why that is nothing."""
@@ -281,5 +284,5 @@ class Trials:
     def _look_at_cost(self, target: str, cost_usd: float | None) -> None:
         if self._capped and cost_usd is None:
             self._plan.warn(
-                f"answers of `{target}` come without a cost: the spending cap can't hold"
+                f"answers of `{target}` come without a cost: the spending cap can't be enforced"
             )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.evaluation.about import say_gone, say_nothing_left, say_without_result
+from evalcase.evaluation.about import say_broken, say_gone, say_nothing_left, say_without_result
 from evalcase.evaluation.job import Job
 from evalcase.evaluation.plan import Plan, trials_of, warn_once
+from evalcase.evaluation.standing import count_finished, is_settled, print_basis
 from evalcase.evaluation.trials import Trials, UnaskedTurnsError
 from evalcase.model.case import Case
-from evalcase.model.codec import encode_object
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result, Verdict
 from evalcase.model.target import TargetVersion
@@ -22,7 +22,7 @@ from evalcase.record.folder import Run
 from evalcase.record.gradings import GradingBegun
 from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
-from evalcase.record.outline import talk_row
+from evalcase.record.outline import changed_row, talk_row
 from evalcase.record.reader import read_result_at
 from evalcase.record.session import Session
 from evalcase.run.hashes import hash_plain_case
@@ -31,9 +31,9 @@ from evalcase.run.schedule import Engine
 from evalcase.system.table import mark_of
 
 _SCRUBBED = "was recorded without a secret that was in it"
-_UNASKED = "lacks turns that were left out after one that failed"
-_GRADED_BY = "what answers are graded by was changed: those that are there are graded again"
-_DECIDED_BY = "how many trials a case has, or how many must pass, was changed: it is decided again"
+_UNASKED = "has no turns after one that failed"
+_GRADED_BY = "graders changed: regrading stored answers"
+_DECIDED_BY = "the number of trials of a case, or how many must pass, changed: deciding it again"
 
 
 class Work(Job):
@@ -65,6 +65,7 @@ class Work(Job):
         """The later grading that is brought to its end, once it is."""
         self._tell_once = warn_once(plan.tell)
         self._goes_on = len(index) > 0
+        self._may_stand = not again and not plan.graders.given
         self._standing = 0
         """Trials that were seen at once to be as they were; of all others:"""
         self._known = 0
@@ -134,25 +135,18 @@ class Work(Job):
                 self._note_change(trial.case._data["user"]["target"])
         case = trial.case
         if ("turns" in case._data or "user" in case._data) and not case.skip:
-            self._begin_talk(trial)
+            if self._index.is_broken_off(trial.key):
+                self._plan.tell(say_broken(case.id))
+            # It may take long: whoever resumes should know that it was begun.
+            self._session.note(talk_row(trial.key))
         return self._trials.run(trial)
-
-    def _begin_talk(self, trial: Trial) -> None:
-        """A conversation may take long: whoever resumes should know that it was begun."""
-        if self._index.is_broken_off(trial.key):
-            self._plan.tell(
-                f"the conversation of case {trial.case.id} was broken off when the run was ended: "
-                "it is had again, in a new session"
-            )
-        self._session.note(talk_row(trial.key))
 
     def _note_change(self, target: str) -> None:
         """From here on, results are of a target as it is now."""
         version = self._changed.pop(target, None)
         if version is not None:
             self._index.askers.change(target, version)
-            row = {"type": "target", "target": target, "version": encode_object(version)}
-            self._session.note({**row, "at": self._plan.world.stamp()})
+            self._session.note(changed_row(target, version, self._plan.world.stamp()))
 
     async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:
         with open_lines(self._run.journal) as file:
@@ -199,33 +193,38 @@ class Work(Job):
         return self._count_planned(self._count_trials(end))
 
     def _count_trials(self, end: End) -> End:
-        """The same end; where all that is planned is done, with how many trials have a result: also
-        those that are no longer part of the suites."""
+        """The same end; where all that is planned is done, with how many trials have a result (also
+        those that are no longer part of the suites), and what they rest on."""
         if end.status != "completed":
             return end
         gone = len(self._index) - self._standing - self._known
-        return replace(end, trials=self._plan.planned + gone)
+        return replace(end, trials=self._plan.planned + gone, rests_on=self._describe_basis())
+
+    def _describe_basis(self) -> str | None:
+        """What all trials rest on, if that is plain texts in files, and each has its answer."""
+        plain = self._standing + self._trials.plain
+        is_plain = plain == self._plan.planned == self._plan.cases and not self._session.errored
+        return print_basis(self._plan) if is_plain else None
 
     def _count_planned(self, end: End) -> End:
         """The same end; where a run that went on was interrupted, with how many of the trials that
         are planned now have a result, if the suites can still say."""
         if end.status != "interrupted" or not self._goes_on:
             return end
-        trials = (trial for name in self._plan.trials for trial in trials_of(self._plan, name))
-        try:
-            finished = self._new + sum(self._index.find(each.key) is not None for each in trials)
-        except (ConfigError, SuiteError):
+        if (finished := count_finished(self._plan, self._index)) is None:
             return end
-        return replace(end, finished=finished, planned=self._plan.planned)
+        return replace(end, finished=self._new + finished, planned=self._plan.planned)
 
     def _left(self, name: str, engine: Engine) -> Iterator[Trial]:
         """The trials of a target that have no result, or one that counts no more."""
         if not len(self._index):
             yield from self._planned(name, engine)
             return
-        may_stand = not self._again and not self._plan.graders.given
+        if self._may_stand and is_settled(self._plan, self._index):
+            self._standing += self._plan.trials[name]
+            return
         last = None
-        for trial in self._planned(name, engine, self._stands if may_stand else None):
+        for trial in self._planned(name, engine, self._stands if self._may_stand else None):
             known = self._index.find(trial.key)
             if known is not None:
                 self._known += 1
@@ -260,7 +259,7 @@ class Work(Job):
         except ConfigError as error:
             engine.stop(str(error))
         except SuiteError as error:
-            engine.stop(f"a suite was changed while it was run: {error.problems[0]}")
+            engine.stop(f"a suite changed while it was run: {error.problems[0]}")
 
     def _must_ask(self, trial: Trial, known: FinishedTrial) -> bool:
         if known.verdict == "skipped":
@@ -268,7 +267,7 @@ class Work(Job):
                 self._plan.tell(f"case {trial.case.id} is no longer skipped")
             return not trial.case.skip
         if known.question != mark_of(self._trials.hash_question(trial)):
-            self._plan.tell(f"case {trial.case.id} was changed since it was run: it is run again")
+            self._plan.tell(f"case {trial.case.id} changed since it was run: running it again")
             return True
         return known.verdict in self._again and not known.answered
 

@@ -100,7 +100,7 @@ class _Begun(NamedTuple):
         """What came of it. It may have raised anything, also what would end the engine."""
         error = stay.error
         if stay.is_late:
-            error = EvalcaseError(f"gave no grade within {self.limit_s:g} s")
+            error = EvalcaseError(f"returned no grade within {self.limit_s:g} s")
         grade = (
             _grade_from(self.named, stay.value)
             if error is None
@@ -175,7 +175,7 @@ def _grade_from(named: NamedGrader, outcome: object) -> Grade:
 def _without_judge(case: Case) -> Grade:
     """A case that only a judge can grade is never passed by the others alone."""
     what = "`criteria`" if case.criteria is not None else "`rubrics`"
-    message = f"{what} can be graded by a judge only, and none is configured"
+    message = f"{what} can only be graded by a judge, and none is configured"
     return Grade("judge", None, False, message, failure=Failure("grader", message))
 
 

@@ -74,9 +74,9 @@ def _write_reason(
     is_clear = passed or not value or named.grader.kind.compares_expected
     if value is None or (reason and is_clear):
         return reason
-    told = f"scored {value:g}"
+    told = f"score {value:g}"
     if by_threshold and not passed:
-        told = f"{told}, and {named.needed_score:g} passes"
+        told = f"{told}, needs {named.needed_score:g}"
     return f"{reason} ({told})" if reason else told
 
 

@@ -34,7 +34,7 @@ def look_at_answer(named: NamedGrader, context: Context) -> Seen | Awaitable[See
         return named.grader.grade(context)
     if context.answer.truncated:
         raise EvalcaseError(
-            "the answer was cut, as it was larger than evalcase keeps, so it can't be graded"
+            "the answer was truncated, as it was larger than evalcase stores, so it can't be graded"
         )
     try:
         if named.path is None:

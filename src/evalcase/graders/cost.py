@@ -36,4 +36,4 @@ class CostGrader(Grader):
             raise EvalcaseError("the target did not report a cost")
         if cost_usd <= self.value:
             return Score(1.0, f"it cost ${cost_usd:.6g}")
-        return Score(0.0, f"it cost ${cost_usd:.6g}, and at most ${self.value:g} is allowed")
+        return Score(0.0, f"it cost ${cost_usd:.6g}, but at most ${self.value:g} is allowed")

@@ -139,9 +139,9 @@ def _validate_value(
 
 def _judge_errors(errors: Sequence[Difference]) -> Score:
     if not errors:
-        return Score(1.0, "it is valid by the schema")
+        return Score(1.0, "it matches the schema")
     told: list[JSON] = [{"path": each.path, "error": each.what} for each in errors[:_MOST_TOLD]]
     more = " or more" if len(errors) >= MOST_ERRORS else ""
-    counted = f"{write_count(len(errors), 'error')}{more}"
-    reason = f"{counted} by the schema: {list_differences(errors).text}"
+    counted = f"{write_count(len(errors), 'schema error')}{more}"
+    reason = f"{counted}: {list_differences(errors).text}"
     return Score(0.0, reason, {"errors": told})

@@ -37,7 +37,7 @@ class LatencyGrader(Grader):
         took_s = _read_seconds(context)
         if took_s <= self.value:
             return Score(1.0, f"it took {took_s:.4g} s")
-        return Score(0.0, f"it took {took_s:.4g} s, and at most {self.value:g} s is allowed")
+        return Score(0.0, f"it took {took_s:.4g} s, but at most {self.value:g} s is allowed")
 
     def _grade_steps(self, steps: list[Step], name: str) -> Score:
         if not steps:
@@ -51,7 +51,7 @@ class LatencyGrader(Grader):
             told += f", the longest of {len(steps)} steps"
         if (slowest.duration_s or 0) <= self.value:
             return Score(1.0, told)
-        return Score(0.0, f"{told}, and at most {self.value:g} s is allowed")
+        return Score(0.0, f"{told}, but at most {self.value:g} s is allowed")
 
 
 def _read_seconds(context: Context) -> float:

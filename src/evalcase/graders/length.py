@@ -54,9 +54,9 @@ class LengthGrader(TextGrader):
         found = self._count(self.with_even_space(context.text))
         said = write_count(found, self.unit.removesuffix("s"))
         if self.min is not None and found < self.min:
-            return Score(0.0, f"{said}, and at least {self.min:,} are needed")
+            return Score(0.0, f"{said}, but at least {self.min:,} are needed")
         if self.max is not None and found > self.max:
-            return Score(0.0, f"{said}, and at most {self.max:,} are allowed")
+            return Score(0.0, f"{said}, but at most {self.max:,} are allowed")
         return Score(1.0, said)
 
     def _count(self, text: str) -> int:

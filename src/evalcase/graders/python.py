@@ -23,7 +23,6 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Anything, MapOf, OptionFault
 from evalcase.model.shape_names import Reference
 from evalcase.model.target import Surroundings
-from evalcase.system.file_modules import sources_of_module
 from evalcase.system.imports import import_object
 from evalcase.system.threads import Threads
 
@@ -95,8 +94,8 @@ class FunctionGrader(Grader):
     def reads_grades(self) -> bool:
         return _manner_of_function(self._function).takes("grades")
 
-    def sources(self) -> dict[str, str]:
-        return sources_of_module(_module_of(self._function))
+    def modules(self) -> tuple[str, ...]:
+        return (_module_of(self._function),)
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         return _call_function(self._function, context)
@@ -147,10 +146,9 @@ class PythonGrader(Grader):
     def reads_grades(self) -> bool:
         return self.takes_grades
 
-    def sources(self) -> dict[str, str]:
+    def modules(self) -> tuple[str, ...]:
         # Where a function is from is another file than the one that is named, if it is re-exported.
-        named, own = self.value.partition(":")[0], _module_of(self._find())
-        return {**sources_of_module(named), **sources_of_module(own)}
+        return (self.value.partition(":")[0], _module_of(self._find()))
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         return _call_function(self._find(), context, self.arguments)

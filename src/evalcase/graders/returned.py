@@ -52,7 +52,7 @@ def _read_score(
     score: object, passed: bool | None, reason: str, details: dict[str, object]
 ) -> Score:
     if isinstance(score, bool):
-        said = "the function said yes" if score else "the function said no"
+        said = "the function returned True" if score else "the function returned False"
         return Score(float(score), reason or said, details, score if passed is None else passed)
     if isinstance(score, int | float | Real) and 0 <= float(score) <= 1:
         return Score(float(score), reason, details, passed)

@@ -61,4 +61,4 @@ class SimilarityGrader(TextGrader):
         differ = f"{write_count(distance, 'character')} of {longer:,} differ"
         at = first_difference(wanted, got)
         details = {"expected": excerpt_text(wanted, at), "got": excerpt_text(got or said, at)}
-        return Score(share, f"{differ}, so {share:g} is alike{self.forgiving()}", details)
+        return Score(share, f"{differ}, similarity {share:g}{self.forgiving()}", details)

@@ -57,7 +57,7 @@ class TokensGrader(Grader):
                 raise EvalcaseError(f"the target did not report how many tokens there were {what}")
             told.append(f"{number:,} tokens {what}")
             if number > most:
-                faults.append(f"{told[-1]}, and at most {most:,} are allowed")
+                faults.append(f"{told[-1]}, but at most {most:,} are allowed")
         return Score(float(not faults), "; ".join(faults or told))
 
 

@@ -102,9 +102,9 @@ class ToolCallsGrader(Grader):
     def _wrong_counts(self, calls: Sequence[Call]) -> Iterator[str]:
         number, names = len(calls), Counter(call.name for call in calls)
         if self.min is not None and number < self.min:
-            yield f"{_describe_calls(calls)}, and at least {self.min} are needed"
+            yield f"{_describe_calls(calls)}, but at least {self.min} are needed"
         if self.max is not None and number > self.max:
-            yield f"{_describe_calls(calls)}, and at most {self.max} are allowed"
+            yield f"{_describe_calls(calls)}, but at most {self.max} are allowed"
         for name, times in self.needed.items():
             if names[name] < times:
                 called = f"called {_write_times(names[name])}" if names[name] else "not called"

@@ -43,7 +43,7 @@ class TurnsGrader(Grader):
         number = context.turns
         told = write_count(number, "turn")
         if self.max is not None and number > self.max:
-            return Score(0.0, f"{told}, and at most {self.max} are allowed")
+            return Score(0.0, f"{told}, but at most {self.max} are allowed")
         if self.min is not None and number < self.min:
-            return Score(0.0, f"{told}, and at least {self.min} are needed")
+            return Score(0.0, f"{told}, but at least {self.min} are needed")
         return Score(1.0, told)

@@ -14,7 +14,7 @@ class Shorter(Grader):
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import ClassVar, Literal, Protocol, TypeGuard
 
@@ -207,9 +207,14 @@ class Grader(Protocol):
         return ""
 
     def sources(self) -> Mapping[str, str]:
-        """The files that its scores rest on, with the hash of each, such as the code of a function:
-        where one changes, answers are graded again. The module of its own class is known."""
+        """The files that its scores rest on, with the hash of each: where one changes, answers are
+        graded again."""
         return {}
+
+    def modules(self) -> Iterable[str]:
+        """The Python modules that its scores rest on, such as that of a function: where one
+        changes, or what it imports, answers are graded again. That of its own class is known."""
+        return ()
 
     def inner(self) -> tuple[NamedGrader, ...]:
         """The graders that it is made of."""

@@ -58,7 +58,7 @@ class DeclaredGrader(NamedTuple):
     kind: GraderKind
     made_by: type[Grader]
     shared: Mapping[str, Option]
-    """The options of every grader, those marked as needed that this kind needs; `path` only where
+    """The options of all graders, those marked as needed that this kind needs; `path` only where
     it is the text or the JSON of an answer that is graded."""
     lists: tuple[str, ...]
     """The options that hold other graders."""

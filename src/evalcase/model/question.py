@@ -34,6 +34,9 @@ class Question:
     """The files that messages name: absolute paths by the names as they were written."""
     schema: JSON = None
     """The JSON Schema that the answer should follow, where whoever asks has one."""
+    hash: str = ""
+    """By this a record knows whether a case still asks what it asked then; empty where a grader
+    asks, or who plays a user."""
 
     def __post_init__(self) -> None:
         check_messages(self.messages, "a Question")

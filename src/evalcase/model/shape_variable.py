@@ -44,10 +44,14 @@ class VariableName(Plain):
         return {"type": "string", "pattern": f"^{_NAME}$"}
 
 
-_OF_SECRETS = frozenset({"key", "apikey", "token", "secret", "password", "auth", "credentials"})
+_OF_SECRETS = frozenset({
+    "key", "apikey", "token", "secret", "password", "passwd", "pwd", "auth", "authorization",
+    "credential", "credentials", "cookie", "signature", "sig", "jwt",
+})  # fmt: skip
 """Words in the names that people give to what holds a secret."""
 
 
 def may_hold_secret(name: str) -> bool:
     """Whether an option that nobody knows is named as if its value were a secret."""
-    return not _OF_SECRETS.isdisjoint(name.lower().replace("-", "_").split("_"))
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|[-.]", "_", name).lower().split("_")
+    return not _OF_SECRETS.isdisjoint(words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 
 from evalcase.errors import ConfigError
@@ -13,52 +13,61 @@ from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config
 from evalcase.system.file_modules import sources_of_module
 
-FindVersion = Callable[[str], TargetVersion]
-"""What a target of a name is just now."""
 
-
-class AskedTargets:
-    """The targets that graders ask, each looked at once. None of them is opened for it."""
+class GraderBasis:
+    """Finds what graders of a run rest on. Each target and each module is looked at once, however
+    many graders ask the one or are from the other. No target is opened for it."""
 
     def __init__(self, config: Config | None, around: Surroundings, *, no_exec: bool) -> None:
         self._config = config
         self._around = around
         self._no_exec = no_exec
-        self._known: dict[str, TargetVersion] = {}
+        self._versions: dict[str, TargetVersion] = {}
+        self._modules: dict[str, dict[str, str]] = {}
 
-    def find(self, name: str) -> TargetVersion:
-        """What it is just now, as far as anybody can see."""
-        if name not in self._known:
-            options = self._config.targets.get(name) if self._config is not None else None
-            self._known[name] = version_of(self._make(name), options)
-        return self._known[name]
+    def find(self, graders: Iterable[NamedGrader]) -> dict[str, str]:
+        """All that graders rest on, by names for people, with the hash of each."""
+        found: dict[str, str] = {}
+        for named in graders:
+            for each in _all_in(named):
+                found |= self._sources_of(each)
+                for name in each.asks():
+                    version = self._version_of(name)
+                    found[f"target `{name}`"] = f"{version.options} {version.code}".strip()
+        return dict(sorted(found.items()))
 
-    def _make(self, name: str) -> Target | None:
+    def print_of(self, named: NamedGrader) -> str:
+        """The same of one grader, as a text that changes with it; empty if it rests on nothing."""
+        own = [said for each in _all_in(named) if (said := each.fingerprint())]
+        found = self.find([named])
+        return sha256(repr((own, found)).encode()).hexdigest()[:16] if own or found else ""
+
+    def _sources_of(self, grader: Grader) -> dict[str, str]:
+        """Its files and those of its modules. One that a program brings along may have less than
+        it should."""
+        is_whole = Grader in type(grader).__mro__
+        modules = (type(grader).__module__, *(grader.modules() if is_whole else ()))
+        found: dict[str, str] = {}
+        for module in modules:
+            if module not in self._modules:
+                self._modules[module] = sources_of_module(module)
+            found |= self._modules[module]
+        return {**found, **grader.sources()} if is_whole else found
+
+    def _version_of(self, target: str) -> TargetVersion:
+        """What a target is just now, as far as anybody can see."""
+        if target not in self._versions:
+            options = self._config.targets.get(target) if self._config is not None else None
+            self._versions[target] = version_of(self._make(target), options)
+        return self._versions[target]
+
+    def _make(self, target: str) -> Target | None:
         if self._config is None:
             return None
         try:
-            return make_target(name, self._config, self._around, no_exec=self._no_exec)
+            return make_target(target, self._config, self._around, no_exec=self._no_exec)
         except ConfigError:
             return None  # whoever asks it is told
-
-
-def basis_of(graders: Iterable[NamedGrader], find: FindVersion) -> dict[str, str]:
-    """All that graders rest on, by names for people, with the hash of each."""
-    found: dict[str, str] = {}
-    for named in graders:
-        for each in _all_in(named):
-            found |= _sources_of(each)
-            for name in each.asks():
-                version = find(name)
-                found[f"target `{name}`"] = f"{version.options} {version.code}".strip()
-    return dict(sorted(found.items()))
-
-
-def print_of(named: NamedGrader, find: FindVersion) -> str:
-    """The same of one grader, as a text that changes with it; empty if it rests on nothing."""
-    own = [said for each in _all_in(named) if (said := each.fingerprint())]
-    basis = basis_of([named], find)
-    return sha256(repr((own, basis)).encode()).hexdigest()[:16] if own or basis else ""
 
 
 def _all_in(named: NamedGrader) -> Iterator[Grader]:
@@ -66,11 +75,3 @@ def _all_in(named: NamedGrader) -> Iterator[Grader]:
     yield named.grader
     for each in named.grader.inner():
         yield from _all_in(each)
-
-
-def _sources_of(grader: Grader) -> dict[str, str]:
-    """Its files, and those of its class, if that is no part of evalcase. One that a program brings
-    along may have less than it should."""
-    module = type(grader).__module__
-    own = {} if module.partition(".")[0] == "evalcase" else sources_of_module(module)
-    return {**own, **grader.sources()} if Grader in type(grader).__mro__ else own

@@ -21,7 +21,7 @@ from evalcase.text.quick_json import compact_encoder
 
 if TYPE_CHECKING:
     # Where cases are compared with what they expect, and no more, no grader has to be made.
-    from evalcase.plugins.grader_basis import AskedTargets
+    from evalcase.plugins.grader_basis import GraderBasis
     from evalcase.plugins.grader_loading import CaseFault
     from evalcase.plugins.grader_making import Defaults
 
@@ -230,9 +230,7 @@ class Graders:
 
     def _print_with_targets(self, named: NamedGrader) -> str:
         """Another judge may come to another verdict: who is asked is a part of it."""
-        from evalcase.plugins.grader_basis import print_of
-
-        print = print_of(named, self._asked.find)
+        print = self._basis.print_of(named)
         return f"{named!r} {print}" if self.only_given else print  # no case says what they are
 
     def rests_on(self) -> dict[str, str]:
@@ -240,17 +238,14 @@ class Graders:
         with the hash of each: files that graders are made of, and targets that they ask."""
         made = [named for made in self._made.values() for named in made]
         judge = [self._case_judge] if self._needs_judge and self._judges else []
-        if not (self.given or made or judge):
-            return {}
-        from evalcase.plugins.grader_basis import basis_of
-
-        return basis_of((*self.given, *made, *judge), self._asked.find)
+        graders = (*self.given, *made, *judge)
+        return self._basis.find(graders) if graders else {}
 
     @cached_property
-    def _asked(self) -> AskedTargets:
-        from evalcase.plugins.grader_basis import AskedTargets
+    def _basis(self) -> GraderBasis:
+        from evalcase.plugins.grader_basis import GraderBasis
 
-        return AskedTargets(self._config, self._surroundings, no_exec=self._no_exec)
+        return GraderBasis(self._config, self._surroundings, no_exec=self._no_exec)
 
     def _make(self, spec: Mapping[str, JSON]) -> NamedGrader:
         """Make one, and have it ready."""

@@ -56,7 +56,7 @@ class Conductor:
         self._thread: Thread | None = None
         self._is_ending = False
         self._overlooked = 0
-        """Trials that errored in cases which passed all the same: no item tells of them."""
+        """Trials that errored in cases which passed anyway: no item tells of them."""
         self.warnings: list[str] = []
         self.evaluated: Evaluated | None = None
         """What came of the run, once it is over."""

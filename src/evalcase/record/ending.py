@@ -49,6 +49,9 @@ class End:
     """Where a run that went on was interrupted: how many of the trials that were planned then had a
     result, and how many those are. Others may be no longer part of the suites."""
     planned: int | None = field(default=None, metadata=NOT_NEGATIVE)
+    rests_on: str | None = None
+    """A hash of all that its trials rested on, where it was completed and files say all of that:
+    while it is the same, no trial is left."""
     graded: int | None = field(default=None, metadata=COUNT)
     """The later grading that was brought to its end, where one was: without it, one that was begun
     is broken off."""

@@ -122,10 +122,10 @@ def _find_path(name: str, runs_dir: str) -> str | None:
     if os.path.exists(os.path.join(name, "run.json")):
         return os.path.abspath(name)
     if name and os.sep in name and os.path.isdir(name):
-        raise ConfigError(f"{name} is no run: it has no run.json")
+        raise ConfigError(f"{name} is not a run: it has no run.json")
     alike = [each for each in _read_names(runs_dir) if name and name in each]
     if len(alike) > 1:
-        raise ConfigError(f"`{name}` is a part of several runs: {_list_several(sorted(alike))}")
+        raise ConfigError(f"`{name}` matches several runs: {_list_several(sorted(alike))}")
     return os.path.join(runs_dir, alike[0]) if alike else None
 
 
@@ -133,7 +133,7 @@ def _explain_unknown(name: str, runs_dir: str) -> str:
     """That there is no such run, and which one may be meant."""
     known = sorted(_read_names(runs_dir), reverse=True)
     if not known:
-        return f"there is no run `{name}`: {runs_dir} has none; `evalcase run` makes one"
+        return f"there is no run `{name}`: {runs_dir} has none; `evalcase run` creates one"
     if name in _PLACES:
         return f"there is no {name} run in {runs_dir}: {known[0]} is the only one"
     return (

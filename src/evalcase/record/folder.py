@@ -113,7 +113,7 @@ def read_run(path: str) -> Run:
     try:
         data = read_file(file, MAX_LINE, links=False)
     except FileNotFoundError as error:
-        raise RecordError(f"{path} is no run: it has no run.json") from error
+        raise RecordError(f"{path} is not a run: it has no run.json") from error
     except OversizeError as error:
         raise RecordError(f"{file} is damaged: it is too large") from error
     except OSError as error:

@@ -13,7 +13,7 @@ from evalcase.text.journal_row import decode_row
 
 _BEGIN = b'{"type":"grading",'
 _NAMED = b'"grading"'
-_BLOCK = 1 << 20
+_BLOCK = 1 << 16
 _MOST = 1 << 31
 
 
@@ -54,7 +54,7 @@ class GradedBy(NamedTuple):
         if self.graders:
             return "by --grader " + ", ".join(self.graders)
         if self.number == 1:
-            return "by the suites as they were at first"
+            return "by the suites as they were at the start"
         if self.recorded:
             return "by the cases in the record"
         return "by the suites as they were " + ("when it was resumed" if self.resumed else "then")

@@ -38,6 +38,13 @@ class Index(Intake):
         row = self._results.row_of(hash(name) & MARK_BITS)
         return row >= 0 and self._rested[row] == hash(hashes) & MARK_BITS
 
+    def find_basis(self) -> str | None:
+        """What all trials rested on when the run was completed, if it said so, and each of them has
+        one result still: rows may have been lost, and so may one that took the place of another."""
+        if self.end is None or not self.end.trials == len(self) == self._rows:
+            return None
+        return self.end.rests_on
+
     def find(self, key: TrialKey) -> FinishedTrial | None:
         """What is known of a trial; None if it has no result."""
         mark = mark_trial(key)

@@ -39,7 +39,7 @@ from evalcase.text.journal_row import TAIL
 
 NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 
-_KIND = slice(len(SKIPPED))
+_ENDED = b'{"type":"end",'
 
 
 class Intake:
@@ -53,6 +53,8 @@ class Intake:
         """What later gradings were begun by, by their numbers."""
         self.ends: dict[int, End] = {}
         """How the last part of the run that stood at a grading ended."""
+        self.end: End | None = None
+        """How the run ended, if nothing came after that."""
         self._whole: set[int] = set()
         """The later gradings that were brought to their end."""
         self.basis: Basis | None = None
@@ -162,15 +164,14 @@ class Intake:
     def read(self, lines: JournalLines) -> None:
         """Take in all lines of a journal. Cases, the most of it, are not even looked at, and of
         most results only how they begin and end."""
-        at = 0
-        for body in lines.bodies():
-            begins, at = at, at + len(body) + TAIL
-            if body[_KIND] == SKIPPED:
-                continue
+        for body in lines.bodies(SKIPPED):
+            begins = lines.size - len(body) - TAIL
             if (seen := glance_at(body)) is None:
                 self._take_in(read_counting(body, lines), begins)
             elif not self._is_past:
                 self._add_usual(seen, begins)
+        if lines.last.startswith(_ENDED):
+            self.end = self.ends.get(self.gradings)
 
     def _take_in(self, counting: Counting | None, at: int) -> None:
         if isinstance(counting, Begun):

@@ -43,7 +43,7 @@ class KeptRun:
         else:
             end = read_end(self.run.journal)
         if end.status == "completed" and not index.is_whole(index.grading):
-            broken = f"grading {index.grading} was broken off"
+            broken = f"grading {index.grading} was interrupted"
             return replace(end, status="incomplete", notice=broken)
         return check_end(end, self.planned, len(index))
 
@@ -89,9 +89,9 @@ class KeptRun:
         by = self.graded_by
         if by is not None and not by.complete:
             finish = f"`evalcase resume {self.run.id}` finishes it"
-            hint = finish if by.is_newest else "name another"
+            hint = finish if by.is_newest else "choose another"
             raise ConfigError(
-                f"grading {by.number} of run {self.run.id} was broken off ({by.so_far}): {hint}"
+                f"grading {by.number} of run {self.run.id} was interrupted ({by.so_far}): {hint}"
             )
 
     def count_answers(self) -> dict[str, int]:

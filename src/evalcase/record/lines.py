@@ -8,16 +8,17 @@ from binascii import hexlify
 from collections.abc import Iterator
 from hashlib import sha256
 from io import BufferedReader, BytesIO
-from itertools import chain
 from typing import Any
 
 from evalcase.errors import RecordError
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.packed import ENDING, open_stored, packing_of
-from evalcase.text.journal_row import MAX_LINE, TAIL, decode_row, fault_in
+from evalcase.text.journal_row import END, MAX_LINE, SUM, TAIL, decode_row, fault_in
 from evalcase.text.late_pattern import late_pattern
 
-_BODY, _TAIL, _HALF = slice(-TAIL), slice(-TAIL, None), slice(8)
+_BYTES = 8
+"""So much of a digest is kept."""
+_BODY, _TAIL, _HALF = slice(-TAIL), slice(-TAIL, None), slice(_BYTES)
 """Made once: there are two lines for each of a million cases."""
 _BLOCK = 1 << 16
 """Bytes that are read at once; a line may have many times that."""
@@ -26,7 +27,7 @@ _MOST = MAX_LINE + 1
 _TYPED = late_pattern(rb'\{"type":"[^"\\]+"(?:,|\Z)')
 """How every row begins, so that readers can tell by its first bytes what it is: in one that begins
 otherwise, each would overlook something else."""
-_USUAL = frozenset({b'{"type":"case"', b'{"type":"result"', b'{"type":"regraded"'})
+_USUAL = (b'{"type":"result",', b'{"type":"case",', b'{"type":"regraded",')
 
 
 class Torn(NamedTuple):
@@ -56,22 +57,41 @@ class JournalLines:
         for _ in self.bodies():
             yield self.last
 
-    def bodies(self) -> Iterator[bytes]:
-        """The same without checksums: all that stands before them."""
+    def bodies(self, but: bytes = b"") -> Iterator[bytes]:
+        """The same without checksums: all that stands before them. Those whose type is
+        `but`, the first bytes of a row, are verified and not given."""
         with open_lines(self.path) as file:
-            for line in chain.from_iterable(_split_lines(file)):
-                body = line[_BODY]
-                # Most are whole: that takes one comparison, and others look for the reason.
-                if line[_TAIL] != b',"sum":"%b"}\n' % hexlify(sha256(body).digest()[_HALF]):
-                    self._stop_at(line, is_packed=packing_of(file) is not None)
+            for lines in _split_lines(file):
+                bodies = [line[_BODY] for line in lines]
+                if not _are_whole(lines, bodies):
+                    # One of them is not, and those before it are.
+                    yield from self._until_fault(lines, but, is_packed=packing_of(file) is not None)
                     return
-                self.count += 1
-                if body[: body.find(b",")] not in _USUAL and _TYPED.match(body) is None:
-                    raise damaged_error(self.path, self.count, "does not begin with its type")
-                self.size += len(line)
-                self.last = line
-                yield body
+                yield from self._take(lines, bodies, but)
             self._conclude(file)
+
+    def _take(self, lines: list[bytes], bodies: list[bytes], but: bytes) -> Iterator[bytes]:
+        """Lines that are whole, one by one."""
+        count, size = self.count, self.size
+        for line, body in zip(lines, bodies, strict=True):
+            count += 1
+            size += len(line)
+            if but and body.startswith(but):
+                continue
+            if not body.startswith(_USUAL) and _TYPED.match(body) is None:
+                raise damaged_error(self.path, count, "does not begin with its type")
+            self.count, self.size, self.last = count, size, line
+            yield body
+        if lines:
+            self.count, self.size, self.last = count, size, lines[-1]
+
+    def _until_fault(self, lines: list[bytes], but: bytes, *, is_packed: bool) -> Iterator[bytes]:
+        for line in lines:
+            body = line[_BODY]
+            if not _are_whole([line], [body]):
+                self._stop_at(line, is_packed=is_packed)
+                return
+            yield from self._take([line], [body], but)
 
     def _stop_at(self, line: bytes, *, is_packed: bool) -> None:
         """A writer that is cut short leaves no line feed; a whole line that is wrong was changed by
@@ -86,6 +106,15 @@ class JournalLines:
         self.end = self.size if packed is None else packed.end
         if packed is not None and packed.rest is not None:
             self.torn = Torn(self.count + 1, *packed.rest)
+
+
+def _are_whole(lines: list[bytes], bodies: list[bytes]) -> bool:
+    """Whether each of some lines ends in the checksum of its body. It takes one comparison for all:
+    to make and to compare each by itself takes as long again as the checksums."""
+    digests = b"".join([sha256(body).digest()[_HALF] for body in bodies])
+    between = hexlify(digests, b"|", _BYTES).replace(b"|", END + SUM)
+    # Each of the ends has the same length; were one too short, all of them together would be.
+    return b"".join([line[_TAIL] for line in lines]) == b"".join((SUM, between, END))
 
 
 def _split_lines(file: BufferedReader) -> Iterator[list[bytes]]:
@@ -128,7 +157,7 @@ def read_line_at(path: str, file: BufferedReader, at: int) -> dict[str, Any]:
     file.seek(at)
     line = file.readline(MAX_LINE + 1)
     if fault_in(line) is not None:
-        raise RecordError(f"{path} was changed while it was read")
+        raise RecordError(f"{path} changed while it was read")
     return decode_row(line)
 
 

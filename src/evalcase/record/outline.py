@@ -7,7 +7,7 @@ from math import fsum
 from typing import Any
 
 from evalcase.model.batching import SentBatch
-from evalcase.model.codec import decode_object
+from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import VERDICTS, Verdict
 from evalcase.model.target import TargetVersion
@@ -114,13 +114,10 @@ def _explain_error(error: Exception) -> str:
 
 def read_result_rows(lines: JournalLines) -> Iterator[Placed]:
     """Every row that `read_counting` reads, whole."""
-    at = 0
-    for body in lines.bodies():
-        begins, at = at, lines.size
-        if not body.startswith(SKIPPED):
-            row = _decode_line(body, lines)
-            if row.get("type") in _READERS:
-                yield Placed(lines.count, begins, row)
+    for body in lines.bodies(SKIPPED):
+        row = _decode_line(body, lines)
+        if row.get("type") in _READERS:
+            yield Placed(lines.count, lines.size - len(lines.last), row)
 
 
 def _decode_line(body: bytes, lines: JournalLines) -> dict[str, Any]:
@@ -177,6 +174,11 @@ def _read_changed(row: dict[str, Any]) -> Changed:
     if not isinstance(target, str):
         raise ValueError("target has a wrong type")
     return Changed(target, decode_object(TargetVersion, row["version"]))
+
+
+def changed_row(target: str, version: TargetVersion, at: str) -> dict[str, Any]:
+    """The row that says so."""
+    return {"type": CHANGED, "target": target, "version": encode_object(version), "at": at}
 
 
 def lost_row(key: TrialKey, spent_usd: float) -> dict[str, Any]:

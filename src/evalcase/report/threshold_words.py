@@ -24,7 +24,7 @@ def mean_words(result: Result, case: Case) -> str:
     if result.score < case.threshold <= float(mean):
         mean = f"{result.score:.4g}"
     failed = [grade.grader for grade in scored if grade.required and not grade.passed]
-    missed = f"; `{failed[0]}` is required, and failed" if failed else ""
+    missed = f"; `{failed[0]}` is required and failed" if failed else ""
     return f"{mean} of {needed} needed{_write_sum(scored)}{missed}"
 
 

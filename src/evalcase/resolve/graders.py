@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SPELLINGS = "write a name, {name: argument}, {name: {options}} or {type: name, …}"
 
 SHARED_NAMES = frozenset({"name", "weight", "required", "threshold", "timeout_s", "not", "path"})
-"""The options of every grader, which are never the name of one."""
+"""The options of all graders, which are never the name of one."""
 
 MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"})
 """Graders that take a mapping as their argument, also where nothing is known of them."""

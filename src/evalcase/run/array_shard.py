@@ -44,7 +44,7 @@ def read_shard(environment: Mapping[str, str], of: int | None) -> Shard:
     found = [each for each in _ARRAYS if environment.get(each.number)]
     if not found:
         known = ", ".join(each.number for each in _ARRAYS)
-        raise ValueError(f"this is no task of an array: none of {known} is set; write it as 2/5")
+        raise ValueError(f"this is not an array task: none of {known} is set; write it as 2/5")
     if len(found) > 1:
         several = " and ".join(each.number for each in found)
         raise ValueError(f"{several} are both set: write the one that is meant as 2/5")
@@ -66,7 +66,7 @@ def _place_in(array: _Array, environment: Mapping[str, str], of: int | None) -> 
     place, rest = divmod(ahead, max(_read_number(array.step, environment), 1))
     if rest or not 0 <= place < count:
         raise ValueError(
-            f"{array.number} is {environment[array.number]}, which is none of {count} tasks "
+            f"{array.number} is {environment[array.number]}, which is not one of {count} tasks "
             "without a gap: write it as 2/5"
         )
     return Shard(place + 1, count)
@@ -76,5 +76,5 @@ def _read_number(name: str, environment: Mapping[str, str]) -> int:
     """A number, or what the variable of that name has."""
     text = name if name.isdigit() else environment.get(name, "")
     if not (text.isascii() and text.isdigit() and len(text) <= 9):
-        raise ValueError(f"{name} is {text!r:.60}, which is no number of tasks")
+        raise ValueError(f"{name} is {text!r:.60}, which is not a number of tasks")
     return int(text)

@@ -97,9 +97,9 @@ async def _raise_error(error: BaseException) -> NoReturn:
 def _explain_error(error: BaseException) -> BaseException:
     """An error in words that say whose it is."""
     if isinstance(error, NothingToAwaitError):
-        what = "the method `answer` of a Target has to be async (`async def answer`)"
+        what = "the method `answer` of a Target must be async (`async def answer`)"
         return TargetError(f"{what}: it returned {error}, which can't be awaited", kind="protocol")
     if not isinstance(error, asyncio.CancelledError) or error.args:
         return error
-    told = RuntimeError("the call was cancelled, and not by evalcase")
+    told = RuntimeError("the call was cancelled, but not by evalcase")
     return told.with_traceback(error.__traceback__)

@@ -24,4 +24,4 @@ class Budget:
         self.spent_usd += cost_usd
         if self.is_spent:
             cap = f"{self.cap_usd:g} USD"
-            self._stop(f"the spending cap of {cap} is reached; a higher one lets more trials start")
+            self._stop(f"the spending cap of {cap} is reached; raise it to start more trials")

@@ -1,4 +1,4 @@
-"""Results in, one at a time; out whether the run can't be all well any more, for `--fail-fast`."""
+"""Results in, one at a time; out whether the run can't end well any more, for `--fail-fast`."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from evalcase.text.crash import failure_of
 
 CACHE_VERSION = 2
 _BATCHED = (
-    "answers in batches, which no grader can wait for: name the same model without `batch` for it"
+    "answers in batches, which a grader can't wait for: give it the same model without `batch`"
 )
 
 
@@ -200,7 +200,7 @@ class Gate:
         """
         question = replace(
             within, messages=tuple(messages), schema=schema, files={}, attempt=1,
-            session=f"{within.session}/{name}",
+            session=f"{within.session}/{name}", hash="",
         )  # fmt: skip
         if (await self._targets.find(name)).traits.batching is not None:
             raise TargetError(f"`{name}` {_BATCHED}", kind="protocol")

@@ -70,7 +70,7 @@ def describe_near(name: str, known: Collection[str]) -> str:
 
 def _nearest_to(name: str, known: Collection[str], quote: str = "") -> str | None:
     if any(each.startswith(f"{name}:") for each in known):
-        return f"there are only variants of it: say `{name}:*`"
+        return f"it only has variants: use `{name}:*`"
     written = name.strip("*")
     meant = {plain_name(each): each for each in reversed(list(known))}
     close = nearest_meaning(written, meant) if written else None

@@ -93,5 +93,5 @@ def _check_awaitable(given: object, method: str) -> Awaitable[object]:
     """The same. Raise TargetError where a method that has to be async is a plain one."""
     if isawaitable(given):
         return given
-    what = f"the method `{method}` of a Target has to be async (`async def {method}`)"
+    what = f"the method `{method}` of a Target must be async (`async def {method}`)"
     raise TargetError(what, kind="protocol")

@@ -58,7 +58,7 @@ class Paces:
         if given:
             return sum(given)
         if pace.rates is not None and pace.rates.counts_tokens:
-            self._warn(f"answers of `{name}` come without their tokens: `tpm` can't hold")
+            self._warn(f"answers of `{name}` come without token counts: `tpm` can't be enforced")
         return None
 
 

@@ -9,13 +9,13 @@ from evalcase.model.quick_dataclass import maker_of
 from evalcase.model.trial import Trial
 
 
-def question_of(trial: Trial, files: Mapping[str, str], session: str) -> Question:
+def question_of(trial: Trial, files: Mapping[str, str], session: str, hash: str) -> Question:
     """The question of a trial. `files` are those that its messages name, by those names."""
     suite, case, _, repeat, _, _ = trial
     data = case._data
     return _make_question(
         case.input, data["id"], suite, repeat, 1, session, 1, data.get("conversation_id"),
-        case.metadata if "metadata" in data else {}, dict(files) if files else {},
+        case.metadata if "metadata" in data else {}, dict(files) if files else {}, None, hash,
     )  # fmt: skip
 
 

@@ -91,7 +91,7 @@ class Unmatched:
         ]
         asked = len(self._globs) + len(self._pairs) + len(self._at) + len(self._tags)
         if asked > len(said):
-            said.append(f"so it is with {asked - len(said):,} more that were asked for")
+            said.append(f"and {asked - len(said):,} more match nothing")
         return "; ".join(said)
 
     def _hint(self, place: str, id: str, known: KnownCases) -> str:
@@ -99,5 +99,5 @@ class Unmatched:
         if asked is not None:
             return f" (it is asked of {', '.join(f'`{each}`' for each in asked)})"
         if known.has_case(place, id):
-            return " (it is there, and left out by what else was asked for)"
+            return " (it exists, but the other options leave it out)"
         return known.describe_case(place, id)

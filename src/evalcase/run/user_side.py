@@ -36,7 +36,7 @@ class UserSide:
             return Words(user.first)
         question = replace(
             so_far, messages=show_user(user, so_far.messages), files={},
-            session=user_session(so_far.session),
+            session=user_session(so_far.session), hash="",
         )  # fmt: skip
         asked = await self._asker.ask_turn(user.target, question, None, so_far.attempt)
         return self._read(asked, so_far)

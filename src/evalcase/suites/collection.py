@@ -50,6 +50,11 @@ class SomeSuites(Protocol):
         """A hash of each suite, to see later which has changed."""
         ...
 
+    def file_hashes(self) -> dict[str, str]:
+        """A hash of each file that the cases are made of: of suites, of what lies beside them and
+        of what they name, but for files in content. Empty where they are not of files."""
+        ...
+
     def verify(self) -> None:
         """Raise ConfigError if a file is not what it was when its hash was asked for."""
         ...
@@ -163,10 +168,13 @@ class Suites:
         for snapshot in self._held.values():
             if not snapshot.digests:
                 snapshot.keep()
-        return {
-            path: (cases if isinstance(cases, Snapshot) else self._held[path]).digests[path]
-            for path, cases in self._files.items()
-        }
+        return {path: self._snapshot(path).digests[path] for path in self._files}
+
+    def file_hashes(self) -> dict[str, str]:
+        hashes: dict[str, str] = {}
+        for path in self.hashes():
+            hashes |= self._snapshot(path).digests
+        return hashes
 
     def verify(self) -> None:
         for snapshot in self._held.values():
@@ -176,7 +184,7 @@ class Suites:
         from evalcase.suites.case_lines import held_lines, stream_lines
 
         for path, cases in self._files.items():
-            snapshot = cases if isinstance(cases, Snapshot) else self._held[path]
+            snapshot = self._snapshot(path)
             snapshot.verify()
             place, wants = self._place(path), partial(wanted, path)
             if isinstance(cases, tuple) and path in self._origins:
@@ -186,6 +194,11 @@ class Suites:
             for id, line in found:
                 yield path, id, line
             snapshot.verify()
+
+    def _snapshot(self, path: str) -> Snapshot:
+        """What the file of a suite was like."""
+        cases = self._files[path]
+        return cases if isinstance(cases, Snapshot) else self._held[path]
 
     def _place(self, path: str) -> str:
         return os.path.join(self._cwd, path)

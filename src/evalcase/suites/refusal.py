@@ -14,10 +14,12 @@ from evalcase.model.problem import Problem, in_order
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import InProject
-from evalcase.plugins.target_names import object_to_target
+from evalcase.plugins.registry import is_known
+from evalcase.plugins.target_names import object_to_target, split_name
 from evalcase.project.config import Config
 from evalcase.suites.check import config_problems_of
 from evalcase.suites.load import load_file
+from evalcase.text.credentials import mask_credentials
 
 if TYPE_CHECKING:
     from evalcase.model.known import What
@@ -190,9 +192,15 @@ def _object_to_named(
         if unfit is None and name not in config.targets:
             unfit = broken.get(name)
         if unfit is not None:
-            yield Problem(unfit.code, unfit.message, _place_of(name, needs), hint=unfit.hint)
+            # It was typed, and nobody has to be shown a password of theirs.
+            hint = unfit.hint and mask_credentials(unfit.hint)
+            message = mask_credentials(unfit.message)
+            yield Problem(unfit.code, message, _place_of(name, needs), hint=hint)
 
 
 def _place_of(target: str, needs: Needs) -> str:
     """What stands for a file where a target is named by none."""
-    return f"{needs.named_by} {target}"
+    # What begins with no kind of target may be an address without its scheme.
+    is_kind = is_known("targets", split_name(target)[0])
+    shown = mask_credentials(target) if is_kind else mask_credentials(f"//{target}")[2:]
+    return f"{needs.named_by} {shown}"

@@ -45,7 +45,7 @@ class Snapshot:
         self.digests = {path: digest_file(self._place(path)) for path in self._paths}
         for path in self._paths:
             if self._looks[path] != self._look_at(path):
-                raise ConfigError(f"{path} was changed while it was checked")
+                raise ConfigError(f"{path} changed while it was checked")
 
     def __len__(self) -> int:
         return len(self._paths)
@@ -69,7 +69,7 @@ class Snapshot:
                 continue
             known = self.digests.get(path)
             if None in (look, known) or digest_file(self._place(path)) != known:
-                raise ConfigError(f"{path} was changed while it was run")
+                raise ConfigError(f"{path} changed while it was run")
             self._looks[path] = look
 
     def _place(self, path: str) -> str:

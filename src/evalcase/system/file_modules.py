@@ -31,9 +31,10 @@ def find_module_file(module: str, root: str) -> str | None:
 
 def sources_of_module(module: str) -> dict[str, str]:
     """The file that an imported module is from, and those of its project that it imports, with the
-    hash of each. A notebook and a module written in C are from none."""
+    hash of each. A notebook and a module written in C are from none, and evalcase counts for
+    nothing here."""
     path: str | None = getattr(sys.modules.get(module), "__file__", None)
-    if path is None:
+    if path is None or module.partition(".")[0] == "evalcase":
         return {}
     # What is installed is no part of a project, and stands for itself.
     return trace_sources([path], project_root(os.path.dirname(path))) or {module: digest_file(path)}

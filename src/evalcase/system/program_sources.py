@@ -33,11 +33,9 @@ def _files_named(word: str, folders: Sequence[str], root: str) -> Iterator[str]:
     module = word.replace(".", "/")
     for name in (word, f"{word}/__main__.py", f"{module}.py", f"{module}/__main__.py"):
         for folder in folders:
-            try:
-                file = os.path.realpath(os.path.join(folder, name))
-            except ValueError:
-                continue  # a NUL: no file has such a name
-            if is_inside(file, root) and os.path.isfile(file):
+            path = os.path.join(folder, name)
+            # Hardly any word is a file: links are followed only for those that are.
+            if os.path.isfile(path) and is_inside(file := os.path.realpath(path), root):
                 yield file
 
 

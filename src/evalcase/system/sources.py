@@ -2,7 +2,7 @@
 
 What it imports is found by looking for the statements, also those within functions, and for
 `import_module("name")`. Modules that are imported by a name which is only made at run time are not
-found.
+found. What is installed, and evalcase itself, is no part of a program.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from hashlib import sha256
 
 from evalcase.system.files import read_file
@@ -69,7 +70,13 @@ def find_search_path(root: str) -> list[str]:
 
 
 def _is_own(path: str) -> bool:
-    return "site-packages" not in path
+    return "site-packages" not in path and not is_inside(path, _find_evalcase())
+
+
+@lru_cache
+def _find_evalcase() -> str:
+    """The folder of this package, which lies in the project where evalcase is developed."""
+    return os.path.realpath(os.path.join(os.path.dirname(__file__), os.pardir))
 
 
 def _find_imported(
@@ -112,11 +119,15 @@ class _Modules:
     def __init__(self) -> None:
         self._entries: dict[str, frozenset[str]] = {}
         self._told: set[str] = set()
+        self._sought: set[tuple[str, str]] = set()
 
     def find(self, module: str, bases: Iterable[str]) -> Iterator[str]:
         """A module and the packages around it, wherever they are, unless they were given before.
         Its last name may be none of a module."""
         for base in bases:
+            if (module, base) in self._sought:
+                continue
+            self._sought.add((module, base))
             at = base
             for part in filter(None, module.split(".")):
                 entries = self._look_into(at)

@@ -22,9 +22,10 @@ from evalcase.system.digests import digest_file
 from evalcase.system.files import open_file
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.stored.traced import TraceIndex
+from evalcase.targets.stored.turns import expect_asked, expect_whole
 from evalcase.text.step_text import list_steps
 from evalcase.traces.file import read_trace_file
-from evalcase.traces.labels import TraceLabels
+from evalcase.traces.labels import QUESTION_HASH, SCRUBBED, STEPS_CUT, TRUNCATED, TraceLabels
 from evalcase.traces.span import BadTraceError
 from evalcase.traces.steps import keep_steps
 from evalcase.traces.store import TraceStore
@@ -76,6 +77,9 @@ class OtlpTarget(Target):
             told = tell_trace(self._store.read(trace))
         except BadTraceError as error:
             raise TargetError(f"the trace {trace}: {error}", kind="protocol") from None
+        about = told.nodes[0].span.attributes
+        expect_asked({"question_hash": about.get(QUESTION_HASH)}, question, self._options.path)
+        expect_whole(about.get(SCRUBBED) is True, question.case)
         return answer_of(told, trace)
 
     def sources(self) -> dict[str, str]:
@@ -100,8 +104,11 @@ def answer_of(told: ToldTrace, trace: str) -> Answer:
         what = f"the trace {trace} doesn't say what was answered"
         hint = "is its instrumentation told to capture content?"
         raise TargetError(f"{what}: {hint}", kind="protocol")
+    about = told.nodes[0].span.attributes
+    elsewhere = about.get(STEPS_CUT)
     return Answer(
         read_messages(list(told.messages)), told.usage, 0.0, model=told.model,
-        earlier=Earlier(told.duration_s, told.cost_usd),
-        steps=kept.steps, steps_cut=kept.cut, trace=trace,
+        truncated=about.get(TRUNCATED) is True, earlier=Earlier(told.duration_s, told.cost_usd),
+        steps=kept.steps, trace=trace,
+        steps_cut=kept.cut + (elsewhere if isinstance(elsewhere, int) else 0),
     )  # fmt: skip

@@ -32,7 +32,7 @@ from evalcase.system.files import open_file
 from evalcase.system.packed import ENDING, open_stored
 from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.stored.index import AnswerIndex
-from evalcase.targets.stored.turns import listed_turn, recorded_turn
+from evalcase.targets.stored.turns import expect_asked, expect_whole, listed_turn, recorded_turn
 from evalcase.text.journal_row import JOURNAL
 
 
@@ -97,8 +97,11 @@ class ReplayTarget(Target):
         assert self._file is not None, "open() comes first"
         row = self._index.read_row(self._file, question)
         if row.get("answer") is not None and self._index.is_journal:
-            return _recorded_answer(row, question)
-        return self._listed_answer(listed_turn(row, question))
+            answer = _recorded_answer(row, question)
+        else:
+            answer = self._listed_answer(listed_turn(row, question))
+        expect_asked(row, question, self._index.path)
+        return answer
 
     def sources(self) -> dict[str, str]:
         """The file of answers. A record says itself what it is of, and may be packed meanwhile."""
@@ -116,7 +119,7 @@ class ReplayTarget(Target):
         if answer is None:
             message = f"case `{row.get('case', row.get('id'))}` has no answer in {self._index.path}"
             raise TargetError(message, kind="protocol")
-        _expect_whole(row.get("scrubbed") is True, row.get("case"))
+        expect_whole(row.get("scrubbed") is True, row.get("case"))
         read = read_json(answer, warn)
         beside = with_extras(read.messages, row, warn)
         found = read if read.usage or read.cost_usd is not None else beside
@@ -128,16 +131,10 @@ class ReplayTarget(Target):
 
 def _recorded_answer(row: dict[str, Any], question: Question) -> Answer:
     answer, seconds = recorded_turn(row, question)
-    _expect_whole(answer.scrubbed, question.case)
+    expect_whole(answer.scrubbed, question.case)
     # It was paid for in that run, or in one before it.
     earlier = answer.earlier or _read_earlier({"duration_s": seconds}, answer)
     return replace(answer, cached=True, cost_usd=0.0, earlier=earlier, last_at=0)
-
-
-def _expect_whole(is_scrubbed: bool, case: object) -> None:
-    if is_scrubbed:
-        what = "was recorded without a secret that was in it, and is not what was answered"
-        raise TargetError(f"the answer to case `{case}` {what}", kind="protocol")
 
 
 def _find_packed(path: str) -> str:

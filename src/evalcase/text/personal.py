@@ -37,15 +37,19 @@ class Finder(NamedTuple):
 
 
 # Each repeat is bounded, so that no text takes longer than its length allows.
+KEYS = (
+    r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,200}"
+    r"|\bAKIA[0-9A-Z]{16}\b|\bAIza[0-9A-Za-z_-]{35}"
+    r"|\bgh[oprsu]_[A-Za-z0-9]{36,255}|\bgithub_pat_[A-Za-z0-9_]{22,255}"
+    r"|\bxox[abeprs]-[A-Za-z0-9-]{10,250}"
+    r"|\beyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,2000}"
+    r"|(?<=Bearer )[A-Za-z0-9._~+/-]{16,2000}=?=?"
+)
+"""What services give out as keys, and what stands where one is sent."""
 USUAL = (
     Finder("private key", r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]{0,10000}"
            r"(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"),
-    Finder("key", r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,200}"
-           r"|\bAKIA[0-9A-Z]{16}\b|\bAIza[0-9A-Za-z_-]{35}"
-           r"|\bgh[oprsu]_[A-Za-z0-9]{36,255}|\bgithub_pat_[A-Za-z0-9_]{22,255}"
-           r"|\bxox[abeprs]-[A-Za-z0-9-]{10,250}"
-           r"|\beyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,2000}"
-           r"|(?<=Bearer )[A-Za-z0-9._~+/-]{16,2000}=?=?"),
+    Finder("key", KEYS),
     Finder("password", r"(?<=://)[^\s/@:]{1,100}:[^\s/@]{1,100}(?=@)"),
     Finder("email", r"[\w.%+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}"),
     Finder("iban", r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b"),

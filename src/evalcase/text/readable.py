@@ -94,7 +94,7 @@ def outcome_lines(message: Mapping[str, JSON]) -> Iterator[str]:
         yield line
         if isinstance(call, dict) and "output" in call:
             gave = call["output"]
-            yield f"  gave {gave if isinstance(gave, str) else as_json(gave)}"
+            yield f"  returned {gave if isinstance(gave, str) else as_json(gave)}"
 
 
 def call_text(name: str, arguments: JSON) -> str:

@@ -103,7 +103,7 @@ def _tell_others(messages: Spoken) -> Iterator[str]:
 
 def _tell_keys(message: Mapping[str, JSON]) -> Iterator[str]:
     for key, value in message.items():
-        is_usual = key in _ENDS and value in _USUAL_ENDS
+        is_usual = key in _ENDS and isinstance(value, str) and value in _USUAL_ENDS
         if key not in _TELLS_NOTHING and not is_usual and (text := _write_value(value)):
             yield f"{key}: {text}"
 

@@ -14,6 +14,10 @@ CASE, SUITE = "evalcase.case", "evalcase.suite"
 REPEAT, TURN = "evalcase.repeat", "evalcase.turn"
 TARGET = "evalcase.target"
 CONVERSATION = "gen_ai.conversation.id"
+QUESTION_HASH = "evalcase.question_hash"
+SCRUBBED, TRUNCATED = "evalcase.scrubbed", "evalcase.truncated"
+STEPS_CUT = "evalcase.steps_cut"
+"""What an exported run says of an answer: what it was given to, and what is missing of it."""
 
 
 class TraceLabel(NamedTuple):

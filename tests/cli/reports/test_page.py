@@ -169,7 +169,7 @@ def test_a_size_that_is_none_is_refused(project: Project, size: str) -> None:
     project.run("run")
     done = project.run("report", "--format", "html", "--max-size", size)
     assert done.code == 2
-    assert "is no size" in done.err
+    assert "is not a size" in done.err
 
 
 def test_what_a_model_wrote_can_not_leave_its_place(project: Project) -> None:
@@ -196,7 +196,7 @@ def test_a_page_does_not_flood_a_terminal(project: Project) -> None:
     project.run("run")
     terminal = PseudoTerminal(project.path, "report", "--format", "html")
     assert terminal.finish() == 2
-    assert "say which with -o FILE" in terminal.text
+    assert "give one with -o FILE" in terminal.text
 
 
 def test_an_interrupted_run_says_so(project: Project) -> None:

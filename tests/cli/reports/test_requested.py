@@ -39,7 +39,7 @@ def test_an_ending_that_names_no_form_is_refused_before_anything_is_asked(
     project.suite(case("a", "say ok"))
     done = project.run("run", "--report", "out.jsnl")
     assert done.code == 2
-    assert "names no form of a report" in done.err
+    assert "is not a report format" in done.err
     assert "did you mean `.json" in done.err
     assert project.calls() == []
 
@@ -105,7 +105,7 @@ def test_a_file_that_is_no_report_is_not_overwritten(project: Project, name: str
     before = file.read_bytes()
     done = project.run("run", "--report", name)
     assert (done.code, project.calls()) == (2, []), "nothing was run"
-    assert f"{name} is there already, and is no report of evalcase" in done.err
+    assert f"{name} already exists and is not an evalcase report" in done.err
     project.run("run")
     assert project.run("report", "-o", name).code == 2
     assert file.read_bytes() == before

@@ -62,7 +62,7 @@ def test_money_that_bought_nothing_is_in_objects_and_on_the_page(broken_off: Pro
 @pytest.mark.parametrize("form", ["text", "markdown"])
 def test_what_a_conversation_cost_that_broke_off_is_said(broken_off: Project, form: str) -> None:
     said = " ".join(broken_off.run("report", "--format", form).out.split())
-    assert "$0.0100 more for answers and gradings that don't count" in said
+    assert "discarded answers and gradings $0.0100" in said
 
 
 def test_a_row_is_a_trial_with_a_column_for_each_grader(run: Project) -> None:

@@ -150,9 +150,10 @@ def everything() -> list[Result]:
         result("silent", "failed", sides("Hello!", ""), answer=said("")),
         result("日本語", "failed", sides("東京です", "大阪です")),
         result("own", "failed",
-               Grade("python:agents:is_short", 0.2, False, "48 words (scored 0.2, and 1 passes)"),
+               Grade("python:agents:is_short", 0.2, False, "48 words (score 0.2, needs 1)"),
                answer=said("This is a sentence. And this is another one. " * 20)),
-        result("no", "failed", Grade("python:agents:is_polite", 0.0, False, "the function said no"),
+        result("no", "failed",
+               Grade("python:agents:is_polite", 0.0, False, "the function returned False"),
                answer=said("Go away.", FIND)),
         result("nothing", "ungraded"),
         broken("lamp", "exception", "KeyError: 'lamp'", {"traceback": TRACEBACK}),
@@ -231,7 +232,7 @@ def _everything(width: int, style: Style) -> list[str]:
 
 
 def _several(width: int, style: Style) -> list[str]:
-    notice = "interrupted, with 29 of 30 trials finished and kept"
+    notice = "interrupted, with 29 of 30 trials finished and stored"
     return summary(several(), width, style, notice=notice, grading="2 of 2")
 
 

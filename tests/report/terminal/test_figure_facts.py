@@ -60,10 +60,10 @@ def test_one_case_is_too_few() -> None:
 
 
 def test_clusters() -> None:
-    rough = "clusters by metadata.topic; fewer than 10 make it a rough one"
+    rough = "clusters by metadata.topic; with fewer than 10 it is only rough"
     assert said(rate_facts(by_topic("pfpf", "a", "a", "b", None))) == [
         f"rate: the interval is over 3 {rough}",
-        ": 1 case has no metadata.topic: each counts as a cluster",
+        ": 1 case has no metadata.topic: each counts as its own cluster",
     ]
     assert said(rate_facts(by_topic("pf", "a", "a"))) == [
         "rate: one cluster is too few for an interval",
@@ -78,11 +78,11 @@ def test_clusters() -> None:
 def test_repeats() -> None:
     results = trials("a", "pppp") + trials("b", "ppff") + trials("c", "ffff")
     passed = "50.0% (3.6–96.4%) of them passed, pass@4 66.7% (20.8–93.9%), pass^4 33.3% (6.1–79.2%)"
-    others = "27.2 if others were, however often each is repeated"
+    others = "27.2 from the choice of cases (more repeats won't lower it)"
     assert said(repeat_facts(figures(results).all.repeats)) == [
         f"repeats: 3 cases, 4 trials each, {passed}",
-        f": standard error 9.6 points if these cases were run again, and {others}",
-        "flaky: 1 of 3 cases passed in some trials and not in others",
+        f": standard error: 9.6 points from repeating these cases, {others}",
+        "flaky: 1 of 3 cases passed in some trials but not in others",
     ]
     assert said(repeat_facts(figures(once("pf")).all.repeats)) == []
 
@@ -90,7 +90,7 @@ def test_repeats() -> None:
 def test_of_one_case_nothing_is_said_of_others() -> None:
     assert said(repeat_facts(figures(trials("a", "pf")).all.repeats)) == [
         "repeats: 1 case, 2 trials each, 50.0% of them passed, pass@2 100.0%, pass^2 0.0%",
-        "flaky: 1 of 1 case passed in some trials and not in others",
+        "flaky: 1 of 1 case passed in some trials but not in others",
     ]
 
 

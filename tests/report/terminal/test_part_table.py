@@ -50,4 +50,4 @@ def test_of_many_parts_those_are_shown_that_pass_least() -> None:
     lines = list(part_table("tag", figures(results, cases).by_tag, 80, PLAIN))
     assert len(lines) == 12
     assert [line.split()[0] for line in lines if " 0.0%" in line] == ["tag-3", "tag-14"]
-    assert lines[-1] == "and 5 more tags, which pass more often"
+    assert lines[-1] == "and 5 more tags, with higher pass rates"

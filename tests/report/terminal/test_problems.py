@@ -52,13 +52,15 @@ def test_a_report_has_every_problem_and_one_summary() -> None:
 
 
 def test_a_report_of_nothing_is_one_line() -> None:
-    assert list(as_text([], Checked(files=3, cases=12))) == ["all well: 12 cases in 3 files"]
+    assert list(as_text([], Checked(files=3, cases=12))) == [
+        "no problems found: 12 cases in 3 files"
+    ]
 
 
 @pytest.mark.parametrize(
     ("counts", "files", "cases", "line"),
     [
-        ({}, 1, 1, "all well: 1 case in 1 file"),
+        ({}, 1, 1, "no problems found: 1 case in 1 file"),
         ({"error": 1}, 1, 9, "1 error in 1 file"),
         ({"error": 1}, 0, 0, "1 error"),
         ({"error": 2, "warning": 1, "note": 3}, 2, 9, "2 errors, 1 warning, 3 notes in 2 files"),
@@ -127,7 +129,7 @@ def test_problems_that_say_the_same_are_folded() -> None:
     other = replace(RENAMED, path="evals/other.eval.yaml")
     text = "\n".join(as_text([many, [MISSPELT], [other]], Checked(files=3, cases=12)))
     assert text.count("`input_messages` is now `input`") == 4
-    assert text.count("\n    = and 97 more like this, the last in line 100\n") == 1
+    assert text.count("\n    = and 97 more like this, the last on line 100\n") == 1
     assert text.count("`expcted_output` isn't a field") == 1
     assert text.endswith("1 error, 101 warnings in 3 files")
 

@@ -32,7 +32,7 @@ def require_variables(by: Iterable[str], figures: Figures) -> None:
         if name == word or name in figures.by_vars:
             continue
         if name in figures.crowded:
-            raise ConfigError(f"`{name}` has more than {MOST_VALUES} values: no group is alike")
+            raise ConfigError(f"`{name}` has more than {MOST_VALUES} values, too many to group by")
         hint = did_you_mean(name, figures.by_vars)
         there = ", ".join(figures.by_vars)
         hint = hint or (f"there are {there}" if there else "no case has variables to group by")

@@ -55,7 +55,7 @@ def form_of(path: str) -> str:
         ending = os.path.splitext(path)[1]
         known = (*_ENDINGS, *_LONG_ENDINGS)
         hint = did_you_mean(ending, _ENDINGS) or f"it must be one of {', '.join(known)}"
-        raise ConfigError(f"the ending of {path} names no form of a report; {hint}")
+        raise ConfigError(f"the extension of {path} is not a report format; {hint}")
     return form
 
 
@@ -80,13 +80,13 @@ def require_form(form: str) -> None:
     """Raise ConfigError if a form needs a package that is not installed."""
     needed = _EXTRAS.get(form)
     if needed is not None and find_spec(needed) is None:
-        raise ConfigError(f"a report as {form} needs {needed}, which the extra `{form}` brings")
+        raise ConfigError(f"a {form} report needs {needed}, from the extra `{form}`")
 
 
 def refuse_terminal(form: str, out: TextIO) -> None:
     """Raise ConfigError if a form that nobody can read there would go to a terminal."""
     if form in _FOR_FILES and out.isatty():
-        raise ConfigError(f"a report as {form} is for a file: say which with -o FILE")
+        raise ConfigError(f"a report as {form} needs a file: give one with -o FILE")
 
 
 def write_form(form: str, reported: Reported) -> FormPieces:

@@ -32,4 +32,4 @@ def refuse_to_overwrite(path: str) -> None:
         return  # who writes it says what is wrong
     if beginning.strip() and not _OWN.match(beginning):
         hint = "remove it, or choose another name"
-        raise ConfigError(f"{path} is there already, and is no report of evalcase: {hint}")
+        raise ConfigError(f"{path} already exists and is not an evalcase report: {hint}")

@@ -125,7 +125,7 @@ def _explain_missing(run: str, wanted: Wanted, cases: list[str], targets: list[s
     for noun, name, known in (("case", wanted.case, cases), ("target", wanted.target, targets)):
         if name is not None and not any(fits_pattern(each, name) for each in known):
             is_varied = any(each.startswith(f"{name}:") for each in known)
-            variants = f"there are only variants of it: say `{name}:*`"
+            variants = f"it only has variants: use `{name}:*`"
             hint = variants if is_varied else did_you_mean(name, known)
             return f"run {run} has no {noun} `{name}`{f'; {hint}' if hint else ''}"
     return f"case `{wanted.case}` was not run at `{wanted.target}` in run {run}"

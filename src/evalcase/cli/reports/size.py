@@ -17,7 +17,7 @@ def _read_size(text: str) -> int:
     except (OverflowError, ValueError):
         size = 0
     if size <= 0:
-        raise declare.WrongValueError(f"`{text}` is no size; write 50MB, or 800kB")
+        raise declare.WrongValueError(f"`{text}` is not a size; write 50MB, or 800kB")
     return size
 
 

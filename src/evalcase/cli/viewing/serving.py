@@ -53,7 +53,7 @@ async def serve_viewer(opening: Opening, world: World, out: TextIO) -> None:
         address = f"http://{_HOST}:{ports[0]}/{token}/"
         if opening.run is not None:
             address += f"run/{os.path.basename(opening.run.path)}"
-        out.write(f"{address}\nCtrl-C ends it\n")
+        out.write(f"{address}\npress Ctrl-C to stop\n")
         out.flush()
         if opening.opens_browser and has_screen(world.environment, sys.platform):
             await asyncio.to_thread(_open_browser, address)

@@ -7,19 +7,21 @@ from collections.abc import Iterator
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.text.answer_value import text_of_content
+from evalcase.text.readable import as_json
 from evalcase.text.strict_json import BadJsonError, parse_json
 
 
 def failed_calls(answer: Answer) -> Iterator[str]:
     """The calls whose output, or tool message, says that they failed."""
-    names: dict[object, str] = {}
+    names: dict[str, str] = {}
     for message in answer.messages:
         for call in message.tool_calls:
-            names[call.get("id")] = call.name
+            names[as_json(call.get("id"))] = call.name
             if _has_failed(call) or _has_failed(call.output):
                 yield call.name
         if message.role == "tool" and (_has_failed(message) or _has_failed(message.content)):
-            yield str(names.get(message.get("tool_call_id")) or message.get("name") or "a tool")
+            name = names.get(as_json(message.get("tool_call_id")))
+            yield str(name or message.get("name") or "a tool")
 
 
 def _has_failed(value: JSON) -> bool:

@@ -76,13 +76,13 @@ class Conditions:
 
     def say(self) -> Iterator[str]:
         if self._asked.count:
-            yield self._asked.say("asked something else in head than in base")
+            yield self._asked.say("asked a different question in head than in base")
         if self._graded.count:
             kinds = ", ".join(kind for kind, _ in self._kinds.most_common())
             differs = f" ({kinds} changed)" if kinds else ""
-            yield self._graded.say(f"graded by something else in head than in base{differs}")
+            yield self._graded.say(f"graded differently in head than in base{differs}")
         for (base, head), count in self._repeats.most_common(_NAMED):
-            yield f"{count:,} cases tried {base:,} times in base and {head:,} times in head"
+            yield f"{count:,} cases run {base:,} times in base and {head:,} times in head"
 
 
 def _has_difference(base: Mapping[str, object], head: Mapping[str, object], name: str) -> bool:
@@ -97,15 +97,15 @@ def say_sides(base: Side, head: Side) -> Iterator[str]:
         if side.missing:
             yield f"{word} is not complete: {side.missing}"
         if side.part and not side.origin:
-            yield f"{word} is of a part: {side.part}"
+            yield f"{word} covers only a part: {side.part}"
         if side.origin:
             yield (
-                f"{word} has only the cases that did not pass in {side.origin}: some of those "
-                "pass the next time by chance"
+                f"{word} has only the cases that did not pass in {side.origin}: some of them "
+                "will pass next time by chance"
             )
         if side.mixed:
             names = ", ".join(f"`{name}`" for name in side.mixed)
-            yield f"{word} has answers from before and after a change of {names}"
+            yield f"{word} has answers from before and after {names} changed"
 
 
 def say_errors(tracks: tuple[TrackFigures, ...], all_base: int, all_head: int) -> Iterator[str]:
@@ -117,7 +117,7 @@ def say_errors(tracks: tuple[TrackFigures, ...], all_base: int, all_head: int) -
         yield f"{errored}: they count as not passed"
     for word, rest in (("base", all_base - base), ("head", all_head - head)):
         if rest > 0:
-            yield f"{_count_trials(rest)} errored in {word} of what is not compared"
+            yield f"{_count_trials(rest)} errored in {word} among cases that are not compared"
 
 
 def _count_trials(count: int) -> str:
@@ -147,4 +147,4 @@ def _of_suites(names: Sequence[str]) -> str:
     if not names:
         return ""
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return f", which alone has {', '.join(names[:_NAMED])}{more}"
+    return f", the only one with {', '.join(names[:_NAMED])}{more}"

@@ -49,7 +49,7 @@ class GateFinding(NamedTuple):
         if self.code:
             said = f"{'FAILED' if self.code == 1 else 'not decided'}, {self.reason}"
         elif doubted:
-            said = "not decided, though nothing against it was found"
+            said = "not decided; nothing found against it so far"
         else:
             why = " ".join(filter(None, (_PASSED.get(self.gate), self.reason)))
             said = f"passed{f', {why}' if why else ''}"
@@ -63,7 +63,7 @@ def read_gate(text: str) -> ComparisonGate:
         return ComparisonGate("worse-than:", _read_margin(margin))
     if colon or text not in _WORDS:
         hint = did_you_mean(text, _WORDS)
-        raise ValueError(f"`{text}` is no gate: {hint or f'there are {GATES}'}")
+        raise ValueError(f"`{text}` is not a gate: {hint or f'there are {GATES}'}")
     return ComparisonGate(text)
 
 
@@ -73,7 +73,7 @@ def _read_margin(text: str) -> float:
     except ValueError:
         margin = -1.0
     if not isfinite(margin) or not 0 <= margin <= 1:
-        raise ValueError(f"worse-than:{text} needs a share from 0 to 1, such as worse-than:0.02")
+        raise ValueError(f"worse-than:{text} needs a number from 0 to 1, such as worse-than:0.02")
     return margin
 
 
@@ -143,7 +143,7 @@ def _judge_gate(
             gate, "; ".join(_say_fault(gate, each, several=several) for each in bad)
         )
     lost = [_say_lost_cases(each, several=several) for each in gated if each.lost_cases]
-    reason = f"by trials; {'; '.join(lost)}: `--measure cases` goes by those" if lost else ""
+    reason = f"by trials; {'; '.join(lost)}: `--measure cases` counts those" if lost else ""
     return GateFinding(str(gate), 0, reason)
 
 
@@ -177,7 +177,7 @@ def _say_fault(gate: ComparisonGate, each: Gated, *, several: bool) -> str:
     change = each.measured.change
     if not _fails_by_measure(gate, each):
         said = _say_lost_cases(each, several=several)
-        return f"{said}, though not that of trials: `--measure` says which counts"
+        return f"{said}, though not that of trials: `--measure` sets which one counts"
     if change is None:
         return f"the change{at} can't be estimated"
     if gate.name == "worse-than:":
@@ -193,7 +193,7 @@ def _say_lost_cases(each: Gated, *, several: bool) -> str:
     """That less cases passed, where trials are what is tested."""
     at = f" at {each.track.head_target}" if several else ""
     base, head = (100 * (rate or 0.0) for rate in (each.track.passed.base, each.track.passed.head))
-    return f"by cases the pass rate{at} fell from {base:.1f}% to {head:.1f}%"
+    return f"the pass rate of cases{at} fell from {base:.1f}% to {head:.1f}%"
 
 
 def _say_compared(comparison: Comparison) -> str:
@@ -211,10 +211,11 @@ def _say_removed(comparison: Comparison) -> Iterator[str]:
     count = sum(track.counts["removed"] for track in comparison.tracks)
     if count:
         part = comparison.head.part
-        yield f"{_count_cases(count)} in base only{f': head is of a part, {part}' if part else ''}"
+        of = f": head covers only a part, {part}" if part else ""
+        yield f"{_count_cases(count)} only in base{of}"
     skipped = sum(track.head_skipped for track in comparison.tracks)
     if skipped:
-        yield f"{_count_cases(skipped)} skipped in head, and not in base"
+        yield f"{_count_cases(skipped)} skipped in head but not in base"
     if comparison.lost:
         yield _say_lost(comparison)
 
@@ -222,7 +223,7 @@ def _say_removed(comparison: Comparison) -> Iterator[str]:
 def _say_lost(comparison: Comparison) -> str:
     names = ", ".join(f"`{name}`" for name in comparison.lost)
     count = sum(comparison.lost.values())
-    return f"head has no results of {names}, base has {count:,}"
+    return f"head has no results for {names}, base has {count:,}"
 
 
 def _make_finding(gate: ComparisonGate, fault: str) -> GateFinding:

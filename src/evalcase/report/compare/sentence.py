@@ -83,8 +83,8 @@ def say_test(gated: Sequence[Gated]) -> str:
     """Which test p is of."""
     tests = " and ".join(sorted({each.measured.test for each in gated}))
     of = " on the share of its trials that each case passed" if _of_trials(gated) else ""
-    several = f", adjusted to {len(gated)} tests after Holm" if len(gated) > 1 else ""
-    return f"p is of the {tests} test{of}{several}."
+    several = f", Holm-adjusted for {len(gated)} tests" if len(gated) > 1 else ""
+    return f"p is from the {tests} test{of}{several}."
 
 
 def _of_trials(gated: Sequence[Gated]) -> bool:
@@ -100,9 +100,10 @@ def say_power(power: Power) -> str:
             f"{power.fewest:,} have to change the same way"
         )
     elif power.visible is None:
-        could = "No change is seen 4 times out of 5 with these cases"
+        could = "These cases detect no change 4 times out of 5"
     else:
         points = f"{100 * power.visible:.1f} points"
-        could = f"A change of {points} or more is seen 4 times out of 5 with these cases"
+        could = f"These cases detect a change of {points} or more 4 times out of 5"
     points = f"{100 * power.effect:.3g} points"
-    return f"{could}; to see one of {points} takes about {power.needed:,} cases."
+    need = f"you would need about {power.needed:,} cases"
+    return f"{could}; to detect a change of {points} {need}."

@@ -24,7 +24,16 @@ from evalcase.model.result import Result
 from evalcase.text.answer_value import text_of_content
 from evalcase.text.whole import whole_text
 from evalcase.traces.genai import CONVENTIONS
-from evalcase.traces.labels import CASE, REPEAT, SUITE, TURN
+from evalcase.traces.labels import (
+    CASE,
+    QUESTION_HASH,
+    REPEAT,
+    SCRUBBED,
+    STEPS_CUT,
+    SUITE,
+    TRUNCATED,
+    TURN,
+)
 
 SCHEMA = f"https://opentelemetry.io/schemas/{CONVENTIONS}"
 AT_ONCE = 1000
@@ -91,7 +100,8 @@ def _make_span(
     end_ns = start_ns + int(seconds * 1e9)
     about: dict[str, Any] = {
         "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": key.target,
-        CASE: key.case, SUITE: key.suite, REPEAT: key.repeat, "evalcase.target": key.target, **more,
+        CASE: key.case, SUITE: key.suite, REPEAT: key.repeat, "evalcase.target": key.target,
+        QUESTION_HASH: result.question_hash or None, **more,
     }  # fmt: skip
     if turn:
         about["gen_ai.conversation.id"] = "/".join([run, *map(str, key)])
@@ -136,6 +146,10 @@ def _of_answer(answer: Answer | None) -> dict[str, Any]:
         "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens if usage else None,
         "evalcase.cost_usd": answer.cost_usd,
         "evalcase.trace": answer.trace,
+        SCRUBBED: answer.scrubbed or None,
+        TRUNCATED: answer.truncated or None,
+        # Steps are in the agent's own trace, and none of them here.
+        STEPS_CUT: len(answer.steps) + answer.steps_cut or None,
     }
 
 
@@ -197,6 +211,8 @@ def _make_attributes(values: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _any_value(value: Any) -> dict[str, Any]:  # noqa: ANN401 - what an attribute can be
+    if isinstance(value, bool):
+        return {"boolValue": value}
     if isinstance(value, int):
         return {"intValue": str(value)}
     if isinstance(value, float):

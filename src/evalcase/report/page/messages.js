@@ -32,7 +32,7 @@ function drawCall(call) {
   return h('div.call', h('span.kind', 'call'), drawWord(call.name, { class: 'tool-name' }),
     call.id && drawWord(call.id, { class: 'id' }),
     call.input !== undefined && drawText(call.input, 'json'),
-    call.output !== undefined && [h('span.kind', 'gave'), drawText(call.output, 'json')]);
+    call.output !== undefined && [h('span.kind', 'returned'), drawText(call.output, 'json')]);
 }
 
 function drawFold(label, ...kids) {

@@ -80,7 +80,7 @@ function drawRuns() {
   document.querySelector('.runs tbody').replaceChildren(...flatten(runs.map(drawRun)));
   // Who goes by keyboard stays where he was.
   if (held) document.getElementById(held)?.focus({ preventScroll: true });
-  document.querySelector('.told').textContent = runs.length ? sayCount(runs.length, 'run') + (told.pending ? ', reading' : '') : 'There is no run yet: `evalcase run` makes one.';
+  document.querySelector('.told').textContent = runs.length ? sayCount(runs.length, 'run') + (told.pending ? ', reading' : '') : 'There is no run yet: `evalcase run` creates one.';
 }
 
 async function followRuns() {

@@ -44,9 +44,7 @@ def case_lines(suite: str, id: str, case: Case | None, width: int, style: Style)
     named = f"{paint_text(f'{suite}: ', style.gutter)}{paint_text(id, style.place)}"
     yield from _fit_line(named, f"{suite}: {id}", width)
     if case is None:
-        yield from _indent_lines(
-            wrap_text("the record does not have the case itself", width - _INDENT)
-        )
+        yield from _indent_lines(wrap_text("the case itself is not in the record", width - _INDENT))
         return
     for label, value in case_facts(case, _OTHERS):
         yield from _indent_lines(label_text(label, value, width - _INDENT, style))
@@ -131,7 +129,7 @@ def _list_measures(result: Result) -> Iterator[str]:
     if answer is not None and answer.cost_usd is not None:
         yield write_money(answer.cost_usd)
     if answer is not None and answer.cached:
-        yield "taken from the cache"
+        yield "from the cache"
     usage = answer.usage if answer is not None and answer.usage is not None else Usage()
     for count, words in (
         (usage.input_tokens, "tokens in"), (usage.output_tokens, "tokens out"),
@@ -143,7 +141,7 @@ def _list_measures(result: Result) -> Iterator[str]:
 
 def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
     for number, failure in enumerate(result.retried, 1):
-        yield from _failure_lines(f"try {number}", failure, width, style)
+        yield from _failure_lines(f"attempt {number}", failure, width, style)
     if result.failure is not None:
         label = "skipped" if result.verdict == "skipped" else "failure"
         yield from _failure_lines(label, result.failure, width, style)
@@ -153,10 +151,10 @@ def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
         else:
             yield from message_lines("answer", result.answer.messages, width, style)
         if result.answer.truncated:
-            yield from label_text("", "(cut, as it was larger than evalcase keeps)", width, style)
+            yield from label_text("", "(truncated: larger than evalcase stores)", width, style)
         if result.answer.scrubbed:
             yield from label_text(
-                "", "(a secret was taken out of it; it was graded with it)", width, style
+                "", "(stored without a secret; it was graded with it)", width, style
             )
         if result.answer.stderr:
             yield from label_text("stderr", result.answer.stderr.strip("\n"), width, style)
@@ -186,11 +184,16 @@ def _turn_lines(answer: Answer, result: Result, width: int, style: Style) -> Ite
 
 def _list_playing(user: Simulated) -> Iterator[str]:
     """What it took to play a user."""
-    yield f"{user.asked} asked" + (f", {user.cached} cached" if user.cached else "")
+    yield _count_calls(user.asked, user.cached)
     yield f"{user.asking_s:.2f} s"
     if user.cost_usd is not None:
         yield write_money(user.cost_usd)
     yield from _list_tokens(user.usage)
+
+
+def _count_calls(asked: int, cached: int) -> str:
+    calls = "1 call" if asked == 1 else f"{asked} calls"
+    return f"{calls}, {cached} cached" if cached else calls
 
 
 def _list_tokens(usage: Usage | None) -> Iterator[str]:
@@ -252,11 +255,7 @@ def _list_asking(grade: Grade) -> Iterator[str]:
     """What it took to ask others, as a judge does."""
     if not grade.asked:
         return
-    yield (
-        f"{grade.asked} asked"
-        if not grade.cached
-        else f"{grade.asked} asked, {grade.cached} cached"
-    )
+    yield _count_calls(grade.asked, grade.cached)
     if grade.asking_s is not None:
         yield f"{grade.asking_s:.2f} s"
     if grade.cost_usd is not None:

@@ -49,7 +49,7 @@ def reason_of(result: Result) -> str:
     broken = [grade for grade in result.grades if grade.failure is not None]
     unhappy = broken or [grade for grade in result.grades if not grade.passed]
     if not unhappy:
-        return "there was nothing to grade by" if result.verdict == "ungraded" else ""
+        return "nothing to grade it by" if result.verdict == "ungraded" else ""
     return "; ".join(map(grade_words, unhappy))
 
 
@@ -58,7 +58,7 @@ def grade_words(grade: Grade, *, name_turn: bool = True) -> str:
     if is_plain_comparison(grade):
         named = name_turn and grade.turn is not None
         return f"turn {grade.turn}: {grade.reason}" if named else grade.reason
-    scored = " (scored 0)" if grade.score == 0 and not grade.passed else ""
+    scored = " (score 0)" if grade.score == 0 and not grade.passed else ""
     name = grade.grader if name_turn else own_name(grade)
     return f"{make_visible(name)}: {grade.reason}{scored}"
 

@@ -49,7 +49,7 @@ def _rate_notes(part: Slice, figures: Figures) -> Iterator[str]:
         yield f"no interval: {figures.without}"
     elif figures.interval == "sequence":
         if rate.low is not None:
-            yield "the interval is that of the decision, and holds for all cases"
+            yield "the interval is that of the early decision, and covers all cases"
     elif rate.n and rate.low is None:
         one = "1 case is" if rate.clusters is None else "one cluster is"
         yield f"{one} too few for an interval"
@@ -59,11 +59,11 @@ def _rate_notes(part: Slice, figures: Figures) -> Iterator[str]:
 
 def _cluster_notes(figures: Figures, rate: Mean) -> Iterator[str]:
     clusters = _count_things(rate.clusters or 0, "cluster")
-    rough = "; fewer than 10 make it a rough one" if rate.is_rough else ""
+    rough = "; with fewer than 10 it is only rough" if rate.is_rough else ""
     yield f"the interval is over {clusters} by {figures.cluster}{rough}"
     if alone := figures.unclustered:
         has = "case has" if alone == 1 else "cases have"
-        yield f"{alone:,} {has} no {figures.cluster}: each counts as a cluster"
+        yield f"{alone:,} {has} no {figures.cluster}: each counts as its own cluster"
 
 
 def trial_facts(totals: Totals) -> Iterator[Fact]:
@@ -89,11 +89,11 @@ def repeat_facts(repeats: Repeats | None) -> Iterator[Fact]:
     spread = repeats.passes
     if spread.same_cases is not None and spread.more_repeats is not None:
         again, others = 100 * spread.same_cases, 100 * spread.more_repeats
-        said = f"standard error {again:.1f} points if these cases were run again, and {others:.1f}"
-        yield Fact("", [f"{said} if others were, however often each is repeated"])
+        said = f"standard error: {again:.1f} points from repeating these cases, {others:.1f} from"
+        yield Fact("", [f"{said} the choice of cases (more repeats won't lower it)"])
     if repeats.flaky:
         flaky = f"{repeats.flaky:,} of {_count_things(repeats.cases, 'case')}"
-        yield Fact("flaky", [f"{flaky} passed in some trials and not in others"])
+        yield Fact("flaky", [f"{flaky} passed in some trials but not in others"])
 
 
 def score_facts(part: Slice, effort: Effort) -> Iterator[Fact]:
@@ -131,13 +131,13 @@ def judging_facts(judging: Judging | None) -> Iterator[Fact]:
     """What graders asked of targets; its cost stands with the other one."""
     if judging is None:
         return
-    said = [f"{_count_things(judging.asked, 'question')} asked"]
+    said = [_count_things(judging.asked, "call")]
     if judging.cached:
         said.append(f"{_count_things(judging.cached, 'answer')} from the cache")
     if judging.input_tokens or judging.output_tokens:
         said += [f"{judging.input_tokens:,} tokens in", f"{judging.output_tokens:,} out"]
     if judging.seconds >= _SLOW_S:
-        said.append(f"{judging.seconds:.1f} s together")
+        said.append(f"{judging.seconds:.1f} s in total")
     yield Fact("judging", said)
 
 
@@ -145,17 +145,15 @@ def cost_facts(totals: Totals) -> Iterator[Fact]:
     """What the sum of costs does not say."""
     said = []
     if totals.cost_usd is not None and totals.unpriced:
-        said.append(f"{_count_things(totals.unpriced, 'answer')} came without a cost")
+        said.append(f"{_count_things(totals.unpriced, 'answer')} without a cost")
     if totals.grading_usd is not None:
-        said.append(f"{write_money(totals.grading_usd)} more for grading")
+        said.append(f"grading {write_money(totals.grading_usd)}")
     if totals.users_usd is not None:
-        said.append(f"{write_money(totals.users_usd)} more for simulated users")
+        said.append(f"simulated users {write_money(totals.users_usd)}")
     if totals.lost_usd is not None:
-        said.append(
-            f"{write_money(totals.lost_usd)} more for answers and gradings that don't count"
-        )
+        said.append(f"discarded answers and gradings {write_money(totals.lost_usd)}")
     if totals.cached:
-        said.append(f"{_count_things(totals.cached, 'answer')} taken from the cache")
+        said.append(f"{_count_things(totals.cached, 'answer')} from the cache")
     if said:
         yield Fact("cost", said)
 

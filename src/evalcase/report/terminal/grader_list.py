@@ -17,7 +17,7 @@ def grader_lines(graders: Sequence[DeclaredGrader], width: int, style: Style) ->
     column = max(len(each.kind.name) for each in graders) + 2
     for each in graders:
         yield from _write_described(each.kind.name, each.kind.about, column, width, style)
-    yield from _write_group("options of every grader", SHARED.values(), None, width, style)
+    yield from _write_group("options of all graders", SHARED.values(), None, width, style)
 
 
 def explain_grader(grader: DeclaredGrader, width: int, style: Style) -> Iterator[str]:
@@ -37,7 +37,7 @@ def explain_grader(grader: DeclaredGrader, width: int, style: Style) -> Iterator
             yield from _write_group(f"options within `{each.name}`", inner, None, width, style)
     yield ""
     *names, last = grader.shared
-    yield from wrap_text(f"It also takes {', '.join(names)} and {last}, as others do.", width)
+    yield from wrap_text(f"It also takes {', '.join(names)} and {last}, like other graders.", width)
 
 
 def _write_group(

@@ -39,7 +39,7 @@ def judged_lines(details: Mapping[str, Any], width: int, style: Style) -> Iterat
     broken = details.get("neutralised")
     if isinstance(broken, int):
         what = "control token was" if broken == 1 else "control tokens were"
-        yield from label_text("", f"{broken} {what} broken in what it was shown", width, style)
+        yield from label_text("", f"{broken} {what} neutralised in what it was shown", width, style)
     if "template" in details:
         yield from label_text("template", str(details["template"]), width, style)
 
@@ -87,7 +87,7 @@ def _describe_vote(vote: Mapping[str, Any]) -> str:
     if "mode" in vote:
         told.append(f"by {_write_word(vote['mode'])}")
     if vote.get("cached"):
-        told.append("taken from the cache")
+        told.append("from the cache")
     if "message" in vote:
         told.append(str(vote["message"]))
     return ", ".join(told)

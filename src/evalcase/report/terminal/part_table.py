@@ -68,7 +68,7 @@ def part_table(
         yield _write_row(row, widths)
     if more := len(parts) - len(shown):
         what = "value" if noun.startswith("vars.") else noun
-        rest = f"and {more:,} more {what}{'s' if more > 1 else ''}, which pass more often"
+        rest = f"and {more:,} more {what}{'s' if more > 1 else ''}, with higher pass rates"
         yield paint_text(cut_text(rest, width), style.gutter)
 
 

@@ -70,7 +70,7 @@ def _kind_of_problem(problem: Problem) -> tuple[str, str, str]:
 
 
 def _more_line(count: int, last: Problem, shown: Problem, style: Style) -> str:
-    until = f", the last in line {last.line}" if last.line is not None else ""
+    until = f", the last on line {last.line}" if last.line is not None else ""
     lead = f"{' ' * find_margin(shown.span)}{paint_text('=', style.gutter)} "
     return lead + paint_text(f"and {count:,} more like this{until}", style.hint)
 
@@ -113,7 +113,7 @@ def summary_line(
     ]
     scope = f"{_count_things(checked.cases, 'case')} in {_count_things(checked.files, 'file')}"
     if not found:
-        return f"{paint_text('all well', style.good)}: {scope}"
+        return f"{paint_text('no problems found', style.good)}: {scope}"
     if not counts.get("error"):
         return f"no errors, {', '.join(found)}: {scope}"
     # Cases that can't be read can't be counted, so only the files with problems are told.

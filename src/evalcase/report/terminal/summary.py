@@ -220,7 +220,7 @@ def _write_repeats(
         more = (
             f" and {_count_things(forgiven.cases - 1, 'more case')}" if forgiven.cases > 1 else ""
         )
-        said = f"trials of {forgiven.first}{more}, passed all the same: {forgiven.reason}"
+        said = f"trials of {forgiven.first}{more}, passed anyway: {forgiven.reason}"
         yield from _write_fact("errored", [cut_text(said, 2 * width)], width, style)
 
 
@@ -233,7 +233,7 @@ def _write_votes(
         if not votes.subjects:
             continue
         on = "1 criterion" if votes.subjects == 1 else f"{votes.subjects:,} criteria"
-        kappa = "no other verdict than one" if votes.kappa is None else f"{votes.kappa:.2f}"
+        kappa = "always the same verdict" if votes.kappa is None else f"{votes.kappa:.2f}"
         said = f"Fleiss' kappa on {on}: {kappa}"
         where = f" in {make_visible(ending.see_suite(suite))}" if len(statistics.votes) > 1 else ""
         yield from _write_fact(label, [said + where], width, style)

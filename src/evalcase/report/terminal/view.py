@@ -70,7 +70,7 @@ class RunView:
         if self._named <= MOST_LINES:
             self.name(decided)
         elif self._named == MOST_LINES + 1:
-            self.say("what else fails is counted only; all of it is kept in the record")
+            self.say("further failures are only counted here; the record has all of them")
 
     def name(self, decided: DecidedCase) -> None:
         """Say that a case failed or errored."""

@@ -58,7 +58,7 @@ class AnswerIndex:
                 return decode_row(line)
         except ValueError:
             pass
-        raise TargetError(f"{self.path} was changed while it was read", kind="protocol")
+        raise TargetError(f"{self.path} changed while it was read", kind="protocol")
 
     def _whole_lines(self, file: BinaryIO) -> Iterator[bytes]:
         """Every line. The last one of a journal may be cut short: a crash came in between, and

@@ -47,6 +47,36 @@ def listed_turn(row: dict[str, Any], question: Question) -> dict[str, Any]:
     return {**told, **turn}
 
 
+def expect_asked(row: Mapping[str, Any], question: Question, path: str) -> None:
+    """Raise TargetError where a row is of another question than the case asks by now. A row of
+    somebody else need not say what was asked."""
+    then = row.get("question_hash")
+    if then and question.hash:
+        is_same = then == question.hash
+    else:
+        is_same = bool(row.get("turns")) or _is_asked(row.get("input"), question)
+    if not is_same:
+        what = "its input, its metadata or a file that it names was changed since"
+        message = f"{path} has no answer to what case `{question.case}` asks by now: {what}"
+        raise TargetError(message, kind="protocol")
+
+
+def expect_whole(is_scrubbed: bool, case: object) -> None:
+    """Raise TargetError for an answer that is graded as it was given, or not at all."""
+    if is_scrubbed:
+        what = "was recorded without a secret that was in it, and is not what was answered"
+        raise TargetError(f"the answer to case `{case}` {what}", kind="protocol")
+
+
+def _is_asked(said: object, question: Question) -> bool:
+    """Whether a question ends with what was said, in so far as that is told in a form of ours."""
+    if isinstance(said, str):
+        return said.strip() == question.text.strip()
+    if not isinstance(said, list) or not all(isinstance(each, dict) for each in said):
+        return True
+    return _ends_with(question, said)
+
+
 def _choose_turn(turns: Sequence[Any], question: Question) -> Any:  # noqa: ANN401 - an item of any sort
     had, number = len(turns), question.turn
     if number > had:
@@ -58,10 +88,13 @@ def _choose_turn(turns: Sequence[Any], question: Question) -> Any:  # noqa: ANN4
 
 
 def _expect_same(said: Sequence[Any], question: Question) -> None:
-    now = question.messages[len(question.messages) - len(said) :]
-    if list(now) != list(said):
+    if not _ends_with(question, said):
         why = f"went another way: in turn {question.turn} something else was said"
         _refuse_question(question, why)
+
+
+def _ends_with(question: Question, said: Sequence[Any]) -> bool:
+    return list(question.messages[max(0, len(question.messages) - len(said)) :]) == list(said)
 
 
 def _refuse_question(question: Question, why: str) -> NoReturn:

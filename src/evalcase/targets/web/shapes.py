@@ -11,8 +11,10 @@ from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import MapOf, OptionFault, Text
 from evalcase.model.shape_variable import may_hold_secret
+from evalcase.text.credentials import mask_credentials
 from evalcase.text.json_path import JsonPath
 from evalcase.text.late_pattern import late_pattern
+from evalcase.text.secret_forms import is_common
 
 _USER = late_pattern(r"[^/?#]*//[^/?#]*@")
 
@@ -29,7 +31,7 @@ class Address:
         name = path[-1]
         if not isinstance(value, str):
             yield OptionFault(path, f"`{name}` is {self.words}, not {describe_kind(value)}")
-        elif _USER.match(value):
+        elif _USER.match(value) or _USER.match(f"//{value}"):
             # It isn't shown: a password is the likeliest thing in it.
             what = "has a user or a password in it: name its key with `key_env`"
             yield OptionFault(path, f"`{name}` {what}", hides=True)
@@ -42,7 +44,8 @@ class Address:
                 path, f"`{name}` is {self.words}, not {value!r:.80}", _scheme_hint(value)
             )
         elif urlsplit(value).fragment:
-            what = f"ends in #{urlsplit(value).fragment}, which is never sent"
+            fragment = mask_credentials(f"#{urlsplit(value).fragment}")
+            what = f"ends in {fragment}, which is never sent"
             yield OptionFault(path, f"`{name}` {what}")
 
     def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
@@ -93,7 +96,20 @@ class Headers(MapOf):
         for name, text in value.items() if isinstance(value, dict) else ():
             if isinstance(text, str) and not is_header_value(text):
                 what = f"`{path[-1]}.{name}` holds what can't be sent in a header"
-                yield OptionFault((*path, name), what)
+                yield OptionFault((*path, name), what, hides=may_hold_secret(name))
+            elif isinstance(text, str) and _carries_secret(name, text):
+                what = f"`{path[-1]}.{name}` looks like a key, and a key is only named"
+                hint = "let `header_env` name the variable that has its value"
+                yield OptionFault((*path, name), what, hint, hides=True)
+
+
+def _carries_secret(header: str, value: str) -> bool:
+    """Whether a header lets somebody in; words that only stand for a key let nobody in."""
+    *_, token = value.split() or ("",)
+    return may_hold_secret(header) and header.lower() != _SENT_ONCE and not is_common(token)
+
+
+_SENT_ONCE = "idempotency-key"
 
 
 def is_header_value(value: str) -> bool:

@@ -1,0 +1,46 @@
+"""What of a plan has results already. That nothing has to be asked or graded of a run which was
+completed is told without a look at each case: by a hash of all that they rest on."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from evalcase import __version__
+from evalcase.errors import ConfigError, SuiteError
+from evalcase.evaluation.plan import Plan, trials_of
+from evalcase.record.index import Index
+from evalcase.system.digests import UNREADABLE
+
+
+def print_basis(plan: Plan) -> str | None:
+    """A hash of all that decides what trials a plan has, and what each asks and expects, if those
+    are plain texts: neither files in content nor graders are in it. None where no file says it.
+
+    The version is in it, for another one may make other cases of the same files.
+    """
+    try:
+        files = plan.suites.file_hashes()
+    except ConfigError:  # one is being written to; who looks at the cases says so
+        return None
+    if not files or UNREADABLE in files.values():
+        return None
+    options = plan.options
+    asked = options.targets, plan.config.target, options.repeat, options.selection
+    told = repr((__version__, sorted(files.items()), asked))
+    return sha256(told.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def is_settled(plan: Plan, index: Index) -> bool:
+    """Whether all trials of a plan have results that stand. If this doesn't know, a look at each of
+    them does."""
+    basis = index.find_basis()
+    return basis is not None and len(index) >= plan.planned and basis == print_basis(plan)
+
+
+def count_finished(plan: Plan, index: Index) -> int | None:
+    """How many of the trials that are planned now have a result; None if the suites can't say."""
+    trials = (trial for name in plan.trials for trial in trials_of(plan, name))
+    try:
+        return sum(index.find(each.key) is not None for each in trials)
+    except (ConfigError, SuiteError):
+        return None

@@ -1,0 +1,29 @@
+"""What somebody typed, without what lets others in: users and passwords in addresses, keys in their
+parameters, tokens of headers, and what looks like a key wherever it stands. Stars take their
+places, so that columns stay what they are."""
+
+from __future__ import annotations
+
+import re
+
+from evalcase.model.shape_variable import may_hold_secret
+from evalcase.text.late_pattern import late_pattern
+from evalcase.text.personal import KEYS
+
+_USER = late_pattern(r"(?<=//)[^\s/?#\"'`]+(?=@)")
+_BEFORE_PORT = late_pattern(r"[\w.%+-]+:[^\s/@:\"'`]+(?=@[\w.-]+:\d)")
+_PARAMETER = late_pattern(r"(?<=[?&;#])([\w.-]{1,100})=([^\s&#,\"'`]+)")
+_TOKEN = late_pattern(r"(?<=\bBearer )[^\s\"'`]+")
+_KEY = late_pattern(KEYS)
+
+
+def mask_credentials(text: str) -> str:
+    """The same text, as long as it was."""
+    for pattern in (_USER, _BEFORE_PORT, _TOKEN, _KEY):
+        text = pattern.sub(lambda found: "*" * len(found[0]), text)
+    return _PARAMETER.sub(_mask_parameter, text) if "=" in text else text
+
+
+def _mask_parameter(found: re.Match[str]) -> str:
+    name, value = found.groups()
+    return f"{name}={'*' * len(value)}" if may_hold_secret(name) else found[0]

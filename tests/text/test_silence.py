@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evalcase.text.silence import name_silence, say_silence
+
+
+@pytest.mark.parametrize(
+    ("ended", "told"),
+    [
+        ("stop", "(empty)"),
+        ("length", "(no text, but finish_reason: length)"),
+        (["stop"], '(no text, but finish_reason: ["stop"])'),
+        ({"by": "me"}, '(no text, but finish_reason: {"by": "me"})'),
+        (0, "(no text, but finish_reason: 0)"),
+        (None, "(empty)"),
+    ],
+)
+def test_an_answer_may_end_in_any_way(ended: Any, told: str) -> None:
+    message = {"role": "assistant", "content": "", "finish_reason": ended}
+    assert name_silence([message]) == told
+    assert say_silence([message], "")
