@@ -194,8 +194,8 @@ class Work(Job):
         return self._count_planned(self._count_trials(end))
 
     def _count_trials(self, end: End) -> End:
-        """The same end; where all that is planned is done, with how many trials have a result: also
-        those that are no longer part of the suites."""
+        """The same end; where all that is planned is done, with how many trials have a result (also
+        those that are no longer part of the suites), and what they rest on."""
         if end.status != "completed":
             return end
         gone = len(self._index) - self._standing - self._known
