@@ -164,6 +164,63 @@ def test_the_answer_at_a_path_may_be_messages() -> None:
         assert ask(target_of(HttpTarget, url=server.url, answer="all")).messages == (message,)
 
 
+@pytest.mark.parametrize(
+    ("call", "read"),
+    [
+        ({"name": "find", "args": {"id": 1}}, {"tool": "find", "input": {"id": 1}}),
+        ({"name": "find", "arguments": '{"id": 1}'}, {"tool": "find", "input": {"id": 1}}),
+        ({"name": "find", "input": "x", "id": "7"}, {"tool": "find", "input": "x", "id": "7"}),
+        ({"name": "find"}, {"tool": "find"}),
+        ({"tool": "find", "input": {}}, {"tool": "find", "input": {}}),
+        (
+            {"id": "1", "type": "function", "function": {"name": "find", "arguments": "{}"}},
+            {"id": "1", "type": "function", "function": {"name": "find", "arguments": "{}"}},
+        ),
+    ],
+)
+def test_tool_calls_are_picked_by_a_path(call: Any, read: Any) -> None:
+    reply = {"reply": {"text": "Done.", "tools": [call]}}
+    with serving(Reply(json.dumps(reply).encode())) as server:
+        asked = target_of(HttpTarget, url=server.url, answer="reply.text", tool_calls="reply.tools")
+        answer = ask(asked)
+    assert [dict(each) for each in answer.messages] == [
+        {"role": "assistant", "tool_calls": [read]}, {"role": "assistant", "content": "Done."},
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("tools", [None, []])
+def test_no_tool_calls_are_none(tools: Any) -> None:
+    reply = {"text": "Done.", "tools": tools}
+    with serving(Reply(json.dumps(reply).encode())) as server:
+        answer = ask(target_of(HttpTarget, url=server.url, answer="text", tool_calls="tools"))
+    assert [dict(each) for each in answer.messages] == [{"role": "assistant", "content": "Done."}]
+
+
+def test_an_agent_that_calls_a_tool_need_not_say_anything() -> None:
+    reply = {"text": None, "tools": [{"name": "find"}]}
+    with serving(Reply(json.dumps(reply).encode())) as server:
+        answer = ask(target_of(HttpTarget, url=server.url, answer="text", tool_calls="tools"))
+    assert [dict(each) for each in answer.messages] == [
+        {"role": "assistant", "tool_calls": [{"tool": "find"}]}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tools", "said"),
+    [
+        ("find", "`tool_calls`: at `tools` there is a string, and no list of calls"),
+        ([{"args": {}}], "`tool_calls`: at `tools` call 1 names no tool: a call is {name, args}"),
+        ([{"name": "find"}, 3], "call 2 names no tool"),
+    ],
+)
+def test_what_is_no_list_of_calls_is_an_error(tools: Any, said: str) -> None:
+    reply = {"text": "Done.", "tools": tools}
+    with serving(Reply(json.dumps(reply).encode())) as server:
+        error = failure(target_of(HttpTarget, url=server.url, answer="text", tool_calls="tools"))
+    assert error.kind == "protocol"
+    assert said in str(error)
+
+
 def test_usage_and_cost_are_picked_by_paths() -> None:
     said: list[str] = []
     tokens = {"prompt_tokens": 3, "completion_tokens": 2, "details": {"a": 1}}

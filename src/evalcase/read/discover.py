@@ -22,12 +22,15 @@ _OF_OTHERS = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.js
 """What other tools call the files that `evalcase import` reads."""
 
 
-def discover_files(paths: Iterable[str]) -> Iterator[str | Problem]:
-    """The suite files that some paths stand for, in order, and a problem for each that has none."""
+def discover_files(
+    paths: Iterable[str], passed_over: list[str] | None = None
+) -> Iterator[str | Problem]:
+    """The suite files that some paths stand for, in order, and a problem for each that has none.
+    Other files of YAML beside those that are found are noted as passed over."""
     seen: set[str] = set()
     for path in paths:
         is_folder = path != STDIN and os.path.isdir(path)
-        found = _search_folder(path) if is_folder else (_check_named(path),)
+        found = _search_folder(path, passed_over) if is_folder else (_check_named(path),)
         empty = True
         for each in found:
             empty = False
@@ -66,7 +69,7 @@ def _check_named(path: str) -> str | Problem:
     return (outside_link(path) if os.path.isfile(path) else None) or path
 
 
-def _search_folder(folder: str) -> Iterator[str | Problem]:
+def _search_folder(folder: str, passed_over: list[str] | None) -> Iterator[str | Problem]:
     unlisted: list[OSError] = []
     for parent, folders, files in os.walk(folder, onerror=unlisted.append):
         folders[:] = sorted(name for name in folders if enters_folder(parent, name))
@@ -74,9 +77,16 @@ def _search_folder(folder: str) -> Iterator[str | Problem]:
             if name.lower().endswith(_SEARCHED):
                 path = os.path.join(parent, name).removeprefix("./")
                 yield outside_link(path, folder) or path
+        if passed_over is not None and any(name.lower().endswith(_SEARCHED) for name in files):
+            others = [name for name in sorted(files) if _is_other_yaml(name)]
+            passed_over += [os.path.join(parent, name).removeprefix("./") for name in others]
     for error in unlisted:
         message = f"the folder can't be searched: {error.strerror}"
         yield Problem("unreadable-file", message, str(error.filename))
+
+
+def _is_other_yaml(name: str) -> bool:
+    return name.lower().endswith((".yaml", ".yml")) and not name.lower().endswith(_SEARCHED)
 
 
 def outside_link(path: str, searched: str | None = None) -> Problem | None:

@@ -54,7 +54,17 @@ def check_project(
     if problems:
         # It is none of the eval files, which are what is counted.
         yield Loaded(problems[0].path, None, problems, 0, is_read=False)
-    yield from load_each(paths, stdin_format, keep=False, known=project.known)
+    passed_over: list[str] = []
+    read: set[str] = set()
+    for loaded in load_each(paths, stdin_format, False, project.known, passed_over):
+        read.add(os.path.abspath(loaded.path))
+        yield loaded
+    others = [path for path in passed_over if os.path.abspath(path) not in read]
+    if others:
+        from evalcase.suites.unsearched import note_unsearched
+
+        for note in note_unsearched(others):
+            yield Loaded(note.path, None, [note], 0, is_read=False)
 
 
 def check_text_as(text: str, path: str, format: Format, project: Project) -> list[Problem]:

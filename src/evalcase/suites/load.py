@@ -87,10 +87,11 @@ def load_file(
 
 def load_each(
     paths: Iterable[str], stdin_format: Format = "yaml", keep: bool = True,
-    known: Known | None = None,
+    known: Known | None = None, passed_over: list[str] | None = None,
 ) -> Iterator[Loaded]:  # fmt: skip
-    """Read the suites that some paths stand for, one after the other; folders are searched."""
-    for path in discover_files(paths):
+    """Read the suites that some paths stand for, one after the other; folders are searched, and
+    what is beside them there is noted as passed over."""
+    for path in discover_files(paths, passed_over):
         if isinstance(path, Problem):
             yield Loaded(path.path, None, [path], 0, is_read=False)
         else:

@@ -9,6 +9,7 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.conflict import conflict
 from evalcase.model.json_value import JSON
+from evalcase.model.message import Message
 from evalcase.model.option import option
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass, replace
@@ -22,6 +23,7 @@ from evalcase.targets.reading.answers import read_json
 from evalcase.targets.reading.outputs import How, read_output
 from evalcase.targets.reading.usage import read_cost, read_usage
 from evalcase.targets.web.body import BodyTemplate
+from evalcase.targets.web.calls import BadCallsError, calls_message
 from evalcase.targets.web.endpoint import make_endpoint
 from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.options import WebOptions
@@ -56,6 +58,12 @@ class HttpOptions(WebOptions):
         default=None,
         elsewhere=("response", "response_path", "transform", "output_path"),
     )
+    tool_calls: JsonPath | None = option(
+        JsonPathText(),
+        "The path of the list of tool calls in the response.",
+        default=None,
+        elsewhere=("tools", "calls", "tool_calls_path"),
+    )
     usage: JsonPath | None = option(
         JsonPathText(), "The path of the token usage in the response.", default=None
     )
@@ -82,6 +90,9 @@ class HttpOptions(WebOptions):
         if self.answer is not None and self.output == "text":
             what = "is a path into JSON, and can't be combined with output = 'text'"
             yield OptionFault(("answer",), f"`answer` {what}")
+        if self.tool_calls is not None and self.output == "text":
+            what = 'is a path into JSON, and does not go with output = "text"'
+            yield OptionFault(("tool_calls",), f"`tool_calls` {what}")
 
 
 class HttpTarget(Target):
@@ -142,6 +153,7 @@ class HttpTarget(Target):
         how: list[JSON] = [options.output, options.max_output_bytes]
         paths = options.answer, options.usage, options.cost_usd
         how += [path.text if path else None for path in paths]
+        how += [options.tool_calls.text] if options.tool_calls is not None else []
         # A session is new each time, and decides nothing by itself.
         body = self._make_body(replace(question, session=""))
         if self._body is None and isinstance(body, dict):
@@ -161,10 +173,13 @@ class HttpTarget(Target):
     def _read(self, output: Output) -> Answer:
         options, warn = self._options, self._surroundings.warn
         value = self._json(output)
+        calls = self._find_calls(value, output)
         if options.answer is None:
             answer = read_output(output, cast(How, options.output), warn)
         else:
-            answer = self._at_path(options.answer, value, output)
+            answer = self._at_path(options.answer, value, output, calls)
+        if calls is not None and answer.messages != (calls,):
+            answer = replace(answer, messages=(calls, *answer.messages))
         usage, cost_usd = self._beside(options.usage, value), self._beside(options.cost_usd, value)
         if isinstance(usage, dict):
             # Details of details, such as OpenAI's, are nothing to warn of.
@@ -180,22 +195,39 @@ class HttpTarget(Target):
     def _json(self, output: Output) -> JSON:
         """The body as JSON, if a path leads into it."""
         options = self._options
-        if options.answer is None and options.usage is None and options.cost_usd is None:
+        if all(
+            path is None
+            for path in (options.answer, options.tool_calls, options.usage, options.cost_usd)
+        ):
             return None
         try:
             if output.truncated:
                 raise BadJsonError("it is larger than `max_output_bytes`")
             return parse_json(output.data)
         except BadJsonError as error:
-            if options.answer is None:
+            if options.answer is None and options.tool_calls is None:
                 return None
             raise protocol_error(f"the answer is not JSON: {error}", output.data) from None
 
-    def _at_path(self, path: JsonPath, value: JSON, output: Output) -> Answer:
+    def _find_calls(self, value: JSON, output: Output) -> Message | None:
+        """The tool calls that a path leads to, as a message of their own. Where it leads nowhere,
+        a warning says so: many services leave out what is empty."""
+        path = self._options.tool_calls
+        try:
+            return calls_message(self._beside(path, value))
+        except BadCallsError as error:
+            where = path.text if path is not None else ""
+            raise protocol_error(f"`tool_calls`: at `{where}` {error}", output.data) from None
+
+    def _at_path(
+        self, path: JsonPath, value: JSON, output: Output, calls: Message | None
+    ) -> Answer:
         try:
             found = path.find(value)
         except MissingError as error:
             raise protocol_error(f"`answer`: {error}", output.data) from None
+        if found is None and calls is not None:
+            return Answer((calls,))  # an agent that calls a tool often says nothing
         if found is None:
             raise protocol_error(f"`answer`: at `{path.text}` there is null", output.data)
         try:

@@ -1,0 +1,44 @@
+"""What a search passes over, and looks like a suite, is noted."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import evalcase
+
+SUITE = "cases:\n  - input: hi\n    expected_output: x\n"
+
+
+def noted(folder: Path) -> list[str]:
+    problems = evalcase.check([folder], root=folder)
+    assert {each.code for each in problems} <= {"not-searched"}
+    return [os.path.relpath(each.path, folder) for each in problems]
+
+
+def test_a_suite_by_another_name_beside_eval_files_is_noted(tmp_path: Path) -> None:
+    (tmp_path / "a.eval.yaml").write_text(SUITE)
+    (tmp_path / "hours.yaml").write_text("# opening\nname: x\n" + SUITE)
+    (tmp_path / "flow.yml").write_text("cases: [\n{id: a, input: hi, expected_output: x}]\n")
+    assert noted(tmp_path) == ["flow.yml", "hours.yaml"]
+
+
+def test_other_files_are_none_of_its_business(tmp_path: Path) -> None:
+    (tmp_path / "a.eval.yaml").write_text(SUITE)
+    (tmp_path / "b.eval.jsonl").write_text('{"input": "hi", "expected_output": "x"}\n')
+    (tmp_path / "b.suite.yaml").write_text("name: b\n")
+    (tmp_path / "compose.yaml").write_text("services:\n  web: {image: x}\n")
+    (tmp_path / "late.yaml").write_text("#" * 10_000 + "\n" + SUITE)
+    (tmp_path / "link.yaml").symlink_to("a.eval.yaml")
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "hours.yaml").write_text(SUITE)
+    assert noted(tmp_path) == []
+
+
+def test_a_file_that_is_named_is_not_noted_of(tmp_path: Path) -> None:
+    (tmp_path / "a.eval.yaml").write_text(SUITE)
+    (tmp_path / "hours.yaml").write_text(SUITE)
+    assert evalcase.check([tmp_path / "a.eval.yaml"], root=tmp_path) == []
+    both = evalcase.check([tmp_path, tmp_path / "hours.yaml"], root=tmp_path)
+    assert [each.code for each in both] == []
