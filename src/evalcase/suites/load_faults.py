@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from evalcase.model.known import What
 
 
+_TELLING = 60
+"""By so many characters messages are told apart: of a long one, a problem has no more for sure."""
+
+
 def place_load_faults(
     faults: Sequence[CaseFault], config: Config, *, held: bool = False
 ) -> list[Problem]:
@@ -37,7 +41,7 @@ def place_load_faults(
 def _place_faults(suite: str, faults: Sequence[CaseFault], config: Config) -> Iterator[Problem]:
     known = _Unusable(config, faults)
     problems = load_file(suite, keep=False, known=known).problems
-    yield from [each for each in problems if (each.code, each.message) in known.said]
+    yield from [each for each in problems if (each.code, each.message[:_TELLING]) in known.said]
     left = [each for each in faults if not known.has_said(each)]
     yield from _at_case(left)
 
@@ -57,7 +61,7 @@ class _Unusable(InProject):
         self._why = {(each.fault.what, each.fault.name): each.fault.message for each in faults}
         self._told: set[tuple[What | None, str]] = set()
         self.said: set[tuple[str, str]] = set()
-        """The codes and messages of what was objected to."""
+        """The codes of what was objected to, and how their messages begin."""
 
     def object_to(self, what: What, name: str) -> Unfit | None:
         why = self._why.get((what, name))
@@ -66,7 +70,7 @@ class _Unusable(InProject):
         # What `check` says of it is said again.
         unfit = super().object_to(what, name) or Unfit("unknown-grader", why)
         self._told.add((what, name))
-        self.said.add((unfit.code, unfit.message))
+        self.said.add((unfit.code, unfit.message[:_TELLING]))
         return unfit
 
     def has_said(self, fault: CaseFault) -> bool:
