@@ -84,7 +84,7 @@ def test_fault_32_another_configuration_counts_but_not_how_many_at_once(project:
 def test_fault_32_more_workers_are_the_same_agent(project: Project) -> None:
     (project.path / "worker.py").write_text(
         "import json, sys\nfor line in sys.stdin:\n    asked = json.loads(line)\n"
-        "    print(json.dumps({'id': asked['id'], 'output': 'ok'}), flush=True)\n"
+        "    print(json.dumps({'id': asked['id'], 'answer': 'ok'}), flush=True)\n"
     )
     worker = 'target = "agent"\n[targets.agent]\nkind = "command"\nmode = "worker"\n'
     worker += f'command = ["{sys.executable}", "worker.py"]\n'

@@ -325,7 +325,7 @@ def test_a_missing_program_or_folder_is_found_before_the_first_trial(
 
 
 def test_from_value_splits_words_and_starts_no_shell(tmp_path: Path) -> None:
-    target = of_value(CommandTarget, "echo 'two  words' $HOME ;", root=str(tmp_path))
+    target = of_value(CommandTarget, "echo 'two  words' $HOME ';'", root=str(tmp_path))
     assert ask(target).text == "two  words $HOME ;"
     with pytest.raises(ConfigError, match="No closing quotation"):
         of_value(CommandTarget, "echo 'x")

@@ -38,7 +38,7 @@ _VOCABULARY = tuple(
     regraded errored ungraded completed interrupted incomplete failed_fast assistant developer
     exception connection protocol traceback exit_code request_id attempts messages suite_graders
     asked_as asking_s ends_conversation turn_failed max_turns persona stop_on_failure decision
-    was_decided judge-unparseable judge-truncated judge-refused
+    was_decided rests_on judge-unparseable judge-truncated judge-refused
     judge-unsure judge-split steps_cut finished
     """.split()
 )

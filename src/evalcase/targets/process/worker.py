@@ -73,7 +73,7 @@ class Workers:
 
 def _object_to_reply(reply: dict[str, JSON]) -> str | None:
     is_one = ("answer" in reply) != ("error" in reply)
-    return None if is_one else "has not one of `answer` and `error`"
+    return None if is_one else "must have either `answer` or `error`"
 
 
 def _read_reply(reply: dict[str, JSON], warn: Warn) -> Answer:
