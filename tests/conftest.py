@@ -21,6 +21,7 @@ HERE = Path(__file__).parent
 WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 LONG = ("test_kills.py", "test_ray.py")
+_IN_MEMORY, _ROOM_BYTES = "/dev/shm", 4_000_000_000
 LIMIT_S = float(os.environ.get("EVALCASE_TEST_LIMIT_S", "300.0"))
 
 # The same examples each time, so that a change is judged by what it changed. `make check` looks
@@ -52,6 +53,18 @@ def pytest_configure() -> None:
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, _fail)
+    _work_in_memory()
+
+
+def _work_in_memory() -> None:
+    """Have folders of tests in memory, where there is room: thousands of runs wait for a disk.
+    Nothing is tested of what a disk keeps when the power fails."""
+    try:
+        room = os.statvfs(_IN_MEMORY)
+    except OSError:  # not on this system
+        return
+    if room.f_bavail * room.f_frsize > _ROOM_BYTES:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _IN_MEMORY)
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -291,7 +291,7 @@ def test_every_private_character_beside_unusual_line_separators(tmp_path: Path) 
 
 def test_every_private_character_far_behind_in_a_file_costs_no_time(tmp_path: Path) -> None:
     private = "".join(map(chr, range(0xF0000, 0xFFF00)))
-    text = f'{CASE}"{"x" * 5_000_000}\u2028{private}"'
+    text = f'{CASE}"{"x" * 1_500_000}\u2028{private}"'
     assert check(write(tmp_path, "x.yaml", text)) == []
 
 

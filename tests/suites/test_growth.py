@@ -22,6 +22,6 @@ def test_work_grows_no_faster_than_the_file(command: str, shape: str) -> None:
 
 def test_renaming_a_line_takes_no_look_at_the_lines_before_it() -> None:
     file = SHAPES["JSON lines with old names"]
-    few = count_lines(lambda: COMMANDS["migrate"](file.text(100), file.format))
-    many = count_lines(lambda: COMMANDS["migrate"](file.text(1000), file.format))
+    few = count_lines(lambda: COMMANDS["migrate"](file.text(60), file.format))
+    many = count_lines(lambda: COMMANDS["migrate"](file.text(600), file.format))
     assert many < few * 10 * 1.25
