@@ -12,6 +12,7 @@ import pytest
 
 import evalcase
 from evalcase import Case, ConfigError, Evaluated, Score
+from tests.for_each import for_each
 
 CASES = [
     Case(id="small", input="What is 2+2?", expected_output="4"),
@@ -63,7 +64,7 @@ async def waits(text: str) -> str:
     return text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("make", "words"),
     [
         (Client, 'name the model, target="openai:MODEL", or write a function'),
@@ -135,7 +136,7 @@ class Judge:
         return output == "4"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("grader", "words"),
     [
         (len, "`len` has a parameter `obj`: did you mean `output`?"),
@@ -179,7 +180,7 @@ def test_a_shard_that_is_no_part_is_told_as_it_was_written() -> None:
         run(shard="3/2")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "meant"),
     [
         ("evaluators", "graders"), ("scorers", "graders"), ("metrics", "graders"),

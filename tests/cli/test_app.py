@@ -23,6 +23,7 @@ from tests.cli.command import (
     shell,
     start_process,
 )
+from tests.for_each import for_each
 
 GOOD = "- input: hi\n  expected_output: x\n"
 BAD = "- input: 5\n"
@@ -89,7 +90,7 @@ def test_help_lists_every_command_and_breaks_no_line_of_a_narrow_terminal() -> N
     assert [line for line in told.splitlines() if len(line) > 80] == []
 
 
-@pytest.mark.parametrize("command", ALL_COMMANDS)
+@for_each("command", ALL_COMMANDS)
 def test_help_of_every_command_fits_in_80_columns(command: str) -> None:
     told = evalcase(command, "--help").out
     assert [line for line in told.splitlines() if len(line) > 80] == []
@@ -161,7 +162,7 @@ def test_a_command_that_is_misspelt(typo: str, meant: str) -> None:
     assert f"there is no command '{typo}'. Did you mean '{meant}'?" in result.err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "hint"),
     [
         (["test"], "there is no command 'test'. Did you mean 'run'?"),
@@ -202,7 +203,7 @@ def test_a_command_that_is_like_no_other() -> None:
     assert "See 'evalcase --help'." in result.err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "said"),
     [
         (["check", "--frmat", "json"], "--format"),

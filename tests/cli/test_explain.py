@@ -6,14 +6,13 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from evalcase.cli.explain import read_page
 from evalcase.model.codes import CODES
 from evalcase.report.terminal.page_text import page_lines
 from evalcase.report.terminal.style import PLAIN
 from tests.cli.in_process import run_in_process
 from tests.cli.pseudo_terminal import PseudoTerminal
+from tests.for_each import for_each
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "diagnostics"
@@ -25,7 +24,7 @@ def explain(folder: Path, *arguments: str) -> tuple[int, str, str]:
     return ended.code, ended.stdout.decode(), ended.stderr.decode()
 
 
-@pytest.mark.parametrize("code", CODES)
+@for_each("code", CODES)
 def test_every_code_has_its_page_which_is_told_in_full(code: str) -> None:
     page = (PAGES / f"{code}.md").read_text(encoding="utf-8")
     assert read_page(code) == page

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import evalcase as library
 from evalcase.harvesting.fold import NearFolding
 from tests.cli.command import Result, evalcase
+from tests.for_each import for_each
 from tests.traces.otlp import chat, line, said, span
 
 RECORDED = Path(__file__).parent.parent / "traces" / "recorded"
@@ -168,7 +169,7 @@ def test_those_that_ask_something_else_are_not(tmp_path: Path, one: str, other: 
     assert len(cases_of(result.out)) == 2, result.err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("6 - 3", "6 / 3"), ("6 - 3", "6 3"), ("6 \u2013 3", "6 3"), ("a != b", "a = b"),
@@ -184,7 +185,7 @@ def test_a_sign_makes_another_question(one: str, other: str) -> None:
     assert [folding.find(one, 1), folding.find(other, 2)] == [None, None]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("Hello!", "hello"), ("What, really?", "what (really)"),

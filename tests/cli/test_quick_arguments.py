@@ -13,6 +13,7 @@ from evalcase.cli.app import COMMANDS, command_of
 from evalcase.cli.by_click import click_command
 from evalcase.cli.declare import Argument, Command, CommandOption, WordChoice
 from evalcase.cli.quick_arguments import read_quickly
+from tests.for_each import for_each
 
 ODD = ["", "-", "--", "-x", "--unknown", "--help", "-h", "=", "--json=1", "--quiet="]
 VALUES = [
@@ -61,7 +62,7 @@ def test_what_is_read_quickly_is_what_click_reads(line: tuple[Command, list[str]
         }
 
 
-@pytest.mark.parametrize("name", list(COMMANDS))
+@for_each("name", list(COMMANDS))
 def test_every_option_is_read_quickly_alone(name: str) -> None:
     """So that no option makes a command start late, or is never compared with click's reading."""
     command = command_of(name)
@@ -110,7 +111,7 @@ def test_the_usual_command_line_is_read_quickly(name: str, line: str) -> None:
     assert read_quickly(command, words) == by_click(command, words)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "line"),
     [
         ("check", "--help"), ("check", "--format xml"), ("check", "--strict=yes"), ("show", ""),

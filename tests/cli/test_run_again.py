@@ -2,13 +2,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from evalcase.cli.run_again import find_unread, stays_errored
 from evalcase.model.failure import Failure, FailureKind
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
+from tests.for_each import for_each
 
 
 def errored(kind: FailureKind, message: str = "no", **details: Any) -> Result:
@@ -16,7 +15,7 @@ def errored(kind: FailureKind, message: str = "no", **details: Any) -> Result:
     return Result(TrialKey("s", "c", "t", 1), "", "errored", failure=failure)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("result", "stays"),
     [
         (errored("exception", "KeyError: 'x'"), True),

@@ -10,11 +10,10 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
-
 import evalcase
 from docs.regenerate import ROOT
 from evalcase.cli.app import run_command
+from tests.for_each import for_each
 
 EXAMPLES = ROOT / "examples"
 CLEAN = ["01-short-forms", "02-messages-and-tools", "03-structured-output"]
@@ -39,7 +38,7 @@ def test_there_are_no_other_examples() -> None:
     )
 
 
-@pytest.mark.parametrize("name", CLEAN)
+@for_each("name", CLEAN)
 def test_good_examples_have_no_problems_at_all(name: str) -> None:
     assert evalcase.check([EXAMPLES / name], root=EXAMPLES / name) == []
 
@@ -64,7 +63,7 @@ def test_a_package_has_to_be_installed_before_its_names_are_known() -> None:
     assert codes == {"unknown-grader", "undefined-target"}
 
 
-@pytest.mark.parametrize("folder", folders(), ids=lambda path: path.name)
+@for_each("folder", folders(), ids=lambda path: path.name)
 def test_an_example_fits_on_a_screen_and_is_explained(folder: Path) -> None:
     assert (folder / "README.md").exists()
     for path in folder.glob("*.eval.*"):

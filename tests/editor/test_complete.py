@@ -13,6 +13,7 @@ from evalcase.plugins.schemas import declared_graders
 from evalcase.read.document import Format
 from evalcase.resolve.schema.fields import case_fields, suite_fields
 from tests.editor.at_cursor import place
+from tests.for_each import for_each
 
 SCHEMAS = Schemas()
 NAMES = Names({"bot": "echo: It says what was said.", "python:": "A function."}, ["smoke", "a: b"])
@@ -138,7 +139,7 @@ def test_text_is_left_alone() -> None:
     assert offered(f"{CASE}    input: x # |") == {}
 
 
-@pytest.mark.parametrize(("text", "label", "result"), [
+@for_each(("text", "label", "result"), [
     ("na|", "name", "name: "),
     ("target:|", "bot", "target: bot"),
     ("target: bo|", "bot", "target: bot"),

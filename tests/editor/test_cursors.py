@@ -125,7 +125,7 @@ IN_TOML = [
 ]
 
 
-@pytest.mark.parametrize(("text", "path", "slot", "token"), IN_TOML)
+@for_each(("text", "path", "slot", "token"), IN_TOML)
 def test_a_place_in_toml(text: str, path: tuple[Any, ...], slot: str, token: str) -> None:
     cursor = cursor_in(text, "toml")
     assert (cursor.path, cursor.slot, cursor.token.text) == (path, slot, token)

@@ -12,6 +12,7 @@ from evalcase.model.finding import KeyPath
 from evalcase.read.document import parse_document
 from evalcase.read.lines import split_lines
 from evalcase.read.places import Branch, Node
+from tests.for_each import for_each
 
 ROOT = Path(__file__).parent.parent.parent
 MARKS = ("&", "*", "? ", "!", "\t", "<<", "\\")
@@ -38,7 +39,7 @@ def keys_in(node: Node, path: KeyPath = ()) -> Iterator[tuple[KeyPath, int, int]
             yield from keys_in(inner, (*path, step))
 
 
-@pytest.mark.parametrize("path", readable_files(), ids=lambda each: each.name)
+@for_each("path", readable_files(), ids=lambda each: each.name)
 def test_every_key_is_found_where_it_stands(path: Path) -> None:
     text, format = _text(path).removeprefix("\ufeff"), path.suffix[1:]
     document = parse_document(text, "json" if format == "json" else "yaml", str(path))

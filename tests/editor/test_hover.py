@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from evalcase.editor.hover import case_number, explain_place
 from evalcase.editor.schema_walk import Schemas
 from evalcase.plugins.schemas import declared_graders
@@ -33,7 +31,7 @@ def test_every_grader_by_its_own_sentence(grader: str, spelling: str) -> None:
     assert explained(f"{CASE}    graders:\n      {spelling.format(marked)}\n") == ABOUT[grader]
 
 
-@pytest.mark.parametrize(("text", "about"), [
+@for_each(("text", "about"), [
     (f"{CASE}    graders:\n      - type: length\n        u|nit: words", "What to count."),
     (f"{CASE}    graders:\n      - length: {{u|nit: words}}", "What to count."),
     (f"{CASE}    graders:\n      - python:a|:b: {{weight: 2}}", ABOUT["python"]),

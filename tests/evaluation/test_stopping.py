@@ -13,6 +13,7 @@ from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial
 from evalcase.project.options import RunOptions
 from evalcase.system.table import Table, mark_of
+from tests.for_each import for_each
 
 
 def trials(count: int, target: str = "agent", repeat: int = 1, skipped: int = 0) -> list[Trial]:
@@ -105,7 +106,7 @@ def test_what_is_skipped_is_no_case() -> None:
     assert stopping.decision.cases == 6
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rate", "total", "need"),
     [(0.5, 10, 5), (0.8, 10, 8), (0.81, 10, 9), (0.0, 10, 0), (1.0, 10, 10), (0.07, 100, 7),
      (0.29, 100, 29), (1.5, 10, 11)],

@@ -12,6 +12,7 @@ from evalcase.system.patterns.search import MatchSpan, Search
 from evalcase.system.patterns.searchers import end_searchers, find_elsewhere
 from evalcase.system.patterns.searches import Searches, settle_searches
 from evalcase.text.pattern_cost import worst_steps
+from tests.for_each import for_each
 from tests.run.project import Project, case
 
 ENDLESS = "(a+)+$"
@@ -72,7 +73,7 @@ def test_fault_27_a_process_is_used_again_and_replaced_once_it_is_gone() -> None
     end_searchers()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "pattern",
     [
         ENDLESS, "(a|aa)+$", "(a*)*b", "(.*)*x", r"(\w+\s?)*$", "(a?){40}a{40}", r"(x+x+)+y",
@@ -83,7 +84,7 @@ def test_fault_27_patterns_without_a_bound_are_known(pattern: str) -> None:
     assert worst_steps(pattern, 10) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "steps"),
     [
         ("Paris", 101),

@@ -26,6 +26,7 @@ from evalcase.plugins.grader_making import make_grader
 from evalcase.plugins.graders import NO_SURROUNDINGS
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import stand_in_queue
+from tests.for_each import for_each
 from tests.graders.expectation import answer_of, context_of
 from tests.system.leaping_loop import run_leaping
 
@@ -140,7 +141,7 @@ def test_the_threshold_of_the_case_counts() -> None:
     assert grade(named(PASSED), named(FAILED))[0] == "failed"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("score", "options", "reason"),
     [
         (Score(0.25, "bad"), {}, "bad (score 0.25, needs 1)"),
@@ -205,7 +206,7 @@ class OutcomeError(BaseException):
     """As test frameworks have them, so that nobody catches them by chance."""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "error",
     [
         UnspeakableError(), RecursionError(), MemoryError(), OSError(5), KeyboardInterrupt(),
@@ -289,7 +290,7 @@ def test_fault_09_an_answer_that_was_cut_does_not_pass_as_equal() -> None:
 # An expected_output is never left unchecked in silence.
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "graders", "needed"),
     [
         ({"expected_output": "4"}, [], True),
@@ -312,7 +313,7 @@ CALL = {"role": "assistant", "tool_calls": [{"tool": "find"}]}
 TEXT = {"role": "assistant", "content": "It rains."}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expected", "graders", "left"),
     [
         ([CALL, TEXT], [], {"calls", "content"}),

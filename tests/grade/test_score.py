@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -9,6 +8,7 @@ from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, mean_score
 from evalcase.model.result import Verdict
 from evalcase.model.totals import decide_case_verdict
+from tests.for_each import for_each
 
 PASSED = Grade("a", 1.0, True, "")
 FAILED = Grade("b", 0.0, False, "")
@@ -20,7 +20,7 @@ def scored(score: float, weight: float = 1.0, required: bool = False) -> Grade:
     return Grade("a", score, score == 1.0, "", {}, weight, required)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("grades", "verdict"),
     [
         ([PASSED], "passed"),
@@ -42,7 +42,7 @@ def test_all_passed_any_failed_any_broke_nothing_to_grade(
     assert decide_verdict(grades) == verdict
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("grades", "threshold", "verdict"),
     [
         ([PASSED, FAILED], 0.5, "passed"),
@@ -95,7 +95,7 @@ def test_nothing_broken_or_empty_ever_passes(some: list[Grade], threshold: float
         assert verdict in ("failed", "ungraded")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("verdicts", "pass_rate", "verdict"),
     [
         (["passed"], 1.0, "passed"),

@@ -18,6 +18,7 @@ from evalcase.model.result import Verdict
 from evalcase.plugins.grader_making import make_grader
 from evalcase.plugins.graders import NO_SURROUNDINGS, Graders
 from evalcase.system.guests import Guests
+from tests.for_each import for_each
 from tests.grade.test_apply import Fixed
 from tests.graders.expectation import answer_of, context_of
 
@@ -54,7 +55,7 @@ def grade(*graders: NamedGrader, **fields: Any) -> tuple[Verdict, Grade]:
     return asyncio.run(apply())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "options", "outcomes", "verdict", "score"),
     [
         ("all", {}, [GOOD, GOOD], "passed", 1.0),
@@ -91,7 +92,7 @@ def test_negated() -> None:
     assert grade(combined("all", GOOD, BROKEN, **{"not": True}))[0] == "errored"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "options", "outcomes", "verdict"),
     [
         ("all", {}, [UNSEEN], "failed"),
@@ -200,7 +201,7 @@ def test_those_inside_are_made_ready_told_apart_and_may_be_forbidden() -> None:
     assert graders.prints_of([make_grader({"type": "all", "value": [{"type": "expected"}]})]) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spec", "message"),
     [
         ({"type": "at_least", "count": 3, "of": [{"type": "expected"}]}, "`of` has only 1"),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.grader import Context
 from evalcase.model.grader_options import declared_grader
@@ -14,6 +12,7 @@ from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.plugins.registry import find_class, list_names
 from evalcase.suites.load import load_case
+from tests.for_each import for_each
 from tests.graders.rows import grade_by
 
 
@@ -51,7 +50,7 @@ def test_there_is_an_answer_for_each_example() -> None:
     assert PASSING.keys() == set(list_names("graders")) - ELSEWHERE
 
 
-@pytest.mark.parametrize("name", PASSING)
+@for_each("name", PASSING)
 def test_the_example_passes(name: str) -> None:
     example = declared_grader(find_class("graders", name)).kind.example
     case, problems = load_case(f"input: '?'\ngraders:\n{example}\n")

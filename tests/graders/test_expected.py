@@ -15,6 +15,7 @@ from evalcase.model.codec import encode_object
 from evalcase.model.grade import Grade
 from evalcase.model.grader import Context
 from evalcase.model.question import Question
+from tests.for_each import for_each
 from tests.graders.expectation import answer_of, calls, compare, context_of, grade_expected
 
 SEARCH = {"tool": "search", "input": {"from": "OSL", "to": "LIS"}}
@@ -32,7 +33,7 @@ def test_text_is_equal_after_trimming_outer_white_space_and_unifying_line_ends(g
     assert grade.details == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "got", ["A\nb", "a\n\nb", "a \nb", "a b", "a\nb.", '"a\nb"', "**a**\nb", "a\nb\u200b", ""]
 )
 def test_nothing_else_is_forgiven_in_text(got: str) -> None:
@@ -51,7 +52,7 @@ def test_the_reason_shows_both_short_texts() -> None:
     assert reason == 'expected "The answer is 4", got "The answer is 5"'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expected", "got", "reason"),
     [
         ("4", "", 'expected "4", got an empty text'),
@@ -90,7 +91,7 @@ def test_the_details_say_where_they_differ_and_what_neither_side_shows(
     assert (details.get("where"), details.get("note")) == (where, note)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expected", "got", "told"),
     [
         ("六", "天", False),
@@ -189,7 +190,7 @@ def test_the_reason_has_a_handful_of_differences_and_counts_the_rest() -> None:
     assert reason.endswith("$[5]: expected 5, got 0; and 3 more")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("got", "reason"),
     [
         ("Sure!", "the answer is not JSON: Expecting value at line 1, column 1"),
@@ -233,7 +234,7 @@ def test_one_call_does_not_count_twice() -> None:
     assert compare([calls(BOOK, BOOK)], calls(BOOK)).score == 0.5
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expected", "got", "passed"),
     [
         ({"a": 1}, {"a": 1, "b": 2}, True),

@@ -22,6 +22,7 @@ from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.grader_making import make_grader
 from evalcase.system.guests import Guests
+from tests.for_each import for_each
 from tests.graders.expectation import answer_of, calls, context_of
 
 
@@ -76,7 +77,7 @@ ONE: dict[str, Any] = {"value": "Says when."}
 TWO: dict[str, Any] = {"rubrics": ["Says when", {"id": "polite", "text": "Is polite", "weight": 3}]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "replies", "score", "passed", "reason"),
     [
         (ONE, [reply("met")], 1.0, True, "because 1"),
@@ -110,7 +111,7 @@ def test_verdicts_come_to_a_score(
     assert reason is None or grade.reason == reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "replies", "kind", "said"),
     [
         (ONE, [answer_of("Sure!")] * 3, "judge-unparseable", "after 3 tries: it was not one JSON"),
@@ -281,7 +282,7 @@ def test_context_may_come_from_tools() -> None:
     assert '{"chunk": 1, "text": "Opens at nine."}' in str(judge.asked[0][1][1].content)
 
 
-@pytest.mark.parametrize("name", RUBRIC_NAMES)
+@for_each("name", RUBRIC_NAMES)
 def test_a_ready_rubric_is_a_file_that_can_be_read(name: str) -> None:
     rubric = read_rubric(name)
     forms = [bool(rubric.criteria), rubric.claims is not None, rubric.chunks is not None]
@@ -290,7 +291,7 @@ def test_a_ready_rubric_is_a_file_that_can_be_read(name: str) -> None:
     assert "Uncalibrated on your data" in rubric_text(name)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "said"),
     [
         ({**ONE, "votes": 2}, "2 votes are asked for"),

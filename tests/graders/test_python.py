@@ -18,6 +18,7 @@ from evalcase.model.option import faults_of
 from evalcase.plugins.graders import NO_SURROUNDINGS
 from evalcase.system.file_modules import sources_of_module
 from evalcase.system.guests import Guests
+from tests.for_each import for_each
 from tests.graders import functions
 from tests.graders.expectation import answer_of, context_of
 
@@ -132,7 +133,7 @@ def test_a_function_may_return_text_that_says_what_is_wrong() -> None:
     assert (grade.score, grade.passed, grade.reason) == (0.0, False, "it never says hello")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "said"),
     [
         (None, "returned nothing"),

@@ -69,7 +69,7 @@ def test_every_suite_passes_the_check(path: Path, copied: Path) -> None:
     assert [str(each) for each in problems if each.severity == "error"] == []
 
 
-@pytest.mark.parametrize("name", IMPORTERS)
+@for_each("name", IMPORTERS)
 def test_every_format_has_files(name: str) -> None:
     assert sum(path.parent.name == name for path in FILES) >= LEAST_FILES
 

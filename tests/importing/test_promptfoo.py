@@ -16,6 +16,7 @@ from evalcase.importing.promptfoo.assertions import ASSERTION_TYPES
 from evalcase.importing.promptfoo.unmapped import WITHOUT_COUNTERPART
 from evalcase.importing.source import UnusableError
 from tests.cli.in_process import run_in_process
+from tests.for_each import for_each
 
 HERE = Path(__file__).parent / "promptfoo"
 
@@ -123,7 +124,7 @@ def test_a_threshold_counts_points_as_promptfoo_does(tmp_path: Path) -> None:
         assert run_all(folder, tests) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "same"),
     [
         (r"\d+\.\d{2}", r"\d+\.\d{2}"), (r"a$|b$", r"a\Z|b\Z"), (r"[$]", "[$]"), (r"\$", r"\$"),

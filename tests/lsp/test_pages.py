@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from evalcase.lsp.pages import folder_told_by
+from tests.for_each import for_each
 
 COMMIT = {"vcs": "git", "commit_id": "abc123"}
 
@@ -27,7 +28,7 @@ def test_a_clone_has_the_pages_as_long_as_it_is_there(tmp_path: Path) -> None:
     assert folder_told_by(told) == (clone / "docs" / "diagnostics").resolve().as_uri()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "told",
     [
         None, "", "no JSON", "[]", '{"url": 5}', '{"url": "https://github.com/some/evalcase"}',

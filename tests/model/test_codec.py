@@ -21,6 +21,7 @@ from evalcase.model.step import Step
 from evalcase.model.trial import TrialKey
 from evalcase.project.options import RunOptions
 from evalcase.run.selection import Selection, Shard
+from tests.for_each import for_each
 
 SAID = Message({"role": "assistant", "content": "4"})
 ANSWER = Answer(
@@ -41,7 +42,7 @@ def nothing_written_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codec, "_ENCODERS", {})
 
 
-@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+@for_each("value", VALUES, ids=lambda value: type(value).__name__)
 def test_what_is_written_often_is_written_as_at_first(value: Any) -> None:
     first, *others = [encode_object(value) for _ in range(FEW + 3)]
     assert others == [first] * (FEW + 2)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import evalcase
+from tests.for_each import for_each
 
 of: Any = evalcase
 """Names of which no type says what they take."""
@@ -17,7 +18,7 @@ SAID = of.Message({"role": "assistant", "content": "4"})
 CASE = of.Case(id="a", input="x")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("make", "words"),
     [
         (lambda: of.Score(7), "the score 7, which is not a number from 0 to 1"),

@@ -9,6 +9,7 @@ from evalcase.model.conflict import conflict
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Record, faults_of, made_of, option, with_options
 from evalcase.model.shape import Number, OptionFault, Text
+from tests.for_each import for_each
 
 
 @with_options
@@ -84,7 +85,7 @@ class MoreLimits(Limits):
             yield OptionFault(("step",), "too far")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "told"),
     [
         ({"least": 5, "most": 3, "unit": "x"}, ["out of order"]),

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import pytest
-
 from evalcase.places.channel import NO_MESSAGE, Channel, LineChannel
+from tests.for_each import for_each
 
 
 class Ended(LineChannel):
@@ -55,7 +54,7 @@ def hear(*lines: bytes) -> list[object]:
     return asyncio.run(go())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         b"nothing",

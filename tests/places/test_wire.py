@@ -21,6 +21,7 @@ from evalcase.places.wire import attempt_object, from_line, said_by_worker, to_l
 from evalcase.run.attempt import Attempted
 from evalcase.text.secret_search import KnownSecrets
 from evalcase.text.secrets import Scrubber
+from tests.for_each import for_each
 
 
 @pytest.mark.parametrize("secrets", [{}, {"KEY": "a-secret-of-some-length"}])
@@ -52,7 +53,7 @@ _TRAITS: dict[str, Any] = {
 _attempt = partial(attempt_of, limit_s=1.0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("read", "told"),
     [
         (_attempt, {**_LATE, "took_s": float("nan")}),

@@ -24,6 +24,7 @@ from evalcase.plugins.graders import Graders, is_light_class
 from evalcase.plugins.registry import find_class, list_names
 from evalcase.suites.load import load_case
 from evalcase.system.sources import trace_sources
+from tests.for_each import for_each
 from tests.resolve.declared import AtLeast, Every, Has, Mean
 
 
@@ -62,7 +63,7 @@ def test_a_function_gives_its_grader_a_name_and_can_be_given_another() -> None:
     assert make_grader({"type": "python", "value": "a:b", "name": "mine"}).name == "mine"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spec", "message"),
     [
         ({"type": "expectd"}, "no grader kind `expectd`: did you mean `expected`?"),

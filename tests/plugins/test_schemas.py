@@ -14,6 +14,7 @@ from evalcase.plugins.registry import find_target_kind, list_names
 from evalcase.plugins.schemas import config_schema
 from evalcase.plugins.target_names import target_faults
 from evalcase.project.config import Config
+from tests.for_each import for_each
 
 ROOT = Path(__file__).parent.parent.parent
 GOOD = [ROOT / "tests/corpus/evalcase.toml", *sorted((ROOT / "examples").rglob("evalcase.toml"))]
@@ -45,7 +46,7 @@ def test_is_valid_and_has_every_setting_and_every_kind_with_its_sentences() -> N
                 assert option.about in offered[name]["description"]
 
 
-@pytest.mark.parametrize("path", GOOD, ids=lambda path: path.parent.name)
+@for_each("path", GOOD, ids=lambda path: path.parent.name)
 def test_accepts_what_is_right(path: Path) -> None:
     validator().validate(settings(path))
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from evalcase.plugins.target_versions import version_of
+from tests.for_each import for_each
 from tests.plugins.test_registry import install, run_with
 
 CHAT = {"kind": "openai", "model": "m"}
 WORKER = {"kind": "command", "command": ["agent"], "mode": "worker"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "name", "value"),
     [
         *[(WORKER, name, 2) for name in ("concurrency", "rpm", "tpm", "workers")],
@@ -29,7 +28,7 @@ def test_options_that_decide_no_answer(
     assert version_of(None, {**options, name: value}) == version_of(None, options)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "name", "value"),
     [
         (CHAT, "model", "other"),

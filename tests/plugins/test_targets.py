@@ -40,7 +40,7 @@ def of_options(kind: str, **options: Any) -> str:
     return refusal("t", targets={"t": {"kind": kind, **options}})
 
 
-@pytest.mark.parametrize("name", list_names("targets"))
+@for_each("name", list_names("targets"))
 def test_every_kind_says_what_it_is(name: str) -> None:
     target_class, kind = find_class("targets", name), find_target_kind(name)
     assert kind is target_class.kind
@@ -54,7 +54,7 @@ def test_every_kind_says_what_it_is(name: str) -> None:
     assert kind.value is None or kind.value in options
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "kind"),
     [
         ("echo", "EchoTarget"), ("python:a:b", "PythonTarget"), ("command:ls -l", "CommandTarget"),
@@ -150,7 +150,7 @@ def test_faults_have_paths() -> None:
     assert [fault.path for fault in conflict] == [("targets", "t", "params", "messages")]
 
 
-@pytest.mark.parametrize("name", list_names("targets"))
+@for_each("name", list_names("targets"))
 def test_concurrency_is_an_option_of_every_kind(name: str) -> None:
     needed: dict[str, dict[str, Any]] = {
         "python": {"function": "a:b"}, "command": {"command": ["ls"]}, "http": {"url": "http://x"},

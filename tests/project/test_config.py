@@ -12,6 +12,7 @@ from evalcase.model.option import options_of
 from evalcase.project.config import Config, load_config, read_config
 from evalcase.project.options import runs_folder
 from evalcase.project.settings import JudgeSettings
+from tests.for_each import for_each
 
 
 def load(folder: Path, text: str, name: str = "evalcase.toml") -> Config:
@@ -135,7 +136,7 @@ def test_a_table_of_pyproject_that_is_none(tmp_path: Path) -> None:
     assert problem.message == "`tool.evalcase` is a table, not a number"
 
 
-@pytest.mark.parametrize("setting", options_of(Config))
+@for_each("setting", options_of(Config))
 def test_every_setting_says_what_it_is(setting: str) -> None:
     option = options_of(Config)[setting]
     assert re.fullmatch(r"[A-Z][^\n]+\.", option.about)

@@ -7,6 +7,7 @@ import pytest
 
 from evalcase.model.problem import Problem
 from evalcase.read.discover import discover_files, find_sidecars, format_of, suite_name
+from tests.for_each import for_each
 
 
 def touch(folder: Path, *names: str) -> None:
@@ -163,7 +164,7 @@ def test_other_endings_are_a_problem_with_a_hint(path: str) -> None:
     assert ".jsonl" in (problem.hint or "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "name"),
     [
         ("math.eval.yaml", "math"),

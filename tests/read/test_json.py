@@ -25,7 +25,7 @@ def faults_of(text: str) -> Faults:
     return [(fault.code, fault.span.line, fault.span.column) for fault in read(text).faults]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         ("null", None),

@@ -157,7 +157,7 @@ m: {<<: {q: 8}}
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "key", "value"),
     [
         (("x",), "x", "&one\n  a: 1\n  b: [2, &two 3]"),
@@ -246,7 +246,7 @@ JSON = """ {
 } """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "key", "value"),
     [
         (("a",), '"a"', '[ 1, "t\\"w]o", {"b":{}}, [], -2.5e3 ]'),

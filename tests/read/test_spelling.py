@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalcase.read.document import Format
+from tests.for_each import for_each
 from tests.spec.found import only_problem, problems_of
 
 RESPELT = [("3.10", "3.1"), ("007", "7"), ("12345678901234567890.0", "1.2345678901234567e+19"),
@@ -12,7 +13,7 @@ RESPELT = [("3.10", "3.1"), ("007", "7"), ("12345678901234567890.0", "1.23456789
            ("1.50", "1.5")]  # fmt: skip
 
 
-@pytest.mark.parametrize(("written", "read"), RESPELT)
+@for_each(("written", "read"), RESPELT)
 def test_a_number_that_loses_its_spelling_is_told(written: str, read: str) -> None:
     problem = only_problem(f"input: q\nexpected_output: {written}\n")
     assert (problem.code, problem.span) == ("lost-spelling", (2, 18, 2, 18 + len(written)))
@@ -20,7 +21,7 @@ def test_a_number_that_loses_its_spelling_is_told(written: str, read: str) -> No
     assert problem.hint == f'write it in quotes: "{written}"'
 
 
-@pytest.mark.parametrize("written", ["4", "-4", "0", "3.1", "1.0", "1e+16", '"3.10"', "3.10.1"])
+@for_each("written", ["4", "-4", "0", "3.1", "1.0", "1e+16", '"3.10"', "3.10.1"])
 def test_a_number_that_keeps_its_spelling_is_not(written: str) -> None:
     assert problems_of(f"input: q\nthreshold: 0.80\nexpected_output: {written}\n") == []
 

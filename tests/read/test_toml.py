@@ -17,6 +17,7 @@ from evalcase.read.lines import Lines
 from evalcase.read.places import find_node
 from evalcase.read.toml import parse_toml
 from evalcase.read.toml_places import toml_places
+from tests.for_each import for_each
 
 Draw = st.DrawFn
 Path = tuple[str | int, ...]
@@ -195,7 +196,7 @@ two'''
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "at", "expected"),
     [
         (("target",), "key", (2, 1, "target")),
@@ -231,7 +232,7 @@ def test_dates_and_times_are_values_like_others() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line", "column", "said"),
     [
         ("a = 1\nb =\n", 2, 1, "invalid value"),

@@ -41,7 +41,7 @@ def test_a_plain_scalar_that_is_text(text: str) -> None:
     assert value_of(f"a: {text}") == {"a": text}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         ("0", 0),
@@ -64,7 +64,7 @@ def test_a_plain_scalar_that_is_an_integer(text: str, value: int) -> None:
     assert type(found) is int
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         ("1.5", 1.5),
@@ -89,7 +89,7 @@ def test_a_plain_scalar_that_is_a_float(text: str, value: float) -> None:
     assert copysign(1, found) == copysign(1, value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         *[(text, None) for text in ("~", "null", "Null", "NULL")],
@@ -109,7 +109,7 @@ def test_nothing_is_null() -> None:
     assert value_of("a: &x\nb: *x") == {"a": None, "b": None}
 
 
-@pytest.mark.parametrize("text", ["12", "true", "null", "", "0x1F", "1e3", "~", ".inf", " x "])
+@for_each("text", ["12", "true", "null", "", "0x1F", "1e3", "~", ".inf", " x "])
 def test_quotes_make_text_of_anything(text: str) -> None:
     assert value_of(f"['{text}', \"{text}\"]") == [text, text]
     if text.strip():
@@ -235,7 +235,7 @@ def test_a_colon_after_an_anchor_is_fine() -> None:
     assert value_of("&a a: x") == {"a": "x"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "{x: :x}",
@@ -260,7 +260,7 @@ def test_exotic_syntax_that_libyaml_refuses_is_an_error_with_a_place(text: str) 
 # Syntax
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line", "column", "hint"),
     [
         ("input: What: is it?", 1, 12, "quotes"),
@@ -370,7 +370,7 @@ MERGES: dict[str, tuple[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", MERGES)
+@for_each("name", MERGES)
 def test_merges(name: str) -> None:
     text, value = MERGES[name]
     found = value_of(text)["y"]

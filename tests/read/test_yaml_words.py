@@ -63,12 +63,12 @@ LOST = [
 ]
 
 
-@pytest.mark.parametrize(("text", "span"), LOST)
+@for_each(("text", "span"), LOST)
 def test_text_that_would_be_lost_is_an_error(text: str, span: tuple[int, ...]) -> None:
     assert places(text) == [("syntax", *span)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         'input: "#1" # a comment with "quotes"# in it\n',
@@ -101,7 +101,7 @@ def test_text_that_was_probably_meant_otherwise_gets_a_warning(
     assert (problem.code, problem.span, problem.severity) == (code, span, "warning")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "input: q # a comment\n",

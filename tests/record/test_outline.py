@@ -17,6 +17,7 @@ from evalcase.model.trial import TrialKey
 from evalcase.record.glance import glance_at
 from evalcase.record.outline import outline_of
 from evalcase.text.journal_row import TAIL, decode_body, encode_row
+from tests.for_each import for_each
 
 GRADE = Grade("expected", 1.0, True, "the text is equal")
 USUAL = Result(
@@ -78,7 +79,7 @@ def test_what_a_glance_could_miss_is_read_whole(result: Result) -> None:
     assert glance_at(body_of(result)) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new"),
     [
         (b'"passed"', b'"perfect"'),

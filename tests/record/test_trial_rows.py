@@ -22,6 +22,7 @@ from evalcase.record.cases import case_row
 from evalcase.record.trial_rows import check_for_more, write_case, write_outcome
 from evalcase.text.journal_row import encode_row
 from evalcase.text.secrets import Scrubber
+from tests.for_each import for_each
 
 NOTHING = Scrubber({}).look()
 TEXTS = st.text(st.characters(exclude_categories=())) | st.sampled_from(["", "\ud800", 'a\0"b\\\n'])
@@ -96,7 +97,7 @@ OTHERS: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@for_each("name", OTHERS)
 def test_every_other_field_is_written_too(name: str) -> None:
     assert_as_all_others(plain_result(**{name: OTHERS[name]}))
 

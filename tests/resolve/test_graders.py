@@ -12,6 +12,7 @@ from evalcase.model.grader_options import SHARED
 from evalcase.model.problem import Problem
 from evalcase.resolve.graders import SHARED_NAMES
 from evalcase.suites.load import Loaded, load_text
+from tests.for_each import for_each
 from tests.resolve.declared import KNOWN
 
 
@@ -160,7 +161,7 @@ def test_every_place_of_a_mistake() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("grader", "message", "hint"),
     [
         ("{has: 5}", "the argument of `has` is text or a list of texts, not 5", None),

@@ -6,11 +6,12 @@ import pytest
 
 from evalcase.run.array_shard import read_shard
 from evalcase.run.selection import Shard
+from tests.for_each import for_each
 
 SLURM = {"SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_STEP": "1"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("environment", "of", "shard"),
     [
         ({**SLURM, "SLURM_ARRAY_TASK_ID": "0"}, None, Shard(1, 4)),
@@ -39,7 +40,7 @@ def test_each_scheduler_says_which_task_it_is(
     assert read_shard(environment, of) == shard
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("environment", "of", "said"),
     [
         ({}, None, "this is not an array task"),

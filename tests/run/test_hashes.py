@@ -9,6 +9,7 @@ import pytest
 import evalcase
 from evalcase.run.hashes import hash_grading, hash_plain_case, hash_question
 from evalcase.text.quick_sha import SHORT, quick_sha256
+from tests.for_each import for_each
 
 BASE: dict[str, Any] = {"id": "a", "input": "Hi", "expected_output": {"b": 1, "a": [1, "x"]}}
 
@@ -85,7 +86,7 @@ def test_text_beyond_ascii() -> None:
     assert hashed(input="ß") == hashed(input="ß")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "is_plain"),
     [
         ({"expected_output": "4"}, True),
@@ -117,7 +118,7 @@ def test_a_case_that_expects_nothing_or_is_asked_in_turns_is_no_plain_one() -> N
         assert hash_plain_case(evalcase.parse_case(json.dumps(fields))) is None
 
 
-@pytest.mark.parametrize("size", [0, 1, 55, 56, 63, 64, 65, SHORT])
+@for_each("size", [0, 1, 55, 56, 63, 64, 65, SHORT])
 def test_short_texts_have_the_same_hash(size: int) -> None:
     data = bytes(range(size))
     assert quick_sha256(data).hexdigest() == sha256(data).hexdigest()

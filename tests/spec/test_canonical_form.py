@@ -8,6 +8,7 @@ import pytest
 
 import evalcase
 from evalcase import SuiteError
+from tests.for_each import for_each
 from tests.spec.found import only_problem, places, problems_of
 from tests.spec.reading import case_of
 
@@ -27,7 +28,7 @@ def test_x_fields_are_a_place_for_anchors() -> None:
     assert problems_of(text) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "meant"),
     [
         ("expcted_output", "expected_output"),

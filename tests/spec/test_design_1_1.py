@@ -116,7 +116,7 @@ def test_expected_output_one_message_becomes_a_list_of_it() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     ["4", "0", "-1.5", "1e3", "true", "false", "[1, 2]", '[{"a": 1}]', '["a", null]', "[[]]",
      '[{"role": "admin", "name": "Bob"}]'],
@@ -127,7 +127,7 @@ def test_expected_output_other_values_become_assistant_content(value: str) -> No
     assert json.dumps(found) == json.dumps([{"role": "assistant", "content": json.loads(value)}])
 
 
-@pytest.mark.parametrize("value", [*SHORT_FORMS, "5", "false", "[1, 2]", "[{a: 1}]"])
+@for_each("value", [*SHORT_FORMS, "5", "false", "[1, 2]", "[{a: 1}]"])
 def test_expected_messages_alias_has_the_same_short_forms(value: str) -> None:
     """The older name takes whatever `expected_output` takes, and means the same."""
     case = evalcase.parse_case(f"input: hi\nexpected_messages: {value}")
@@ -281,7 +281,7 @@ def test_empty_tool_calls_are_an_error(content: str) -> None:
     assert places(text) == [("empty-list", 1, 38, 1, 40)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("format", "value"),
     [
         *(("yaml", value) for value in (".nan", ".NaN", ".NAN", ".inf", "-.inf", "+.Inf", "1e999")),
@@ -373,7 +373,7 @@ def test_alias_and_the_same_field_in_execution_are_an_error() -> None:
 CONTAINERS = ["cases", "evalcases", "eval_cases", "tests"]
 
 
-@pytest.mark.parametrize(("one", "two"), list(permutations(CONTAINERS, 2)))
+@for_each(("one", "two"), list(permutations(CONTAINERS, 2)))
 def test_two_containers_of_cases_are_an_error(one: str, two: str) -> None:
     """Not even `cases` makes another list of cases be ignored."""
     text = f"{one}: [{{input: a}}]\n{two}: [{{input: b}}]\n"

@@ -15,6 +15,7 @@ import pytest
 
 import evalcase
 from evalcase.read.document import Format
+from tests.for_each import for_each
 from tests.run.project import Project
 from tests.spec.found import only_problem, places, problems_of
 from tests.spec.reading import case_of
@@ -225,7 +226,7 @@ def test_skip_of_another_type_is_an_error(value: str) -> None:
     assert places(f"input: hi\nskip: {value}\n") == [("wrong-type", 2, 7, 2, 7 + len(value))]
 
 
-@pytest.mark.parametrize("value", ["no", "No", "NO", "n", "off", '"false"', "'False'", '"0"'])
+@for_each("value", ["no", "No", "NO", "n", "off", '"false"', "'False'", '"0"'])
 def test_skip_is_never_a_word_for_false(value: str) -> None:
     """`no` is text in YAML 1.2, so it would skip the case, and everything would be green."""
     problem = only_problem(f"input: hi\nskip: {value}\n")
@@ -330,7 +331,7 @@ def test_rubric_takes_description_for_text() -> None:
     assert fields_of("rubrics: [{description: Is right}]") == {"rubrics": [{"text": "Is right"}]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rubrics", "place"),
     [
         ("Is polite", ("wrong-type", 10, 19)),
@@ -421,7 +422,7 @@ def test_graders_have_the_alias_evaluators() -> None:
     assert places("input: hi\nevaluators: [x]\n") == [("deprecated-name", 2, 1, 2, 11)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("graders", "place"),
     [
         ("exact", ("wrong-type", 10, 15)),
@@ -492,7 +493,7 @@ def test_repeat_is_a_number_or_times_with_a_pass_rate(
     assert (case.repeat, case.pass_rate) == (times, rate)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "place"),
     [
         ("0", ("bad-value", 9, 10)),

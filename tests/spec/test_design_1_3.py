@@ -12,6 +12,7 @@ import pytest
 import evalcase
 from evalcase import SuiteError
 from evalcase.cli.app import run_command
+from tests.for_each import for_each
 from tests.spec.found import Place, only_problem, places, problems_of
 from tests.spec.reading import cases_of, inputs_of
 
@@ -66,7 +67,7 @@ def test_line_of_jsonl_that_is_no_case_is_an_error(line: str) -> None:
     assert places(text, "jsonl") == [("wrong-type", 2, 1, 2, 1 + len(line))]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "place"),
     [
         ("", ("no-cases", 1, 1, 1, 1)),
@@ -362,7 +363,7 @@ def test_any_other_field_of_a_suite_is_an_error(name: str, hint: str) -> None:
     assert problem.hint == hint
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "place"),
     [
         ("name: 5", ("wrong-type", 7, 8)),

@@ -12,6 +12,7 @@ import pytest
 
 import evalcase
 from evalcase.model.problem import Problem
+from tests.for_each import for_each
 from tests.spec.found import only_problem, places, problems_of
 
 
@@ -137,7 +138,7 @@ def test_only_a_matrix_multiplies() -> None:
     assert case.expected_output[0].content == [1, 2]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "label"),
     [("de", "de"), ("de-AT.2_x", "de-AT.2_x"), ("größe", "größe"), ("7", "7"), ("0.5", "0.5"),
      ("true", "true"), ("null", "null"), ("a" * 20, "a" * 20)],
@@ -147,7 +148,7 @@ def test_a_short_plain_value_is_its_own_label(value: str, label: str) -> None:
     assert ids_of(text.replace("VALUE", value)) == [f"a:v={label}"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     ['"a b"', "aaaaabbbbbcccccddddde", '"[x]"', '"a*"', '""', "[1]", "{x: 1}", '"a/b"', '"a,b=c"'],
 )

@@ -15,6 +15,7 @@ import pytest
 
 import evalcase
 from evalcase import Case, Message, ToolCall
+from tests.for_each import for_each
 from tests.spec.found import only_problem, places, problems_of
 from tests.spec.reading import expected_of
 
@@ -41,7 +42,7 @@ def test_mapping_with_a_known_role_is_a_message_even_without_content(field: str,
     assert [place[0] for place in places(text)] == ["empty-message"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "data",
     [
         {"role": "admin", "name": "Bob"},
@@ -168,7 +169,7 @@ def test_message_with_a_misspelt_content_suggests_it() -> None:
     assert (problem.code, problem.hint) == ("empty-message", "did you mean `content`?")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content",
     ["text", "", 5, 1.5, True, False, None, [], {}, [1, "a", None], {"a": {"b": [{}]}},
      {"role": "user", "content": "x"}, [{"role": "user", "content": "x"}]],
@@ -226,7 +227,7 @@ def test_tool_call_in_either_shape_is_accepted_and_preserved(call: dict[str, Any
     assert case.input[0].tool_calls[0].name == "Read"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "arguments"),
     [
         ({"tool": "t"}, None),
@@ -264,7 +265,7 @@ def test_accessors_of_output_and_id() -> None:
     assert (ToolCall({"tool": "t"}).output, ToolCall({"tool": "t"}).id) == (None, None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     ["{}", "t", "{name: t}", "{tool: ''}", "{tool: 5}", "{tool: null}", "{function: t}",
      "{function: {arguments: x}}", "{function: {name: ''}}", "null"],

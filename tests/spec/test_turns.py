@@ -13,6 +13,7 @@ from evalcase import Answer, Message, Question
 from evalcase.model.answer import Usage
 from evalcase.model.conversation import split_turns
 from evalcase.testing import ScriptedTarget
+from tests.for_each import for_each
 from tests.run.project import Project
 from tests.spec.found import only_problem, places, problems_of
 from tests.spec.talking import (
@@ -85,7 +86,7 @@ def test_turns_exclude_a_top_level_expected_output() -> None:
     assert problem.hint == "give it to the turn whose answer it is"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("turns", "place"),
     [
         ("Hi", ("wrong-type", 2, 12, 2, 14)),

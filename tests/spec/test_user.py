@@ -14,6 +14,7 @@ from evalcase.model.answer import Usage
 from evalcase.model.conversation import split_turns
 from evalcase.run.user_prompt import BEGIN, SILENCE, describe_task
 from evalcase.testing import HANGS, ScriptedTarget, ScriptedUser, SeededUser
+from tests.for_each import for_each
 from tests.run.project import Project
 from tests.spec.found import only_problem, places, problems_of
 from tests.spec.talking import SYSTEM, Stateful, busy, grades, hold, pairs, said
@@ -85,7 +86,7 @@ def test_an_id_is_made_of_what_the_user_wants_and_who_they_are() -> None:
     assert id_of(first="Hello there").startswith("hello-there-")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("user", "place"),
     [
         ("Cancel it.", ("wrong-type", 2, 11, 2, 21)),

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalcase
+from tests.for_each import for_each
 from tests.spec.found import only_problem, places, problems_of
 
 
@@ -105,7 +106,7 @@ def test_null_and_an_empty_mapping_are_no_variables_and_none_of_them() -> None:
 # Tags.
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "made"),
     [
         ("in {{city}}.", "in Bergen."),
@@ -123,7 +124,7 @@ def test_a_tag_is_a_name_with_parts_in_two_braces(text: str, made: str) -> None:
     assert made_of(text) == made
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["{{7 * 7}}", "{city}", "{ {city} }", "{{}}", "{{ }}", "{{.city}}", "{{city.}}",
      "{{city name}}",
@@ -153,7 +154,7 @@ def test_a_name_has_letters_of_any_language(name: str) -> None:
     assert made_of(f"a {{{{{name}}}}}", json.dumps({name: "x"})) == "a x"
 
 
-@pytest.mark.parametrize("name", ["", "a b", "1a", "a.b", "-a", "a|b", "{{a}}", "a}"])
+@for_each("name", ["", "a b", "1a", "a.b", "-a", "a|b", "{{a}}", "a}"])
 def test_a_name_that_no_tag_can_have_is_an_error_at_its_place(name: str) -> None:
     problem = only_problem(json.dumps({"vars": {name: 1}, "input": "hi"}), "json")
     assert (problem.code, problem.column) == ("bad-value", 11)

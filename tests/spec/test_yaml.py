@@ -119,7 +119,7 @@ def test_every_duplicate_key_is_reported() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("yaml", "value"),
     [
         ("!!str 5", "5"),
@@ -139,7 +139,7 @@ def test_core_tags_are_accepted(yaml: str, value: Any) -> None:
     assert (type(found), found) == (type(value), value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("yaml", "end_column"),
     [
         ("!foo x", 7),
@@ -247,9 +247,7 @@ def test_many_honest_aliases_are_fine() -> None:
     assert len(evalcase.loads(text)) == 3000
 
 
-@pytest.mark.parametrize(
-    "character", ["\x00", "\x07", "\x08", "\x0b", "\x1b", "\x1f", "\x7f", "\x80"]
-)
+@for_each("character", ["\x00", "\x07", "\x08", "\x0b", "\x1b", "\x1f", "\x7f", "\x80"])
 def test_raw_control_characters_are_errors(character: str) -> None:
     """In text, at their place."""
     assert fault_of(f'"ab{character}c"') == ("control-character", 1, 4, 1, 5)
@@ -429,7 +427,7 @@ def test_fields_of_a_case_may_be_merged_in() -> None:
     assert case["tags"] == ["a"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "key", ["1", "1.0", "0x10", "007", "true", "No", "null", "~", "2024-01-01", "1e3", ".inf"]
 )
 def test_scalar_key_becomes_its_source_text(key: str) -> None:

@@ -11,6 +11,7 @@ import evalcase
 from evalcase import Case, Suite, SuiteError
 from evalcase.suites.short_form import shorten_case
 from evalcase.suites.writing import suite_lines, write_suite
+from tests.for_each import for_each
 
 
 def written(cases: Any, folder: Path, name: str = "sums.eval.yaml") -> str:
@@ -73,7 +74,7 @@ def test_cases_made_in_code_become_a_file_as_a_person_writes_it(tmp_path: Path) 
         """)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "value", "short"),
     [
         ("input", "yes", "yes"),
@@ -102,7 +103,7 @@ def test_a_short_form_is_used_where_it_means_the_same(field: str, value: Any, sh
     assert shorten_case(case.data)[field] == short
 
 
-@pytest.mark.parametrize(
+@for_each(
     "grader",
     ["json", {"contains": "x"}, {"contains": ["x", "y"]}, {"contains": {"any": ["x"]}},
      {"equals": {"a": 1}}, {"type": "equals", "value": {"a": 1}, "weight": 2},

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from evalcase.system.loop import LoopBrokenError, LoopStoppedError, run_to_end
+from tests.for_each import for_each
 
 
 async def turns(count: int = 10) -> str:
@@ -78,7 +79,7 @@ def let_no_task_be_made() -> None:
     asyncio.get_running_loop().set_task_factory(lambda *_, **__: sys.exit(0))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("harm", "told"),
     [
         (exit_in_a_task, [SystemExit]),

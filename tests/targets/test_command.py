@@ -14,6 +14,7 @@ import pytest
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Usage
 from evalcase.targets.command import CommandTarget
+from tests.for_each import for_each
 from tests.targets.questions import answer_all, ask, of_value, question, target_of
 
 Make = Callable[..., CommandTarget]
@@ -272,7 +273,7 @@ def test_what_can_not_be_an_argument_is_an_error_that_says_so(make: Make) -> Non
         ask(make(SHOW, "{prompt}"), question("x" * 3_000_000))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "said"),
     [
         ({}, 'needs `command`: for example command = ["./agent", "--fast"]'),

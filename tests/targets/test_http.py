@@ -16,6 +16,7 @@ from evalcase.model.answer import Usage
 from evalcase.model.target import Surroundings
 from evalcase.targets.http import HttpOptions, HttpTarget
 from tests.cli.command import environment
+from tests.for_each import for_each
 from tests.targets.questions import (
     answer_all,
     ask,
@@ -300,7 +301,7 @@ def test_json_that_was_cut_is_an_error_with_its_beginning() -> None:
 # Options.
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "said"),
     [
         ({}, 'needs `url`: for example url = "http://localhost:8000/answer"'),

@@ -16,6 +16,7 @@ from evalcase.model.question import Question
 from evalcase.model.quota import Allowance, Quota
 from evalcase.targets.chat.model_names import split_model
 from evalcase.targets.openai import OpenAITarget
+from tests.for_each import for_each
 from tests.targets.questions import answer_all, ask, carries_address, of_value, question, target_of
 from tests.targets.server import Reply, Server, serving
 
@@ -354,7 +355,7 @@ def test_usage_has_cached_tokens() -> None:
     assert answer(completion()).usage is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "said"),
     [
         ({}, "it has no `choices`"),
@@ -566,7 +567,7 @@ def test_a_model_may_name_its_address(value: str, model: str, address: bool) -> 
         assert of_value(OpenAITarget, value).traits.key_names == ("OPENAI_API_KEY",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "said"),
     [
         ({}, 'needs `model`: for example model = "some-model"'),

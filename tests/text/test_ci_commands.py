@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from evalcase.text.ci_commands import defuse_line, in_ci
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "shown"),
     [
         ("::warning::x", ": :warning::x"), ("   ::stop-commands::x", "   : :stop-commands::x"),

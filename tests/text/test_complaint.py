@@ -5,6 +5,7 @@ from textwrap import dedent
 import pytest
 
 from evalcase.text.complaint import add_complaint, excerpt_complaint
+from tests.for_each import for_each
 
 NODE = """
 /app/agent.js:3
@@ -97,7 +98,7 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("stderr", "line"),
     [
         (NODE, "Error: no such model: gpt-9"),

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 
 from evalcase.text.credentials import mask_credentials
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "shown"),
     [
         ("http://me:hunter2@h:8/x", "http://**********@h:8/x"),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from evalcase.text.foreign_file import is_foreign_file
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "is_foreign"),
     [
         ("/home/ada/shop/agent.py", False),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.text.journal_row import MAX_ROW_DEPTH, decode_row, encode_row, fault_in
+from tests.for_each import for_each
 from tests.record.samples import row
 
 TEXT = st.text(st.characters(codec=None, exclude_categories=()))
@@ -29,7 +30,7 @@ def test_any_row_survives(any_row: dict[str, Any]) -> None:
     assert list(decode_row(line).items()) == list(any_row.items())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "\ud800", "\udcff\udc80", "\ud83d\ude00.", "😀", "\\ud83d\\ude00", "\\\ud800",

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.model.json_value import JSON
 from evalcase.text.readable import as_json, call_lines, call_text, content_text, outcome_lines
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "text"),
     [
         (None, ""),
@@ -37,7 +37,7 @@ def test_content_of_every_shape_has_a_text(content: Any, text: str) -> None:
     assert content_text(content) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "line"),
     [
         ({"tool": "t"}, "t()"),

@@ -111,7 +111,7 @@ def test_a_short_or_common_value_is_not_looked_for_and_that_is_said_once(value: 
     assert said[0].startswith("the value of KEY is too short or too common")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "kind",
     [Result, Regraded, Answer, Usage, Grade, Failure, End, TrialKey],
     ids=lambda kind: kind.__name__,
@@ -135,7 +135,7 @@ def test_keys_that_become_equal_are_both_kept() -> None:
     assert scrubbed(value, scrubber) == {"***A***": 1, "***A***-2": 2}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("secret", "number"),
     [
         ("98765432", 98765432), ("98765432", 98765432.0), ("98765432", -98765432),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.text.strict_json import DEEPEST, BadJsonError, parse_json, parse_object, parse_row
+from tests.for_each import for_each
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -22,7 +23,7 @@ def test_what_is_json_is_read_as_it_stands_from_text_and_bytes(value: Any) -> No
     assert parse_json(text) == parse_json(text.encode()) == parse_json(f" {text}\n") == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "why"),
     [
         ("", "Expecting value at line 1, column 1"),

@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.text.visible import make_visible
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize(
-    "text", ["", "plain", "añb", "日本語", "👩‍👩‍👧", "می‌خواهم", "e\u0301", "\u3000"]
-)
+@for_each("text", ["", "plain", "añb", "日本語", "👩‍👩‍👧", "می‌خواهم", "e\u0301", "\u3000"])
 def test_text_in_any_script_stays_as_it_is(text: str) -> None:
     assert make_visible(text) == text
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from evalcase.text.yaml_notes import Comments, Notes, place_comments
 from evalcase.text.yaml_writer import Inline, write_yaml
+from tests.for_each import for_each
 from tests.text.test_yaml_writer import STRINGS, VALUES, exact
 from tests.text.yaml_reader import read_yaml
 
@@ -50,7 +51,7 @@ def test_a_comment_stands_above_what_it_is_about() -> None:
         """)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "path", "written"),
     [
         ({"a": [1]}, ("a", 1), "a:\n  - 1\n  # here\n"),

@@ -79,7 +79,7 @@ def test_a_suite_reads_like_one_a_person_wrote() -> None:
     assert_reads_back(suite)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "written"),
     [
         ("a\nb", "|-\n  a\n  b\n"),
@@ -118,7 +118,7 @@ def test_text_that_could_be_taken_for_something_else_is_quoted(text: str) -> Non
         assert_reads_back(value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["hello", "Hello, world", "What is 2+2?", "it's \"fine\" [really] {yes}", "a:b", "a#b", "日本",
      "😀 ok", "<b>x</b>", "/srv/x", "$x", "(a)", "C:\\x", "naïve — yes", "a  b", "nope", "y2k"],
@@ -129,7 +129,7 @@ def test_text_that_is_safe_everywhere_is_plain(text: str) -> None:
         assert_reads_back(value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("char", "escape"),
     [
         ("\0", "\\u0000"), ("\x1b", "\\u001b"), ("\t", "\\t"), ("\x7f", "\\u007f"),
@@ -147,7 +147,7 @@ def test_characters_beyond_the_first_plane_stand_as_they_are() -> None:
     assert_reads_back("\x1b😀")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("number", "written"),
     [(1.0, "1.0"), (1e16, "1.0e+16"), (1e-7, "1.0e-07"), (-0.0, "-0.0"), (1.5e300, "1.5e+300"),
      (5e-324, "5.0e-324"), (0, "0"), (-12, "-12"), (10**60, "1" + "0" * 60), (True, "true")],

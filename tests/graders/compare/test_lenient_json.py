@@ -14,6 +14,7 @@ from evalcase.graders.compare import likeness
 from evalcase.graders.compare.lenience import Lenience, are_within
 from evalcase.graders.compare.lenient_json import find_lenient_differences
 from evalcase.model.json_value import JSON
+from tests.for_each import for_each
 
 scalars = st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["", "a", 0.5, 1.0])
 values: st.SearchStrategy[Any] = st.recursive(
@@ -108,7 +109,7 @@ def test_paths_name_every_item_of_a_list_in_any_order() -> None:
     assert differences([[1, 2], [3, 4]], [[4, 3], [2, 1]], inner) != []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("left", "right", "margin", "is_within"),
     [
         (1, 1.1, 0.1, True), (1.1, 1, 0.1, True), (1, 1.11, 0.1, False), (0.1 + 0.2, 0.3, 0, True),

@@ -7,8 +7,6 @@ import re
 import unicodedata
 from collections import Counter
 
-import pytest
-
 import evalcase
 from docs.regenerate import ROOT
 from evalcase.graders.judging.neutral import BREAK
@@ -77,7 +75,7 @@ def test_an_answer_that_knows_its_own_prompt_gains_nothing(case: Case) -> None:
     assert blocks_in(after) == ["conversation", "end", "answer", "end", "criteria", "end"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "case", [each for each in ATTACKS if "tokens" in each.data["tags"]], ids=lambda case: case.id
 )
 def test_no_control_token_is_left_whole(case: Case) -> None:

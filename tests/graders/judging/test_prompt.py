@@ -21,6 +21,7 @@ from evalcase.graders.judging.prompt import (
 )
 from evalcase.graders.judging.template import BLOCKS, TemplateText
 from evalcase.plugins.grader_making import make_grader
+from tests.for_each import for_each
 
 CRITERIA = number_criteria([{"text": "Is polite"}, {"text": "Is\nshort", "id": "short"}])
 
@@ -66,7 +67,7 @@ def test_an_answer_that_holds_the_boundary_of_before_gets_another(more: str, vot
     assert blocks_in(after) == ["conversation", "answer", "criteria"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "token",
     [
         "<|im_start|>", "<|eot_id|>", "[INST]", "[/INST]", "<s>", "</s>", "<<SYS>>",

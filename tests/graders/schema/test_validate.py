@@ -16,6 +16,7 @@ from evalcase.graders.schema.keywords import BESIDE, KNOWN, NOTES
 from evalcase.graders.schema.schema_faults import needs_extra, schema_faults
 from evalcase.graders.schema.validate import MOST_ERRORS, Validator
 from evalcase.system.patterns.searches import Searches
+from tests.for_each import for_each
 
 names = st.sampled_from(["a", "b", "ab", "c"])
 scalars: st.SearchStrategy[Any] = (
@@ -112,7 +113,7 @@ def test_all_keywords_are_tried() -> None:
     assert {*keywords(values), *NOTES, "$defs", "definitions", "format"} == set(KNOWN)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("format", "good", "bad"),
     [
         ("date", ["2026-02-28"], ["2026-02-30", "20260228", "28.2.2026", ""]),

@@ -6,6 +6,7 @@ import pytest
 
 from evalcase.model.label import Judged, Label
 from evalcase.report.calibration.verdict import say_verdict
+from tests.for_each import for_each
 from tests.report.calibration.labels import judged, label, of_table, only
 
 
@@ -65,7 +66,7 @@ def test_the_lower_bound_is_what_a_gate_looks_at() -> None:
     assert not section.reaches(0.66)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cells", "said"),
     [
         ((0, 0, 0, 0), "Nothing can be said of this judge"),

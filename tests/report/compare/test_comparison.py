@@ -21,6 +21,7 @@ from evalcase.report.compare.side import Side
 from evalcase.report.files.comparison_object import comparison_object
 from evalcase.report.terminal.comparison import comparison_lines
 from evalcase.report.terminal.style import ANSI, PLAIN
+from tests.for_each import for_each
 from tests.report.compare.fakes import FakeKept, side
 
 EXAMPLE = "FFFFFFFFF" + "PPP" + "P" * 139 + "F" * 49, "PPPPPPPPP" + "FFF" + "P" * 139 + "F" * 49
@@ -219,7 +220,7 @@ def test_a_target_has_to_be_there() -> None:
 # Gates
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("base", "head", "gate", "code"),
     [
         ("P" * 20, "P" * 20, "broken", 0),

@@ -4,11 +4,10 @@ import json
 from typing import Any
 from urllib.parse import unquote
 
-import pytest
-
 from evalcase.model.codes import CODES
 from evalcase.model.problem import Problem, Span
 from evalcase.report.files.sarif import as_sarif
+from tests.for_each import for_each
 
 PROBLEMS = [
     Problem("unknown-field", "no `x`", "evals/a b.yaml", Span(3, 5, 3, 9), "say `y`"),
@@ -88,7 +87,7 @@ def test_every_result_points_at_its_rule_and_its_place() -> None:
             assert "region" not in place
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "uri"),
     [
         ("evals/a.yaml", "evals/a.yaml"),

@@ -8,12 +8,13 @@ import pytest
 from evalcase.report import page
 from evalcase.report.page.assets import RUNS_SCRIPTS, SERVED_SCRIPTS, read_script
 from evalcase.report.page.squeeze import squeeze_script, squeeze_style
+from tests.for_each import for_each
 from tests.report.page.in_node import run_script
 
 FOLDER = Path(page.__path__[0])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "kept"),
     [
         ("const a = 1;\nlet b = a;", "const a=1;let b=a;"),

@@ -17,19 +17,20 @@ from evalcase.report.statistics.means import estimate_difference
 from evalcase.report.statistics.student import t_quantile
 from evalcase.report.statistics.units import Cluster, estimate_clusters, estimate_units
 from evalcase.report.statistics.wilson import estimate_share
+from tests.for_each import for_each
 
 FOUND: dict[str, list[Any]] = json.loads(
     Path(__file__).with_name("oracles.json").read_text(encoding="utf-8")
 )
 
 
-@pytest.mark.parametrize(("hits", "total", "low", "high"), FOUND["wilson"])
+@for_each(("hits", "total", "low", "high"), FOUND["wilson"])
 def test_wilson(hits: int, total: int, low: float, high: float) -> None:
     """statsmodels: proportion_confint(hits, total, method="wilson")."""
     assert estimate_share(hits, total) == pytest.approx((hits / total, low, high), abs=1e-9)
 
 
-@pytest.mark.parametrize(("table", "value", "error"), FOUND["cohen"])
+@for_each(("table", "value", "error"), FOUND["cohen"])
 def test_cohen(table: list[list[int]], value: float, error: float) -> None:
     """statsmodels: cohens_kappa; scikit-learn has the same value and no error."""
     kappa = cohen_kappa(table)
@@ -52,25 +53,25 @@ def test_welch(first: list[float], second: list[float], low: float, high: float)
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
 
 
-@pytest.mark.parametrize(("freedom", "value"), FOUND["t"])
+@for_each(("freedom", "value"), FOUND["t"])
 def test_student(freedom: float, value: float) -> None:
     """scipy: stats.t.ppf(0.975, freedom)."""
     assert t_quantile(freedom) == pytest.approx(value, rel=1e-10)
 
 
-@pytest.mark.parametrize(("x", "a", "b", "share"), FOUND["beta_below"])
+@for_each(("x", "a", "b", "share"), FOUND["beta_below"])
 def test_incomplete_beta(x: float, a: float, b: float, share: float) -> None:
     """scipy: special.betainc(a, b, x)."""
     assert share_below(x, a, b) == pytest.approx(share, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize(("share", "a", "b", "x"), FOUND["beta_quantile"])
+@for_each(("share", "a", "b", "x"), FOUND["beta_quantile"])
 def test_beta_quantile(share: float, a: float, b: float, x: float) -> None:
     """scipy: special.betaincinv(a, b, share)."""
     assert beta_quantile(share, a, b) == pytest.approx(x, rel=1e-11)
 
 
-@pytest.mark.parametrize(("hits", "total", "low", "high"), FOUND["exact"])
+@for_each(("hits", "total", "low", "high"), FOUND["exact"])
 def test_clopper_and_pearson(hits: int, total: int, low: float, high: float) -> None:
     """scipy: binomtest(hits, total).proportion_ci(0.95, "exact")."""
     assert estimate_exact(hits, total) == pytest.approx((hits / total, low, high), abs=1e-12)

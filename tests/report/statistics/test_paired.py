@@ -26,6 +26,7 @@ from evalcase.report.statistics.planning import (
 from evalcase.report.statistics.ratios import Ratios
 from evalcase.report.statistics.sign_flip import normal_p, sign_flip_p
 from evalcase.report.statistics.units import Cluster
+from tests.for_each import for_each
 
 FOUND: dict[str, list[Any]] = json.loads(
     Path(__file__).with_name("paired_oracles.json").read_text(encoding="utf-8")
@@ -113,7 +114,7 @@ def test_one_cluster_tells_nothing() -> None:
 # Tests
 
 
-@pytest.mark.parametrize(("fixed", "broken", "p"), FOUND["mcnemar"])
+@for_each(("fixed", "broken", "p"), FOUND["mcnemar"])
 def test_mcnemar(fixed: int, broken: int, p: float) -> None:
     """scipy: binomtest(min(fixed, broken), fixed + broken, 0.5)."""
     assert mcnemar_p(fixed, broken) == pytest.approx(p, abs=1e-9)

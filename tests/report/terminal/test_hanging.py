@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.report.terminal.cells import measure_text
 from evalcase.report.terminal.hanging import hang_text
+from tests.for_each import for_each
 
 WORDS = st.lists(st.text("ab漢e\u0301", min_size=1, max_size=12), max_size=20).map(" ".join)
 
@@ -17,7 +17,7 @@ def test_without_a_width_it_stays_one_row() -> None:
     assert hang_text(text, None, indent=2, taken=50) == [text]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "width", "indent", "taken", "rows"),
     [
         ("", 10, 2, 0, [""]),

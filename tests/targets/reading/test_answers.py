@@ -14,6 +14,7 @@ from evalcase.model.answer import Answer, Usage
 from evalcase.model.codec import encode_object
 from evalcase.model.message import Message
 from evalcase.targets.reading.answers import read_answer
+from tests.for_each import for_each
 
 CALL = {"tool": "search", "input": {"q": "x"}}
 
@@ -22,7 +23,7 @@ def test_text_is_one_assistant_message() -> None:
     assert read_answer("4").messages == ({"role": "assistant", "content": "4"},)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [{"riskLevel": "High"}, [1, 2], 3, 4.5, True, {}, [], {"text": "x"}, {"role": "admin"}],
 )
@@ -84,7 +85,7 @@ LOOP: list[Any] = []
 LOOP.append(LOOP)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "said"),
     [
         (None, "None"),

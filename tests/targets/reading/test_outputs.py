@@ -10,6 +10,7 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.outputs import How, read_output
+from tests.for_each import for_each
 from tests.targets.questions import ignore
 
 
@@ -27,7 +28,7 @@ def test_one_line_end_is_not_part_of_a_text(written: str, text: str) -> None:
     assert read(written).content == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "written",
     [
         '{"riskLevel": "High"}',

@@ -21,6 +21,7 @@ from evalcase.targets.web.address import CheckedResolver, is_refused
 from evalcase.targets.web.endpoint import make_endpoint
 from evalcase.targets.web.errors import retry_after_s
 from evalcase.targets.web.proxy import find_proxy
+from tests.for_each import for_each
 from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
 from tests.targets.server import Reply, serving
 
@@ -240,7 +241,7 @@ def test_the_body_of_an_error_survives_if_it_breaks_off_or_is_no_text() -> None:
 NOW_S = 1_700_000_000.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "wait_s"),
     [
         ({}, None),
@@ -370,7 +371,7 @@ def test_a_proxy_that_is_no_address_is_refused_and_not_shown(
 PROXY = "http://proxy:3128"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "environment", "found"),
     [
         ("http://a.example", {}, None),
@@ -448,7 +449,7 @@ def test_authorities_of_the_environment_are_trusted_and_no_others(
 # Addresses.
 
 
-@pytest.mark.parametrize(
+@for_each(
     "host",
     [
         "169.254.169.254", "169.254.0.1:8080", "[fe80::1]", "[fd00:ec2::254]",

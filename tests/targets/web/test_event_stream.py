@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.targets.web.event_stream import Event, EventReader
+from tests.for_each import for_each
 
 
 def events(*chunks: bytes) -> list[Event]:
@@ -12,7 +12,7 @@ def events(*chunks: bytes) -> list[Event]:
     return [event for chunk in chunks for event in reader.feed(chunk)] + reader.close()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("stream", "expected"),
     [
         (b"data: a\n\n", [Event("", b"a")]),

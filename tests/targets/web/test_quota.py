@@ -4,6 +4,7 @@ import pytest
 
 from evalcase.model.quota import Allowance, Quota
 from evalcase.targets.web.quota import read_quota
+from tests.for_each import for_each
 
 NOON = 1772366400.0  # 2026-03-01T12:00:00Z
 
@@ -12,7 +13,7 @@ def openai(**facts: str) -> dict[str, str]:
     return {f"x-ratelimit-{name.replace('_', '-')}": value for name, value in facts.items()}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reset", "seconds"),
     [
         ("1s", 1.0), ("6m0s", 360.0), ("12ms", 0.012), ("1h2m3.5s", 3723.5), ("1d", 86400.0),
