@@ -113,8 +113,8 @@ def test_runs_of_other_suites_say_which_each_has(project: Project) -> None:
         project.suite(case("a"), name=name)
     run_with(project, "b.eval.yaml", "c.eval.yaml", "d.eval.yaml", "e.eval.yaml", a="yes")
     assert compared(project)["differs"] == [
-        "4 cases only in head, the only one with b.eval.yaml, c.eval.yaml, d.eval.yaml and 1 more",
-        "1 case only in base, the only one with s.eval.yaml",
+        "4 cases only in head, which alone has b.eval.yaml, c.eval.yaml, d.eval.yaml and 1 more",
+        "1 case only in base, which alone has s.eval.yaml",
     ]
 
 

@@ -193,7 +193,7 @@ def test_criteria_without_a_judge_refuse_a_run(project: Project) -> None:
     project.suite({"id": "one", "input": "hi", "criteria": "Is kind."})
     done = project.run("run")
     assert (done.code, project.calls()) == (2, [])
-    assert "error[no-judge]: `criteria` is graded by a judge, and none is configured" in done.err
+    assert "error[no-judge]: `criteria` needs a judge, and none is configured" in done.err
     assert project.run("check").code == 0
 
 

@@ -33,7 +33,7 @@ from evalcase.system.table import mark_of
 
 _SCRUBBED = "was recorded without a secret that was in it"
 _UNASKED = "has no turns after one that failed"
-_GRADED_BY = "graders changed: regrading stored answers"
+_GRADED_BY = "graders or expectations changed: regrading stored answers"
 _DECIDED_BY = "the number of trials of a case, or how many must pass, changed: deciding it again"
 
 
@@ -94,7 +94,7 @@ class Work(Job):
             self._graded = self.grading
         # All that is planned now is there. The suites may have had more when the run was begun.
         if gone := len(self._index) - self._standing - self._known:
-            self._plan.warn(f"{say_gone(gone)}; they still count")
+            self._plan.warn(f"{say_gone(gone)}; still counted")
         planned = self._run.about.cases or 0
         new = self._plan.cases - self._standing - self._known_cases
         self._lost = max(0, planned - self._index.count_cases() - new)

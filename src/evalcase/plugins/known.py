@@ -155,4 +155,4 @@ class InProject(Existing):
         if self.config.judge is not None or not self.config.is_read or self.config.has_bad_judge:
             return None
         hint = 'add [judge] to evalcase.toml, with target = "NAME"'
-        return Unfit("no-judge", f"`{field}` is graded by a judge, and none is configured", hint)
+        return Unfit("no-judge", f"`{field}` needs a judge, and none is configured", hint)

@@ -147,4 +147,4 @@ def _of_suites(names: Sequence[str]) -> str:
     if not names:
         return ""
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return f", the only one with {', '.join(names[:_NAMED])}{more}"
+    return f", which alone has {', '.join(names[:_NAMED])}{more}"
