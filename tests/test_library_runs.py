@@ -50,6 +50,22 @@ def suite(folder: Path, *cases: dict[str, Any]) -> None:
     (folder / "s.eval.yaml").write_text(json.dumps({"cases": cases}))
 
 
+def test_a_forbidden_call_never_passes_in_whichever_form_it_is_returned(folder: Path) -> None:
+    call = {"name": "delete", "args": {}}
+    said = {
+        "a": {"text": "Done.", "tool_calls": [call]},
+        "b": {"role": "assistant", "content": [{"type": "tool_use", "name": "delete"}]},
+        "c": {"choices": [{"message": {"role": "assistant", "function_call": call}}]},
+        "d": {"answer": "Done.", "tool_calls": [call]},
+    }
+    suite(folder, *[{"id": name, "input": name} for name in said])
+    forbid = {"tool_calls": {"forbidden": ["delete"]}}
+
+    done = evalcase.evaluate(".", said.__getitem__, graders=[forbid])
+    verdicts = {result.key.case: result.verdict for result in done.results}
+    assert verdicts == {"a": "failed", "b": "failed", "c": "failed", "d": "errored"}
+
+
 def test_a_function_is_a_target(folder: Path, evaluate: Evaluate) -> None:
     def agent(question: str) -> str:
         return "ok" if question == "one" else "no"

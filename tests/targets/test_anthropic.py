@@ -262,7 +262,7 @@ def test_input_tokens_are_all_of_them() -> None:
         ({}, "it has no `content`"),
         ({"content": "x"}, "it has no `content`"),
         ({"content": []}, "its `content` is empty"),
-        ({"content": [{"type": "tool_use"}]}, "a call in `tool_calls` that doesn't name its tool"),
+        ({"content": [{"type": "tool_use"}]}, "a call that doesn't name its tool"),
         ({"type": "error", "error": {"message": "No credit."}}, "with an error: No credit."),
     ],
 )

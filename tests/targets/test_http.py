@@ -197,6 +197,28 @@ def test_no_tool_calls_are_none(tools: Any) -> None:
     assert [dict(each) for each in answer.messages] == [{"role": "assistant", "content": "Done."}]
 
 
+@pytest.mark.parametrize("options", [{}, {"output": "json"}, {"answer": "reply"}])
+def test_calls_in_an_answer_are_never_overlooked(options: Any) -> None:
+    data = {"said": "Done.", "tool_calls": [{"name": "find"}]}
+    with serving(Reply(json.dumps({**data, "reply": data}).encode())) as server:
+        error = failure(target_of(HttpTarget, url=server.url, **options))
+        # Where a path leads to them they are known, and the rest is data.
+        answer = ask(target_of(HttpTarget, url=server.url, tool_calls="tool_calls", **options))
+    assert error.kind == "protocol"
+    assert "has calls in `tool_calls`" in str(error)
+    assert "`answer` and `tool_calls` of an http target" in str(error)
+    assert [call.name for call in answer.tool_calls] == ["find"]
+    assert "Done." in answer.text
+
+
+def test_a_path_into_a_message_does_not_double_its_calls() -> None:
+    reply = {"role": "assistant", "content": "Done.", "tool_calls": [{"name": "find", "args": {}}]}
+    with serving({"reply": reply}) as server:
+        path = "reply.tool_calls"
+        answer = ask(target_of(HttpTarget, url=server.url, answer="reply", tool_calls=path))
+    assert [call.name for call in answer.tool_calls] == ["find"]
+
+
 def test_an_agent_that_calls_a_tool_need_not_say_anything() -> None:
     reply = {"text": None, "tools": [{"name": "find"}]}
     with serving(Reply(json.dumps(reply).encode())) as server:

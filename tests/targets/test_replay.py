@@ -44,6 +44,39 @@ def test_rows_of_every_shape_are_answers(tmp_path: Path, row: Any, content: Any)
     assert ask(replay(tmp_path, row)).content == content
 
 
+@pytest.mark.parametrize("name", ["answer", "text"])
+def test_calls_beside_a_text_are_read(tmp_path: Path, name: str) -> None:
+    row = {"case": "one", name: "a", "tool_calls": [{"name": "t", "args": {"x": 1}}]}
+    answer = ask(replay(tmp_path, row))
+    assert answer.text == "a"
+    assert [(call.name, call.arguments) for call in answer.tool_calls] == [("t", {"x": 1})]
+
+
+def test_calls_beside_data_or_turns_are_an_error(tmp_path: Path) -> None:
+    for answer in ({"answer": {"k": 1}}, {"turns": ["a", "b"]}):
+        row = {"case": "one", **answer, "tool_calls": [{"tool": "t"}]}
+        with pytest.raises(TargetError, match="has calls in `tool_calls`"):
+            ask(replay(tmp_path, row))
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (
+            {"output": "a"},
+            "its line has `case`, `output`, and an answer is called `answer`, `text`",
+        ),
+        ({"output": "a"}, "; if `output` is the answer, call it `answer`"),
+        ({"answr": "a"}, "its line has `case`, `answr`, and"),
+        ({"answer": None}, "its line has `case`, `answer`, and"),
+    ],
+)
+def test_a_line_without_an_answer_says_what_it_has(tmp_path: Path, row: Any, said: str) -> None:
+    with pytest.raises(TargetError) as caught:
+        ask(replay(tmp_path, {"case": "one", **row}))
+    assert said in str(caught.value)
+
+
 def test_usage_and_cost_stand_beside_the_answer(tmp_path: Path) -> None:
     answer = ask(replay(tmp_path, {"id": "one", "text": "a", "usage": {"input": 1}, "cost_usd": 2}))
     assert (answer.usage, answer.cost_usd) == (Usage(1), 2.0)

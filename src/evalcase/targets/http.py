@@ -19,11 +19,12 @@ from evalcase.model.target import Surroundings, Target, TargetKind, Traits
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.asking.files import describe_files
 from evalcase.targets.asking.shown import describe_hidden, describe_question
-from evalcase.targets.reading.answers import read_json
+from evalcase.targets.reading.answers import content_message, read_json
+from evalcase.targets.reading.calls import BadCallsError, calls_message
 from evalcase.targets.reading.outputs import How, read_output
+from evalcase.targets.reading.replies import HiddenCallsError
 from evalcase.targets.reading.usage import read_cost, read_usage
 from evalcase.targets.web.body import BodyTemplate
-from evalcase.targets.web.calls import BadCallsError, calls_message
 from evalcase.targets.web.endpoint import make_endpoint
 from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.options import WebOptions
@@ -34,6 +35,9 @@ from evalcase.traces.context import HEADER, BegunTraces
 
 if TYPE_CHECKING:
     from evalcase.targets.web.client import HttpClient
+
+
+_PATHS = "`answer` and `tool_calls` of an http target say where both are"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,10 +179,11 @@ class HttpTarget(Target):
         value = self._json(output)
         calls = self._find_calls(value, output)
         if options.answer is None:
-            answer = read_output(output, cast(How, options.output), warn)
+            answer = self._whole(value, output, calls)
         else:
             answer = self._at_path(options.answer, value, output, calls)
-        if calls is not None and answer.messages != (calls,):
+        # A path may lead into a reply whose calls were read with it.
+        if calls is not None and answer.tool_calls != calls.tool_calls:
             answer = replace(answer, messages=(calls, *answer.messages))
         usage, cost_usd = self._beside(options.usage, value), self._beside(options.cost_usd, value)
         if isinstance(usage, dict):
@@ -219,6 +224,17 @@ class HttpTarget(Target):
             where = path.text if path is not None else ""
             raise protocol_error(f"`tool_calls`: at `{where}` {error}", output.data) from None
 
+    def _whole(self, value: JSON, output: Output, calls: Message | None) -> Answer:
+        how = cast(How, self._options.output)
+        try:
+            return read_output(output, how, self._surroundings.warn)
+        except HiddenCallsError as error:
+            if calls is None:
+                raise protocol_error(f"{error}; {_PATHS}", output.data) from None
+        if how == "json":
+            return Answer((content_message(value),))
+        return read_output(output, "text", self._surroundings.warn)
+
     def _at_path(
         self, path: JsonPath, value: JSON, output: Output, calls: Message | None
     ) -> Answer:
@@ -232,6 +248,10 @@ class HttpTarget(Target):
             raise protocol_error(f"`answer`: at `{path.text}` there is null", output.data)
         try:
             return read_json(found, self._surroundings.warn)
+        except HiddenCallsError as error:
+            if calls is None:
+                raise protocol_error(f"{error}; {_PATHS}", output.data) from None
+            return Answer((content_message(found),))
         except TargetError as error:
             raise protocol_error(str(error), output.data) from None
 

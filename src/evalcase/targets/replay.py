@@ -1,10 +1,10 @@
 """Answers that were given before: from a file of them, or from the folder of an earlier run.
 
 A file of answers has one JSON object per line: `case` (or `id`), where needed `suite`, `target`
-and `repeat`, and either `answer`, read by the rule of `answers`, or `text` or `messages`; `usage`,
-`cost_usd` and `duration_s` may stand beside them. Without a `repeat` an answer is good for all
-repeats, without a `suite` for all suites; an answer from another suite counts if no other could be
-meant.
+and `repeat`, and either `answer`, read by the rule of `answers`, or `text` or `messages`;
+`tool_calls` may stand beside a text, and `usage`, `cost_usd` and `duration_s` beside all of them.
+Without a `repeat` an answer is good for all repeats, without a `suite` for all suites; an answer
+from another suite counts if no other could be meant.
 
 In a run's journal the last result of a trial counts, and costs nothing again; a line that doesn't
 match its checksum is an error. A trial without an answer is one, too. Of a conversation, the answer
@@ -32,6 +32,7 @@ from evalcase.system.files import open_file
 from evalcase.system.packed import ENDING, open_stored
 from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.stored.index import AnswerIndex
+from evalcase.targets.stored.said import describe_keys, find_said, refuse_beside
 from evalcase.targets.stored.turns import expect_asked, expect_whole, listed_turn, recorded_turn
 from evalcase.text.journal_row import JOURNAL
 
@@ -113,14 +114,14 @@ class ReplayTarget(Target):
             self._file.close()
 
     def _listed_answer(self, row: dict[str, Any]) -> Answer:
-        answer, warn = row.get("answer"), self._surroundings.warn
-        if answer is None:
-            answer = row.get("messages", row.get("text"))
+        answer, warn = find_said(row), self._surroundings.warn
         if answer is None:
             message = f"case `{row.get('case', row.get('id'))}` has no answer in {self._index.path}"
-            raise TargetError(message, kind="protocol")
+            raise TargetError(message + describe_keys(row), kind="protocol")
         expect_whole(row.get("scrubbed") is True, row.get("case"))
         read = read_json(answer, warn)
+        if not read.tool_calls:
+            refuse_beside(row)
         beside = with_extras(read.messages, row, warn)
         found = read if read.usage or read.cost_usd is not None else beside
         return replace(

@@ -66,9 +66,9 @@ def _copy_key(key: object) -> str:
 
 def _hint_at_value(value: object) -> str:
     if hasattr(value, "choices"):  # what clients of OpenAI and many others return
-        return "; return its text, .choices[0].message.content"
+        return "; return .choices[0].message.model_dump(), which has its tool calls, too"
     if hasattr(value, "content") and hasattr(value, "stop_reason"):  # those of Anthropic
-        return "; return its text, .content[0].text"
+        return "; return its .model_dump(), which has its tool calls, too"
     if hasattr(value, "model_dump"):
         return "; return its .model_dump()"
     if hasattr(value, "__dataclass_fields__"):

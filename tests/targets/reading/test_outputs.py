@@ -73,6 +73,17 @@ def test_auto_reads_text_with_tool_calls() -> None:
     assert answer.usage == Usage(1)
 
 
+def test_auto_reads_the_reply_of_a_model_and_refuses_calls_that_it_can_not_read() -> None:
+    call = {"name": "t", "args": {}}
+    message = {"role": "assistant", "content": "hi", "tool_calls": [call]}
+    answer = read({"choices": [{"message": message}], "usage": {"prompt_tokens": 3}})
+    assert (answer.text, answer.usage) == ("hi", Usage(3))
+    assert [call.name for call in answer.tool_calls] == ["t"]
+    with pytest.raises(TargetError, match="has calls in `tool_calls`"):
+        read({"reply": "hi", "tool_calls": [call]})
+    assert read({"reply": "hi", "tool_calls": [call]}, "text").tool_calls == []
+
+
 def test_auto_reads_a_message_and_a_list_of_messages() -> None:
     message = {"role": "assistant", "content": "hi"}
     assert read(message).messages == (message,)

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer, Usage
+from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Warn
@@ -18,7 +18,7 @@ from evalcase.targets.chat.api import ReadAnswer
 from evalcase.targets.chat.client import service_error
 from evalcase.targets.chat.pieces import Pieces
 from evalcase.targets.reading.answer_messages import read_messages
-from evalcase.targets.reading.usage import read_model, read_usage
+from evalcase.targets.reading.usage import read_model, read_openai_usage
 from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.event_stream import Event
 from evalcase.text.strict_json import parse_json
@@ -38,18 +38,6 @@ def read_openai_answer(value: dict[str, Any], warn: Warn) -> ReadAnswer:
         raise _no_answer(str(error), value) from None
     usage = read_openai_usage(value.get("usage"), warn)
     return ReadAnswer(Answer(messages, usage, model=read_model(value)))
-
-
-def read_openai_usage(value: JSON, warn: Warn) -> Usage | None:
-    if not isinstance(value, dict):
-        return None
-    details = value.get("prompt_tokens_details")
-    counts: dict[str, JSON] = {
-        "input_tokens": value.get("prompt_tokens"),
-        "output_tokens": value.get("completion_tokens"),
-        "cached_tokens": details.get("cached_tokens") if isinstance(details, dict) else None,
-    }
-    return read_usage(counts, warn)
 
 
 def _keep_message(message: dict[str, Any], reason: JSON, value: dict[str, Any]) -> dict[str, JSON]:

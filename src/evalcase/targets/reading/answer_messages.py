@@ -15,9 +15,15 @@ from typing import Any
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.message import ROLES, Message, is_message, names_tool, take_message
+from evalcase.targets.reading.calls import BadCallsError
+from evalcase.targets.reading.replies import mend_message
 from evalcase.text.plain_json import has_lone_surrogates
 
 RAW = "content_base64"
+_NAMELESS = (
+    "that doesn't name its tool: a call is {tool, input}, {name, args} or "
+    "{function: {name, arguments}}"
+)
 _to_json = JSONEncoder(ensure_ascii=False).encode
 
 
@@ -52,16 +58,24 @@ def _read_message(item: JSON, number: int) -> Message:
         raise _make_bad_error(
             f"{where} has the role {item['role']!r}; roles are {', '.join(ROLES)}", item
         )
+    item = _mend_calls(item, where)
     calls = item.get("tool_calls")
     if calls is None and "content" not in item:
         raise _make_bad_error(f"{where} has neither `content` nor `tool_calls`", item)
     if calls is not None and not is_tool_calls(calls):
-        raise _make_bad_error(
-            f"{where} has a call in `tool_calls` that doesn't name its tool", item
-        )
+        raise _make_bad_error(f"{where} has a call {_NAMELESS}", item)
     message = _make_valid(item)
     _check_unicode(message, where)
     return take_message(message)
+
+
+def _mend_calls(item: dict[str, JSON], where: str) -> dict[str, JSON]:
+    if item["role"] != "assistant":
+        return item
+    try:
+        return mend_message(item)
+    except BadCallsError:
+        raise _make_bad_error(f"{where} has a call {_NAMELESS}", item) from None
 
 
 def is_tool_calls(calls: JSON) -> bool:

@@ -7,6 +7,11 @@
 | a list with a message in it | those messages; an item that is none is an error |
 | a mapping with `messages`, a list of messages | those, with `usage`, `cost_usd` and \
 `ends_conversation` beside them |
+| a mapping of `content`, `text` or `output` and `tool_calls` (or `toolCalls`, `function_call`), \
+or of calls alone | that message, with the same beside it |
+| a completion of OpenAI's, `choices` with a `message` | that message, with its usage |
+| a list of Anthropic's blocks with `tool_use` in it | a message with these calls |
+| anything else that names calls | an error: they would be overlooked |
 | any other JSON value | one assistant message with that value as content, keys untouched |
 | an `Answer` | itself; what is of a wrong type in it is an error, as in that of any target |
 | None, or what JSON can't hold | an error: nothing was answered |
@@ -28,7 +33,9 @@ from evalcase.model.message import Message, is_message
 from evalcase.model.quick_dataclass import maker_of, replace
 from evalcase.model.target import Warn
 from evalcase.targets.reading.answer_messages import read_messages, text_message
-from evalcase.targets.reading.usage import read_cost, read_usage
+from evalcase.targets.reading.calls import name_of_calls
+from evalcase.targets.reading.replies import find_choice, find_message, is_blocks, refuse_calls
+from evalcase.targets.reading.usage import read_cost, read_model, read_openai_usage, read_usage
 from evalcase.text.plain_json import NotJsonError, copy_json
 
 BODIES = ("messages", "output_messages", "output")
@@ -63,15 +70,35 @@ def read_answer(value: object, warn: Warn = _ignore_warning) -> Answer:
 
 def read_json(value: JSON, warn: Warn = _ignore_warning) -> Answer:
     """The same, for a value that is known to be JSON and nobody else's."""
+    return read_shape(value, warn) or Answer((content_message(value),))
+
+
+def read_shape(value: JSON, warn: Warn) -> Answer | None:
+    """The answer of a value in the shape of messages or of a model's reply; None for data."""
     if isinstance(value, dict):
-        if is_message(value):
-            return Answer(read_messages([value]))
-        name = messages_name(value)
-        if name is not None:
-            return _read_envelope(value, name, warn)
-    elif isinstance(value, list) and any(map(is_message, value)):
+        return _read_mapping(value, warn)
+    if not isinstance(value, list):
+        return None
+    if any(map(is_message, value)):
         return Answer(read_messages(value))
-    return Answer((content_message(value),))
+    if is_blocks(value):
+        return Answer((content_message(value),))
+    refuse_calls(value)
+    return None
+
+
+def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
+    if is_message(value):
+        return Answer(read_messages([value]))
+    name = messages_name(value)
+    if name is not None:
+        return _read_envelope(value, name, warn)
+    choice = find_choice(value)
+    if choice is not None:
+        usage = read_openai_usage(value.get("usage"), warn)
+        return Answer(read_messages([choice]), usage, model=read_model(value))
+    message = find_message(value, EXTRAS)
+    return None if message is None else with_extras(read_messages([message]), value, warn)
 
 
 def content_message(content: JSON) -> Message:
@@ -106,7 +133,10 @@ def _read_envelope(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
     for key in value:
         if key != name and key not in EXTRAS:
             warn(f"{key!r} beside `{name}` in an answer is not read; usage and cost_usd are")
-    return with_extras(read_messages(items), value, warn)
+    answer = with_extras(read_messages(items), value, warn)
+    if not answer.tool_calls and name_of_calls(value) is not None:
+        refuse_calls(value)
+    return answer
 
 
 def _copy_messages(answer: Answer) -> Answer:

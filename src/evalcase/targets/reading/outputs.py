@@ -4,9 +4,8 @@
 anything else is an error. `auto`, the default, is text, unless the whole output is a JSON value of
 one of these shapes:
 
-- a message, or a list with messages in it;
-- a mapping with `messages` (or `output_messages`, or `output`), a list of messages;
-- a mapping of `text` and `tool_calls`, or one of them, and nothing that is not listed here;
+- one that `answers` reads as messages, or as the reply of a model with its calls;
+- a mapping of `text`, and nothing that is not listed here;
 
 where `usage` (or `token_usage`) and `cost_usd` may stand beside the messages or the text, and
 `duration_ms`, which is not used. Other JSON stays the text that it is, for graders to read.
@@ -16,26 +15,21 @@ One line end at the very end is not part of a text: most programs can't help pri
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
-from evalcase.model.message import Message, is_message
+from evalcase.model.message import Message
 from evalcase.model.target import Warn
 from evalcase.system.processes.pipes import Output
-from evalcase.targets.reading.answer_messages import (
-    bytes_message,
-    is_tool_calls,
-    read_messages,
-    text_message,
-)
-from evalcase.targets.reading.answers import BODIES, EXTRAS, messages_name, read_json, with_extras
+from evalcase.targets.reading.answer_messages import bytes_message, read_messages, text_message
+from evalcase.targets.reading.answers import BODIES, EXTRAS, read_json, read_shape, with_extras
 from evalcase.text.abridge import cut_bytes
 from evalcase.text.strict_json import BadJsonError, parse_json
 
 How = Literal["auto", "text", "json", "agentv"]
-_TEXT_KEYS = EXTRAS | {"text", "tool_calls"}
+_TEXT_KEYS = EXTRAS | {"text"}
 
 
 def read_output(output: Output, how: How, warn: Warn) -> Answer:
@@ -82,20 +76,11 @@ def _whole_characters(data: bytes) -> bytes:
 
 def _read_shape(value: JSON, warn: Warn) -> Answer | None:
     """The answer of a value that has one of the shapes above."""
-    if isinstance(value, list):
-        return read_json(value, warn) if any(map(is_message, value)) else None
-    if not isinstance(value, dict):
-        return None
-    if is_message(value) or messages_name(value) is not None:
-        return read_json(value, warn)
-    if not value.keys() <= _TEXT_KEYS or not value.keys() & {"text", "tool_calls"}:
-        return None
-    text, calls = value.get("text"), value.get("tool_calls")
-    if not isinstance(text, str | None) or not (calls is None or is_tool_calls(calls)):
-        return None
-    message: dict[str, Any] = {"role": "assistant", "content": text, "tool_calls": calls}
-    kept = {key: item for key, item in message.items() if item is not None}
-    return with_extras(read_messages([kept]), value, warn) if len(kept) > 1 else None
+    answer = read_shape(value, warn)
+    if answer is not None or not isinstance(value, dict) or not value.keys() <= _TEXT_KEYS:
+        return answer
+    text = value.get("text")
+    return with_extras((text_message(text),), value, warn) if isinstance(text, str) else None
 
 
 def _read_agentv(value: JSON, warn: Warn) -> Answer | None:

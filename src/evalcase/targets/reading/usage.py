@@ -42,6 +42,19 @@ def read_usage(value: JSON, warn: Warn) -> Usage | None:
     return Usage(**counts) if counts else None
 
 
+def read_openai_usage(value: JSON, warn: Warn) -> Usage | None:
+    """The same from OpenAI's own form, which has details of details."""
+    if not isinstance(value, dict):
+        return None
+    details = value.get("prompt_tokens_details")
+    counts: dict[str, JSON] = {
+        "input_tokens": value.get("prompt_tokens"),
+        "output_tokens": value.get("completion_tokens"),
+        "cached_tokens": details.get("cached_tokens") if isinstance(details, dict) else None,
+    }
+    return read_usage(counts, warn)
+
+
 def read_model(reply: Mapping[str, JSON]) -> str | None:
     """The model that answered, as its service names it."""
     model = reply.get("model")

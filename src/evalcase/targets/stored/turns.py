@@ -10,6 +10,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.codec import decode_object
 from evalcase.model.conversation import Exchange, Turn, split_turns
 from evalcase.model.question import Question
+from evalcase.targets.stored.said import refuse_beside
 
 _OF_ALL = ("usage", "cost_usd", "duration_s", "earlier", "steps", "steps_cut", "trace")
 """What a row says of all turns together."""
@@ -38,6 +39,7 @@ def listed_turn(row: dict[str, Any], question: Question) -> dict[str, Any]:
     turns = row.get("turns")
     if not turns and question.turn == 1:
         return row
+    refuse_beside(row)
     turn = _choose_turn(turns if isinstance(turns, list) else [turns], question)
     told = {name: value for name, value in row.items() if name not in (*_OF_ALL, "turns")}
     if not isinstance(turn, Mapping) or turn.keys().isdisjoint(("said", "answer")):

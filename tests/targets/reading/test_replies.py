@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evalcase.errors import TargetError
+from evalcase.model.answer import Usage
+from evalcase.targets.reading.answers import read_answer
+from tests.for_each import for_each
+
+CALL = {"tool": "delete", "input": {"id": 1}}
+OPENAI = {"id": "1", "type": "function", "function": {"name": "delete", "arguments": '{"id": 1}'}}
+OLDER = {"name": "delete", "arguments": '{"id": 1}'}
+LANGCHAIN = {"name": "delete", "args": {"id": 1}, "id": "1", "type": "tool_call"}
+VERCEL = {"toolName": "delete", "toolCallId": "1", "input": {"id": 1}}
+USE = {"type": "tool_use", "id": "1", "name": "delete", "input": {"id": 1}}
+SAID = {"type": "text", "text": "Done."}
+DUMPED = {
+    "content": "Done.", "refusal": None, "role": "assistant", "annotations": [], "audio": None,
+    "function_call": None, "tool_calls": [OPENAI],
+}  # fmt: skip
+
+
+@for_each(
+    "value",
+    [
+        DUMPED,
+        {"choices": [{"message": DUMPED, "finish_reason": "tool_calls"}], "object": "x"},
+        {"content": "Done.", "tool_calls": [CALL]},
+        {"content": "Done.", "tool_calls": [LANGCHAIN], "type": "ai", "response_metadata": {}},
+        {"text": "Done.", "tool_calls": [OPENAI]},
+        {"output": "Done.", "tool_calls": [LANGCHAIN]},
+        {"output": "Done.", "toolCalls": [VERCEL], "usage": {"input_tokens": 1}},
+        {"text": "Done.", "function_call": OLDER},
+        {"role": "assistant", "content": "Done.", "function_call": OLDER},
+        {"role": "assistant", "content": "Done.", "toolCalls": [VERCEL]},
+        {"role": "assistant", "content": "Done.", "tool_calls": [LANGCHAIN]},
+        {"role": "assistant", "content": [SAID, USE], "type": "message", "stop_reason": "tool_use"},
+        {"role": "assistant", "content": [SAID, USE], "tool_calls": [LANGCHAIN]},
+        {"content": [SAID, USE]},
+        [SAID, USE],
+        [{"role": "assistant", "content": [USE]}, {"role": "assistant", "content": "Done."}],
+        {"messages": [{"role": "assistant", "content": "Done.", "function_call": OLDER}]},
+    ],
+)
+def test_replies_have_their_calls_in_every_usual_form(value: Any) -> None:
+    answer = read_answer(value)
+    assert [(call.name, call.arguments) for call in answer.tool_calls] == [("delete", {"id": 1})]
+    assert answer.text == "Done."
+
+
+def test_a_reply_that_only_calls_says_nothing() -> None:
+    for value in ({"tool_calls": [CALL]}, {**DUMPED, "content": None}, [USE]):
+        answer = read_answer(value)
+        assert (answer.text, [call.name for call in answer.tool_calls]) == ("", ["delete"])
+
+
+def test_a_completion_has_its_usage_and_its_model() -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 2, "prompt_tokens_details": {"a": 1}}
+    said: list[str] = []
+    whole = {"choices": [{"message": DUMPED}], "usage": usage, "model": "m", "id": "x"}
+    answer = read_answer(whole, said.append)
+    assert (answer.usage, answer.model, said) == (Usage(3, 2), "m", [])
+
+
+def test_a_reply_that_calls_nothing_is_read_as_one_that_does() -> None:
+    silent = {**DUMPED, "tool_calls": None}
+    for value in (silent, {"choices": [{"message": silent}]}, {"text": "Done.", "tool_calls": []}):
+        answer = read_answer(value)
+        assert (answer.content, answer.tool_calls) == ("Done.", [])
+
+
+@for_each(
+    ("value", "said"),
+    [
+        ({"answer": "Done.", "tool_calls": [CALL]}, "has calls in `tool_calls`"),
+        ({"text": "Done.", "tool_calls": [CALL], "score": 1}, "has calls in `tool_calls`"),
+        ({"text": "Done.", "toolCalls": "delete"}, "has calls in `toolCalls`"),
+        ({"risk": 1, "function_call": OLDER}, "has calls in `function_call`"),
+        ({"text": "Done.", "tool_calls": ["delete"]}, "a call is {tool, input}, {name, args}"),
+        ({"message": DUMPED, "done": True}, "has calls in `message`"),
+        ({"messages": [{"type": "ai", "tool_calls": [LANGCHAIN]}]}, "has calls in `messages`"),
+        ({"output": [{"type": "function_call", **OLDER}]}, "has calls in `output`"),
+        ([{"type": "ai", "content": "", "tool_calls": [CALL]}], "has calls in an item of a list"),
+        (("Done.", [CALL]), "has calls in a list beside a text"),
+        ({"choices": [{"message": DUMPED}] * 2}, "the answer has 2 `choices`"),
+        (
+            {"messages": [{"role": "assistant", "content": "x"}], "tool_calls": [CALL]},
+            "has calls in `tool_calls`",
+        ),
+    ],
+)
+def test_calls_that_can_not_be_read_are_an_error_and_never_none(value: Any, said: str) -> None:
+    with pytest.raises(TargetError) as caught:
+        read_answer(value)
+    assert said in str(caught.value)
+    assert caught.value.kind == "protocol"
+
+
+@for_each(
+    "value",
+    [
+        {"text": "x", "tool_calls": 3},
+        {"risk": "high", "tool_calls": []},
+        {"risk": "high", "function_call": None},
+        {"choices": ["a", "b"]},
+        {"choices": [{"message": "a"}]},
+        {"content": "x", "title": "y"},
+        {"output": "x"},
+        [{"type": "text", "text": "x"}],
+        [{"tool": "hammer", "input": "nail"}],
+        {"plan": [CALL]},
+    ],
+)
+def test_data_that_names_no_calls_is_data(value: Any) -> None:
+    assert read_answer(value).messages == ({"role": "assistant", "content": value},)
+
+
+def test_data_that_names_calls_can_be_said_to_be_data() -> None:
+    data = {"role": "assistant", "content": {"risk": 1, "tool_calls": [CALL]}}
+    assert read_answer(data).messages == (data,)
