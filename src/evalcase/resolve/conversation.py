@@ -77,7 +77,8 @@ def resolve_conversation(
     if findings.errors > errors:
         return None
     case = canonical_case(data)
-    _advise_turns(case, turns, path, findings)
+    if shared.is_whole_for(values):
+        _advise_turns(case, turns, path, findings)
     return case if findings.errors == errors else None
 
 
