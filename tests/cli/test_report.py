@@ -122,6 +122,35 @@ def test_trials_that_errored_in_a_case_that_passed_are_told(project: Project) ->
     assert "--retry-errored" in done.out
 
 
+GROUPS = """
+async def fail(what):
+    raise ConnectionError(what)
+
+async def in_group(text):
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(fail("the database is down"))
+        tasks.create_task(fail("so is the cache"))
+
+async def in_two(text):
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(in_group(text))
+"""
+
+
+@pytest.mark.parametrize("function", ["in_group", "in_two"])
+def test_an_error_of_a_task_is_told_with_its_line(project: Project, function: str) -> None:
+    project.add_to_agent(GROUPS)
+    line = (project.path / "agent.py").read_text().split("raise ConnectionError")[0].count("\n") + 1
+    place = f"  agent.py:{line}, in fail\n      raise ConnectionError(what)\n"
+    project.suite(case("a"))
+    done = project.run("run", "--target", f"python:agent:{function}")
+    assert f"  ConnectionError: the database is down (and 1 more)\n{place}" in done.out
+    assert "--retry-errored" in done.out
+    project.suite(case("a", graders=[f"python:agent:{function}"]))
+    done = project.run("run", "--target", "echo")
+    assert "ConnectionError: the database is down (and 1 more)\n" + place in done.out
+
+
 def test_a_case_that_stopped_the_run_is_shown_though_it_is_undecided(project: Project) -> None:
     project.suite(case("bad", "say no", repeat=3))
     done = project.run("run", "--fail-fast", "--concurrency", "1")

@@ -165,7 +165,7 @@ def test_every_place_of_a_mistake() -> None:
     ("grader", "message", "hint"),
     [
         ("{has: 5}", "the argument of `has` is text or a list of texts, not 5", None),
-        ("{size: 3}", "the grader `size` takes no argument", None),
+        ("{size: 3}", "the grader `size` takes options, not a number", None),
         ("{size: {at_least: 3}}", "the grader `size` has no option `at_least`",
          "did you mean `min`?"),
         ("has", "the grader `has` needs `value`", "for example: - has: Lima"),

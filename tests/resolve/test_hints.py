@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import evalcase
 from evalcase.read.document import Format
 from evalcase.suites.load import load_text
 from tests.for_each import for_each
@@ -161,3 +162,18 @@ def test_what_is_expected_inside_of_metadata_is_only_data() -> None:
     assert problem.hint == (
         "`expected_output` is inside `metadata`, where it is only data: move it next to `metadata`"
     )
+
+
+@pytest.mark.parametrize("grader", ["contain: hi", "contain: '{{x}}'", "contains: 5", "length: 5"])
+def test_a_mistake_in_a_grader_of_all_is_no_lack_of_graders(grader: str) -> None:
+    text = (
+        f"graders: [{{{grader}}}]\ncases:\n"
+        "- {id: a, vars: {x: b}, input: 'q {{x}}'}\n"
+        "- {id: b, input: q}\n"
+        "- {id: c, turns: [q, r]}\n"
+        "- {id: d, input: q, suite_graders: false}\n"
+        "- {id: e, turns: [q], suite_graders: false}\n"
+    )
+    problems = evalcase.check_text(text, "a.eval.yaml")
+    assert any(each.severity == "error" for each in problems)
+    assert [each.case for each in problems if each.code == "nothing-to-grade"] == ["d", "e"]

@@ -73,3 +73,10 @@ def test_the_server_makes_nothing_retryable() -> None:
 
 def test_an_absurd_number_of_attempts_does_not_overflow() -> None:
     assert wait(BUSY, attempt=5000, retries=9999) == 30
+
+
+@pytest.mark.parametrize("later", [True, False])
+def test_a_group_of_errors_is_tried_again_as_its_first_would_be(later: bool) -> None:
+    first = TargetError("busy", may_succeed_later=later, retry_after_s=7)
+    group = ExceptionGroup("two", [ExceptionGroup("one", [first]), ValueError()])
+    assert wait(group, random=0.0) == (7 if later else None)

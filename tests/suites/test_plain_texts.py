@@ -10,6 +10,11 @@ import pytest
 import evalcase
 from evalcase.importing.draft import Chosen
 from evalcase.importing.import_suite import import_suite
+from evalcase.model.finding import Doubts
+from evalcase.model.json_value import copy_value
+from evalcase.resolve.findings import Findings
+from evalcase.resolve.suite import resolve_suite
+from evalcase.suites.literal import keep_literal
 
 ASKED = "Hello {{name}}"
 FILE = "file://answer.txt"
@@ -84,6 +89,29 @@ def test_the_value_of_a_variable_that_names_a_file_is_pointed_at(tmp_path: Path)
     path = tmp_path / "a.eval.yaml"
     path.write_text("id: a\nvars:\n  text: file://x.txt\ninput: '{{text}}'\nexpected_output: x\n")
     assert [(code, line) for code, line, _ in warn_of(path)] == [("file-as-text", 3)]
+
+
+def test_a_turn_that_is_a_text_is_warned_of_with_what_a_turn_takes(tmp_path: Path) -> None:
+    path = tmp_path / "a.eval.yaml"
+    path.write_text(f"id: a\ncriteria: c\nturns:\n- hi\n- {FILE}\n")
+    problems = [each for each in evalcase.check([path]) if each.code == "file-as-text"]
+    assert [each.line for each in problems] == [5]
+    assert (problems[0].hint or "").endswith("write {input: {role: user, content: …}}")
+    path.write_text(path.read_text().replace(FILE, f"input: {{role: user, content: '{FILE}'}}"))
+    assert "file-as-text" not in [code for code, _, _ in warn_of(path)]
+
+
+def test_turns_that_are_imported_are_meant() -> None:
+    fields = {"criteria": "c", "turns": [FILE, {"input": FILE, "expected_output": FILE}]}
+    findings = Findings(doubts=Doubts(texts=True))
+    resolve_suite({"cases": [copy_value(fields)]}, "imported", findings)
+    found = [each for each in findings.found if each.code == "file-as-text"]
+    assert len(found) == 3
+    for each in found:
+        keep_literal(fields, each, str(each.path[2]))
+    asked = [{"role": "user", "content": FILE}]
+    answer = [{"role": "assistant", "content": FILE}]
+    assert fields["turns"] == [{"input": asked}, {"input": asked, "expected_output": answer}]
 
 
 def test_a_suite_that_is_imported_says_that_its_texts_are_meant(tmp_path: Path) -> None:

@@ -210,6 +210,16 @@ def test_failed_set_up_is_an_error_with_its_place(make: Make, tmp_path: Path) ->
     assert f"{tmp_path / 'agent.py'}:3" in str(caught.value)
 
 
+def test_a_set_up_that_fails_in_a_group_of_tasks_says_what_failed(make: Make) -> None:
+    target = make("""
+        class answer:
+            def __init__(self):
+                raise ExceptionGroup("two", [OSError("no key"), KeyError("x")])
+    """)
+    with pytest.raises(TargetError, match=r"set-up failed: OSError: no key \(and 1 more\)"):
+        ask(target)
+
+
 # Threads and time.
 
 

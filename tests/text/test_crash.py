@@ -70,3 +70,34 @@ def test_details_that_can_not_be_kept_do_not_take_the_failure_with_them(
     failure = failure_of(TargetError("broke", details=details))
     assert failure.message == "broke"
     assert list(failure.details) == ["dropped"]
+
+
+def group_of(*errors: Exception) -> ExceptionGroup[Exception]:
+    return ExceptionGroup("unhandled errors in a TaskGroup", errors)
+
+
+def test_a_group_says_what_its_first_error_says() -> None:
+    first = raised(ConnectionError("the database is down"))
+    assert isinstance(first, Exception)
+    alone = failure_of(raised(group_of(first)))
+    assert (alone.kind, alone.message) == ("exception", "ConnectionError: the database is down")
+    nested = failure_of(raised(group_of(group_of(first, KeyError("k")), OSError())), "grader")
+    assert nested.kind == "grader"
+    assert nested.message == "ConnectionError: the database is down (and 2 more)"
+    lines = nested.details["traceback"]
+    assert "Exception Group Traceback" in lines[0]
+    assert any("KeyError: 'k'" in line for line in lines)
+
+
+def test_a_group_keeps_what_a_target_says_of_its_error() -> None:
+    busy = TargetError("busy", kind="http", details={"status": 529})
+    failure = failure_of(raised(group_of(busy, ValueError())))
+    assert failure == Failure("http", "busy (and 1 more)", {"status": 529})
+
+
+def test_the_traceback_of_the_first_error_of_a_group_is_not_cut() -> None:
+    errors = [raised(ValueError(f"number {at}\n" + "more\n" * 9)) for at in range(8)]
+    failure = failure_of(raised(group_of(*errors)))  # type: ignore[arg-type]
+    lines = failure.details["traceback"]
+    assert len(lines) <= 40
+    assert any("ValueError: number 0" in line for line in lines)

@@ -15,7 +15,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.target import Traits
 from evalcase.record.scrub import scrub_row
 from evalcase.run.attempt import Attempted, OverTimeError
-from evalcase.text.crash import failure_of
+from evalcase.text.crash import failure_of, leaves_of
 from evalcase.text.secret_search import KnownSecrets
 
 MOST_HELD = 10_000
@@ -47,10 +47,11 @@ def attempt_object(tried: Attempted, known: KnownSecrets) -> dict[str, Any]:
     else:
         told["failure"] = encode_object(failure_of(tried.error))
         told["by_hand"] = isinstance(tried.error, KeyboardInterrupt)
-        if isinstance(tried.error, TargetError):
-            told["may_succeed_later"] = bool(tried.error.may_succeed_later)
-            told["retry_after_s"] = tried.error.retry_after_s
-            told["overloaded"] = bool(tried.error.overloaded)
+        error = leaves_of(tried.error)[0]
+        if isinstance(error, TargetError):
+            told["may_succeed_later"] = bool(error.may_succeed_later)
+            told["retry_after_s"] = error.retry_after_s
+            told["overloaded"] = bool(error.overloaded)
     if tried.seen:
         told["seen"] = known.told(dict(tried.seen))
     return _without_secrets(told, known)

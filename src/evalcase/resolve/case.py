@@ -85,14 +85,17 @@ def resolve_case(
         warn_of_texts(Named(values, where), path, findings)
     if findings.errors > errors:
         return None
-    if not _WEIGHED.isdisjoint(data):
+    if not _WEIGHED.isdisjoint(data) and shared.is_whole_for(values):
         _look_at_graders(data, path, findings)
     as_written = values.get("expected_output")
-    if expected is None or not (
-        type(as_written) is str
-        or (type(as_written) is dict and expected[0].get("content") is as_written)
-        or is_compared_whole(expected)
-    ):
+    if (
+        expected is None
+        or not (
+            type(as_written) is str
+            or (type(as_written) is dict and expected[0].get("content") is as_written)
+            or is_compared_whole(expected)
+        )
+    ) and shared.is_whole_for(values):
         # Text and data are compared as they stand: there is nothing to be said of them.
         advise_case(data, path, WrittenExpected(as_written, expected_at), findings)
     case = canonical_case(data)

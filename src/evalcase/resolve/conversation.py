@@ -77,7 +77,8 @@ def resolve_conversation(
     if findings.errors > errors:
         return None
     case = canonical_case(data)
-    _advise_turns(case, turns, path, findings)
+    if shared.is_whole_for(values):
+        _advise_turns(case, turns, path, findings)
     return case if findings.errors == errors else None
 
 
@@ -179,7 +180,8 @@ def _read_turns(raw: Any, path: KeyPath, findings: Findings) -> list[WrittenTurn
 def _read_turn(item: Any, path: KeyPath, findings: Findings) -> WrittenTurn | None:
     """One turn; a text alone is what is said in it."""
     if type(item) is str:
-        return WrittenTurn({"input": read_input(item, path, findings)}, path, Named({}, {}))
+        named = Named({"input": item}, {"input": ()})
+        return WrittenTurn({"input": read_input(item, path, findings)}, path, named)
     if type(item) is not dict or is_message(item):
         what = "a message" if type(item) is dict else describe_kind(item)
         hint = "write {input: …}, and what is expected of the answer beside it"

@@ -209,10 +209,7 @@ def _report_fault(
         at = written.argument_at if is_itself else at
         message = message.replace(f"`{written.argument}`", f"the argument of `{written.name}`", 1)
         if is_itself and fault.code == "unknown-option":
-            example = declared.kind.example if declared is not None else ""
-            message = f"the grader `{written.name}` takes no argument"
-            hint = f"for example: {example}" if example and "{" in example else None
-            hint = _NO_ARGUMENT.get(written.name, hint)
+            message, hint = _describe_no_argument(written, declared)
     name = str(fault.path[0]) if fault.path else ""
     message = message.replace(f"`{name}`", f"`{written.written_as.get(name, name)}`", 1)
     if fault.code == "missing-option" and declared is not None and declared.kind.example:
@@ -226,6 +223,24 @@ def _report_fault(
     findings.add_fault(fault._replace(path=place, message=message, hint=hint, at=at))
 
 
+def _describe_no_argument(
+    written: WrittenGrader, declared: DeclaredGrader | None
+) -> tuple[str, str | None]:
+    """What is said of an argument of a grader that takes none, and what to write in its place."""
+    assert written.argument is not None
+    given = written.options[written.argument]
+    message = f"the grader `{written.name}` takes options, not {describe_kind(given)}"
+    if written.name == "tool_calls" and type(given) is list:
+        return message, _CALLS
+    example = declared.kind.example if declared is not None else ""
+    hint = f"for example: {example}" if example else None
+    return message, _NO_ARGUMENT.get(written.name, hint)
+
+
+_CALLS = (
+    "calls that have to be made go in `trajectory`: - trajectory: [{tool: search}]; "
+    "`tool_calls` counts them: - tool_calls: {max: 5, forbidden: [delete]}"
+)
 _NO_ARGUMENT = {
     "expected": "what is expected goes in `expected_output`; to compare with a text given here, "
     "write {equals: …}"

@@ -58,8 +58,10 @@ def warn_of_file_texts(part: Named, path: KeyPath, findings: Findings) -> None:
             continue
         message = f"this is the text `{text}`, and not what is in that file"
         hint = f"write `var_files: {{text: {text.removeprefix(_SCHEME)}}}`, and {{{{text}}}} here"
-        hint += f"; if the text is meant, write {{role: {role}, content: …}}"
-        findings.add("file-as-text", part.path(path, field), message, hint)
+        at, meant = part.path(path, field), f"{{role: {role}, content: …}}"
+        # A turn that is a text is no place for a message.
+        hint += f"; if the text is meant, write {meant if at != path else f'{{input: {meant}}}'}"
+        findings.add("file-as-text", at, message, hint)
 
 
 def is_file_address(text: str) -> bool:

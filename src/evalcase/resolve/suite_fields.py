@@ -11,7 +11,7 @@ from evalcase.resolve.findings import Findings
 from evalcase.resolve.messages import read_input
 from evalcase.resolve.names import Named
 from evalcase.resolve.plain_texts import warn_of_file_texts
-from evalcase.resolve.values import READERS, read_name
+from evalcase.resolve.values import READERS, lacks_graders, read_name
 
 if TYPE_CHECKING:
     from evalcase.resolve.variables.of_suite import SuiteVariables
@@ -29,6 +29,13 @@ class Shared(NamedTuple):
     """Used where the case doesn't say it itself."""
     variables: SuiteVariables | None = None
     """Those of the suite, and what has tags in it."""
+    has_faults: bool = False
+    """Whether it has graders with errors, which are not here."""
+
+    def is_whole_for(self, values: dict[str, Any]) -> bool:
+        """Whether all graders that a case with these fields gets from it are here; one that has
+        errors may be just what the case seems to lack."""
+        return not self.has_faults or values.get("suite_graders") is False
 
     def add_to(self, data: dict[str, Any], own_graders_only: bool) -> None:
         """Complete the data of a case, in canonical order."""
@@ -83,10 +90,14 @@ def read_suite_fields(
     found.pop("$schema", None)
     fields = {"name": name}
     fields |= {field: found.pop(field) for field in ("description", "metadata") if field in found}
+    has_faults = False
+    if "graders" in values and "graders" not in put_off:
+        has_faults = lacks_graders(found.get("graders"), values["graders"])
     graders, tags = found.pop("graders", []), found.pop("tags", [])
-    if not (messages or graders or tags or found or variables):
+    if not (messages or graders or tags or found or variables or has_faults):
         return SuiteFields(fields, NOTHING_SHARED)
-    return SuiteFields(fields, Shared(messages or [], graders, tags, found, variables))
+    shared = Shared(messages or [], graders, tags, found, variables, has_faults)
+    return SuiteFields(fields, shared)
 
 
 def _read_variables(named: Named, path: KeyPath, findings: Findings) -> SuiteVariables | None:

@@ -179,6 +179,11 @@ def read_graders(value: Any, path: KeyPath, findings: Findings) -> list[dict[str
     return read_grader_list(value, path, findings)
 
 
+def lacks_graders(graders: list[dict[str, Any]] | None, written: Any) -> bool:
+    """Whether some of the graders that are written could not be read."""
+    return graders is None or len(graders) < len(written)
+
+
 def read_rubrics(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
     from evalcase.resolve.rubrics import read_rubric_list
 

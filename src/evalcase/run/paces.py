@@ -11,6 +11,7 @@ from evalcase.model.target import Target
 from evalcase.run.attempt import Attempted
 from evalcase.run.limits import Limits, Rate
 from evalcase.run.pace import Pace, Start
+from evalcase.text.crash import leaves_of
 
 
 class Paces:
@@ -38,7 +39,7 @@ class Paces:
         if pace.rates is None and tried is not None and tried.error is None and tried.quota is None:
             pace.end_well()  # as nearly always
             return
-        error = None if tried is None else tried.error
+        error = None if tried is None or tried.error is None else leaves_of(tried.error)[0]
         known = error if isinstance(error, TargetError) else None
         answer = None if tried is None else tried.answer
         if tried is not None and tried.quota is not None:

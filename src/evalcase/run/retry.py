@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from evalcase.errors import TargetError
 from evalcase.run.pace import LONGEST_PAUSE_S
+from evalcase.text.crash import leaves_of
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
@@ -20,6 +21,7 @@ def wait_before_retry(
     Waits double from one attempt to the next, with jitter, so that many trials that failed
     together don't come back together. A server that says when to come back is believed.
     """
+    error = leaves_of(error)[0]
     if attempt > retries or not _may_succeed_later(error, retry_timeouts):
         return None
     if isinstance(error, TargetError) and error.retry_after_s is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from traceback import extract_tb, walk_tb
 
+from evalcase.text.crash import leaves_of
 from evalcase.text.foreign_file import is_foreign_file
 
 _OWN = [os.path.join(os.path.dirname(__file__), name) for name in ("imports.py", "file_modules.py")]
@@ -16,6 +17,9 @@ _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 def describe_error(error: BaseException) -> str:
     """What an error says, and where it comes from. For an environment variable that is not set, how
     to set it."""
+    first, *more = leaves_of(error)
+    if first is not error:
+        return describe_error(first) + (f" (and {len(more)} more)" if more else "")
     name = _unset_variable(error)
     if name is not None:
         hint = "--env-file FILE reads a file of them"

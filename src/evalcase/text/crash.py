@@ -14,11 +14,15 @@ from evalcase.model.failure import Failure, FailureKind
 _LONGEST_MESSAGE = 2000
 _LARGEST_DETAILS = 200_000
 _TRACEBACK_LINES = 20
+_END_OF_ONE = "+--"
+"""What the rule below each error of a group begins with; that above the first is `+-+--`."""
 
 
 def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure:
     """What is known of an error. One that a target raised on purpose has a kind of its own, unless
     another than `exception` is asked for; anything that nobody meant to raise has a traceback."""
+    if isinstance(error, ExceptionGroup):
+        return _failure_of_group(error, kind)
     from traceback import TracebackException  # slow to import, and most runs need none
 
     told = TracebackException.from_exception(error)
@@ -34,6 +38,41 @@ def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure
     lines = "".join(told.format()).splitlines()[-_TRACEBACK_LINES:]
     details = {"traceback": [_cap_message(line) for line in lines]}
     return Failure(kind, f"{name}: {message}" if message else name, details)
+
+
+def leaves_of(error: BaseException) -> list[BaseException]:
+    """What went wrong in each of several tasks, in order, for a group of errors, to any depth;
+    else the error itself."""
+    leaves, left = [], [error]
+    while left:
+        each = left.pop()
+        if isinstance(each, ExceptionGroup):
+            left += reversed(each.exceptions)
+        else:
+            leaves.append(each)
+    return leaves
+
+
+def _failure_of_group(group: ExceptionGroup[Exception], kind: FailureKind) -> Failure:
+    """That of its first error, with the traceback of all."""
+    from traceback import format_exception
+
+    first, *more = leaves_of(group)
+    failure = failure_of(first, kind)
+    message = f"{failure.message} (and {len(more)} more)" if more else failure.message
+    if "traceback" not in failure.details:
+        return Failure(failure.kind, message, failure.details)
+    lines = "".join(format_exception(group)).splitlines()
+    # Whatever is cut, the traceback of the first is not.
+    end = find_end_of_first(lines)
+    kept = lines[max(0, end - _TRACEBACK_LINES) : end + _TRACEBACK_LINES]
+    return Failure(failure.kind, message, {"traceback": [_cap_message(line) for line in kept]})
+
+
+def find_end_of_first(lines: list[str]) -> int:
+    """After how many lines of the traceback of a group its first error ends."""
+    ends = (at for at, line in enumerate(lines) if line.lstrip().startswith(_END_OF_ONE))
+    return next(ends, len(lines))
 
 
 def _cap_message(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalcase.model.finding import KeyPath
 from evalcase.resolve.messages import read_input
 from evalcase.resolve.plain_texts import report_tags
-from evalcase.resolve.values import read_graders
+from evalcase.resolve.values import lacks_graders, read_graders
 from evalcase.resolve.variables.declared import VARYING, DeclaredVariables, read_declared
 from evalcase.resolve.variables.said import OnceSaid
 from evalcase.resolve.variables.tagged import TaggedValue, VariableValues
@@ -71,6 +71,8 @@ class SuiteVariables:
         values = {name: each.render(variables, findings) for name, each in self.tagged.items()}
         if findings.errors == start.errors:
             shared = self._read(shared, values)
+        else:
+            shared = shared._replace(has_faults=True)
         self.said.keep_new(findings, start, self.tagged.values(), variables)
         return shared
 
@@ -80,7 +82,8 @@ class SuiteVariables:
             shared = shared._replace(messages=messages or [])
         if "graders" in values:
             graders = read_graders(values["graders"], self.tagged["graders"].path, self.findings)
-            shared = shared._replace(graders=graders or [])
+            has_faults = lacks_graders(graders, values["graders"])
+            shared = shared._replace(graders=graders or [], has_faults=has_faults)
         return shared
 
     def finish(self) -> None:
