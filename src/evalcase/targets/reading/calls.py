@@ -29,10 +29,10 @@ def calls_message(found: JSON) -> Message | None:
     """A message with calls; None where there are none. Raise BadCallsError for anything else."""
     if found is None or found == []:
         return None
-    return take_message({"role": "assistant", "tool_calls": read_calls(found)})
+    return take_message({"role": "assistant", "tool_calls": understand_calls(found)})
 
 
-def read_calls(found: JSON) -> list[JSON]:
+def understand_calls(found: JSON) -> list[JSON]:
     """The calls of a list, each in a form of ours. Raise BadCallsError if it is none of calls."""
     if not isinstance(found, list):
         raise BadCallsError(f"there is {describe_kind(found)}, and no list of calls")
@@ -45,7 +45,7 @@ def gather_calls(message: dict[str, JSON]) -> list[JSON]:
     for name in CALLS:
         found = message.get(name)
         if found:
-            calls += read_calls([found] if name == "function_call" else found)
+            calls += understand_calls([found] if name == "function_call" else found)
     return calls
 
 

@@ -18,7 +18,7 @@ from evalcase.targets.reading.calls import (
     gather_calls,
     is_call_block,
     name_of_calls,
-    read_calls,
+    understand_calls,
 )
 
 _TEXTS = ("content", "text", "output")
@@ -116,7 +116,7 @@ def _split_blocks(blocks: list[JSON], message: dict[str, Any]) -> dict[str, Any]
     rest = [block for block in blocks if not is_call_block(block)]
     uses = [_leave_out(block, ["type"]) for block in blocks if is_call_block(block)]  # type: ignore[arg-type]
     before = message.get("tool_calls") or []
-    made = read_calls(list(uses))
+    made = understand_calls(list(uses))
     known = {call.get("id") for call in before if isinstance(call, dict)} - {None}
     # LangChain has the calls of Anthropic's models twice: as blocks, and beside them.
     calls = [call for call in made if not (isinstance(call, dict) and call.get("id") in known)]
@@ -154,7 +154,7 @@ def _are_calls(items: list[JSON]) -> bool:
 
 def _is_readable(items: list[JSON]) -> bool:
     try:
-        read_calls(items)
+        understand_calls(items)
     except BadCallsError:
         return False
     return True
