@@ -9,9 +9,9 @@ from tests.for_each import for_each
 @for_each(
     ("path", "is_foreign"),
     [
-        ("/home/ada/shop/agent.py", False),
+        ("/srv/shop/agent.py", False),
         ("C:\\shop\\agent.py", False),
-        ("/home/ada/libs/python3.py", False),
+        ("/srv/libs/python3.py", False),
         ("/venv/lib/python3.11/site-packages/httpx/_client.py", True),
         ("/usr/lib/python3/dist-packages/yaml/loader.py", True),
         ("C:\\Python\\Lib\\site-packages\\httpx\\_client.py", True),

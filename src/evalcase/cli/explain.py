@@ -12,11 +12,7 @@ from evalcase.model.codes import CODES
 from evalcase.model.nearest import did_you_mean
 from evalcase.system.files import read_file
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_FOLDERS = (
-    os.path.join(_PACKAGE, "diagnostics"),
-    os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "docs", "diagnostics"),
-)
+_IN_PACKAGE, _IN_CLONE = "../diagnostics", "../../../docs/diagnostics"
 _LARGEST = 1_000_000
 
 
@@ -48,8 +44,8 @@ def command(code: str | None) -> int:
 
 def read_page(code: str) -> str:
     """The page about a code, as Markdown; its title alone, where somebody took the pages away."""
-    for folder in _FOLDERS:
-        path = os.path.join(folder, f"{code}.md")
+    for folder in (_IN_PACKAGE, _IN_CLONE):
+        path = os.path.join(os.path.dirname(__file__), folder, f"{code}.md")
         if os.path.isfile(path):
             return read_file(path, _LARGEST).decode()
     severity, title = CODES[code]

@@ -62,7 +62,7 @@ class Graders:
         self.only_expected = (whole,)
         """The built-in comparison alone, which most cases have. It asks nobody."""
         self.same_text = SameText(whole)
-        self._made: dict[str, tuple[NamedGrader, ...]] = {}
+        self._made: dict[str, NamedGrader] = {}
         """Each that may hold something, by what cases say of it: made once, and kept."""
         self._numbered: dict[tuple[int, str], NamedGrader] = {}
         """Judges among these under another name, which they have beside others of their name."""
@@ -102,7 +102,7 @@ class Graders:
         faults: list[CaseFault] = []
         for text, (suite, case) in self._wanted.items():
             try:
-                self._made[text] = (self._make(json.loads(text)),)
+                self._made[text] = self._make(json.loads(text))
             except UnloadedError as error:
                 faults += [CaseFault(suite, case, each) for each in error.faults]
             except ConfigError as error:
@@ -170,8 +170,8 @@ class Graders:
             return named
         text = _to_json(spec)
         if text not in self._made:
-            self._made[text] = (self._make(spec),)
-        return self._made[text][0]
+            self._made[text] = self._make(spec)
+        return self._made[text]
 
     def _number_judges(self, graders: Sequence[NamedGrader]) -> tuple[NamedGrader, ...]:
         """The same, with a number behind the name of each judge that another has before it."""
@@ -236,9 +236,8 @@ class Graders:
     def rests_on(self) -> dict[str, str]:
         """What the verdicts of a run rest on beside its cases and answers, by names for people,
         with the hash of each: files that graders are made of, and targets that they ask."""
-        made = [named for made in self._made.values() for named in made]
         judge = [self._case_judge] if self._needs_judge and self._judges else []
-        graders = (*self.given, *made, *judge)
+        graders = (*self.given, *self._made.values(), *judge)
         return self._basis.find(graders) if graders else {}
 
     @cached_property
@@ -258,8 +257,7 @@ class Graders:
 
     async def close(self) -> None:
         """Have every grader let go of what it holds."""
-        made = [named for made in self._made.values() for named in made]
-        for named in (*self.given, *made, *self._closing.values()):
+        for named in (*self.given, *self._made.values(), *self._closing.values()):
             await named.grader.close()
 
 
