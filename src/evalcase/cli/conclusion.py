@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from evalcase.cli.rate_gate import say_gate
-from evalcase.cli.run_again import find_unread, stays_errored, suggest_new_run
 from evalcase.cli.terminal import seen_from
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.codec import encode_object
@@ -43,6 +41,7 @@ def conclusion_lines(
     by: Collection[PartKind] | None = None, *, is_own: bool = True,
 ) -> Iterator[str]:  # fmt: skip
     """All of it: what went wrong, the figures, the verdict, and what to do next."""
+    from evalcase.cli.run_again import find_unread, stays_errored, suggest_new_run
     from evalcase.report.terminal.part_table import PART_KINDS
     from evalcase.report.terminal.summary import summary_lines
 
@@ -106,6 +105,7 @@ def gather_statistics(kept: KeptRun) -> Statistics:
 
 
 def _make_ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> RunEnding:
+    from evalcase.cli.rate_gate import say_gate
     from evalcase.cli.seen_suites import see_suites
     from evalcase.report.terminal.summary import RunEnding
 

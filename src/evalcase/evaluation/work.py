@@ -24,7 +24,6 @@ from evalcase.record.gradings import GradingBegun
 from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
 from evalcase.record.outline import changed_row, talk_row
-from evalcase.record.reader import read_result_at
 from evalcase.record.session import Session
 from evalcase.run.hashes import hash_plain_case
 from evalcase.run.plan import Says
@@ -150,6 +149,8 @@ class Work(Job):
             self._session.note(changed_row(target, version, self._plan.world.stamp()))
 
     async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:
+        from evalcase.record.reader import read_result_at
+
         with open_lines(self._run.journal) as file:
             before = read_result_at(self._run.journal, file, known.answer_at, known.grading_at)
         if self._must_grade(trial, known):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from evalcase.model.finding import KeyPath, Unfit
 from evalcase.model.target import TargetKind
-from evalcase.plugins.named_programs import FROM_ROOT, object_to_command
+from evalcase.plugins.named_programs import FROM_ROOT
 from evalcase.system.project_root import leads_inside
 
 
@@ -31,6 +31,8 @@ def object_to_named(
 
 
 def _object_to_command(options: Mapping[str, object], root: str) -> tuple[KeyPath, Unfit] | None:
+    from evalcase.plugins.named_programs import object_to_command
+
     command, cwd = options.get("command"), options.get("cwd") or ""
     env = options.get("env")
     if not isinstance(cwd, str) or not isinstance(command, list):

@@ -16,7 +16,6 @@ from evalcase.model.target import TargetKind
 from evalcase.plugins.named_things import object_to_named
 from evalcase.plugins.registry import find_target_kind, is_known, list_names
 from evalcase.project.config import Config
-from evalcase.system.missing_modules import has_module
 from evalcase.system.project_root import leads_inside
 from evalcase.text.plain_json import NotJsonError, copy_json
 
@@ -106,6 +105,7 @@ def _hint_at_value(kind: TargetKind) -> str:
 
 def _unknown_kind(name: str, root: str) -> Unfit:
     from evalcase.plugins.target_hints import hint_for_target
+    from evalcase.system.missing_modules import has_module
 
     known = list_names("targets")
     kind, colon, value = name.partition(":")

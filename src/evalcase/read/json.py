@@ -12,7 +12,6 @@ from evalcase.model.finding import NO_DOUBTS, Doubts
 from evalcase.model.json_value import JSON, MAX_DEPTH, measure_depth
 from evalcase.model.problem import Span
 from evalcase.read.fault import MIND_DEPTH, FatalFaultError, Fault
-from evalcase.read.json_places import json_faults, nesting_fault
 from evalcase.read.lines import Lines
 from evalcase.read.scalars import MAX_DIGITS, NotJsonScalarError, read_decimal
 
@@ -85,13 +84,15 @@ class JsonReader:
             raise self._syntax(text, rest, "there is more after the end of the value")
         reached = measure_depth(value, MAX_DEPTH)
         if reached > MAX_DEPTH:
-            raise FatalFaultError(nesting_fault(text, MAX_DEPTH, self._one_line))
+            raise self._nested_too_deep(text)
         doubts = NO_DOUBTS
         texts = _doubts_texts(text)
         if reached > MIND_DEPTH or self.is_respelt or texts:
             doubts = Doubts(reached > MIND_DEPTH, self.is_respelt, texts)
             self.is_respelt = False
         if self._suspicious or _has_surrogates(text):
+            from evalcase.read.json_places import json_faults
+
             self._suspicious.clear()
             return value, json_faults(text, self._one_line), doubts
         return value, (), doubts
@@ -129,7 +130,12 @@ class JsonReader:
         except JSONDecodeError as error:
             raise self._syntax(text, error.pos, error.msg) from None
         except RecursionError:
-            raise FatalFaultError(nesting_fault(text, MAX_DEPTH, self._one_line)) from None
+            raise self._nested_too_deep(text) from None
+
+    def _nested_too_deep(self, text: str) -> FatalFaultError:
+        from evalcase.read.json_places import nesting_fault
+
+        return FatalFaultError(nesting_fault(text, MAX_DEPTH, self._one_line))
 
     def _syntax(self, text: str, position: int, complaint: str) -> FatalFaultError:
         if "trailing comma" in complaint:

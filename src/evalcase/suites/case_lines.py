@@ -12,7 +12,6 @@ from evalcase.read.discover import format_of
 from evalcase.read.jsonl import number_lines
 from evalcase.read.source import open_bytes, read_source
 from evalcase.resolve.fields import CASE_CONTAINERS
-from evalcase.suites.placing import place_cases
 from evalcase.suites.stream import open_stream
 
 CaseLines = Iterator[tuple[str, int]]
@@ -34,6 +33,8 @@ def held_lines(
 
 def find_lines(path: str, numbers: Sequence[int]) -> list[int | None]:
     """The lines of some cases of a document, by their numbers as they are written, from 0."""
+    from evalcase.suites.placing import place_cases
+
     lines: list[int] | None = None
     if format_of(path) == "yaml":
         from evalcase.read.list_lines import find_list_lines  # and with it PyYAML

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.text.credentials import KEYS
 from evalcase.text.pattern_cost import worst_steps
 
 _MOST_STEPS = 2_000_000_000
@@ -37,15 +38,6 @@ class Finder(NamedTuple):
 
 
 # Each repeat is bounded, so that no text takes longer than its length allows.
-KEYS = (
-    r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,200}"
-    r"|\bAKIA[0-9A-Z]{16}\b|\bAIza[0-9A-Za-z_-]{35}"
-    r"|\bgh[oprsu]_[A-Za-z0-9]{36,255}|\bgithub_pat_[A-Za-z0-9_]{22,255}"
-    r"|\bxox[abeprs]-[A-Za-z0-9-]{10,250}"
-    r"|\beyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,2000}"
-    r"|(?<=Bearer )[A-Za-z0-9._~+/-]{16,2000}=?=?"
-)
-"""What services give out as keys, and what stands where one is sent."""
 USUAL = (
     Finder("private key", r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]{0,10000}"
            r"(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from evalcase.graders.compare.excerpt import excerpt_text, quote_value, write_count
-from evalcase.graders.compare.json_difference import find_differences, list_differences
 from evalcase.graders.compare.text_difference import (
     find_text_difference,
     first_difference,
@@ -15,7 +14,6 @@ from evalcase.model.message import part_text
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import parse_answer, text_of_content, text_parts, too_deep
 from evalcase.text.readable import as_json, content_text
-from evalcase.text.silence import but_instead, say_silence
 from evalcase.text.strict_json import DEEPEST, BadJsonError
 
 _CUT = "the answer was cut, as it was larger than evalcase keeps, so it can't be compared"
@@ -36,6 +34,8 @@ def compare_content(expected: JSON, answer: Answer) -> ContentMatch:
     if answer.truncated:
         return tell_difference(_CUT, _show_content(expected), _show_content(got), note=_CUT)
     if got is None and text is None:
+        from evalcase.text.silence import but_instead
+
         return tell_difference(
             f"the answer has no content{but_instead(answer.last)}", lay_out(expected), ""
         )
@@ -51,6 +51,8 @@ def _compare_as_text(text: str, got: JSON, answer: Answer, left_out: str) -> Con
     if trim_text(said) and (has_text or trim_text(text) == trim_text(said)):
         compared = compare_texts(trim_text(text), trim_text(said), left_out, (text, said))
     else:
+        from evalcase.text.silence import say_silence
+
         said = said if has_text else ""
         silence = say_silence(answer.last, said)
         compared = compare_texts(trim_text(text), "", left_out, (text, said), silence)
@@ -83,7 +85,11 @@ def compare_texts(
 
 
 def _quote_any(text: str) -> str:
-    return quote_value(text) if text.strip() else say_silence((), text)
+    if text.strip():
+        return quote_value(text)
+    from evalcase.text.silence import say_silence
+
+    return say_silence((), text)
 
 
 def _compare_data(expected: JSON, got: JSON) -> ContentMatch:
@@ -104,6 +110,8 @@ def compare_values(expected: JSON, got: JSON) -> ContentMatch:
     """Two values that are to be the same as JSON."""
     if are_same(expected, got):
         return ContentMatch(True, "the JSON value is equal", {})
+    from evalcase.graders.compare.json_difference import find_differences, list_differences
+
     listed = list_differences(find_differences(expected, got))
     left, right = lay_out(expected), lay_out(got)
     return tell_difference(listed.text, left, right, first_difference(left, right), listed.paths)

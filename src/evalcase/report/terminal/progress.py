@@ -9,7 +9,6 @@ from math import floor, log10
 
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import VERDICTS, Result, Verdict
-from evalcase.report.terminal.cells import cut_text, measure_text
 from evalcase.report.terminal.style import PLAIN, Style, colour_of, paint_text
 
 _SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "ungraded": "?", "skipped": "○"}
@@ -85,6 +84,8 @@ def status_line(
     progress: Progress, speed: Speed, now: float, width: int, style: Style, notice: str = ""
 ) -> str:
     """The line of the live view: all of it where it fits, else what tells most."""
+    from evalcase.report.terminal.cells import cut_text
+
     count = f"{progress.done}/{progress.total}"
     signs = " ".join([count, *_list_verdicts(progress, style, long=False)])
     rest = _list_rest(progress, speed, now, notice)
@@ -137,6 +138,8 @@ def _join_bare(parts: Sequence[str], width: int, style: Style) -> str | None:
 
 
 def _measure_width(text: str, style: Style) -> int:
+    from evalcase.report.terminal.cells import measure_text
+
     for start in {*style, "\x1b[0m"} - {""}:
         text = text.replace(start, "")
     return measure_text(text)
