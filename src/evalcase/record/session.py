@@ -65,6 +65,9 @@ class Session:
         self._bytes = 0
         self._waiting: list[asyncio.Future[None]] = []
         self._turned_at = 0.0
+        """When the event loop was seen to turn."""
+        self._is_watched = False
+        """Whether its next turn will be seen."""
         self._cases = bytearray()
         """Which cases have been written, by their numbers."""
         self.taken = 0
@@ -147,12 +150,22 @@ class Session:
         self._bytes += size
         if 2 * self._rows >= self._ahead or 2 * self._bytes >= _MOST_BYTES:
             self._journal.hurry()  # so that there is room again before all of it is taken
-        # Others get their turn, also where neither target nor grader had to be waited for; but to
-        # change turns for each of many quick trials would cost as much as the trials.
-        must_turn = perf_counter() - self._turned_at > _TURN_S
+        must_turn = self._must_turn()
         if must_turn or self._rows > self._ahead or self._bytes >= _MOST_BYTES:
             return self._let_others(must_turn)
         return None
+
+    def _must_turn(self) -> bool:
+        """Others get their turn, also where neither target nor grader had to be waited for; but to
+        change turns for each of many quick trials would cost as much as the trials."""
+        if not self._is_watched:
+            self._is_watched = True
+            asyncio.get_running_loop().call_soon(self._see_turn)
+        return perf_counter() - self._turned_at > _TURN_S
+
+    def _see_turn(self) -> None:
+        self._is_watched = False
+        self._turned_at = perf_counter()
 
     @property
     def _is_full(self) -> bool:
