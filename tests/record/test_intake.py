@@ -140,7 +140,9 @@ def test_a_trial_that_stands_is_found_to_be_as_it_was(rows: list[dict[str, Any]]
 
 def test_most_trials_stand(tmp_path: Path) -> None:
     """Without that it would be true of nothing; a result that took the place of another counts."""
-    path, usual = tmp_path / "journal.jsonl", {"answer": Answer.of_text("3"), "verdict": "passed"}
+    path = tmp_path / "journal.jsonl"
+    grades = (Grade("expected", 1.0, True, "equal"),)
+    usual = {"answer": Answer.of_text("3"), "grades": grades, "verdict": "passed"}
     rows = [row(number, **usual, grading_hash="g") for number in (1, 2)]
     rows += [row(1, **usual, grading_hash="h"), row(3, **usual | {"verdict": "skipped"})]
     path.write_bytes(b"".join(map(encode_row, rows)))

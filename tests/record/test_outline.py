@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalcase.model.answer import Answer, Usage
-from evalcase.model.codec import encode_after
+from evalcase.model.codec import decode_object, encode_after
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import VERDICTS, Result
 from evalcase.model.trial import TrialKey
-from evalcase.record.glance import glance_at
+from evalcase.record.glance import Glance, glance_at
 from evalcase.record.outline import outline_of
 from evalcase.text.journal_row import TAIL, decode_body, encode_row
 from tests.for_each import for_each
@@ -40,13 +42,16 @@ QUICK: dict[str, Result] = {
     "usual": USUAL,
     "first": replace(USUAL, number=0),
     "other letters": replace(USUAL, key=TrialKey("süß.yaml", "日本", "x", 1)),
+    "several grades": replace(USUAL, grades=(GRADE, replace(GRADE, score=0.25, passed=False))),
+    "a tiny score": replace(USUAL, grades=(replace(GRADE, score=1.5e-07, passed=False),)),
+    "no time at all": replace(USUAL, duration_s=1e-05),
+    **{verdict: replace(USUAL, verdict=verdict) for verdict in VERDICTS},
+}
+WHOLE: dict[str, Result] = {
     "no answer": replace(USUAL, answer=None, grades=(), failure=Failure("timeout", "late")),
     "lines and quotes": replace(USUAL, answer=Answer.of_text('a\n"b"\\ ,"grading_hash":"x"')),
     "data": replace(USUAL, answer=answer(x="y", n=3)),
     "usage": replace(USUAL, answer=replace(Answer.of_text("3"), usage=Usage(1, 2))),
-    **{verdict: replace(USUAL, verdict=verdict) for verdict in VERDICTS},
-}
-WHOLE: dict[str, Result] = {
     "cost": replace(USUAL, answer=replace(Answer.of_text("3"), cost_usd=0.5)),
     "cached": replace(USUAL, answer=replace(Answer.of_text("3"), cached=True)),
     "cost of grading": replace(USUAL, grades=(replace(GRADE, cost_usd=0.25),)),
@@ -61,17 +66,24 @@ WHOLE: dict[str, Result] = {
 }
 
 
+def seen_whole(body: bytes) -> Glance:
+    """What a glance has to say of a row that is read whole; it is one that a glance may tell."""
+    row = decode_body(body)
+    whole = outline_of(row)
+    usual = {"grading": 1, "repeats": 1, "pass_rate": 1.0, "cached": False, "cost_usd": None}
+    usual |= {"grading_usd": None, "user": None, "user_usd": None, "answered": True}
+    assert {name: value for name, value in whole._asdict().items() if name in usual} == usual
+    assert whole.key.repeat == 1
+    del row["type"]
+    decode_object(Result, row)
+    number = str(whole.number) if whole.number else ""
+    return (*whole.key[:3], whole.question_hash, whole.verdict, whole.grading_hash, number)
+
+
 @pytest.mark.parametrize("result", QUICK.values(), ids=QUICK)
 def test_a_glance_tells_the_same_as_the_whole_row(result: Result) -> None:
     body = body_of(result)
-    whole = outline_of(decode_body(body))
-    number = str(whole.number) if whole.number else ""
-    rest = whole.question_hash, whole.verdict, whole.answered, whole.grading_hash, number
-    assert glance_at(body) == (*whole.key[:3], *rest)
-    assert whole.key.repeat == 1
-    usual = {"grading": 1, "repeats": 1, "pass_rate": 1.0, "cached": False, "cost_usd": None}
-    usual |= {"grading_usd": None, "user": None, "user_usd": None}
-    assert {name: value for name, value in whole._asdict().items() if name in usual} == usual
+    assert glance_at(body) == seen_whole(body)
 
 
 @pytest.mark.parametrize("result", WHOLE.values(), ids=WHOLE)
@@ -97,9 +109,35 @@ def test_what_a_glance_could_miss_is_read_whole(result: Result) -> None:
         (b'"answer":{', b'"grades":[],"answer":{'),
         (b'"content":"3"', b'"content":"\xff"'),
         (b'"sum-1"', b'"sum-\\n"'),
+        (b'"score":1.0', b'"score":banana'),
+        (b'"score":1.0', b'"score":1.5'),
+        (b'"score":1.0', b'"score":01'),
+        (b'"score":1.0', b'"score":NaN'),
+        (b'"passed":true', b'"passed":nonsense'),
+        (b'"duration_s":0.25', b'"duration_s":-1'),
+        (b'"duration_s":0.25', b'"duration_s":1e999'),
+        (b'"content":"3"', b'"content":"\t"'),
+        (b'"content":"3"', b'"content":"3",%%%'),
     ],
 )
 def test_a_row_that_evalcase_would_not_write_is_read_whole(old: bytes, new: bytes) -> None:
     body = body_of(USUAL)
     assert old in body
     assert glance_at(body.replace(old, new, 1)) is None
+
+
+_PIECES = [b'"', b"\\", b",", b":", b"{", b"}", b"[", b"]", b"0", b"1e9", b"null", b"\x00", b"\xff"]
+_PIECES += [f'"{each}":'.encode() for each in ("verdict", "repeat", "cost_usd", "grading", "score")]
+_WRITTEN = st.one_of(st.sampled_from(_PIECES), st.binary(max_size=8))
+_EDIT = st.tuples(st.integers(0, 600), st.integers(0, 12), _WRITTEN)
+
+
+@given(st.sampled_from([*QUICK.values()]), st.lists(_EDIT, max_size=3))
+def test_whatever_is_written_a_glance_tells_nothing_or_what_the_reader_does(
+    result: Result, edits: list[tuple[int, int, bytes]]
+) -> None:
+    body = body_of(result)
+    for at, length, piece in edits:
+        body = body[:at] + piece + body[at + length :]
+    seen = glance_at(body)
+    assert seen is None or seen == seen_whole(body)

@@ -105,7 +105,10 @@ def shelve_cases(path: str, upto: int | None = None) -> CaseShelf:
 def _read_name(line: bytes, path: str, number: int) -> tuple[str, str]:
     """Suite and id. They come first, so that the rest of most lines need not be parsed."""
     found = _NAME.match(line)
-    row = json.loads(b"{%b}" % found[1]) if found else decode_row(line)
+    try:
+        row = json.loads(b"{%b}" % found[1]) if found else decode_row(line)
+    except ValueError as error:
+        raise damaged_error(path, number, f"is not a case: {error}") from error
     suite, case = row.get("suite"), row.get("case")
     if not isinstance(suite, str) or not isinstance(case, str):
         raise damaged_error(path, number, "is not a case")

@@ -120,7 +120,7 @@ class Intake:
     def _add_usual(self, seen: Glance, at: int) -> None:
         """The same for a row that was told at a glance, as most are: nothing in it has a price."""
         self._rows += 1
-        suite, case, target, question, verdict, answered, grading, number = seen
+        suite, case, target, question, verdict, grading, number = seen
         mark = hash((suite, case, target)) & MARK_BITS  # as `mark_trial` has it
         if self._talking:
             self._talking.discard(mark)
@@ -136,14 +136,13 @@ class Intake:
         if self._in_order:
             order = int(number) if number else 0
             self._results.add_packed(mark, self._pack(
-                asked_by, graded_by, at, said, mark, 1, 1.0, nan, nan, asker, answered, order
+                asked_by, graded_by, at, said, mark, 1, 1.0, nan, nan, asker, True, order
             ))  # fmt: skip
             return
         row = self._results.add_packed(mark, self._pack(
-            asked_by, graded_by, at, said, mark, 1, 1.0, nan, nan, asker, answered
+            asked_by, graded_by, at, said, mark, 1, 1.0, nan, nan, asker, True
         ))  # fmt: skip
-        is_settled = answered and verdict != "skipped"
-        rests_on = hash((question, grading)) & MARK_BITS if is_settled else 0
+        rests_on = 0 if verdict == "skipped" else hash((question, grading)) & MARK_BITS
         if row == len(self._rested):
             self._rested.append(rests_on)
         else:
@@ -163,7 +162,7 @@ class Intake:
 
     def read(self, lines: JournalLines) -> None:
         """Take in all lines of a journal. Cases, the most of it, are not even looked at, and of
-        most results only how they begin and end."""
+        most results no more than their names and hashes."""
         for body in lines.bodies(SKIPPED):
             begins = lines.size - len(body) - TAIL
             if (seen := glance_at(body)) is None:

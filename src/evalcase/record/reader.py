@@ -54,9 +54,9 @@ def _check_turns(path: str, file: BufferedReader, at: int, result: Result) -> No
 
 
 def _decode_at(path: str, file: BufferedReader, at: int, wanted: type[T]) -> T:
-    row = read_line_at(path, file, at)
-    row.pop("type", None)
     try:
+        row = read_line_at(path, file, at)
+        row.pop("type", None)
         return decode_object(wanted, row)
     except (TypeError, ValueError) as error:
         raise damaged_error(path, line_number(file, at), f"is not a result: {error}") from error
