@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from contextlib import suppress
 
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem, Span
+from evalcase.plugins.known import Installed
 from evalcase.read.discover import format_of
+from evalcase.read.source import UnreadableError, open_bytes
 from evalcase.suites.load import load_file
 from evalcase.suites.placing import place_case
-from evalcase.suites.stream import stream_cases
+from evalcase.suites.stream import open_stream
 
 
 def find_case_span(suite: str, id: str) -> Span | None:
@@ -17,14 +19,18 @@ def find_case_span(suite: str, id: str) -> Span | None:
     format = format_of(suite)
     if isinstance(format, Problem):
         return None
-    for number, case in enumerate(_cases_of(suite, is_stream=format == "jsonl")):
-        if case.id == id:
-            return place_case(suite, number)
-    return None
-
-
-def _cases_of(suite: str, is_stream: bool) -> Iterable[Case]:
-    if is_stream:
-        return (item for item in stream_cases(suite) if isinstance(item, Case))
+    if format == "jsonl":
+        with suppress(UnreadableError, OSError):
+            return _find_among_lines(suite, id)
+        return None
     loaded = load_file(suite).suite
-    return loaded.cases if loaded is not None else ()
+    return loaded.place(id) if loaded is not None and id in loaded else None
+
+
+def _find_among_lines(suite: str, id: str) -> Span | None:
+    stream = open_stream(suite, open_bytes(suite), Installed(), lambda _: None)
+    cases = (item for item in stream if isinstance(item, Case))
+    for number, case in enumerate(cases):
+        if case.id == id:
+            return place_case(suite, number if stream.origins is None else stream.origins[number])
+    return None
