@@ -476,7 +476,7 @@ def test_a_name_that_leads_there_later_is_refused_by_then() -> None:
 
     async def run(allow: bool) -> list[str]:
         resolver = CheckedResolver(Threads("evalcase-test"), allow)
-        return [each["host"] for each in await resolver.resolve("0xa9fea9fe", 80)]
+        return [each.address[0] for each in await resolver.resolve("0xa9fea9fe", 80)]
 
     with pytest.raises(OSError, match=r"0xa9fea9fe leads to 169\.254\.169\.254, a link-local"):
         asyncio.run(run(allow=False))
