@@ -25,30 +25,32 @@ class RequestReader:
         self._url = b""
         self._pairs: list[tuple[str, str]] = []
         self._size = 0
-        self._found: list[ServedRequest] = []
+        self._found: list[ServedRequest | BadRequestError] = []
         self._is_over = False
         self.is_begun = False
         """Whether some of a request is here, and not all of it."""
 
-    def feed(self, data: bytes) -> list[ServedRequest]:
-        """The requests that end with these bytes. Raise BadRequestError, after which there are no
-        more."""
+    def feed(self, data: bytes) -> list[ServedRequest | BadRequestError]:
+        """The requests that end with these bytes. An error, or one that isn't kept, is the last."""
         if self._is_over:
             return []
         self._found = []
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
             self._is_over = True
-        except httptools.HttpParserError as error:
-            self._is_over = True
-            if not isinstance(error.__context__, _BodyError):
-                raise BadRequestError(400, "this is not HTTP") from None
+            if not self._ends_with_last():
+                self._found.append(BadRequestError(400, "this is not HTTP"))
+        self._is_over = self._is_over or self._ends_with_last()
         self._size = self._size + len(data) if self.is_begun and not self._found else 0
         if self._size > _MOST_HEAD:
             self._is_over = True
-            raise BadRequestError(431, "these headers are too long")
+            self._found.append(BadRequestError(431, "these headers are too long"))
         return self._found
+
+    def _ends_with_last(self) -> bool:
+        last = self._found[-1] if self._found else None
+        return isinstance(last, ServedRequest) and not last.keeps
 
     # What the parser calls.
 
@@ -64,16 +66,17 @@ class RequestReader:
     def on_headers_complete(self) -> None:
         parser, names = self._parser, dict(self._pairs)
         has_body = names.get("content-length", "0") != "0" or "transfer-encoding" in names
-        is_last = has_body or parser.should_upgrade() or not parser.should_keep_alive()
+        may_go_on = parser.should_keep_alive() and parser.get_http_version() == "1.1"
+        is_last = has_body or parser.should_upgrade() or not may_go_on
         path, _, query = self._url.decode("latin-1").partition("?")
         self._found.append(ServedRequest(
             parser.get_method().decode(), path, query, tuple(self._pairs), has_body,
-            keeps=not is_last and parser.get_http_version() == "1.1",
+            keeps=not is_last,
         ))  # fmt: skip
         self.is_begun = False
-        if has_body:
-            raise _BodyError
+        if is_last:
+            raise _LastError
 
 
-class _BodyError(Exception):
-    """A body would come now."""
+class _LastError(Exception):
+    """Whatever follows is not read."""

@@ -63,10 +63,7 @@ class ServerConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         was_begun = self._reader.is_begun
-        try:
-            self._asked.extend(self._reader.feed(data))
-        except BadRequestError as error:
-            self._asked.append(error)
+        self._asked.extend(self._reader.feed(data))
         if self._asked:
             self._transport.pause_reading()
             self._wake()
