@@ -26,6 +26,11 @@ WHOLE = {
         True,
     ),
     "early hints": (b"HTTP/1.1 103 E\r\n\r\n" * 3 + OK + b"Content-Length: 1\r\n\r\na", b"a", True),
+    "chunks said twice": (
+        OK + b"Transfer-Encoding: chunked\r\n" * 2 + b"\r\n5\r\nhello\r\n0\r\n\r\n",
+        b"hello",
+        True,
+    ),
     "no content": (b"HTTP/1.1 204 No\r\n\r\n", b"", True),
     "not modified": (b"HTTP/1.1 304 No\r\nContent-Length: 9\r\n\r\n", b"", True),
     "close": (OK + b"Connection: close\r\nContent-Length: 5\r\n\r\nhello", b"hello", False),
@@ -122,11 +127,14 @@ def test_whatever_comes_is_an_answer_or_a_named_error(data: bytes, step: int) ->
         OK + b"Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n",
         OK + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
         OK + b"Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
-        OK + b"Transfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+        OK + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        OK + b"X: a\0b\r\n\r\n",
+        OK + b"X: a\rb\r\n\r\n",
+        b"HTTP/1.1 101 Switching\r\n\r\nother",
         OK + b"Name with spaces: x\r\n\r\n",
         b"HTTP/1.1 101 Switching\r\nUpgrade: other\r\nConnection: upgrade\r\n\r\nother",
     ],
-    ids=range(16),
+    ids=range(19),
 )
 @pytest.mark.parametrize("step", [1, 10_000])
 def test_what_is_no_answer_is_refused(data: bytes, step: int) -> None:
@@ -163,8 +171,9 @@ def test_a_chunk_that_makes_no_sense_breaks_an_answer_off() -> None:
     assert reader.take() == b"he"
 
 
-def test_without_a_length_a_body_ends_with_its_connection() -> None:
-    reader = read(OK + b"\r\nhello", [])
+@pytest.mark.parametrize("said", [b"", b"Transfer-Encoding: identity\r\n"])
+def test_without_a_length_a_body_ends_with_its_connection(said: bytes) -> None:
+    reader = read(OK + said + b"\r\nhello", [])
     assert not reader.is_whole
     reader.feed_eof()
     assert (reader.is_whole, reader.is_reusable, reader.take()) == (True, False, b"hello")

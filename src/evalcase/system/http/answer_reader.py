@@ -96,7 +96,7 @@ class AnswerReader:
             self.is_reusable = False  # what follows an answer is nobody's
         elif isinstance(cause, NotHttpError):
             raise cause from None
-        elif isinstance(error, httptools.HttpParserUpgrade):
+        elif self.status == 101:
             raise NotHttpError("it changes to another protocol") from None
         elif self.is_begun:
             raise BrokenOffError(f"the answer can't be read to its end: {error}") from None
@@ -110,6 +110,8 @@ class AnswerReader:
             raise _SecondAnswerError
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        if b"\0" in value or b"\r" in value:
+            raise NotHttpError("it has a header that there can't be")
         if not self.is_begun:  # those after a body say nothing that is needed
             self._pairs.append((name, value))
 
@@ -122,13 +124,12 @@ class AnswerReader:
             return
         self.headers = headers = Headers(self._pairs)
         self.is_begun = True
-        coding, length = headers.get("transfer-encoding"), headers.get("content-length")
-        _check_framing(coding, length)
+        is_chunked = _read_coding(headers)
         self.is_reusable = parser.should_keep_alive()
         if not self._has_body or self.status in _BARE:
             self.is_whole = True
             self.is_reusable &= self._has_body
-        self._ends_with_connection = coding is None and length is None
+        self._ends_with_connection = not is_chunked and "content-length" not in headers
 
     def on_body(self, data: bytes) -> None:
         if self.is_whole or not self.is_begun:
@@ -145,13 +146,18 @@ class _SecondAnswerError(Exception):
     """An answer came that nobody asked for."""
 
 
-def _check_framing(coding: str | None, length: str | None) -> None:
+def _read_coding(headers: Headers) -> bool:
+    """Whether a body comes in chunks. Raise NotHttpError if it comes in another way, too."""
+    coding = headers.get("transfer-encoding")
     if coding is None:
-        return
-    if length is not None:
+        return False
+    if "content-length" in headers:
         raise NotHttpError("it has both a Content-Length and a Transfer-Encoding")
-    if coding.strip().lower() != "chunked":
+    # Some say it twice, and mean it once.
+    names = {name.strip().lower() for name in coding.split(",")}
+    if names not in ({"chunked"}, {"identity"}):
         raise NotHttpError(f"its Transfer-Encoding is `{coding:.40}`, which was not asked for")
+    return names == {"chunked"}
 
 
 _NONE = Headers(())
