@@ -25,6 +25,7 @@ from tests.for_each import for_each
         ('http://a/"<>^`{|}\\', "a", "a", "/%22%3C%3E%5E%60%7B%7C%7D%5C"),
         ("http://a/b\r\nX: y#fragment", "a", "a", "/bX:%20y"),
         ("http://a//b", "a", "a", "//b"),
+        ("http://a.example.:81/", "a.example.", "a.example:81", "/"),
     ],
 )  # fmt: skip
 def test_an_address_is_taken_apart(url: str, host: str, named: str, target: str) -> None:

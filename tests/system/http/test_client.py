@@ -276,6 +276,7 @@ def test_an_answer_is_read_while_its_request_is_still_sent() -> None:
             for body in (Upload(10**12, endless()), BLOCK * 64):
                 async with asking.ask(post_of(asking, server), body) as answer:
                     assert (answer.status, await answer.read()) == (413, b"no")
+            assert server.connections == 2
             over.set()
 
     over = asyncio.Event()
@@ -309,6 +310,20 @@ def test_a_body_that_is_not_as_long_as_it_said_breaks_off() -> None:
         async with raw_server(saying(OK)) as server, client() as asking:
             with pytest.raises(BrokenOffError, match="has changed its size"):
                 await read_answer(asking, post_of(asking, server), Upload(9, pieces(b"short")))
+
+    asyncio.run(run())
+
+
+def test_a_body_that_cannot_be_read_is_an_error() -> None:
+    async def broken() -> AsyncGenerator[bytes, None]:
+        yield b"x"
+        raise OSError("the disk is gone")
+
+    async def run() -> None:
+        async with raw_server(saying(OK)) as server, client() as asking:
+            with pytest.raises(BrokenOffError, match="the disk is gone"):
+                await read_answer(asking, post_of(asking, server), Upload(9, broken()))
+            await server.hung_up.wait()
 
     asyncio.run(run())
 

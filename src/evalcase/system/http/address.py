@@ -17,8 +17,13 @@ class Origin(NamedTuple):
 
     is_secure: bool
     host: str
-    """As it is looked up, and as its certificate names it: in ASCII, without brackets."""
+    """As it is looked up: in ASCII, without brackets."""
     port: int
+
+    @property
+    def name(self) -> str:
+        """The host as a certificate names it."""
+        return self.host.partition("%")[0].rstrip(".")
 
     @property
     def authority(self) -> str:
@@ -33,8 +38,7 @@ class Origin(NamedTuple):
 
     @property
     def _shown_host(self) -> str:
-        host = self.host.partition("%")[0]
-        return f"[{host}]" if ":" in host else host
+        return f"[{self.name}]" if ":" in self.host else self.name
 
 
 class HttpAddress(NamedTuple):

@@ -59,12 +59,12 @@ class Connection(asyncio.Protocol):
 
     @property
     def may_be_kept(self) -> bool:
-        """Whether the last answer came to its end, and left a connection that can be used."""
+        """Whether the last answer came to its end, and left a connection that can be used. A server
+        that answered before it had read the question may never read it."""
         reader = self._reader
-        return (
-            reader is not None and reader.is_whole and reader.is_reusable
-            and self._upload is None and self.is_open
-        )  # fmt: skip
+        if reader is None or not (reader.is_whole and reader.is_reusable and self.is_open):
+            return False
+        return self._upload is None and not self.transport.get_write_buffer_size()
 
     async def ask(
         self, head: bytes, body: bytes | Upload = b"", *, has_body: bool = True
@@ -76,6 +76,7 @@ class Connection(asyncio.Protocol):
         else:
             self.transport.write(head)
             self._upload = asyncio.ensure_future(self._send(body))
+            self._upload.add_done_callback(self._end_upload)
         while not reader.is_begun:
             await self._wait()
         return reader
@@ -185,18 +186,20 @@ class Connection(asyncio.Protocol):
     async def _send(self, body: Upload) -> None:
         """Send a body piece by piece, while its answer may come already."""
         sent = 0
-        try:
-            async with aclosing(body.blocks) as blocks:
-                async for block in blocks:
-                    sent += len(block)
-                    self.transport.write(block)
-                    if self._room is not None:
-                        await self._room
-                    if self._error is not None:
-                        return
-            if sent != body.size:
-                raise BrokenOffError("what was to be sent has changed its size")
-        except (HttpError, OSError) as error:
-            self._fail(error if isinstance(error, HttpError) else BrokenOffError(str(error)))
-        else:
+        async with aclosing(body.blocks) as blocks:
+            async for block in blocks:
+                sent += len(block)
+                self.transport.write(block)
+                if self._room is not None:
+                    await self._room
+                if self._error is not None:
+                    return
+        if sent != body.size:
+            raise ValueError("what was to be sent has changed its size")
+
+    def _end_upload(self, upload: asyncio.Task[None]) -> None:
+        error = None if upload.cancelled() else upload.exception()
+        if error is not None:
+            self._fail(BrokenOffError(str(error)))
+        elif not upload.cancelled():
             self._upload = None

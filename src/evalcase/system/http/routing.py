@@ -66,7 +66,7 @@ class Network:
         try:
             secured = await loop.start_tls(
                 connection.transport, connection, self.tls,
-                server_hostname=origin.host.partition("%")[0], ssl_handshake_timeout=self.limit_s,
+                server_hostname=origin.name, ssl_handshake_timeout=self.limit_s,
                 ssl_shutdown_timeout=_SHUTDOWN_S,
             )  # fmt: skip
         except ssl.SSLCertVerificationError as error:
