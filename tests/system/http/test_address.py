@@ -43,6 +43,7 @@ def test_an_address_for_a_proxy_is_whole() -> None:
 def test_who_asks_a_proxy_is_unescaped() -> None:
     address = read_address("http://a%40b:c%3Ad%20@proxy:1")
     assert (address.user, address.password, address.origin.port) == ("a@b", "c:d ", 1)
+    assert "c:d" not in repr(address)
     assert (read_address("http://proxy").user, read_address("http://u@proxy").password) == (
         None,
         "",

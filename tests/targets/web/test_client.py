@@ -370,7 +370,8 @@ def test_what_a_proxy_refuses_is_said_of_the_proxy(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    "proxy", ["http://u:hunter2@127.0.0.1:99999", "http://u:hunter2@", "http://"]
+    "proxy",
+    ["http://u:hunter2@127.0.0.1:99999", "http://u:hunter2@", "http://", "http://u:hunter2@a b:1"],
 )
 def test_a_proxy_that_is_no_address_is_refused_and_not_shown(
     proxy: str, monkeypatch: pytest.MonkeyPatch

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 from urllib.parse import quote, unquote, urljoin, urlsplit
+
+from evalcase.model.quick_tuple import NamedTuple
 
 _STRAY = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _IN_PATH = "%:@/!$&'()*+,;=~"
@@ -54,6 +55,9 @@ class HttpAddress(NamedTuple):
     def whole(self) -> str:
         """As a proxy is told."""
         return f"http{'s' * self.origin.is_secure}://{self.origin.named}{self.target}"
+
+    def __repr__(self) -> str:
+        return f"HttpAddress({self.origin.named})"  # nothing that may be secret
 
 
 def read_address(url: str) -> HttpAddress:

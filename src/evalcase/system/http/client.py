@@ -38,6 +38,9 @@ class Request:
             return self.start + lines + b"\r\n"
         return b"%b%bContent-Length: %d\r\n\r\n" % (self.start, lines, size)
 
+    def __repr__(self) -> str:
+        return f"Request({self.method} to {self.origin.named})"  # nothing that may be secret
+
 
 class Client:
     """Speaks to servers by one network."""

@@ -7,8 +7,9 @@ import asyncio
 import socket
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.http.errors import CantConnectError
 
 _STAGGER_S = 0.25

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import NamedTuple
 
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.http.answer_reader import AnswerReader
 from evalcase.system.http.errors import BrokenOffError, HttpError
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
+
+from evalcase.model.quick_tuple import NamedTuple
 
 
 class ServedRequest(NamedTuple):
