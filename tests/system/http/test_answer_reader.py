@@ -179,7 +179,15 @@ def test_without_a_length_a_body_ends_with_its_connection(said: bytes) -> None:
     assert (reader.is_whole, reader.is_reusable, reader.take()) == (True, False, b"hello")
 
 
-@pytest.mark.parametrize("more", [OK + b"Content-Length: 1\r\n\r\nb", b"garbage", b"\0"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        OK + b"Content-Length: 1\r\n\r\nb",
+        OK + b"Content-Length: 0\r\n\r\n",
+        b"garbage",
+        b"\0",
+    ],
+)
 @pytest.mark.parametrize("is_cut", [True, False])
 def test_what_follows_an_answer_is_nobodys(more: bytes, is_cut: bool) -> None:
     data = OK + b"Content-Length: 1\r\nX: first\r\n\r\na"
@@ -189,7 +197,7 @@ def test_what_follows_an_answer_is_nobodys(more: bytes, is_cut: bool) -> None:
 
 
 def test_the_answer_to_head_has_no_body() -> None:
-    reader = read(OK + b"Content-Length: 5\r\n\r\n", [], has_body=False)
+    reader = read(OK + b"Content-Length: 5\r\n\r\nhello", [], has_body=False)
     assert (reader.is_whole, reader.take(), reader.headers["content-length"]) == (True, b"", "5")
 
 

@@ -273,10 +273,10 @@ def test_an_answer_is_read_while_its_request_is_still_sent() -> None:
 
     async def run() -> None:
         async with raw_server(refuse) as server, client() as asking:
-            for body in (Upload(10**12, endless()), BLOCK * 64):
+            for body in (Upload(10**12, endless()), BLOCK * 64, b""):
                 async with asking.ask(post_of(asking, server), body) as answer:
                     assert (answer.status, await answer.read()) == (413, b"no")
-            assert server.connections == 2
+            assert server.connections == 3
             over.set()
 
     over = asyncio.Event()

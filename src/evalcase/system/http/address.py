@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.text.late_pattern import late_pattern
 
-_STRAY = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_STRAY = late_pattern(r"%(?![0-9A-Fa-f]{2})")
 _IN_PATH = "%:@/!$&'()*+,;=~"
 _IN_QUERY = _IN_PATH + "?"
 _PORTS = {"http": 80, "https": 443}
