@@ -42,7 +42,7 @@ def test_a_run_imports_what_it_uses(tmp_path: Path) -> None:
         "random",
         "click",
         "yaml",
-        "aiohttp",
+        "httptools",
         "shlex",
         "evalcase.record.answer_store",
     }

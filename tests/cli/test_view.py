@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from evalcase.cli.viewing.serving import has_screen
+from tests.cli.command import LIMIT_S
 from tests.cli.viewing import View, view
 from tests.report.page.opened import open_page
 from tests.run.project import Gate, Project, case, finish
@@ -167,6 +168,49 @@ def test_a_link_may_be_followed_from_anywhere(shown: tuple[Project, View]) -> No
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
 def test_nothing_can_be_changed(shown: tuple[Project, View], method: str) -> None:
     assert shown[1].get("runs", method=method).status == 405
+
+
+def say(seen: View, data: bytes) -> bytes:
+    """What comes back to bytes of any kind."""
+    with socket.create_connection(("127.0.0.1", seen.port), timeout=LIMIT_S) as client:
+        client.sendall(data)
+        client.shutdown(socket.SHUT_WR)
+        with client.makefile("rb") as said:
+            return said.read()
+
+
+@pytest.mark.parametrize(
+    ("start", "more", "status"),
+    [
+        ("GET /{token}/runs HTTP/1.1", "Content-Length: 2\r\n\r\nhi", 413),
+        ("GET /{token}/runs HTTP/1.1", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 413),
+        ("POST /{token}/runs HTTP/1.1", "Content-Length: 2\r\n\r\nhi", 405),
+        ("GET /{token}/runs HTTP/1.1", "X: {long}\r\n\r\n", 200),
+        ("GET /{token}/runs HTTP/1.1", "X: {long}{long}{long}{long}", 431),
+        ("GET http://127.0.0.1:{port}/{token}/runs HTTP/1.1", "\r\n", 403),
+        ("OPTIONS * HTTP/1.1", "\r\n", 405),
+        ("CONNECT 127.0.0.1:{port} HTTP/1.1", "\r\n", 405),
+        ("GET {token}/runs HTTP/1.1", "\r\n", 400),
+        ("nonsense", "\r\n", 400),
+        ("\x16\x03\x01", "", 400),
+    ],
+)  # fmt: skip
+def test_whatever_is_sent_has_an_answer_in_words(
+    shown: tuple[Project, View], start: str, more: str, status: int
+) -> None:
+    seen = shown[1]
+    text = f"{start}\r\nHost: 127.0.0.1:{{port}}\r\n{more}"
+    text = text.format(token=seen.token, port=seen.port, long="y" * 60_000)
+    said = say(seen, text.encode("latin-1"))
+    assert said.startswith(f"HTTP/1.1 {status} ".encode())
+    assert b"\r\nContent-Security-Policy: default-src 'none'" in said
+    assert said.count(b"HTTP/1.1 ") == 1
+
+
+def test_a_connection_is_kept_for_the_next_question(shown: tuple[Project, View]) -> None:
+    seen = shown[1]
+    asked = f"GET /{seen.token}/runs HTTP/1.1\r\nHost: localhost:{seen.port}\r\n\r\n"
+    assert say(seen, asked.encode() * 3).count(b"HTTP/1.1 200 OK\r\n") == 3
 
 
 def test_the_head_of_a_page_has_no_body(shown: tuple[Project, View]) -> None:

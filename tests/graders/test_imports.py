@@ -7,7 +7,7 @@ import sys
 
 from evalcase.plugins.registry import list_names
 
-SLOW = {"asyncio", "subprocess", "aiohttp", "yaml", "decimal", "urllib.parse"}
+SLOW = {"asyncio", "subprocess", "httptools", "yaml", "decimal", "urllib.parse"}
 
 
 def test_declarations_are_quick_to_import() -> None:

@@ -438,7 +438,7 @@ def test_the_client_is_imported_only_to_ask_something() -> None:
         "for name in ('http:http://x', 'openai:m', 'anthropic:m'):\n"
         "    find_target_kind(name.partition(':')[0])\n"
         "    make_target(name, Config('.'), Surroundings('.', {}, print, lambda: 0.0))\n"
-        "assert not {'aiohttp', 'genai_prices'} & sys.modules.keys()\n"
+        "assert not {'httptools', 'genai_prices'} & sys.modules.keys()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], env=environment(), capture_output=True, check=False

@@ -9,6 +9,7 @@ import socket
 import ssl
 import subprocess
 import zlib
+from collections.abc import Callable
 from email.utils import formatdate
 from pathlib import Path
 
@@ -356,8 +357,21 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> 
         assert ask(target_of(HttpTarget, url=server.url)).text == "directly"
 
 
+def test_what_a_proxy_refuses_is_said_of_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(Reply(b"", 407), Reply(b"", 503, {"Retry-After": "7"})) as proxy:
+        monkeypatch.setenv("https_proxy", proxy.url.replace("//", "//me:hunter2@"))
+        target = target_of(HttpTarget, url="https://host.example/a?b=c")
+        first, second = failure(target), failure(target)
+    said = "(Proxy Authentication Required), from the proxy for https://host.example/a"
+    assert str(first) == f"HTTP 407 {said}"
+    assert (first.kind, first.may_succeed_later) == ("http", False)
+    assert (second.retry_after_s, second.may_succeed_later) == (7.0, True)
+    assert [request.path for request in proxy.requests] == ["host.example:443"] * 2
+
+
 @pytest.mark.parametrize(
-    "proxy", ["http://u:hunter2@127.0.0.1:99999", "http://u:hunter2@", "http://"]
+    "proxy",
+    ["http://u:hunter2@127.0.0.1:99999", "http://u:hunter2@", "http://", "http://u:hunter2@a b:1"],
 )
 def test_a_proxy_that_is_no_address_is_refused_and_not_shown(
     proxy: str, monkeypatch: pytest.MonkeyPatch
@@ -476,11 +490,76 @@ def test_a_name_that_leads_there_later_is_refused_by_then() -> None:
 
     async def run(allow: bool) -> list[str]:
         resolver = CheckedResolver(Threads("evalcase-test"), allow)
-        return [each["host"] for each in await resolver.resolve("0xa9fea9fe", 80)]
+        return [each.address[0] for each in await resolver.resolve("0xa9fea9fe", 80)]
 
     with pytest.raises(OSError, match=r"0xa9fea9fe leads to 169\.254\.169\.254, a link-local"):
         asyncio.run(run(allow=False))
     assert asyncio.run(run(allow=True)) == ["169.254.169.254"]
+
+
+class Book(Threads):
+    """Knows where names lead, once somebody lets it."""
+
+    def __init__(self, *addresses: str) -> None:
+        super().__init__("evalcase-test")
+        self._addresses = addresses
+        self.calls = 0
+        self.let_go = asyncio.Event()
+
+    async def call(self, function: Callable[..., object], *arguments: object) -> object:
+        del function
+        self.calls += 1
+        await self.let_go.wait()
+        return [(socket.AF_INET, 1, 6, "", (each, arguments[1])) for each in self._addresses]
+
+
+def test_one_refused_address_of_a_name_is_enough() -> None:
+    async def run() -> None:
+        book = Book("127.0.0.1", "169.254.169.254")
+        book.let_go.set()
+        with pytest.raises(OSError, match="leads to 169"):
+            await CheckedResolver(book, False).resolve("host.example", 80)
+
+    asyncio.run(run())
+
+
+def test_names_that_are_looked_up_at_the_same_time_are_looked_up_once() -> None:
+    async def run() -> None:
+        book = Book("127.0.0.1")
+        resolver = CheckedResolver(book, False)
+        asked = [asyncio.ensure_future(resolver.resolve("host.example", 80)) for _ in range(3)]
+        await asyncio.sleep(0)
+        asked[0].cancel()
+        book.let_go.set()
+        for each in asked[1:]:
+            assert [place.address for place in await each] == [("127.0.0.1", 80)]
+        assert asked[0].cancelled()
+        await resolver.resolve("host.example", 80)
+        assert book.calls == 2
+
+    asyncio.run(run())
+
+
+def test_closing_waits_for_no_name() -> None:
+    async def run() -> None:
+        resolver = CheckedResolver(Book("127.0.0.1"), False)
+        asked = asyncio.ensure_future(resolver.resolve("host.example", 80))
+        await asyncio.sleep(0)
+        resolver.close()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+
+    asyncio.run(run())
+
+
+def test_addresses_are_not_looked_up() -> None:
+    async def run() -> None:
+        resolver = CheckedResolver(Book(), False)
+        assert [each.address for each in await resolver.resolve("::1", 80)] == [("::1", 80, 0, 0)]
+        with pytest.raises(OSError, match="a link-local address"):
+            await resolver.resolve("169.254.169.254", 80)
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "example.com", ""])

@@ -11,17 +11,16 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, suppress
-from typing import Any, BinaryIO
-
-from aiohttp import web
+from contextlib import ExitStack
+from typing import Any
+from urllib.parse import parse_qs, unquote
 
 from evalcase.cli.compared_sides import AskedSides, open_sides
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.reports.compared_page import write_compared_html
 from evalcase.cli.reports.page import write_html
 from evalcase.cli.reports.reported import Reported
-from evalcase.cli.viewing.guard import NO_SCRIPT, Guard, answer_in_words, headers_of
+from evalcase.cli.viewing.guard import NO_SCRIPT, RefusedError, answer_in_words, headers_of
 from evalcase.cli.viewing.listing import Listing
 from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.record.ending import read_end
@@ -37,10 +36,10 @@ from evalcase.report.page.chunks import pack_element, squeeze_json
 from evalcase.report.page.columns import tell_row
 from evalcase.report.page.detail import tell_case
 from evalcase.report.page.subject import CaseRow
+from evalcase.system.http.served import ServedAnswer, ServedRequest
 
 _LARGEST = 1_000_000_000
 """A page that is served may be larger than one that is kept."""
-_BLOCK = 1 << 18
 
 
 class Viewer:
@@ -52,38 +51,47 @@ class Viewer:
         self._turn = asyncio.Lock()
         self._growing: dict[str, GrowingJournal] = {}
 
-    def routes(self) -> list[web.RouteDef]:
-        return [
-            web.get("/{token}/", self.show_runs),
-            web.get("/{token}/runs", self.tell_runs),
-            web.get("/{token}/run/{id}", self.show_run),
-            web.get("/{token}/rows/{id}", self.tell_rows),
-            web.get("/{token}/compare/{base}/{head}", self.show_comparison),
-        ]
+    async def answer(self, request: ServedRequest) -> ServedAnswer:
+        """Whatever goes wrong with a record is said, and ends nothing."""
+        try:
+            return await self._answer(request)
+        except EvalcaseError as error:
+            return answer_in_words(409 if isinstance(error, ConfigError) else 500, str(error))
 
-    async def show_runs(self, request: web.Request) -> web.StreamResponse:
+    async def _answer(self, request: ServedRequest) -> ServedAnswer:
+        # The first two are what comes before the first slash, and the token.
+        match [unquote(step) for step in request.path.split("/")[2:]]:
+            case [""]:
+                return await self.show_runs()
+            case ["runs"]:
+                return _respond_json(await self._in_turn(self._listing.tell))
+            case ["run", id] if id:
+                return await self.show_run(id)
+            case ["rows", id] if id:
+                return await self.tell_rows(id, request.query)
+            case ["compare", base, head] if base and head:
+                return await self.show_comparison(base, head)
+        raise RefusedError(404, "Not Found")
+
+    async def show_runs(self) -> ServedAnswer:
         told = await self._in_turn(self._listing.tell)
         shell = build_shell(RUNS_SCRIPTS)
-        pieces = [shell.head, pack_element("runs", squeeze_json(told)), shell.tail]
-        return await self._send(request, pieces, shell.policy)
+        page = b"".join((shell.head, pack_element("runs", squeeze_json(told)), shell.tail))
+        return ServedAnswer(200, _head_of_page(shell.policy), page)
 
-    async def tell_runs(self, request: web.Request) -> web.StreamResponse:
-        del request
-        return _respond_json(await self._in_turn(self._listing.tell))
+    async def show_run(self, id: str) -> ServedAnswer:
+        run = await self._find(id)
+        return await self._make_answer(lambda: self._make_page(run))
 
-    async def show_run(self, request: web.Request) -> web.StreamResponse:
-        run = await self._find(request.match_info["id"])
-        return await self._send_made(request, lambda: self._make_page(run))
+    async def show_comparison(self, base: str, head: str) -> ServedAnswer:
+        runs = [await self._find(id) for id in (base, head)]
+        return await self._make_answer(lambda: self._make_comparison(*runs))
 
-    async def show_comparison(self, request: web.Request) -> web.StreamResponse:
-        runs = [await self._find(request.match_info[name]) for name in ("base", "head")]
-        return await self._send_made(request, lambda: self._make_comparison(*runs))
-
-    async def tell_rows(self, request: web.Request) -> web.StreamResponse:
-        run = await self._find(request.match_info["id"])
-        text = request.query.get("offset", "")
+    async def tell_rows(self, id: str, query: str) -> ServedAnswer:
+        run = await self._find(id)
+        text = parse_qs(query).get("offset", [""])[0]
         if not (text.isascii() and text.isdigit() and len(text) < 16):
-            raise web.HTTPBadRequest(reason="`offset` must be a number of bytes")
+            raise RefusedError(400, "`offset` must be a number of bytes")
         return _respond_json(await self._in_turn(lambda: self._tell_rows(run, int(text))))
 
     def _tell_rows(self, run: Run, offset: int) -> dict[str, Any]:
@@ -119,56 +127,26 @@ class Viewer:
     async def _find(self, id: str) -> Run:
         run = await asyncio.to_thread(self._listing.find, id)
         if run is None:
-            raise web.HTTPNotFound(reason="there is no such run")
+            raise RefusedError(404, "there is no such run")
         return run
 
     async def _in_turn(self, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         async with self._turn:
             return await asyncio.to_thread(make)
 
-    async def _send_made(
-        self, request: web.Request, make: Callable[[], Iterable[bytes]]
-    ) -> web.StreamResponse:
+    async def _make_answer(self, make: Callable[[], Iterable[bytes]]) -> ServedAnswer:
         """Make a page whole before any of it is sent, so that half a page is never seen, and a
         client that reads slowly holds a file and nothing else."""
-        with tempfile.TemporaryFile() as file:
+        with ExitStack() as stack:
+            file = stack.enter_context(tempfile.TemporaryFile())
             async with self._turn:
                 await asyncio.to_thread(file.writelines, make())
-            file.seek(0)
-            return await self._send(request, _read_blocks(file), build_shell(SERVED_SCRIPTS).policy)
-
-    async def _send(
-        self, request: web.Request, pieces: Iterable[bytes], policy: str
-    ) -> web.StreamResponse:
-        response = web.StreamResponse(headers=headers_of(policy))
-        response.content_type, response.charset = "text/html", "utf-8"
-        with suppress(ConnectionError):  # whoever asked has left
-            await response.prepare(request)
-            if request.method != "HEAD":
-                for piece in pieces:
-                    await response.write(piece)
-            await response.write_eof()
-        return response
+            stack.pop_all()  # whoever sends it closes it
+        return ServedAnswer(200, _head_of_page(build_shell(SERVED_SCRIPTS).policy), file)
 
 
-def make_app(viewer: Viewer, guard: Guard) -> web.Application:
-    """The application: whatever goes wrong with a record is said, and ends nothing."""
-
-    @web.middleware
-    async def watch(request: web.Request, handler: Any) -> web.StreamResponse:  # noqa: ANN401 - aiohttp's
-        return await guard(request, handler)
-
-    @web.middleware
-    async def explain(request: web.Request, handler: Any) -> web.StreamResponse:  # noqa: ANN401 - aiohttp's
-        try:
-            response: web.StreamResponse = await handler(request)
-        except EvalcaseError as error:
-            return answer_in_words(409 if isinstance(error, ConfigError) else 500, str(error))
-        return response
-
-    app = web.Application(middlewares=[watch, explain])
-    app.add_routes(viewer.routes())
-    return app
+def _head_of_page(policy: str) -> dict[str, str]:
+    return {"Content-Type": "text/html; charset=utf-8", **headers_of(policy)}
 
 
 def _state_of_run(run: Run) -> str:
@@ -182,12 +160,7 @@ def _tell_grown(grown: Grown) -> dict[str, Any]:
     return {**tell_row(row), "detail": tell_case(row)}
 
 
-def _respond_json(value: dict[str, Any]) -> web.Response:
+def _respond_json(value: dict[str, Any]) -> ServedAnswer:
     text = json.dumps(value, separators=(",", ":"))
-    headers = headers_of(NO_SCRIPT)
-    return web.Response(text=text, content_type="application/json", headers=headers)
-
-
-def _read_blocks(file: BinaryIO) -> Iterable[bytes]:
-    while block := file.read(_BLOCK):
-        yield block
+    headers = {"Content-Type": "application/json; charset=utf-8", **headers_of(NO_SCRIPT)}
+    return ServedAnswer(200, headers, text.encode())

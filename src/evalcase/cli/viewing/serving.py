@@ -10,20 +10,20 @@ from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from typing import TextIO
 
-from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
-
 from evalcase.cli.conclusion import RecordPlace
-from evalcase.cli.viewing.guard import Guard
+from evalcase.cli.viewing.guard import Guard, answer_in_words
 from evalcase.cli.viewing.listing import Listing
-from evalcase.cli.viewing.server import Viewer, make_app
+from evalcase.cli.viewing.server import Viewer
 from evalcase.errors import ConfigError
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.project.config import Config
 from evalcase.record.folder import Run
+from evalcase.system.http.server import HttpServer
 from evalcase.system.world import World
 
 _HOST = "127.0.0.1"
+_PATIENCE_S = 0.5
+"""How long an answer may take that was begun when somebody ends it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,13 @@ async def serve_viewer(opening: Opening, world: World, out: TextIO) -> None:
     guard = Guard(token, lambda: ports[0])
     listing = Listing(opening.folder, opening.config.root, world.state)
     viewer = Viewer(listing, RecordPlace(world.cwd, opening.config))
-    app = make_app(viewer, guard)
-    runner = web.AppRunner(app, access_log=None, handle_signals=False, logger=_make_logger())
-    await runner.setup()
+    server = HttpServer(
+        lambda request: guard.answer(request, viewer.answer),
+        answer_in_words,
+        logging.getLogger("evalcase.view"),
+    )
     try:
-        ports[0] = await _listen_at_port(runner, opening.port)
+        ports[0] = await _listen_at_port(server, opening.port)
         address = f"http://{_HOST}:{ports[0]}/{token}/"
         if opening.run is not None:
             address += f"run/{os.path.basename(opening.run.path)}"
@@ -59,29 +61,14 @@ async def serve_viewer(opening: Opening, world: World, out: TextIO) -> None:
             await asyncio.to_thread(_open_browser, address)
         await asyncio.Event().wait()
     finally:
-        await runner.cleanup()
+        await server.close(_PATIENCE_S)
 
 
-def _make_logger() -> logging.Logger:
-    """Tells of what is wrong here; what others send that is no HTTP is their own affair."""
-    logger = logging.getLogger("evalcase.view")
-    logger.addFilter(lambda record: not _is_of_client(record))
-    return logger
-
-
-def _is_of_client(record: logging.LogRecord) -> bool:
-    error = record.exc_info[1] if record.exc_info else None
-    return isinstance(error, HttpProcessingError)
-
-
-async def _listen_at_port(runner: web.AppRunner, port: int) -> int:
-    site = web.TCPSite(runner, _HOST, port, shutdown_timeout=0.5)
+async def _listen_at_port(server: HttpServer, port: int) -> int:
     try:
-        await site.start()
+        return await server.listen(_HOST, port)
     except OSError as error:
         raise ConfigError(f"port {port} can't be used: {error.strerror or error}") from error
-    found: int = runner.addresses[0][1]
-    return found
 
 
 def has_screen(environment: Mapping[str, str], platform: str) -> bool:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from json import dumps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import urlencode, urlsplit
 
 from evalcase.errors import TargetError
@@ -53,7 +53,11 @@ class BatchClient:
 
     @asynccontextmanager
     async def _send(
-        self, method: str, path: str, data: object = None, content_type: str = "application/json"
+        self,
+        method: str,
+        path: str,
+        data: bytes | BinaryIO = b"",
+        content_type: str = "application/json",
     ) -> AsyncIterator[Reply]:
         try:
             async with (

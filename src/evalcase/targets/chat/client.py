@@ -161,9 +161,9 @@ def _make_broken_error(why: str, kept: bytearray, assembler: Assembler) -> Targe
 
 async def _drain_chunks(chunks: AsyncIterator[bytes]) -> None:
     """Read what little may be left, so that the connection can be used again."""
-    from aiohttp import ClientError
+    from evalcase.system.http.errors import HttpError
 
-    with suppress(StopAsyncIteration, TimeoutError, ClientError, OSError):
+    with suppress(StopAsyncIteration, TimeoutError, HttpError):
         async with asyncio.timeout(_DRAIN_S):
             for _ in range(4):
                 await anext(chunks)

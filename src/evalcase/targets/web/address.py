@@ -6,14 +6,14 @@ and again for each connection, because a name can be made to lead elsewhere late
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
-from aiohttp.abc import AbstractResolver, ResolveResult
-
 from evalcase.errors import ConfigError
+from evalcase.system.http.connecting import Place
 from evalcase.system.threads import Threads
 
 _NETWORKS = (
@@ -25,30 +25,60 @@ _NAMES = frozenset({"metadata.google.internal", "metadata.goog"})
 _HINT = "set allow_link_local = true if you mean it"
 
 
-class CheckedResolver(AbstractResolver):
+class CheckedResolver:
     """Resolves names in threads that keep nothing from ending, and refuses some addresses."""
 
     def __init__(self, threads: Threads, allow_link_local: bool) -> None:
         self._threads = threads
         self._allow = allow_link_local
+        self._running: dict[tuple[str, int], asyncio.Task[list[Place]]] = {}
+        """Names that are looked up just now: who wants the same waits for the same."""
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        found = await self._threads.call(socket.getaddrinfo, host, port, family, socket.SOCK_STREAM)
+    async def resolve(self, host: str, port: int) -> list[Place]:
+        """All addresses of a name. Raise OSError if there are none, or if one is refused."""
+        known = _read_literal(host, port)
+        places = [known] if known is not None else await self._look_up(host, port)
+        for each in places:
+            if not self._allow and is_refused(each.address[0]):
+                raise OSError(f"{host} leads to {each.address[0]}, a link-local address; {_HINT}")
+        return places
+
+    def close(self) -> None:
+        """Wait for nothing any more. The threads belong to somebody else."""
+        for each in self._running.values():
+            each.cancel()
+
+    async def _look_up(self, host: str, port: int) -> list[Place]:
+        key = (host, port)
+        running = self._running.get(key)
+        if running is None:
+            running = asyncio.ensure_future(self._find(host, port))
+            self._running[key] = running
+            running.add_done_callback(lambda done: self._forget(key, done))
+        # Whoever gives up does so alone.
+        return await asyncio.shield(running)
+
+    def _forget(self, key: tuple[str, int], done: asyncio.Task[list[Place]]) -> None:
+        del self._running[key]
+        if not done.cancelled():
+            done.exception()  # whoever waits is told; there may be nobody left
+
+    async def _find(self, host: str, port: int) -> list[Place]:
+        look_up = socket.getaddrinfo
+        found = await self._threads.call(look_up, host, port, 0, socket.SOCK_STREAM)
         assert isinstance(found, list)
-        results: list[ResolveResult] = []
-        for found_family, _, proto, _, address in found:
-            if not self._allow and is_refused(address[0]):
-                raise OSError(f"{host} leads to {address[0]}, a link-local address; {_HINT}")
-            results.append(ResolveResult(
-                hostname=host, host=address[0], port=address[1], family=found_family, proto=proto,
-                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
-            ))  # fmt: skip
-        return results
+        return [Place(family, address) for family, _, _, _, address in found]
 
-    async def close(self) -> None:
-        """Nothing to close: the threads belong to somebody else."""
+
+def _read_literal(host: str, port: int) -> Place | None:
+    """Where an address leads that needs no looking up."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return None
+    if isinstance(address, IPv4Address):
+        return Place(socket.AF_INET, (host, port))
+    return None if address.scope_id else Place(socket.AF_INET6, (host, port, 0, 0))
 
 
 async def check_address(kind: str, url: str, threads: Threads) -> None:

@@ -7,19 +7,32 @@ trust from SSL_CERT_FILE, SSL_CERT_DIR, REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from json import JSONEncoder
-
-import aiohttp
-from yarl import URL
+from typing import BinaryIO
+from urllib.parse import urljoin
 
 from evalcase import __version__
-from evalcase.errors import TargetError
+from evalcase.errors import ConfigError, TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.quota import Quota
 from evalcase.model.target import Surroundings
+from evalcase.system.http.address import read_address
+from evalcase.system.http.answer import HttpAnswer
+from evalcase.system.http.client import Client, Exchange, Request
+from evalcase.system.http.connection import Upload
+from evalcase.system.http.errors import (
+    CantConnectError,
+    CertificateError,
+    ConnectTimeoutError,
+    HttpError,
+    NotHttpError,
+    ProxyRefusedError,
+)
+from evalcase.system.http.routing import Network
 from evalcase.system.processes.pipes import Output
 from evalcase.system.threads import Threads
 from evalcase.targets.web.address import CheckedResolver, check_address
@@ -36,7 +49,8 @@ from evalcase.targets.web.quota import read_quota
 from evalcase.targets.web.unpacking import ACCEPTED, BrokenBodyError, unpack
 
 _ERROR_BYTES = 100_000
-_FAILURES = (aiohttp.ClientError, TimeoutError, OSError, BrokenBodyError)
+_BLOCK_BYTES = 1 << 18
+_FAILURES = (HttpError, BrokenBodyError)
 _CODED = "Content-Encoding"
 # Made once: each call of `json.dumps` with options makes another.
 _to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -55,9 +69,10 @@ class HttpClient:
     def __init__(self, endpoint: Endpoint, surroundings: Surroundings) -> None:
         self._endpoint = endpoint
         self._surroundings = surroundings
-        self._url: URL | None = None
-        self._session: aiohttp.ClientSession | None = None
-        self._proxy: str | None = None
+        self._client: Client | None = None
+        self._headers: dict[str, str] = {}
+        self._request: Request | None = None
+        self._resolver: CheckedResolver | None = None
         self._threads: Threads | None = None
         self._quota: Quota | None = None
 
@@ -69,27 +84,24 @@ class HttpClient:
         self._threads = Threads("evalcase-http")
         if not options.allow_link_local:
             await check_address(endpoint.kind, endpoint.url, self._threads)
-        self._url = URL(endpoint.url)
-        self._proxy = find_proxy(endpoint.kind, endpoint.url, environment)
-        self._session = aiohttp.ClientSession(
-            headers={
-                "User-Agent": f"evalcase/{__version__}",
-                "Accept-Encoding": ACCEPTED,
-                **headers,
-            },
-            auto_decompress=False,
-            connector=aiohttp.TCPConnector(
-                limit=0,
-                ssl=load_trust(endpoint, environment),
-                resolver=CheckedResolver(self._threads, options.allow_link_local),
-            ),
-            timeout=aiohttp.ClientTimeout(total=None, connect=options.connect_timeout_s),
-            cookie_jar=aiohttp.DummyCookieJar(),
-        )
+        agent = f"evalcase/{__version__}"
+        proxy = find_proxy(endpoint.kind, endpoint.url, environment)
+        self._resolver = CheckedResolver(self._threads, options.allow_link_local)
+        self._client = Client(Network(
+            resolver=self._resolver,
+            tls=load_trust(endpoint, proxy, environment),
+            proxy=None if proxy is None else read_address(proxy),
+            limit_s=options.connect_timeout_s,
+            agent=agent,
+        ))  # fmt: skip
+        self._headers = {"User-Agent": agent, "Accept-Encoding": ACCEPTED, **headers}
+        self._request = self._prepare("POST", endpoint.url, self._headers)
 
     async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
+        if self._client is not None:
+            await self._client.close()
+        if self._resolver is not None:
+            self._resolver.close()
         if self._threads is not None:
             self._threads.close()
 
@@ -106,9 +118,9 @@ class HttpClient:
     async def post(self, body: JSON, headers: Mapping[str, str] | None = None) -> Output:
         """The whole answer, cut where it is larger than is kept. Headers are for this one only."""
         try:
-            async with self._request(body, headers) as response:
-                await self._check_status(response)
-                return await _read_body(response, self._endpoint.options.max_output_bytes)
+            async with self._post(body, headers) as answer:
+                await self._check_status(answer, self._endpoint.url)
+                return await _read_body(answer, self._endpoint.options.max_output_bytes)
         except _FAILURES as error:
             raise self._failure(error) from None
 
@@ -116,92 +128,101 @@ class HttpClient:
     async def reply(self, body: JSON) -> AsyncIterator[Reply]:
         """An answer with a status of 2xx, whose bytes come one by one."""
         try:
-            async with self._request(body) as response:
-                await self._check_status(response)
-                yield Reply(response.content_type, _unpack_response(response))
+            async with self._post(body) as answer:
+                await self._check_status(answer, self._endpoint.url)
+                yield Reply(answer.content_type, _unpack_answer(answer))
         except _FAILURES as error:
             raise self._failure(error) from None
 
     @asynccontextmanager
     async def send(
-        self, method: str, url: str, data: object = None, content_type: str = "application/json"
-    ) -> AsyncIterator[Reply]:
-        """Ask something else of the same host, with the same headers."""
-        assert self._session is not None, "open() comes first"
+        self, method: str, url: str, data: bytes | BinaryIO = b"",
+        content_type: str = "application/json",
+    ) -> AsyncIterator[Reply]:  # fmt: skip
+        """Ask something else of the same host, with the same headers. A file is closed."""
+        assert self._client is not None, "open() comes first"
+        request = self._prepare(method, url, {**self._headers, "Content-Type": content_type})
         try:
-            async with self._session.request(
-                method, URL(url), data=data, proxy=self._proxy, allow_redirects=False,
-                headers={"Content-Type": content_type},
-            ) as response:  # fmt: skip
-                await self._check_status(response)
-                yield Reply(response.content_type, _unpack_response(response))
+            body = data if isinstance(data, bytes) else self._upload(data)
+            async with self._client.ask(request, body) as answer:
+                await self._check_status(answer, url)
+                yield Reply(answer.content_type, _unpack_answer(answer))
         except _FAILURES as error:
             raise self._failure(error) from None
+        finally:
+            if not isinstance(data, bytes):
+                data.close()
 
-    def _request(
-        self, body: JSON, headers: Mapping[str, str] | None = None
-    ) -> aiohttp.client._RequestContextManager:
-        assert self._session is not None, "open() comes first"
-        assert self._url is not None
-        return self._session.post(
-            self._url, data=_to_json(body).encode(), headers=headers, proxy=self._proxy,
-            allow_redirects=False,
-        )  # fmt: skip
+    def _post(self, body: JSON, headers: Mapping[str, str] | None = None) -> Exchange:
+        assert self._client is not None, "open() comes first"
+        assert self._request is not None
+        return self._client.ask(self._request, _to_json(body).encode(), headers)
 
-    async def _check_status(self, response: aiohttp.ClientResponse) -> None:
-        self._quota = read_quota(response.headers, self._surroundings.now()) or self._quota
-        if 200 <= response.status <= 299:
+    def _prepare(self, method: str, url: str, headers: Mapping[str, str]) -> Request:
+        assert self._client is not None
+        try:
+            return self._client.prepare(method, url, headers)
+        except ValueError as error:
+            kind, place = self._endpoint.kind, without_query(url)
+            raise ConfigError(f"{kind} target: {place} can't be asked: {error}") from None
+
+    def _upload(self, file: BinaryIO) -> Upload:
+        async def read_blocks() -> AsyncGenerator[bytes, None]:
+            while block := await self.in_thread(file.read, _BLOCK_BYTES):
+                assert isinstance(block, bytes)
+                yield block
+
+        return Upload(os.fstat(file.fileno()).st_size - file.tell(), read_blocks())
+
+    async def _check_status(self, answer: HttpAnswer, url: str) -> None:
+        self._quota = read_quota(answer.headers, self._surroundings.now()) or self._quota
+        if 200 <= answer.status <= 299:
             return
-        place, status = self._endpoint.place, response.status
+        place, status = self._endpoint.place, answer.status
         if 300 <= status <= 399:
-            location = response.headers.get("Location")
-            to = None if location is None else without_query(_join_location(response, location))
+            location = answer.headers.get("Location")
+            to = None if location is None else without_query(_join_location(url, location))
             raise redirect_error(status, to, place)
         data = bytearray()
         # The status says more than a body that breaks off.
-        with suppress(aiohttp.ClientError, OSError, BrokenBodyError):
-            async for chunk in _unpack_response(response):
+        with suppress(*_FAILURES):
+            async for chunk in _unpack_answer(answer):
                 data += chunk
                 if len(data) > _ERROR_BYTES:
                     break
-        raise status_error(status, response.headers, bytes(data), place, self._surroundings.now())
+        raise status_error(status, answer.headers, bytes(data), place, self._surroundings.now())
 
     def _failure(self, error: Exception) -> TargetError:
         """What went wrong with a connection, the more exact kinds first."""
         place = self._endpoint.place
-        if isinstance(error, aiohttp.ClientConnectorCertificateError):
-            what = f"its certificate is not trusted: {error.certificate_error}"
+        if isinstance(error, CertificateError):
+            what = f"its certificate is not trusted: {error}"
             return connection_error(what, place, may_succeed_later=False)
-        if isinstance(error, aiohttp.ClientHttpProxyError):
-            headers = {} if error.headers is None else dict(error.headers)
-            where = f"the proxy for {place}"
-            return status_error(error.status, headers, b"", where, self._surroundings.now())
-        if isinstance(error, aiohttp.ClientResponseError):
-            return protocol_error(f"{place}: the answer is not HTTP: {error.message}", b"")
-        if isinstance(error, TimeoutError):
-            # The time for the answer is limited from outside: this can only be the connection.
-            limit_s = self._endpoint.options.connect_timeout_s
-            return connection_error(f"no connection within {limit_s:g} s", place)
-        if isinstance(error, aiohttp.ClientConnectorError):
-            what = f"can't connect: {error.os_error.strerror or error.os_error}"
-            return connection_error(what, place)
+        if isinstance(error, ProxyRefusedError):
+            where, now_s = f"the proxy for {place}", self._surroundings.now()
+            return status_error(error.status, error.headers, b"", where, now_s)
+        if isinstance(error, NotHttpError):
+            return protocol_error(f"{place}: the answer is not HTTP: {error}", b"")
+        if isinstance(error, ConnectTimeoutError):
+            return connection_error(str(error), place)
+        if isinstance(error, CantConnectError):
+            return connection_error(f"can't connect: {error}", place)
         if isinstance(error, BrokenBodyError):
             return connection_error(f"the answer is not whole: {error}", place)
         return connection_error(f"the connection broke: {error}", place)
 
 
-async def _read_body(response: aiohttp.ClientResponse, most_bytes: int) -> Output:
-    length = response.content_length
+async def _read_body(answer: HttpAnswer, most_bytes: int) -> Output:
+    length = answer.length
     # What is compressed says how long it is on the way, and may be any size once it is here.
-    if length is not None and length <= most_bytes and _CODED not in response.headers:
-        return Output(await response.read(), False)
-    return await read_all(_unpack_response(response), most_bytes)
+    if length is not None and length <= most_bytes and _CODED not in answer.headers:
+        return Output(await answer.read(), False)
+    return await read_all(_unpack_answer(answer), most_bytes)
 
 
-def _unpack_response(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-    chunks = response.content.iter_any()
-    coded = response.headers.get(_CODED)
-    return chunks if coded is None else unpack(chunks, coded)
+def _unpack_answer(answer: HttpAnswer) -> AsyncIterator[bytes]:
+    coded = answer.headers.get(_CODED)
+    return answer if coded is None else unpack(answer, coded)
 
 
 async def read_all(chunks: AsyncIterator[bytes], most_bytes: int) -> Output:
@@ -214,8 +235,8 @@ async def read_all(chunks: AsyncIterator[bytes], most_bytes: int) -> Output:
     return Output(bytes(data), False)
 
 
-def _join_location(response: aiohttp.ClientResponse, location: str) -> str:
+def _join_location(url: str, location: str) -> str:
     try:
-        return str(response.url.join(URL(location)))
+        return urljoin(url, location)
     except ValueError:
         return location

@@ -13,10 +13,13 @@ _BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 _TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR", *_BUNDLES)
 
 
-def load_trust(endpoint: Endpoint, environment: Mapping[str, str]) -> ssl.SSLContext | bool:
-    """The authorities of the system, or those that the environment names."""
-    if not endpoint.url.startswith("https:"):
-        return True
+def load_trust(
+    endpoint: Endpoint, proxy: str | None, environment: Mapping[str, str]
+) -> ssl.SSLContext | None:
+    """The authorities of the system, or those that the environment names; None where neither the
+    address nor a proxy needs any."""
+    if not any(url.lower().startswith("https:") for url in (endpoint.url, proxy or "")):
+        return None
     name = next((name for name in _TRUSTED if environment.get(name)), "")
     try:
         if name in _BUNDLES:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from urllib.parse import SplitResult, urlsplit
 
 from evalcase.errors import ConfigError
+from evalcase.system.http.address import read_address
 
 
 def find_proxy(kind: str, url: str, environment: Mapping[str, str]) -> str | None:
@@ -38,8 +39,8 @@ def _needs_none(parts: SplitResult, no_proxy: str) -> bool:
 
 def _is_usable(proxy: str) -> bool:
     try:
-        parts = urlsplit(proxy)
-        return bool(parts.hostname) and parts.port != 0
+        read_address(proxy)
+        return urlsplit(proxy).port != 0
     except ValueError:
         return False
 
