@@ -51,6 +51,8 @@ from evalcase.targets.web.unpacking import ACCEPTED, BrokenBodyError, unpack
 _ERROR_BYTES = 100_000
 _BLOCK_BYTES = 1 << 18
 _FAILURES = (HttpError, BrokenBodyError)
+_PARTIAL = 206
+"""Only a part of an answer: nobody asked for one."""
 _CODED = "Content-Encoding"
 # Made once: each call of `json.dumps` with options makes another.
 _to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -176,7 +178,7 @@ class HttpClient:
 
     async def _check_status(self, answer: HttpAnswer, url: str) -> None:
         self._quota = read_quota(answer.headers, self._surroundings.now()) or self._quota
-        if 200 <= answer.status <= 299:
+        if 200 <= answer.status <= 299 and answer.status != _PARTIAL:
             return
         place, status = self._endpoint.place, answer.status
         if 300 <= status <= 399:
