@@ -24,6 +24,7 @@ from hypothesis import settings
 import evalcase
 from evalcase import Case, Problem, Suite, SuiteError
 from evalcase.read.document import Format
+from tests.for_each import for_each
 
 BROKEN = """\
 - input: 5
@@ -222,8 +223,8 @@ def test_parse_case_gives_one_case() -> None:
     assert (code, span and span[0]) == ("syntax", 1)
 
 
-@pytest.mark.parametrize("enabled", [True, False])
-@pytest.mark.parametrize("text", ["input: hi", "input: 5", "{"])
+@for_each("enabled", [True, False])
+@for_each("text", ["input: hi", "input: 5", "{"])
 def test_garbage_collector_is_left_as_it_was(text: str, enabled: bool) -> None:
     """Whether it was on or off, and whether the file was valid or not."""
     was_enabled = gc.isenabled()
@@ -615,7 +616,7 @@ def test_iter_cases_closes_its_file(tmp_path: Path) -> None:
     assert str(path) not in open_files()
 
 
-@pytest.mark.parametrize("format", ["yaml", "json", "jsonl"])
+@for_each("format", ["yaml", "json", "jsonl"])
 def test_text_may_be_empty(format: Format) -> None:
     """It is no suite, and says so in every format."""
     ((code, _),) = errors_of(lambda: evalcase.loads("", format))

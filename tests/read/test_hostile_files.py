@@ -20,6 +20,7 @@ from evalcase.model.problem import Span
 from fuzz.invariants import check_span
 from tests.cli.command import check, unprivileged
 from tests.cli.command import evalcase as run
+from tests.for_each import for_each
 from tests.read.hostile import (
     BAD_BYTES,
     CASE,
@@ -229,7 +230,7 @@ def test_a_folder_that_may_not_be_read_is_not_passed_over(tmp_path: Path) -> Non
     assert "evals" in result.out
 
 
-@pytest.mark.parametrize("name", ["a\0b.yaml", "x" * 5_000 + ".yaml", "x/" * 3_000 + "a.yaml"])
+@for_each("name", ["a\0b.yaml", "x" * 5_000 + ".yaml", "x/" * 3_000 + "a.yaml"])
 def test_paths_that_can_be_no_file(name: str) -> None:
     with pytest.raises(SuiteError) as raised:
         evalcase.load(name)

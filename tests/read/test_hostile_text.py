@@ -15,6 +15,7 @@ import pytest
 import evalcase
 from evalcase.errors import SuiteError
 from tests.cli.command import check, evalcase_process
+from tests.for_each import for_each
 from tests.read.hostile import (
     BAD_BYTES,
     CASE,
@@ -99,8 +100,8 @@ def test_an_escaped_lone_surrogate_in_yaml_is_named_where_it_stands(tmp_path: Pa
     assert fault(tmp_path, "x.yaml", 'input: "abc\\U0000D800"') == ("not-json-value", 1, 12)
 
 
-@pytest.mark.parametrize("format", ["yaml", "json", "jsonl"])
-@pytest.mark.parametrize("code", [0xD800, 0xDC80, 0xDFFF])
+@for_each("format", ["yaml", "json", "jsonl"])
+@for_each("code", [0xD800, 0xDC80, 0xDFFF])
 def test_lone_surrogates_in_a_str(format: Any, code: int) -> None:
     surrogate = chr(code)
     for text, column in [

@@ -34,7 +34,7 @@ def ids_of(text: str, format: Format = "yaml") -> list[str]:
 # `id`.
 
 
-@pytest.mark.parametrize("id", ["a", "A b/c", "ünïcode", "7", " a "])
+@for_each("id", ["a", "A b/c", "ünïcode", "7", " a "])
 def test_id_is_a_string_kept_as_it_is(id: str) -> None:
     """Any text will do, and none is changed."""
     assert case_of(json.dumps({"id": id, "input": "hi"}))["id"] == id
@@ -73,7 +73,7 @@ def test_id_made_uses_the_first_user_text_of_several_messages() -> None:
     assert re.fullmatch(r"first-one-[0-9a-f]{6}", id)
 
 
-@pytest.mark.parametrize("text", ["a" * 500, "word " * 100, "a" * 39 + " b", "ü" * 41, "x" * 40])
+@for_each("text", ["a" * 500, "word " * 100, "a" * 39 + " b", "ü" * 41, "x" * 40])
 def test_id_made_has_a_slug_of_at_most_40_characters(text: str) -> None:
     """Long texts are cut, and never end in a dash because of it."""
     (id,) = ids_of(json.dumps({"input": text}), "json")
@@ -83,7 +83,7 @@ def test_id_made_has_a_slug_of_at_most_40_characters(text: str) -> None:
     assert not slug.endswith("-")
 
 
-@pytest.mark.parametrize("value", ["'???'", "''", "{question: 5}", "[{role: system, content: a}]"])
+@for_each("value", ["'???'", "''", "{question: 5}", "[{role: system, content: a}]"])
 def test_id_made_without_any_user_text_still_has_a_slug(value: str) -> None:
     """Where no word is to be had, there is one that says what it is."""
     (id,) = ids_of(f"- input: {value}")
@@ -152,7 +152,7 @@ def test_only_identical_inputs_get_a_number(format: Format) -> None:
     assert not re.search("-[23]$", other)
 
 
-@pytest.mark.parametrize("value", ["7", "1.5", "true", "0x10"])
+@for_each("value", ["7", "1.5", "true", "0x10"])
 def test_id_number_is_an_error_that_says_quote_it(value: str) -> None:
     """Is 007 the text or the number? Quotes tell."""
     problem = only_problem(f"- id: {value}\n  input: hi\n")
@@ -220,7 +220,7 @@ def test_skip_false_is_the_same_as_none() -> None:
     assert evalcase.parse_case("input: hi\nskip: false").skip is False
 
 
-@pytest.mark.parametrize("value", ["5", "''", "[a]", "0"])
+@for_each("value", ["5", "''", "[a]", "0"])
 def test_skip_of_another_type_is_an_error(value: str) -> None:
     """Is 0 yes or no? Nobody has to guess."""
     assert places(f"input: hi\nskip: {value}\n") == [("wrong-type", 2, 7, 2, 7 + len(value))]
@@ -234,13 +234,13 @@ def test_skip_is_never_a_word_for_false(value: str) -> None:
     assert problem.hint == "write `false`"
 
 
-@pytest.mark.parametrize("value", ["nobody knows", "off by one", "yes", "none"])
+@for_each("value", ["nobody knows", "off by one", "yes", "none"])
 def test_skip_may_be_any_other_text(value: str) -> None:
     """Only words for false are refused."""
     assert fields_of(f"skip: {value}") == {"skip": value}
 
 
-@pytest.mark.parametrize("id", ["", " ", " \t "])
+@for_each("id", ["", " ", " \t "])
 def test_id_blank_is_an_error(id: str) -> None:
     """Nobody could name such a case."""
     problem = only_problem(json.dumps({"id": id, "input": "hi"}), "json")
@@ -355,7 +355,7 @@ def test_rubrics_of_any_other_shape_are_errors(rubrics: str, place: tuple[str, i
 # `graders`.
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spelling", "grader"),
     [
         ("exact", {"type": "exact"}),
@@ -383,7 +383,7 @@ def test_all_four_spellings_of_a_grader_mean_the_same() -> None:
         assert found == [found[0]] * 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "key"),
     [
         ("equals", "weight"),
@@ -454,7 +454,7 @@ def test_target_becomes_a_list_of_targets() -> None:
     assert evalcase.parse_case("input: hi\ntargets: [b, a]").targets == ("b", "a")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "place"),
     [
         ("target: [a]", ("wrong-type", 9, 12)),
@@ -475,7 +475,7 @@ def test_target_beside_targets_is_an_error() -> None:
     assert places("input: hi\ntarget: a\ntargets: [b]\n") == [("conflicting-fields", 2, 1, 2, 7)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "times", "rate", "repeat"),
     [
         ("5", 5, 1.0, {"times": 5}),
@@ -531,7 +531,7 @@ def test_timeout_s_is_more_than_0_seconds() -> None:
     assert places("input: hi\ntimeout_s: 5s\n") == [("wrong-type", 2, 12, 2, 14)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("on_suite", "on_case", "result"),
     [
         ("target: a", "target: b", {"targets": ["b"]}),
@@ -591,7 +591,7 @@ def test_execution_evaluators_of_a_case_replace_those_in_the_suites_execution() 
     assert (case["graders"], case["targets"]) == ([{"type": "c"}], ["t"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("beside", "inside"),
     [
         ("target: a", "target: b"),
@@ -608,7 +608,7 @@ def test_field_in_execution_is_ignored_beside_its_primary(beside: str, inside: s
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "place"),
     [
         ("t", ("wrong-type", 12, 13)),
