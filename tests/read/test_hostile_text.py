@@ -143,8 +143,8 @@ def test_a_backslash_before_what_looks_like_a_surrogate(tmp_path: Path) -> None:
     assert data_of(tmp_path, "x.yaml", CASE + r'"\\ud800"') == r"\ud800"
 
 
-@pytest.mark.parametrize("name", ["x.yaml", "x.json", "x.jsonl"])
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32-le"])
+@for_each("name", ["x.yaml", "x.json", "x.jsonl"])
+@for_each("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32-le"])
 def test_other_unicode_encodings(tmp_path: Path, name: str, encoding: str) -> None:
     text = '{"input": "hi", "expected_output": "x"}'
     problems = look(write(tmp_path, name, text.encode(encoding)))
@@ -157,7 +157,7 @@ def test_other_unicode_encodings(tmp_path: Path, name: str, encoding: str) -> No
         assert "UTF-16" in problem["message"]
 
 
-@pytest.mark.parametrize("name", ["x.yaml", "x.json", "x.jsonl"])
+@for_each("name", ["x.yaml", "x.json", "x.jsonl"])
 def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path, name: str) -> None:
     text = '\ufeff{"input": "hi", "expected_output": "x", "metadata": {"v": "y"}}'
     assert data_of(tmp_path, name, text) == "y"
@@ -179,9 +179,7 @@ def test_files_with_nothing_in_them(tmp_path: Path, name: str, code: str, text: 
     assert problems[0]["line"] is not None
 
 
-@pytest.mark.parametrize(
-    "text", ["# only\n# comments", "---", "--- # x\n", "---\n...\n", "# x\n---\n"]
-)
+@for_each("text", ["# only\n# comments", "---", "--- # x\n", "---\n...\n", "# x\n---\n"])
 def test_yaml_files_with_only_comments_or_markers(tmp_path: Path, text: str) -> None:
     assert fault(tmp_path, "x.yaml", text)[0] == "no-cases"
 

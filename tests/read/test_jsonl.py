@@ -180,7 +180,7 @@ def test_suite_fields_beside_a_file(tmp_path: Path) -> None:
     assert suite.cases[0].tags == ("t",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "code", "line"),
     [
         ("nmae: x", "unknown-field", 1),

@@ -144,7 +144,7 @@ def test_file_beside_jsonl_is_optional(tmp_path: Path) -> None:
     assert (evalcase.load(path).name, evalcase.load(other).name) == ("x", "other")
 
 
-@pytest.mark.parametrize("container", ["cases", "evalcases", "eval_cases", "tests"])
+@for_each("container", ["cases", "evalcases", "eval_cases", "tests"])
 def test_cases_in_the_file_beside_jsonl_are_an_error(tmp_path: Path, container: str) -> None:
     """The cases are in the other file; these would be lost."""
     path = jsonl_suite(tmp_path, f"name: x\n{container}: [{{input: c}}]\n")
@@ -178,7 +178,7 @@ def test_search_never_takes_the_file_beside_jsonl_for_a_suite(
     assert {problem.path for problem in evalcase.check([tmp_path])} <= {str(path)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("file", "name"),
     [
         ("math.eval.yaml", "math"),

@@ -273,8 +273,8 @@ def test_escaped_control_characters_are_data() -> None:
     assert case.input[0].content == "\x1b[31m\0\t\x7f"
 
 
-@pytest.mark.parametrize("ending", ["yaml", "json", "jsonl"])
-@pytest.mark.parametrize("bad", [b"\xff", b"\xc3(", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xe9"])
+@for_each("ending", ["yaml", "json", "jsonl"])
+@for_each("bad", [b"\xff", b"\xc3(", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xe9"])
 def test_bad_utf_8_is_an_error_at_its_place(tmp_path: Path, ending: str, bad: bytes) -> None:
     """The column counts code points up to the first bad byte."""
     path = tmp_path / f"a.{ending}"
@@ -293,8 +293,8 @@ def test_bad_utf_8_in_one_line_of_jsonl_leaves_the_others_readable(tmp_path: Pat
     assert ("wrong-type", (3, 11, 3, 12)) in found
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"])
-@pytest.mark.parametrize("ending", ["yaml", "json", "jsonl"])
+@for_each("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"])
+@for_each("ending", ["yaml", "json", "jsonl"])
 def test_only_utf_8_is_read(tmp_path: Path, encoding: str, ending: str) -> None:
     """No other encoding is guessed."""
     path = tmp_path / f"a.{ending}"
@@ -304,7 +304,7 @@ def test_only_utf_8_is_read(tmp_path: Path, encoding: str, ending: str) -> None:
     assert all(problem.code != "unknown-field" for problem in problems)
 
 
-@pytest.mark.parametrize("ending", ["yaml", "json", "jsonl"])
+@for_each("ending", ["yaml", "json", "jsonl"])
 def test_byte_order_mark_makes_no_difference(tmp_path: Path, ending: str) -> None:
     """Neither to the values nor to the places."""
     text = '{"input": "é", "oops": 1}'

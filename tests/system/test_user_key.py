@@ -75,7 +75,7 @@ def folder(key: Path) -> None:
     key.mkdir()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spoil", "why"),
     [
         (empty, "it is damaged"),

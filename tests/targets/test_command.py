@@ -311,7 +311,7 @@ def test_options_are_checked(options: dict[str, Any], said: str) -> None:
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "said"),
     [
         ({"command": ["no-such-program-anywhere"]}, "there is no program `no-such-program"),
