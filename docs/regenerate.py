@@ -150,7 +150,8 @@ def _quiet_terminal() -> Iterator[None]:
         COLUMNS="80",
         NO_COLOR="1",
         PATH=f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
-        PYTEST_ADDOPTS="-p no:hypothesispytest",  # a second to import, and nothing to a page
+        # A second to import, and nothing to a page.
+        PYTEST_ADDOPTS="-p no:hypothesispytest -p no:anyio",
         PYTHONPATH=str(ROOT / "src"),
     )
     try:

@@ -17,7 +17,8 @@ _FAILURES = (Exception, BaseExceptionGroup, pytest.fail.Exception)
 def for_each(
     names: str | Sequence[str], rows: Iterable[Any], ids: Callable[[Any], str] = repr
 ) -> Callable[[_Test], _Test]:
-    """As `pytest.mark.parametrize`, for tests that leave nothing behind: they share fixtures."""
+    """As `pytest.mark.parametrize`, for tests that leave nothing behind: they share fixtures. Only
+    a folder, `tmp_path`, is each row's own."""
     fields = [names] if isinstance(names, str) else list(names)
     table = [_read_row(row, fields) for row in rows]
     assert table, "a table without rows proves nothing"
@@ -26,9 +27,9 @@ def for_each(
         @wraps(test)
         def check_all(**fixtures: Any) -> None:
             failures = []
-            for row in table:
+            for number, row in enumerate(table):
                 try:
-                    test(**fixtures, **row)
+                    test(**_own_folder(fixtures, number), **row)
                 except _FAILURES as error:
                     error.add_note("of " + ", ".join(map(ids, row.values())))
                     failures.append(error)
@@ -42,6 +43,14 @@ def for_each(
         return check_all
 
     return decorate
+
+
+def _own_folder(fixtures: dict[str, Any], number: int) -> dict[str, Any]:
+    if "tmp_path" not in fixtures:
+        return fixtures
+    folder = fixtures["tmp_path"] / f"row{number}"
+    folder.mkdir()
+    return {**fixtures, "tmp_path": folder}
 
 
 def _read_row(row: Any, fields: Sequence[str]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from evalcase.run.selection import Selection, Shard
 from evalcase.suites.collection import Suites
 from evalcase.suites.snapshot import Snapshot
 from evalcase.system.world import this_world
+from tests.for_each import for_each
 
 
 class Watched:
@@ -63,8 +64,8 @@ def go(folder: Path, watched: Watched) -> Evaluated:
     return asyncio.run(evaluation(folder, watched).carry_out(str(folder / "runs")))
 
 
-@pytest.mark.parametrize("targets", [(), ("echo", "replay:answers.jsonl")])
-@pytest.mark.parametrize("repeat", [None, 3])
+@for_each("targets", [(), ("echo", "replay:answers.jsonl")])
+@for_each("repeat", [None, 3])
 def test_as_many_trials_are_counted_as_there_are(
     tmp_path: Path, targets: tuple[str, ...], repeat: int | None
 ) -> None:

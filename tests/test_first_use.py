@@ -98,7 +98,7 @@ def test_classes_are_made_and_methods_can_be_given() -> None:
     assert evalcase.evaluate(CASES[0], Agent()).ok  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("what", "words"),
     [
         (agent, r"not function: the target comes second, evaluate\(what, target\)"),
@@ -169,7 +169,7 @@ def test_a_shard_may_be_written_as_for_the_command(shard: Any) -> None:
     assert run(shard=shard).totals.cases.total == 1
 
 
-@pytest.mark.parametrize("shard", ["1", "1/2/3", "a/b", 3, (1,), "auto", ("1", 2)])
+@for_each("shard", ["1", "1/2/3", "a/b", 3, (1,), "auto", ("1", 2)])
 def test_what_is_no_shard_shows_the_forms(shard: Any) -> None:
     with pytest.raises(TypeError, match=r'as \(2, 5\) or "2/5"'):
         run(shard=shard)

@@ -28,10 +28,19 @@ def test_each_row_is_seen_and_all_that_fail_are_told() -> None:
     ]  # fmt: skip
 
 
+@pytest.fixture
+def numbers() -> list[int]:
+    return []
+
+
 @for_each("number", range(3))
-def test_fixtures_are_given_as_ever(tmp_path: Path, number: int) -> None:
+def test_fixtures_are_shared_but_for_a_folder(
+    tmp_path: Path, numbers: list[int], number: int
+) -> None:
+    numbers.append(number)
+    assert numbers == [*range(number + 1)]
     (tmp_path / str(number)).touch()
-    assert len([*tmp_path.iterdir()]) == number + 1
+    assert [each.name for each in tmp_path.iterdir()] == [str(number)]
 
 
 def test_a_table_without_rows_is_refused() -> None:

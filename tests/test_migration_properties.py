@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ import evalcase
 from evalcase import SuiteError
 from evalcase.read.document import Format, parse_document
 from evalcase.suites.migrate import migrate_bytes
+from tests.for_each import for_each
 from tests.random_suites import (
     OLD_NAMES,
     as_json,
@@ -108,7 +108,7 @@ def test_migrate_of_jsonl_changes_names_and_nothing_else(
     check_migration(mark + end.join(map(as_json, some)).encode(), "jsonl")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("format", "text"),
     [
         ("json", r'{"input\u005fmessages": "x"}'),

@@ -11,10 +11,9 @@ from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
-import pytest
-
 import evalcase
 from evalcase.text.late_pattern import LatePattern
+from tests.for_each import for_each
 
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT)
 
@@ -89,11 +88,11 @@ def test_no_pattern_repeats_a_repeat() -> None:
     assert [name for name, pattern in found.items() if is_explosive(pattern)] == []
 
 
-@pytest.mark.parametrize("text", [r"(a+)*b", r"(?:[ \t]+|#.*)*", r"x(?:(?:a*|b))+y", r"(?=(a+)+$)"])
+@for_each("text", [r"(a+)*b", r"(?:[ \t]+|#.*)*", r"x(?:(?:a*|b))+y", r"(?=(a+)+$)"])
 def test_one_that_does_is_found(text: str) -> None:
     assert is_explosive(re.compile(text))
 
 
-@pytest.mark.parametrize("text", [r"a*(?:b a*)*", r"(?:a|b)*", r"(?:\.\w+)*", r"(?:a+){1,3}"])
+@for_each("text", [r"a*(?:b a*)*", r"(?:a|b)*", r"(?:\.\w+)*", r"(?:a+){1,3}"])
 def test_one_that_does_not_is_not(text: str) -> None:
     assert not is_explosive(re.compile(text))

@@ -20,6 +20,7 @@ from evalcase.model.finding import At
 from evalcase.model.problem import Span
 from evalcase.read.document import Document, parse_document
 from evalcase.read.places import find_node
+from tests.for_each import for_each
 from tests.random_suites import (
     OLD_NAMES,
     Path_,
@@ -172,7 +173,7 @@ def test_pruned_and_whole_readings_agree_on_merges(text: str) -> None:
             check_pruned_places(document, [first, second])
 
 
-@pytest.mark.parametrize("text", MERGES)
+@for_each("text", MERGES)
 def test_place_of_what_is_merged_is_where_it_is_written(text: str) -> None:
     """Through aliases and merges, the text at the place is still the value."""
     document = parse_document(text, "yaml", "")

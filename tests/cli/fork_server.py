@@ -2,9 +2,10 @@
 
 What it forks is a process as any other: its own folder, environment, arguments, streams, session
 and terminal, signals as Python begins with them, no descriptor but its streams, no thread. It runs
-`python -m evalcase` from its first line, and leaves by the end of the interpreter. Only the start
-of Python and the imports are not done again, and what was imported is not taken apart at the end:
-that takes most of what a short command takes.
+`python -m evalcase` from its first line, and leaves by the end of the interpreter: threads are
+waited for, and exit handlers are called. Only the start of Python and the imports are not done
+again, and what was imported is not taken apart at the end: that takes most of what a short command
+takes. Who tests what happens when objects of the user's are taken apart starts Python itself.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ import socket
 import struct
 import sys
 import termios
+import threading
 import time
 from importlib import import_module
+from os import _exit as end_process  # as it is now: code of the user's finds another
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +39,8 @@ NOT_IMPORTED = ("evalcase.__main__", "evalcase.lsp", "evalcase.pytest_plugin")
 """What is run as a program, and what no command that is forked needs."""
 _IMPORTED: dict[str, Any] = {}
 """All modules that were there before anything was forked."""
+_CODES: list[object] = []
+"""The exit code, once the command has said it."""
 
 
 class Asked(NamedTuple):
@@ -57,16 +62,38 @@ def import_all() -> None:
             import_module(module.name)
     threads = len(list(Path("/proc/self/task").iterdir()))
     assert threads == 1, "a process with threads can't be forked"
+    # Nothing of the tests is there. Here, as to go through all of them would copy much in a fork.
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+        del sys.modules[name]
+    sys.path_importer_cache.clear()
     _IMPORTED.update(sys.modules)
     _IMPORTED["itself"] = _IMPORTED  # so that nothing ever takes it apart
     gc.collect()
     gc.freeze()
 
 
-def _keep_imported() -> None:
-    """Keep from the interpreter, when all else is done, what it would take apart."""
+def _leave() -> None:
+    """When all else is done: end, or keep from the interpreter what it would take apart."""
+    if _nothing_is_left():
+        end_process(_CODES[0])  # type: ignore[arg-type]
     for name in _IMPORTED.keys() - {"builtins", "sys"}:
         sys.modules.pop(name, None)
+
+
+def _nothing_is_left() -> bool:
+    """Whether the rest of the interpreter's end can't matter: the command has said its exit code,
+    its streams are its own and are written, and no thread of the user's is given up."""
+    threads = {each.name for each in threading.enumerate()} - {"MainThread", "evalcase-end"}
+    is_usual = sys.stdout is sys.__stdout__ and sys.stderr is sys.__stderr__
+    if threads or not is_usual or [type(code) for code in _CODES] != [int]:
+        return False
+    try:
+        os.close(os.open(os.devnull, os.O_WRONLY))
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):  # which the interpreter has a word and a code for
+        return False
+    return True
 
 
 def serve(requests: socket.socket) -> Asked:
@@ -145,19 +172,20 @@ def _stream(descriptor: int, name: str, mode: str, errors: str) -> io.TextIOWrap
 
 
 def _prepare_imports(asked: Asked, path: list[str]) -> None:
-    """Nothing of the tests is there, and what `python -m` puts before all else is."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
-        del sys.modules[name]
+    """What `python -m` puts before all else is there."""
     sys.path[:] = [str(Path.cwd()), *path]
-    sys.path_importer_cache.clear()
     sys.argv[:] = ["evalcase", *asked.arguments]
 
 
 if __name__ == "__main__":
     PATH = sys.path[1:]
-    atexit.register(_keep_imported)  # before all others, to be called after them
+    atexit.register(_leave)  # before all others, to be called after them
     import_all()
     ASKED = serve(socket.socket(fileno=int(sys.argv[1])))
     _prepare_imports(ASKED, PATH)
     # Here and not below a function, so that what is raised ends the interpreter as ever.
-    runpy.run_module("evalcase", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("evalcase", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        _CODES.append(end.code)
+        raise

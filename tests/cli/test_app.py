@@ -115,7 +115,7 @@ def test_help_of_every_command_has_examples(command: str) -> None:
     assert evalcase(command, "-h").out == result.out
 
 
-@pytest.mark.parametrize("command", ["check", "show", "migrate"])
+@for_each("command", ["check", "show", "migrate"])
 def test_help_of_what_reads_files_says_its_exit_codes(command: str) -> None:
     text = " ".join(evalcase(command, "--help").out.split())
     assert "Exit code: 0" in text

@@ -11,6 +11,7 @@ import pytest
 from evalcase.cli.check_watch import PAUSE_S, await_change, describe_change, folders_of
 from tests.cli.command import EVALCASE, LIMIT_S, environment, evalcase
 from tests.cli.pseudo_terminal import CTRL_C, PseudoTerminal
+from tests.for_each import for_each
 
 GOOD = "- {id: a, input: hi, expected_output: x}\n"
 BAD = "- {id: a, input: 5, expected_output: x}\n"
@@ -98,7 +99,7 @@ def test_pauses_grow_with_what_a_look_takes(monkeypatch: pytest.MonkeyPatch) -> 
     assert pauses == [PAUSE_S, PAUSE_S, 20.0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "words"),
     [
         (["--fix"], "--watch and --fix can't be combined"),

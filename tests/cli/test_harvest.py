@@ -111,7 +111,7 @@ MANY = [
 ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "ids"),
     [
         (("--only", "errored"), ["who-are-you"]),
@@ -287,7 +287,7 @@ def test_usual_patterns_can_be_switched_off(tmp_path: Path) -> None:
     assert case.input[0].text == "I am ola@example.com"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "said_of_it"),
     [
         ('[harvest.patterns]\na = "("', "is not a pattern"),

@@ -10,6 +10,7 @@ import pytest
 from evalcase.importing.names import IMPORTERS
 from evalcase.resolve import foreign
 from tests.cli.command import Result, evalcase
+from tests.for_each import for_each
 
 CSV = b"id,question,answer\n1,What is 2+2?,4\n2,And 3+3?,6\n"
 MAPPED = ("--map", "input=question", "--map", "expected_output=answer")
@@ -115,7 +116,7 @@ def test_a_column_that_no_row_has_is_told_with_a_suggestion(tmp_path: Path) -> N
     assert (result.code, "did you mean `question`?" in result.err) == (2, True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "data", "place"),
     [
         ("a.json", b'{"evals": [', "a.json:1:"),

@@ -10,6 +10,7 @@ import pytest
 
 import evalcase as package
 from tests.cli.command import LIMIT_S, Result, evalcase, shell, unprivileged
+from tests.for_each import for_each
 
 OLD = b"- input_messages: hi\n  expected_messages: x\n"
 NEW = b"- input: hi\n  expected_output: x\n"
@@ -224,7 +225,7 @@ def test_graders_in_json(tmp_path: Path) -> None:
     assert (result.code, data) == (0, (after.replace(b"\n", b"") + b"\n") * 2)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "graders",
     ["- is-json:", "- ? icontains\n    : x", "- {icontains: &i {}}", '- "ic\\u006fntains": x'],
 )
@@ -325,7 +326,7 @@ LEFT: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", LEFT)
+@for_each("name", LEFT)
 def test_what_is_no_plain_rename_stays_and_is_said(tmp_path: Path, name: str) -> None:
     data, said = LEFT[name]
     result, found = migrate(tmp_path, "x.yaml", data)
@@ -589,7 +590,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob(".*")] == []
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o644, 0o755, 0o640, 0o400])
+@for_each("mode", [0o600, 0o644, 0o755, 0o640, 0o400])
 def test_the_mode_stays(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "x.yaml"
     path.write_bytes(OLD)

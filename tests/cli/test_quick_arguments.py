@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import click
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -94,7 +93,7 @@ def spellings(option: CommandOption) -> list[str]:
     return [each for flag in option.flags for each in flag.split("/")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "line"),
     [
         ("check", ""),

@@ -11,6 +11,7 @@ import pytest
 
 from evalcase.cli.terminal import seen_from
 from tests.cli.pseudo_terminal import CTRL_C, PseudoTerminal
+from tests.for_each import for_each
 from tests.run.project import AGENT, Gate, Project, case, cases
 
 LIVE = "━─▸"
@@ -254,7 +255,7 @@ def test_paths_are_as_seen_from_where_the_person_is(project: Project) -> None:
     assert f"record   {project.runs()[0]}" in done.out
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "shown"),
     [
         ("/p/project/runs/1", "runs/1"),

@@ -13,6 +13,7 @@ import pytest
 from evalcase.cli.viewing.serving import has_screen
 from tests.cli.command import LIMIT_S
 from tests.cli.viewing import View, view
+from tests.for_each import for_each
 from tests.report.page.opened import open_page
 from tests.run.project import Gate, Project, case, finish
 
@@ -279,7 +280,7 @@ def test_a_browser_is_opened_at_the_address(project: Project) -> None:
     assert finish(process).code == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("environment", "platform", "has"),
     [({}, "linux", False), ({"DISPLAY": ":0"}, "linux", True), ({}, "darwin", True)],
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from docs.regenerate import ROOT, blocks_of
+from tests.for_each import for_each
 from tests.run.project import Project
 from tests.servers.server import INSTALLED, Server
 
@@ -37,7 +38,7 @@ def test_the_fastapi_service_is_asked_as_it_is_configured(tmp_path: Path, addres
     assert (done.code, done.out.startswith("1 passed")) == (0, True), done
 
 
-@pytest.mark.parametrize("file", SDKS)
+@for_each("file", SDKS)
 def test_code_for_sdks_is_python_with_a_function_that_answers(file: str) -> None:
     code = compile(FILES[file], file, "exec")
     assert "answer" in code.co_names

@@ -166,7 +166,7 @@ def test_yaml_scalars_are_read_as_described() -> None:
             assert ", ".join(map(str, values)) == meaning.partition(": ")[2]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["-\ta", '{"a"\n: b}', "[a, :b]", "[{?a: 1}]", "&a:b c", "%FOO bar\n---\na", r'"\ud83d\ude00"'],
 )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-import pytest
-
 from evalcase.editor.complete import Completion, Names, find_completions
 from evalcase.editor.schema_walk import Schemas
 from evalcase.model.message import ROLES
@@ -60,7 +58,7 @@ def test_a_name_that_is_being_written_is_offered_too() -> None:
     assert offered(f"{CASE}    in|put: x\n")["input"].insert == "input"
 
 
-@pytest.mark.parametrize("text", [
+@for_each("text", [
     f"{CASE}    input:\n      - role: |\n", f"{CASE}    input: {{role: |}}\n",
     f"{CASE}    input: [{{content: a, role: |\n", f"{CASE}    expected_output:\n      role: us|\n",
 ])  # fmt: skip
@@ -86,7 +84,7 @@ def test_graders_inside_of_others() -> None:
     assert {*offered(f"{GRADERS}      - all:\n          - |")} == {*GRADER_NAMES, "type"}
 
 
-@pytest.mark.parametrize("text", [
+@for_each("text", [
     f"{GRADERS}      - type: length\n        |", f"{GRADERS}      - length:\n          |",
     f"{GRADERS}      - {{type: length, |}}", f"{GRADERS}      - {{|, type: length}}",
 ])  # fmt: skip
@@ -105,7 +103,7 @@ def test_fields_of_a_user_and_of_a_turn() -> None:
     assert {"input", "expected_output", "criteria", "rubrics", "graders"} <= {*turn}
 
 
-@pytest.mark.parametrize(("text", "values"), [
+@for_each(("text", "values"), [
     (f"{GRADERS}      - trajectory:\n          order: |", ["exact", "in_order", "any_order"]),
     (f"{CASE}    suite_graders: |", ["true", "false"]),
     (f"{CASE}    threshold: |", ["0.8"]),
@@ -114,7 +112,7 @@ def test_values_that_are_listed(text: str, values: list[str]) -> None:
     assert [*offered(text)] == values
 
 
-@pytest.mark.parametrize("text", [
+@for_each("text", [
     f"{CASE}    target: |", f"{CASE}    targets: [|]", f"{CASE}    targets:\n      - |",
     "target: |\ncases: []", f"{GRADERS}      - judge:\n          target: |",
     f"{CASE}    user:\n      goal: x\n      target: |",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.editor.at_cursor import cursor_in
 from tests.for_each import for_each
 
@@ -102,7 +100,7 @@ IN_JSON = [
 ]
 
 
-@pytest.mark.parametrize(("text", "path", "slot", "token"), IN_JSON)
+@for_each(("text", "path", "slot", "token"), IN_JSON)
 def test_a_place_in_json(text: str, path: tuple[Any, ...], slot: str, token: str) -> None:
     cursor = cursor_in(text, "json")
     assert (cursor.path, cursor.slot, cursor.token.text) == (path, slot, token)

@@ -2,14 +2,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from evalcase.editor.files import role_of
+from tests.for_each import for_each
 
 LINE = "# yaml-language-server: $schema=../evalcase.schema.json\n"
 
 
-@pytest.mark.parametrize(("name", "text", "role"), [
+@for_each(("name", "text", "role"), [
     ("a.eval.yaml", "", ("suite", "yaml")),
     ("a.eval.YML", "", ("suite", "yaml")),
     ("a.eval.json", "", ("suite", "json")),

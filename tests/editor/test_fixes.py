@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from evalcase.editor.fixes import find_mendings, mend_all
 from evalcase.read.edits import apply_edits
 from tests.editor.test_reading import read
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize(("text", "title", "after"), [
+@for_each(("text", "title", "after"), [
     ("- inptu: x\n  expected_output: x\n", "Write `input` for `inptu`",
      "- input: x\n  expected_output: x\n"),
     ("- input: 5\n  expected_output: x\n", 'Write `"5"` for `5`',

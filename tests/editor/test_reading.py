@@ -11,6 +11,7 @@ from evalcase.editor.outline import list_cases, show_case
 from evalcase.editor.reading import Reading, read_version
 from evalcase.editor.surroundings import KnownWhileWanted, StaleError, config_around
 from evalcase.pipeline import check_text
+from tests.for_each import for_each
 
 SUITE = """\
 name: s
@@ -54,7 +55,7 @@ def test_cases_are_listed_with_their_places_whatever_else_is_wrong(tmp_path: Pat
     assert [each.span[:2] for each in found] == [(4, 5), (7, 5), (8, 5)]
 
 
-@pytest.mark.parametrize(("name", "text", "places"), [
+@for_each(("name", "text", "places"), [
     ("a.eval.json", '{"tests": [{"id": "a", "input": "x"}]}', [(1, 19)]),
     ("a.eval.yaml", "input: x\nid: a\n", [(2, 5)]),
     ("a.eval.yaml", "- &a {id: a, input: x}\n- {<<: *a, id: b}\n", [(1, 11), (2, 16)]),

@@ -13,6 +13,7 @@ import pytest
 
 from docs.regenerate import ROOT, blocks_of
 from tests.cli.command import LIMIT_S, evalcase
+from tests.for_each import for_each
 from tests.servers.server import INSTALLED
 
 FOLDER = ROOT / "editors" / "vscode"
@@ -79,7 +80,7 @@ def matchers() -> list[dict[str, Any]]:
     return [*package()["contributes"]["problemMatchers"], *own]
 
 
-@pytest.mark.parametrize("number", range(3))
+@for_each("number", range(3))
 def test_the_matchers_match_what_check_writes(tmp_path: Path, number: int) -> None:
     (tmp_path / "a b.eval.yaml").write_text("- id: a\n  input_messages: x\n- {id: b, input: 5}\n")
     pattern = matchers()[number]["pattern"]

@@ -205,7 +205,7 @@ def test_nothing_in_common() -> None:
 # What is asked for
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "complaint"),
     [
         ({"stop": "likely"}, "there is neither"),

@@ -179,7 +179,7 @@ def test_a_grade_may_be_waited_for() -> None:
     assert grade(named(later))[0] == "passed"
 
 
-@pytest.mark.parametrize("name", ["raises", "exits", "stops", "cancels"])
+@for_each("name", ["raises", "exits", "stops", "cancels"])
 def test_fault_11_a_crash_of_a_grader_is_errored_and_never_a_score(name: str) -> None:
     verdict, grades = grade(named(PASSED), python(name), named(FAILED))
     assert verdict == "errored"
@@ -233,7 +233,7 @@ def spoilt(**values: Any) -> Score:
     return score
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("outcome", "said"),
     [
         (3, "returned a int, which is not a Score"),
@@ -428,7 +428,7 @@ class Nears(Asks):
     kind: ClassVar[GraderKind] = GraderKind("near", "Is near.", compares_expected=True)
 
 
-@pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
+@for_each("value", [0.0, 0.5, 1.0])
 def test_a_score_that_stands_is_not_turned_round(value: float) -> None:
     _, (grade_,) = grade(named(Score(value, "nothing there", stands=True), negated=True))
     assert (grade_.score, grade_.passed) == (value, False)

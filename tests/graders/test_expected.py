@@ -26,7 +26,7 @@ PAY = {"tool": "pay", "input": {"amount": 129}}
 # Text: equal after trimming outer white space and unifying line ends, nothing else.
 
 
-@pytest.mark.parametrize("got", ["a\nb", "  a\nb\n", "a\r\nb", "a\rb", "\ta\nb \r\n\r\n"])
+@for_each("got", ["a\nb", "  a\nb\n", "a\r\nb", "a\rb", "\ta\nb \r\n\r\n"])
 def test_text_is_equal_after_trimming_outer_white_space_and_unifying_line_ends(got: str) -> None:
     grade = compare("a\nb\n", got)
     assert (grade.score, grade.passed, grade.reason) == (1.0, True, "the text is equal")
@@ -72,7 +72,7 @@ def test_the_reason_shows_what_differed_and_where(expected: str, got: str, reaso
     assert compare(expected, got).reason == reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expected", "got", "where", "note"),
     [
         ("4", "5", None, None),
@@ -130,7 +130,7 @@ def test_large_texts_take_no_more_than_linear_time() -> None:
 # A JSON value: the answer is parsed as JSON (a fenced block is unwrapped) and compared deeply.
 
 
-@pytest.mark.parametrize(
+@for_each(
     "got",
     [
         '{"a": 1, "b": [true, null]}',
@@ -147,14 +147,12 @@ def test_the_answer_is_parsed_as_json_and_a_fenced_block_is_unwrapped(got: Any) 
     assert (grade.passed, grade.reason) == (True, "the JSON value is equal")
 
 
-@pytest.mark.parametrize(
-    ("expected", "got"), [(1, "1.0"), (1.0, 1), ({"a": [2]}, '{"a": [2.0]}'), (0, "-0.0")]
-)
+@for_each(("expected", "got"), [(1, "1.0"), (1.0, 1), ({"a": [2]}, '{"a": [2.0]}'), (0, "-0.0")])
 def test_1_equals_1_0(expected: Any, got: Any) -> None:
     assert compare(expected, got).passed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expected", "got"),
     [(True, "1"), (1, "true"), (False, 0), ([0], [False]), ([None], [0]), (2**53 + 1, 2.0**53)],
 )
@@ -167,7 +165,7 @@ def test_extra_keys_are_a_difference() -> None:
     assert (grade.score, grade.reason) == (0.0, '$.a.c: not expected, got "x"')
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expected", "got", "reason"),
     [
         ({"labels": ["a", "urgent"]}, {"labels": ["a", "late"]},

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from evalcase import Answer
 from evalcase.graders.compare.failed_calls import failed_calls
 from evalcase.model.message import Message
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize("id", ["c1", 7, ["c", 1], {"c": 1}])
+@for_each("id", ["c1", 7, ["c", 1], {"c": 1}])
 def test_a_call_is_found_by_an_id_of_any_kind(id: Any) -> None:
     call = {"id": id, "tool": "search", "input": {}}
     answer = Answer((

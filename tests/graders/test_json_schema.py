@@ -14,6 +14,7 @@ from evalcase import Case
 from evalcase.errors import ConfigError
 from evalcase.model.target import Surroundings
 from evalcase.plugins.grader_making import make_grader
+from tests.for_each import for_each
 
 
 def surroundings(root: Path) -> Surroundings:
@@ -35,7 +36,7 @@ def test_a_file_is_read_from_the_root_of_the_project(tmp_path: Path) -> None:
     assert [result.verdict for result in verdicts] == ["passed", "failed"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("file", "content", "message"),
     [
         ("none.json", None, "none.json: No such file or directory"),

@@ -150,7 +150,7 @@ def test_an_empty_answer_fails_and_nobody_is_asked() -> None:
     assert not judged(judge, answer_of(""), **turned).passed
 
 
-@pytest.mark.parametrize("part", [None, "", " "])
+@for_each("part", [None, "", " "])
 def test_a_part_that_is_empty_fails_and_nobody_is_asked(part: str | None) -> None:
     judge = Judge()
     message = {
@@ -227,7 +227,7 @@ def claims(*verdicts: str) -> Answer:
 BROKEN = reply(finish="length")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("replies", "score"),
     [
         ([claims("supported", "supported")], 1.0),
@@ -259,7 +259,7 @@ def test_no_claims_or_unclear_ones_are_errored(verdicts: tuple[str, ...]) -> Non
     assert grade.failure.kind == "judge-unsure"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("verdicts", "score"),
     [(("met", "met"), 1.0), (("not_met", "met"), 0.5), (("met", "not_met", "met"), 5 / 6),
      (("not_met",), 0.0)],
@@ -318,7 +318,7 @@ def test_how_a_service_spells_its_reasons_does_not_matter(reason: str) -> None:
     assert grade.failure.kind == "judge-truncated"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "compares"),
     [
         ({"value": "Says the same as the reference."}, True),
@@ -344,14 +344,14 @@ def test_the_same_judge_is_not_in_a_panel_twice() -> None:
         make_grader({"type": "judge", "value": "x", "panel": ["a", "b", "a"]})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "token", ["<bos>", "<eos>", "<|turn>", "<turn|>", "<extra_id_0>", "<end_of_turn>", "<pad>"]
 )
 def test_control_tokens_of_all_sorts_are_broken(token: str) -> None:
     assert neutralise_tokens(f"a {token} b") == (f"a <{BREAK}{token[1:]} b", 1)
 
 
-@pytest.mark.parametrize("text", ["a < b | c > d", "<turn>", "List<T|U>", "<b>bold</b>", "x<|y"])
+@for_each("text", ["a < b | c > d", "<turn>", "List<T|U>", "<b>bold</b>", "x<|y"])
 def test_what_is_no_control_token_stays(text: str) -> None:
     assert neutralise_tokens(text) == (text, 0)
 

@@ -55,7 +55,7 @@ def test_a_function_gets_what_its_parameters_name() -> None:
     assert (seen["odd"], seen["more"]) == (3, {})
 
 
-@pytest.mark.parametrize("name", ["is_short", "is_short_async", "gives_coroutine", "longer"])
+@for_each("name", ["is_short", "is_short_async", "gives_coroutine", "longer"])
 def test_functions_may_be_plain_async_or_objects(name: str) -> None:
     assert call(name).passed
 
@@ -66,7 +66,7 @@ def test_a_function_may_return_a_boolean() -> None:
     assert (no.score, no.passed, no.reason) == (0.0, False, "the function returned False")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("number", "threshold", "passed"),
     [
         (1, 1.0, True),
@@ -89,7 +89,7 @@ def test_a_function_may_return_a_score_and_a_reason() -> None:
     assert returning((True, "fine")).passed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mapping", "threshold", "passed"),
     [
         ({"score": 0.2, "passed": True}, 0.9, False),
@@ -106,7 +106,7 @@ def test_a_threshold_that_is_given_counts_beside_what_the_function_says(
         assert grade.reason == "score 0.2, needs 0.9"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mapping", "score", "passed"),
     [
         ({"score": 0.5}, 0.5, False),
@@ -163,7 +163,7 @@ def test_anything_else_is_an_error_and_never_a_score(value: Any, said: str) -> N
     assert "return True or False, a number from 0 to 1" in grade.failure.message
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "said"),
     [
         ("no.such.module:grade", "there is no module `no`;"),
@@ -178,7 +178,7 @@ def test_what_cannot_be_called_is_found_before_anything_runs(value: str, said: s
         PythonGrader(value).load(NO_SURROUNDINGS)
 
 
-@pytest.mark.parametrize("value", ["", "module", ":grade", "module:", "a b:c", 3])
+@for_each("value", ["", "module", ":grade", "module:", "a b:c", 3])
 def test_a_python_grader_names_a_module_and_a_function(value: Any) -> None:
     (fault,) = faults_of(PythonGrader, {"value": value}, "a python grader")
     assert "module:function" in f"{fault.message} {fault.hint}".lower()

@@ -136,7 +136,7 @@ def test_a_pattern_is_translated(pattern: str, same: str) -> None:
     assert translate_pattern(pattern) == same
 
 
-@pytest.mark.parametrize("pattern", ["[]", "[^]", r"\p{L}", r"\cJ", r"\u{1F600}", r"\xZ"])
+@for_each("pattern", ["[]", "[^]", r"\p{L}", r"\cJ", r"\u{1F600}", r"\xZ"])
 def test_a_pattern_that_means_something_else_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="means something else"):
         translate_pattern(pattern)
@@ -151,7 +151,7 @@ def test_what_is_expected_is_compared_beside_a_judge_of_all_tests(tmp_path: Path
     assert yaml.safe_load(imported.text)["cases"][0]["graders"] == [{"equals": "4"}]
 
 
-@pytest.mark.parametrize("name", ["file:///etc/passwd", "file://../secret.txt", "file://link.txt"])
+@for_each("name", ["file:///etc/passwd", "file://../secret.txt", "file://link.txt"])
 def test_no_file_outside_the_folder_is_read(tmp_path: Path, name: str) -> None:
     (tmp_path / "secret.txt").write_text("root:x:0:0")
     folder = tmp_path / "project"
@@ -210,7 +210,7 @@ def test_files_that_refer_to_each_other_without_end_are_refused(tmp_path: Path) 
     assert "files are referred to over 10,000 times" in said
 
 
-@pytest.mark.parametrize("name", ["file:///**/*.txt", "file://../**", "file://**/x/../../../*"])
+@for_each("name", ["file:///**/*.txt", "file://../**", "file://**/x/../../../*"])
 def test_no_folder_outside_is_searched(tmp_path: Path, name: str) -> None:
     imported = import_config(tmp_path, {"prompts": [name, "a"], "tests": [{"vars": {}}]})
     assert [problem.message for problem in imported.problems] == [
@@ -243,7 +243,7 @@ def test_what_is_no_text_number_or_mapping_is_told(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cell", "made"),
     [
         ("contains:hello", [{"contains": "hello"}]),

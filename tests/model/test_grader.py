@@ -12,6 +12,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.grader import Context, Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
+from tests.for_each import for_each
 from tests.graders.expectation import answer_of, context_of
 
 SAID = {"role": "user", "content": [{"type": "text", "text": "Hi"}]}
@@ -37,7 +38,7 @@ def test_mappings_are_messages_too() -> None:
     assert given == [SAID, SAID]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("messages", "said"),
     [
         ("Hi", "`ask` takes a list of messages, and str is none"),

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pytest
 from jsonschema import Draft202012Validator
 
 from evalcase.model.conflict import conflict
@@ -43,7 +42,7 @@ def test_faults_of_a_record_have_their_paths_and_whole_names() -> None:
     ]
 
 
-@pytest.mark.parametrize("value", [{"input": 1}, {"input": 0, "cached": 0.5}, {}, {"x": 1}, 3])
+@for_each("value", [{"input": 1}, {"input": 0, "cached": 0.5}, {}, {"x": 1}, 3])
 def test_the_schema_of_a_record_agrees_with_its_faults(value: JSON) -> None:
     schema = Record(Price, "a mapping of prices").schema()
     assert Draft202012Validator(schema).is_valid(value) == (not said(value))

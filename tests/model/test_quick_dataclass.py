@@ -14,6 +14,7 @@ import pytest
 from evalcase import Answer, Usage, with_options
 from evalcase.model import quick_dataclass as quick
 from evalcase.model.target import TargetOptions
+from tests.for_each import for_each
 
 Make = Callable[..., Any]
 
@@ -241,9 +242,7 @@ def test_the_functions_of_the_standard_library_know_them() -> None:
     assert names["seen"].metadata == {"about": "who"}
 
 
-@pytest.mark.parametrize(
-    "move", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
-)
+@for_each("move", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 def test_they_are_copied_and_pickled(move: Callable[[Any], Any]) -> None:
     usage = Usage(3, 4)
     assert move(usage) == usage

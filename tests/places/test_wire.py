@@ -24,8 +24,8 @@ from evalcase.text.secrets import Scrubber
 from tests.for_each import for_each
 
 
-@pytest.mark.parametrize("secrets", [{}, {"KEY": "a-secret-of-some-length"}])
-@pytest.mark.parametrize("error", [None, TargetError("429", overloaded=True, retry_after_s=2.0)])
+@for_each("secrets", [{}, {"KEY": "a-secret-of-some-length"}])
+@for_each("error", [None, TargetError("429", overloaded=True, retry_after_s=2.0)])
 def test_what_a_service_says_to_be_left_reaches_the_run(
     error: TargetError | None, secrets: dict[str, str]
 ) -> None:

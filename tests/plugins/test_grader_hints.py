@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 import evalcase
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("grader", "hint"),
     [
         ("exact_match: hi", "write {equals: …}, or `expected`, which compares with"),

@@ -6,7 +6,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import pytest
 from jsonschema import Draft202012Validator
 
 from evalcase.model.option import options_of
@@ -51,7 +50,7 @@ def test_accepts_what_is_right(path: Path) -> None:
     validator().validate(settings(path))
 
 
-@pytest.mark.parametrize("name", WRONG)
+@for_each("name", WRONG)
 def test_refuses_what_is_wrong(name: str) -> None:
     (path,) = (ROOT / "tests/corpus/wrong" / name).glob("*.toml")
     assert not validator().is_valid(settings(path))
@@ -68,7 +67,7 @@ def test_a_target_without_a_kind_lacks_nothing_else() -> None:
     assert error.message == "'kind' is a required property"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "is_right"),
     [
         ({"command": "x"}, False),

@@ -67,7 +67,7 @@ def test_every_kind_has_a_short_spelling(name: str, kind: str) -> None:
     assert type(make(name)).__name__ == kind
 
 
-@pytest.mark.parametrize("kind", [kind for kind in list_names("targets") if kind != "echo"])
+@for_each("kind", [kind for kind in list_names("targets") if kind != "echo"])
 def test_a_kind_without_its_value_is_no_target(kind: str) -> None:
     for name in (kind, f"{kind}:"):
         value = find_target_kind(kind).value or ""
@@ -122,7 +122,7 @@ def test_names_of_other_tools_lead_to_ours(kind: str, written: str, meant: str) 
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "said"),
     [
         ({"day": date(2026, 1, 1)}, "date is not a JSON value"),
@@ -184,7 +184,7 @@ def test_names_of_keys_come_from_traits_and_configuration() -> None:
 # What a suite may not say, and what may not be run.
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     ["http:http://x", "https://x/y", "openai:m@https://x/v1", "anthropic:m@http://x", "http:x"],
 )
@@ -194,7 +194,7 @@ def test_a_suite_can_not_name_an_address(name: str) -> None:
         assert make(name) is not None
 
 
-@pytest.mark.parametrize("name", ["openai:m", "anthropic:m-2024", "command:curl http://x", "echo"])
+@for_each("name", ["openai:m", "anthropic:m-2024", "command:curl http://x", "echo"])
 def test_a_suite_can_name_what_has_no_address(name: str) -> None:
     assert make(name, of_suite=True) is not None
 
@@ -236,8 +236,8 @@ def test_making_a_target_looks_at_nothing(name: str, monkeypatch: pytest.MonkeyP
 # Addresses after a model.
 
 
-@pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.parametrize(
+@for_each("kind", MODELS)
+@for_each(
     ("place", "meant"),
     [
         ("127.0.0.1:8911/v1", "http://127.0.0.1:8911/v1"),
@@ -263,8 +263,8 @@ def test_an_address_without_a_scheme_is_an_error(kind: str, place: str, meant: s
     )
 
 
-@pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.parametrize("place", ["api.example.com", "q4_k_m.gguf"])
+@for_each("kind", MODELS)
+@for_each("place", ["api.example.com", "q4_k_m.gguf"])
 def test_what_may_be_a_domain_or_the_name_of_a_file_is_an_error_with_both_ways(
     kind: str, place: str
 ) -> None:

@@ -69,7 +69,7 @@ def test_it_is_found_from_a_folder_below(tmp_path: Path) -> None:
     assert (config.target, config.root) == ("echo", str(tmp_path))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "place", "said"),
     [
         ("tagret = 'x'", "1:1", "the configuration has no option `tagret`"),
@@ -173,8 +173,8 @@ def test_where_runs_are_kept_is_seen_from_the_project(tmp_path: Path) -> None:
     assert runs_folder(None, Config("/p")) == "/p/.evalcase/runs"
 
 
-@pytest.mark.parametrize("name", ["evalcase.toml", "pyproject.toml"])
-@pytest.mark.parametrize(
+@for_each("name", ["evalcase.toml", "pyproject.toml"])
+@for_each(
     ("to", "said"),
     [
         ("nowhere.toml", "there is no such file"),

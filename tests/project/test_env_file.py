@@ -6,6 +6,7 @@ import pytest
 
 from evalcase.errors import ConfigError
 from evalcase.project.env_file import read_env_file, set_missing
+from tests.for_each import for_each
 
 
 def read(folder: Path, text: str | bytes) -> dict[str, str]:
@@ -14,7 +15,7 @@ def read(folder: Path, text: str | bytes) -> dict[str, str]:
     return read_env_file(str(path))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         ("NAME=value", "value"),
@@ -45,7 +46,7 @@ def test_several_in_order_after_a_byte_order_mark(tmp_path: Path) -> None:
     assert read(tmp_path, b"\xef\xbb\xbfA=1\nB='2\n'\n#\nC=3") == {"A": "1", "B": "2\n", "C": "3"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "fault"),
     [
         ("A=1\nsecret", r":2: this is not NAME=value$"),

@@ -45,7 +45,8 @@ cases:
 @pytest.fixture
 def evals(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")  # a second, wherever it starts
+    # A second to import, wherever it starts.
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest -p no:anyio")
     # That of another test may have been imported.
     monkeypatch.delitem(sys.modules, "agent", raising=False)
     # It would matter if the machine failed, and takes longer than much else.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.model.finding import Finding
 from evalcase.read.csv import read_table
+from tests.for_each import for_each
 
 
 def values(text: str) -> list[object]:
@@ -39,7 +39,7 @@ def test_a_quote_inside_of_a_plain_cell_is_a_quote() -> None:
     assert values('q,a\n5" disk,d\n') == [{"q": '5" disk', "a": "d"}]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@for_each("end", ["\n", "\r\n", "\r"])
 def test_lines_end_in_any_of_three_ways(end: str) -> None:
     text = end.join(["q,a", "1,x", "", "2,y"])
     assert values(text) == [{"q": "1", "a": "x"}, {"q": "2", "a": "y"}]
@@ -50,7 +50,7 @@ def test_an_empty_cell_is_nothing_and_a_short_row_has_empty_cells() -> None:
     assert values('q,a,b\n1,,""\n2\n') == [{"q": "1"}, {"q": "2"}]
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@for_each("delimiter", [",", ";", "\t"])
 def test_the_first_line_says_what_stands_between_cells(delimiter: str) -> None:
     assert values(f"q{delimiter}a\n1{delimiter}x") == [{"q": "1", "a": "x"}]
 

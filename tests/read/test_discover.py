@@ -138,7 +138,7 @@ def test_names_that_are_no_utf_8(tmp_path: Path) -> None:
     assert found(tmp_path, "") == [name]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "format"),
     [
         ("a.yaml", "yaml"),
@@ -154,9 +154,7 @@ def test_the_ending_says_the_format(path: str, format: str) -> None:
     assert format_of(path) == format
 
 
-@pytest.mark.parametrize(
-    "path", ["a.txt", "a", "a.yaml.bak", "a.jsonlines", ".yaml", "a.", "a/b.yaml/c"]
-)
+@for_each("path", ["a.txt", "a", "a.yaml.bak", "a.jsonlines", ".yaml", "a.", "a/b.yaml/c"])
 def test_other_endings_are_a_problem_with_a_hint(path: str) -> None:
     problem = format_of(path)
     assert isinstance(problem, Problem)

@@ -15,6 +15,7 @@ import evalcase
 from evalcase.read import jsonl, source
 from tests.cli.command import check, check_limited, shell
 from tests.cli.command import evalcase as run
+from tests.for_each import for_each
 from tests.read.hostile import CASE, RECURSIVE, TOO_DEEP, _only_error, data_of, fault, look, write
 
 
@@ -161,7 +162,7 @@ def test_recursive_aliases(tmp_path: Path) -> None:
         assert found[f"{name}.yaml"] == ("recursive-alias", line, column), name
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line", "column"),
     [
         ("*a", 1, 1),
@@ -185,7 +186,7 @@ def test_an_anchor_can_be_given_anew(tmp_path: Path) -> None:
     assert data_of(tmp_path, "x.yaml", text) == [1, 1, [2, 3, 3], 3]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         ("!!str 12", "12"),
@@ -211,7 +212,7 @@ def test_core_tags_are_accepted(tmp_path: Path, text: str, value: Any) -> None:
     assert type(found) is type(value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "!!python/object:os.system x",
@@ -244,7 +245,7 @@ def test_a_tag_on_a_key_and_an_unknown_handle(tmp_path: Path) -> None:
     assert fault(tmp_path, "x.yaml", CASE + "!e!x 1") == ("syntax", 5, 8)
 
 
-@pytest.mark.parametrize("text", ["!!float 1" + "0" * 400, "!!float 1e999", "!!float .inf"])
+@for_each("text", ["!!float 1" + "0" * 400, "!!float 1e999", "!!float .inf"])
 def test_a_tagged_number_that_is_too_large(tmp_path: Path, text: str) -> None:
     assert fault(tmp_path, "x.yaml", CASE + text) == ("not-json-value", 5, 8)
 

@@ -20,6 +20,7 @@ from evalcase.model.problem import Span
 from fuzz.invariants import check_span
 from tests.cli.command import check, unprivileged
 from tests.cli.command import evalcase as run
+from tests.for_each import for_each
 from tests.read.hostile import (
     BAD_BYTES,
     CASE,
@@ -35,7 +36,7 @@ from tests.read.hostile import (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line"),
     [
         ("- input: a\n---\n- input: b\n", 2),
@@ -59,7 +60,7 @@ def test_a_yaml_directive_changes_nothing(tmp_path: Path, directive: str) -> Non
     assert data_of(tmp_path, "x.yaml", f"{directive}\n---\n{CASE}yes\n...\n") == "yes"
 
 
-@pytest.mark.parametrize("directive", ["%YAML 2.0", "%YAML", "%YAML 1.2 1.2", "%FOO bar", "%"])
+@for_each("directive", ["%YAML 2.0", "%YAML", "%YAML 1.2 1.2", "%FOO bar", "%"])
 def test_other_directives_are_errors(tmp_path: Path, directive: str) -> None:
     code, line, _ = fault(tmp_path, "x.yaml", f"{directive}\n---\n{CASE}yes")
     assert (code, line) == ("syntax", 1)
@@ -72,7 +73,7 @@ def test_a_tag_directive_makes_no_new_tags(tmp_path: Path) -> None:
     assert fault(tmp_path, "x.yaml", bad) == ("bad-tag", 7, 8)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("style", "value"),
     [
         ("|\n      x", "x"),
@@ -94,9 +95,7 @@ def test_a_block_scalar_at_the_end_without_a_line_end(
     assert data_of(tmp_path, "x.yaml", CASE + style) == value
 
 
-@pytest.mark.parametrize(
-    "text", ["a: [", "a: {", "a: [ ", "- - ", 'a: "', "a: 'x\n ", "? ", "a: &"]
-)
+@for_each("text", ["a: [", "a: {", "a: [ ", "- - ", 'a: "', "a: 'x\n ", "? ", "a: &"])
 def test_a_file_that_ends_too_soon_has_its_error_inside(tmp_path: Path, text: str) -> None:
     # The helper looks whether the place lies inside the text.
     path = write(tmp_path, "x.yaml", text)
@@ -229,7 +228,7 @@ def test_a_folder_that_may_not_be_read_is_not_passed_over(tmp_path: Path) -> Non
     assert "evals" in result.out
 
 
-@pytest.mark.parametrize("name", ["a\0b.yaml", "x" * 5_000 + ".yaml", "x/" * 3_000 + "a.yaml"])
+@for_each("name", ["a\0b.yaml", "x" * 5_000 + ".yaml", "x/" * 3_000 + "a.yaml"])
 def test_paths_that_can_be_no_file(name: str) -> None:
     with pytest.raises(SuiteError) as raised:
         evalcase.load(name)

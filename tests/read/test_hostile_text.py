@@ -15,6 +15,7 @@ import pytest
 import evalcase
 from evalcase.errors import SuiteError
 from tests.cli.command import check, evalcase_process
+from tests.for_each import for_each
 from tests.read.hostile import (
     BAD_BYTES,
     CASE,
@@ -99,8 +100,8 @@ def test_an_escaped_lone_surrogate_in_yaml_is_named_where_it_stands(tmp_path: Pa
     assert fault(tmp_path, "x.yaml", 'input: "abc\\U0000D800"') == ("not-json-value", 1, 12)
 
 
-@pytest.mark.parametrize("format", ["yaml", "json", "jsonl"])
-@pytest.mark.parametrize("code", [0xD800, 0xDC80, 0xDFFF])
+@for_each("format", ["yaml", "json", "jsonl"])
+@for_each("code", [0xD800, 0xDC80, 0xDFFF])
 def test_lone_surrogates_in_a_str(format: Any, code: int) -> None:
     surrogate = chr(code)
     for text, column in [
@@ -142,8 +143,8 @@ def test_a_backslash_before_what_looks_like_a_surrogate(tmp_path: Path) -> None:
     assert data_of(tmp_path, "x.yaml", CASE + r'"\\ud800"') == r"\ud800"
 
 
-@pytest.mark.parametrize("name", ["x.yaml", "x.json", "x.jsonl"])
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32-le"])
+@for_each("name", ["x.yaml", "x.json", "x.jsonl"])
+@for_each("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32-le"])
 def test_other_unicode_encodings(tmp_path: Path, name: str, encoding: str) -> None:
     text = '{"input": "hi", "expected_output": "x"}'
     problems = look(write(tmp_path, name, text.encode(encoding)))
@@ -156,7 +157,7 @@ def test_other_unicode_encodings(tmp_path: Path, name: str, encoding: str) -> No
         assert "UTF-16" in problem["message"]
 
 
-@pytest.mark.parametrize("name", ["x.yaml", "x.json", "x.jsonl"])
+@for_each("name", ["x.yaml", "x.json", "x.jsonl"])
 def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path, name: str) -> None:
     text = '\ufeff{"input": "hi", "expected_output": "x", "metadata": {"v": "y"}}'
     assert data_of(tmp_path, name, text) == "y"
@@ -178,9 +179,7 @@ def test_files_with_nothing_in_them(tmp_path: Path, name: str, code: str, text: 
     assert problems[0]["line"] is not None
 
 
-@pytest.mark.parametrize(
-    "text", ["# only\n# comments", "---", "--- # x\n", "---\n...\n", "# x\n---\n"]
-)
+@for_each("text", ["# only\n# comments", "---", "--- # x\n", "---\n...\n", "# x\n---\n"])
 def test_yaml_files_with_only_comments_or_markers(tmp_path: Path, text: str) -> None:
     assert fault(tmp_path, "x.yaml", text)[0] == "no-cases"
 

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from evalcase.read.document import Document, parse_document
 from tests.for_each import for_each
 
@@ -100,7 +98,7 @@ def test_syntax_errors_have_their_place(
         assert hint in (fault.hint or "")
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@for_each("end", ["\n", "\r\n", "\r"])
 def test_lines_end_as_they_do_elsewhere(end: str) -> None:
     assert faults_of(f"[{end}1,{end}{end} x]") == [("syntax", 4, 2)]
 
@@ -127,7 +125,7 @@ def test_a_duplicate_key_does_not_hide_what_stands_in_its_value() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "column"),
     [
         ("[1, NaN]", 5),
@@ -148,8 +146,6 @@ def test_the_reader_forgets_the_faults_of_the_text_before() -> None:
     assert value_of('{"a": 1}') == {"a": 1}
 
 
-@pytest.mark.parametrize(
-    "text", ['"\\ud83d\\ude00"', '"😀"', '"\\\\ud800"', '"ud800 \\\\\\\\ud800"']
-)
+@for_each("text", ['"\\ud83d\\ude00"', '"😀"', '"\\\\ud800"', '"ud800 \\\\\\\\ud800"'])
 def test_text_that_only_looks_like_half_a_character(text: str) -> None:
     assert isinstance(value_of(text), str)

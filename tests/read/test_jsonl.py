@@ -12,6 +12,7 @@ from evalcase.model.problem import Problem
 from evalcase.read import jsonl
 from evalcase.read.jsonl import read_lines
 from evalcase.suites.load import load_file, load_text
+from tests.for_each import for_each
 
 GOOD = '{"id": "%s", "input": "hi", "expected_output": "x"}'
 
@@ -179,7 +180,7 @@ def test_suite_fields_beside_a_file(tmp_path: Path) -> None:
     assert suite.cases[0].tags == ("t",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "code", "line"),
     [
         ("nmae: x", "unknown-field", 1),
@@ -215,7 +216,7 @@ def test_two_files_of_suite_fields_are_one_too_many(tmp_path: Path) -> None:
     assert [problem.code for problem in problems] == ["conflicting-fields"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         '[{"input": "q"},\n{"input": "r"}]\n',

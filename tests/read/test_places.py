@@ -3,8 +3,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
 from evalcase.model.finding import At, Finding, KeyPath
 from evalcase.model.problem import Span
 from evalcase.read.document import Document, parse_document
@@ -112,7 +110,7 @@ def test_the_whole_document() -> None:
     assert at("'x'", ()) == "'x'"
 
 
-@pytest.mark.parametrize("text", ["", "# only\n", "---", "---\n", "\n\n"])
+@for_each("text", ["", "# only\n", "---", "---\n", "\n\n"])
 def test_an_empty_document_has_a_place(text: str) -> None:
     document = parse_document(text, "yaml", "x")
     (problem,) = document.place([Finding("no-cases", (), "x")])

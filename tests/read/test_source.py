@@ -14,6 +14,7 @@ from evalcase.read.source import (
     read_source,
     tell_undecodable,
 )
+from tests.for_each import for_each
 
 
 def problem_of(path: Path | str) -> Problem:
@@ -84,7 +85,7 @@ def test_the_folder_of_a_suite() -> None:
     assert folder_of("<text>") == "."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "line", "column", "byte"),
     [
         (b"\xff", 1, 1, "0xff"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from evalcase.read.document import Format
 from tests.for_each import for_each
 from tests.spec.found import only_problem, problems_of
@@ -26,7 +24,7 @@ def test_a_number_that_keeps_its_spelling_is_not(written: str) -> None:
     assert problems_of(f"input: q\nthreshold: 0.80\nexpected_output: {written}\n") == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "fields",
     ["expected_output: {price: 10.50}", "expected_output: [3.10, 4]", "metadata: {python: 3.10}",
      "threshold: 0.80", "timeout_s: 1e1", "expected_output: {role: assistant, content: {v: 1.0}}"],
@@ -35,7 +33,7 @@ def test_a_number_that_is_only_a_part_is_not(fields: str) -> None:
     assert problems_of(f"input: q\n{fields}\n") == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expected", "column"),
     [("{role: assistant, content: 3.10}", 45), ("[{role: assistant, content: 3.10}]", 46),
      ("&a 3.10", 18)],
@@ -46,8 +44,8 @@ def test_the_content_of_a_message_is_all_there_is(expected: str, column: int) ->
     assert problem.hint == 'write it in quotes: "3.10"'
 
 
-@pytest.mark.parametrize("format", ["json", "jsonl"])
-@pytest.mark.parametrize(
+@for_each("format", ["json", "jsonl"])
+@for_each(
     ("written", "told"),
     [("3.10", True), ("12345678901234567890.0", True), ("0.1000000000000000055", True),
      ("1e5", False), ("1E-7", False), ("1e21", False), ("3.0", False), ("100", False)],

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from datetime import date, datetime, time
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -254,7 +253,7 @@ def test_a_fault_of_the_text_has_a_place(text: str, line: int, column: int, said
     assert " (at " not in problem.message
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line", "column", "said", "first"),
     [
         ("a = 1\nb.c = [\n1]\n'a' = 2\n", 4, 1, "the key `a`", 1),

@@ -3,8 +3,6 @@ from __future__ import annotations
 from math import copysign
 from typing import Any
 
-import pytest
-
 from evalcase.read.document import Document, parse_document
 from tests.for_each import for_each
 
@@ -223,9 +221,7 @@ def test_a_question_mark_at_the_start_of_a_flow_key() -> None:
             assert column in (text.index("?") + 1, text.index("foo") + 1)
 
 
-@pytest.mark.parametrize(
-    ("text", "column"), [("&an:chor x", 1), ("a: &an:chor x", 4), ("[1, &a:b [2]]", 5)]
-)
+@for_each(("text", "column"), [("&an:chor x", 1), ("a: &an:chor x", 4), ("[1, &a:b [2]]", 5)])
 def test_a_colon_in_the_name_of_an_anchor(text: str, column: int) -> None:
     assert faults_of(text) == [("syntax", 1, column)]
 
@@ -330,7 +326,7 @@ def test_keys_that_only_look_alike_are_not_duplicates() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "place", "value"),
     [
         ("{[a]: b, c: d}", (1, 2), {"c": "d"}),
@@ -378,7 +374,7 @@ def test_merges(name: str) -> None:
     assert list(found) == list(value)
 
 
-@pytest.mark.parametrize("source", ["1", "text", "null", "[1]", "[{a: 1}, 2]", "[[{a: 1}]]", ""])
+@for_each("source", ["1", "text", "null", "[1]", "[{a: 1}, 2]", "[[{a: 1}]]", ""])
 def test_a_merge_of_what_is_no_mapping(source: str) -> None:
     assert faults_of(f"y: {{<<: {source}, c: 2}}") == [("bad-merge", 1, 5)]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.for_each import for_each
 from tests.spec.found import only_problem, places, problems_of
 
@@ -85,7 +83,7 @@ def test_a_hash_in_a_text_or_a_comment_is_left_alone(text: str) -> None:
     assert problems_of(text) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "code", "span"),
     [
         ("input: What is C #?\n", "cut-text", (1, 18, 1, 20)),

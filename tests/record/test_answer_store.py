@@ -16,6 +16,7 @@ from evalcase.run.gate import Asked
 from evalcase.run.limits import Limits
 from evalcase.testing import ScriptedTarget
 from evalcase.text.secrets import Scrubber
+from tests.for_each import for_each
 from tests.run.project import Project, case
 from tests.run.test_gate import Patient, gate_of
 from tests.targets.questions import question
@@ -102,7 +103,7 @@ def test_an_error_is_not_kept(tmp_path: Path) -> None:
     assert not answer.cached
 
 
-@pytest.mark.parametrize("damage", [b"", b"{}", b"\xff\xfe", b'{"type":"answer"}\n', None])
+@for_each("damage", [b"", b"{}", b"\xff\xfe", b'{"type":"answer"}\n', None])
 def test_a_file_that_makes_no_sense_is_no_answer(tmp_path: Path, damage: bytes | None) -> None:
     kept = store(tmp_path)
     kept.keep(KEY, Answer.of_text("4"))

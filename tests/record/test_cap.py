@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 from evalcase.model.answer import Answer
 from evalcase.model.message import Message
 from evalcase.record.cap import TooLargeError, cap_answer, cap_text
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize("text", ["", "short", "é" * 5, "😀" * 2 + "ab", "\ud800\ud800\ud800"])
+@for_each("text", ["", "short", "é" * 5, "😀" * 2 + "ab", "\ud800\ud800\ud800"])
 def test_what_fits_is_left_alone(text: str) -> None:
     assert cap_text(text, 10) == (text, False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "limit", "kept", "cut"),
     [
         ("a" * 2000, 10, "a" * 10, "1,990"),
@@ -48,7 +49,7 @@ def test_nothing_is_changed_but_cut(text: str, limit: int) -> None:
         assert kept == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         {"role": "assistant", "content": {"text": "x" * 1000}},

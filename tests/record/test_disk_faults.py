@@ -13,11 +13,12 @@ import pytest
 from evalcase.errors import RecordError
 from evalcase.record.commit import JournalFailure
 from evalcase.record.journal import open_journal
+from tests.for_each import for_each
 from tests.record.faults import ForgetfulDisk, SmallDisk
 from tests.record.samples import append_and_wait, python, row, rows_of
 
 
-@pytest.mark.parametrize("room", [0, 1, 700, 1500, 2000])
+@for_each("room", [0, 1, 700, 1500, 2000])
 def test_fault_03_a_full_disk_stops_the_journal_and_says_what_is_safe(
     tmp_path: Path, room: int
 ) -> None:

@@ -17,6 +17,7 @@ from evalcase.record.about import RunAbout
 from evalcase.record.ending import read_end
 from evalcase.record.find import list_runs, newest_unfinished
 from evalcase.record.folder import Run, create_run, read_run
+from tests.for_each import for_each
 from tests.record.faults import ForgetfulDisk, SmallDisk
 from tests.record.samples import row, write
 
@@ -50,7 +51,7 @@ def test_fault_25_ids_are_in_utc(tmp_path: Path) -> None:
     assert run.created_at == "2026-11-15T21:30:00.123456Z"
 
 
-@pytest.mark.parametrize("seconds", [0.0, 1.9999996, 1_700_000_000.25, 1_799_999_999.9999998])
+@for_each("seconds", [0.0, 1.9999996, 1_700_000_000.25, 1_799_999_999.9999998])
 def test_the_name_of_a_run_and_its_time_are_of_one_second(tmp_path: Path, seconds: float) -> None:
     run = create_run(str(tmp_path), RunAbout({}), now=seconds, random=os.urandom)
     created = datetime.fromisoformat(run.created_at)
@@ -94,7 +95,7 @@ def test_a_folder_that_can_t_be_made(tmp_path: Path) -> None:
         begin(tmp_path / "file" / "runs")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("", "is damaged"),

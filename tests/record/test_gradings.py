@@ -15,6 +15,7 @@ from evalcase.record.gradings import (
 )
 from evalcase.record.index import read_index
 from evalcase.text.journal_row import encode_row
+from tests.for_each import for_each
 
 
 def journal(tmp_path: Path, *rows: dict[str, Any]) -> str:
@@ -36,7 +37,7 @@ def test_a_grading_is_told_as_it_was_begun(tmp_path: Path) -> None:
     assert graded_suites(path, frozenset({"other"})) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wrong", "why"),
     [
         ({"number": "2"}, "`number` must be a whole number"),

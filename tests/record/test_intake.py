@@ -25,6 +25,7 @@ from evalcase.record.lines import JournalLines
 from evalcase.record.outline import talk_row
 from evalcase.system.table import mark_of
 from evalcase.text.journal_row import TAIL, encode_members, encode_row
+from tests.for_each import for_each
 from tests.record.samples import result, row
 from tests.record.test_outline import QUICK, USUAL, WHOLE
 
@@ -177,7 +178,7 @@ def test_a_row_says_the_same_in_any_order_of_its_keys_or_is_refused(
     assert seen == told(Index, encode_row(said), [said])
 
 
-@pytest.mark.parametrize("key", ["verdict", "repeats", "suite", "type"])
+@for_each("key", ["verdict", "repeats", "suite", "type"])
 def test_a_key_that_is_there_twice_is_refused(tmp_path: Path, key: str) -> None:
     said = row_of({"repeats": 3})
     again = encode_row({"type": said[key]})[:-TAIL].replace(b"type", key.encode())[1:]

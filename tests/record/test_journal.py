@@ -15,6 +15,7 @@ from evalcase.errors import RecordError
 from evalcase.record import commit
 from evalcase.record.commit import Done
 from evalcase.record.journal import open_journal
+from tests.for_each import for_each
 from tests.record.faults import StutteringDisk, WatchedDisk
 from tests.record.samples import append_and_wait, python, row, rows_of, write
 
@@ -134,7 +135,7 @@ def test_a_row_that_is_not_json_does_not_stop_the_journal(tmp_path: Path) -> Non
     assert rows_of(path) == [row(1)]
 
 
-@pytest.mark.parametrize("keep", [1, 10, -27, -2, -1])
+@for_each("keep", [1, 10, -27, -2, -1])
 def test_a_torn_last_line_is_cut_off_exactly(tmp_path: Path, keep: int) -> None:
     path = tmp_path / "journal.jsonl"
     write(path, [row(1), row(2)])

@@ -17,6 +17,7 @@ from evalcase.record.cases import case_row
 from evalcase.record.ending import End, end_row, read_end
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
+from tests.for_each import for_each
 from tests.record.samples import result, row, write
 
 SUITE = "evals/math.eval.yaml"
@@ -77,7 +78,7 @@ def graded_twice() -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("grading", "verdict", "text"),
     [(None, "passed", "new"), (1, "failed", "old"), (2, "passed", "new")],
 )
@@ -134,7 +135,7 @@ def test_a_case_of_the_wrong_shape_is_damage_when_it_is_looked_at(
         run.find_case(SUITE, "case-1")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "end",
     [
         End("completed", duration_s=1.5, trials=1),
@@ -152,7 +153,7 @@ def test_the_end_is_read_as_it_was_written(tmp_path: Path, end: End) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     "odd",
     [
         {"type": "end", "status": "won"},

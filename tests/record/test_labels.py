@@ -10,6 +10,7 @@ import pytest
 from evalcase.errors import ConfigError
 from evalcase.model.label import Label
 from evalcase.record.labels import LabelFile, read_labels
+from tests.for_each import for_each
 
 ONE: dict[str, Any] = {
     "suite": "s.eval.yaml", "case": "é\ud800", "target": "agent", "answer_hash": "0" * 16,
@@ -49,7 +50,7 @@ def test_a_label_is_synced_before_the_next_is_asked_for(tmp_path: Path) -> None:
     assert synced == [path.stat().st_size]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "said"),
     [
         ("{", "labels.jsonl:2: this is not a label"),

@@ -23,6 +23,7 @@ from evalcase.record.reader import read_results
 from evalcase.system.table import mark_of
 from evalcase.text.journal_row import MAX_LINE, encode_row, fault_in
 from tests.effort import count_steps
+from tests.for_each import for_each
 from tests.record.samples import result, row, rows_of, write
 
 END = {"type": "end", "status": "completed"}
@@ -117,7 +118,7 @@ def test_a_whole_last_line_with_a_wrong_checksum_is_damage_and_stays(tmp_path: P
     assert path.read_bytes() == changed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "fault"),
     [
         (b"\n", "has no checksum"),
@@ -163,7 +164,7 @@ def test_fault_23_a_damaged_line_is_named(tmp_path: Path, line: bytes, fault: st
 GRADE = {"grader": "g", "score": 0.5, "passed": False, "reason": "no"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [
         {"answer": {}},

@@ -3,8 +3,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.case import canonical_case
 from evalcase.model.failure import Failure
@@ -17,6 +15,7 @@ from evalcase.record.reader import read_results
 from evalcase.record.scrub import write_row
 from evalcase.text.journal_row import encode_row
 from evalcase.text.secrets import Scrubber
+from tests.for_each import for_each
 from tests.record.samples import result, row, rows_of, write
 
 SECRET = "sk-0123456789abcdef"
@@ -106,7 +105,7 @@ def test_ids_paths_names_hashes_and_times_are_never_altered(tmp_path: Path) -> N
     assert read_index(str(path)).find(key) is not None
 
 
-@pytest.mark.parametrize("word", ["passed", "content", "assistant", "result", "2026-11-15"])
+@for_each("word", ["passed", "content", "assistant", "result", "2026-11-15"])
 def test_a_secret_that_is_a_word_of_the_record_does_not_break_it(tmp_path: Path, word: str) -> None:
     path = tmp_path / "journal.jsonl"
     write(path, [row(5, text=f"It {word}.")], scrubber=knowing(WORD=word))

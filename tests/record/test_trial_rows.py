@@ -146,7 +146,7 @@ def test_other_answers_and_grades_are_written_too() -> None:
         assert_as_all_others(plain_result(grades=some))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "more", [{"tags": ["a"]}, {"criteria": "nice"}, {"input": []}, {"expected_output": [{"a": 1}]}]
 )
 def test_other_cases_are_written_too(more: Any) -> None:

@@ -16,6 +16,7 @@ from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 from evalcase.record.trials_file import TrialsFile
 from evalcase.report.files.trials import Origin, trial_object
+from tests.for_each import for_each
 
 CASE = canonical_case(
     {
@@ -96,7 +97,7 @@ def test_a_trial_counts_once(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "bad",
     [
         "{", "[]", "null", '{"suite": 1}', "\x00", '{"a":1,"a":2}', "[" * 1000,

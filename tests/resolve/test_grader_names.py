@@ -82,7 +82,7 @@ def test_a_name_that_means_something_else_is_told_what_to_write(name: str) -> No
     assert problem.hint == f"write {INSTEAD[name]}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("grader", "hint"),
     [
         ("field_accuracy", f"write {INSTEAD['field-accuracy']}"),

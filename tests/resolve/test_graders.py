@@ -5,8 +5,6 @@ from __future__ import annotations
 from textwrap import dedent, indent
 from typing import Any
 
-import pytest
-
 import evalcase
 from evalcase.model.grader_options import SHARED
 from evalcase.model.problem import Problem
@@ -44,7 +42,7 @@ def test_the_names_of_options_that_all_have_are_those_that_are_declared() -> Non
     assert SHARED.keys() == SHARED_NAMES
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spellings", "grader"),
     [
         (["size", "{size: {}}", "{size: null}", "{type: size}"], {"type": "size"}),
@@ -190,7 +188,7 @@ def test_a_deep_one_is_no_trouble() -> None:
     assert found(f"- {text}") == [("unknown-grader", "nosuch")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "is_fine"),
     [
         ("threshold: 0.5, graders: [{type: contains, value: a, weight: 0}]", False),
@@ -211,7 +209,7 @@ def test_a_case_needs_a_grader_that_counts(fields: str, is_fine: bool) -> None:
     assert [each.message for each in found.problems] == ([] if is_fine else [all_zero])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "is_fine"),
     [
         ("graders: [{judge: good}]", True),
@@ -228,7 +226,7 @@ def test_a_criterion_says_something_as_anything_meets_nothing(fields: str, is_fi
     assert (found.suite is not None) == is_fine
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("grader", "hint"),
     [
         ("{turns: 3}", "for example: - turns: {max: 6}"),

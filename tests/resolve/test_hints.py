@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 import evalcase
 from evalcase.read.document import Format
 from evalcase.suites.load import load_text
@@ -48,7 +46,7 @@ def test_a_hint_says_what_to_write(field: str, code: str, hint: str) -> None:
     assert (problem.hint or "").startswith(hint) or hint in (problem.hint or "")
 
 
-@pytest.mark.parametrize("threshold", ["800", "-5", "many", "1e9%", "'80 %%'"])
+@for_each("threshold", ["800", "-5", "many", "1e9%", "'80 %%'"])
 def test_a_number_that_is_no_percentage_gets_no_number_as_a_hint(threshold: str) -> None:
     assert only_problem(f"input: q\nexpected_output: x\nthreshold: {threshold}\n").hint is None
 
@@ -115,7 +113,7 @@ def test_advice_is_left_out_after_a_fault_in_every_format() -> None:
         assert codes == ["duplicate-key"], format
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "input: [{role: %s, content: x}]\n",
@@ -146,7 +144,7 @@ def test_a_space_that_is_none_is_named() -> None:
     assert problem.hint == "indent with plain spaces"
 
 
-@pytest.mark.parametrize(("levels", "told"), [(95, False), (96, True), (98, True)])
+@for_each(("levels", "told"), [(95, False), (96, True), (98, True)])
 def test_a_canonical_form_that_is_too_deep_is_told(levels: int, told: bool) -> None:
     text = f"input: q\nexpected_output: {'[' * levels}1{']' * levels}\n"
     found = load_text(text, "yaml")
@@ -164,7 +162,7 @@ def test_what_is_expected_inside_of_metadata_is_only_data() -> None:
     )
 
 
-@pytest.mark.parametrize("grader", ["contain: hi", "contain: '{{x}}'", "contains: 5", "length: 5"])
+@for_each("grader", ["contain: hi", "contain: '{{x}}'", "contains: 5", "length: 5"])
 def test_a_mistake_in_a_grader_of_all_is_no_lack_of_graders(grader: str) -> None:
     text = (
         f"graders: [{{{grader}}}]\ncases:\n"

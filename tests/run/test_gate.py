@@ -21,6 +21,7 @@ from evalcase.run.pace import Pace, Start
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import QueueTime
 from evalcase.testing import HANGS, ScriptedTarget
+from tests.for_each import for_each
 from tests.targets.questions import question
 
 OK = Answer.of_text("ok")
@@ -162,7 +163,7 @@ def test_a_long_message_is_cut_and_says_so() -> None:
     assert len(dumps(encode_object(outcome.failure))) < 10_000
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("details", "words"),
     [({"at": object()}, "JSON"), ({"n": nan}, "JSON"), ({"body": "x" * 300_000}, "300,")],
 )
@@ -186,7 +187,7 @@ class Odd(ScriptedTarget):
         return step  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("step", "kind", "words"),
     [
         ("text", "protocol", "returned str, not an Answer"),
@@ -203,7 +204,7 @@ def test_whatever_a_target_does_is_a_failure_of_its_trial(
     assert (outcome.failure.kind, words in outcome.failure.message) == (kind, True)
 
 
-@pytest.mark.parametrize("after", ["soon", -1, float("nan"), None])
+@for_each("after", ["soon", -1, float("nan"), None])
 def test_a_time_to_come_back_that_is_none_is_not_believed(after: Any) -> None:
     error = TargetError("busy", may_succeed_later=True, retry_after_s=after)
     outcome, waits = attempt(ScriptedTarget([error, OK]))

@@ -4,8 +4,6 @@ import json
 from hashlib import sha256
 from typing import Any
 
-import pytest
-
 import evalcase
 from evalcase.run.hashes import hash_grading, hash_plain_case, hash_question
 from evalcase.text.quick_sha import SHORT, quick_sha256
@@ -26,7 +24,7 @@ def test_they_are_short_and_the_same_each_time() -> None:
         assert int(first, 16) >= 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {"input": "Hi!"},
@@ -40,7 +38,7 @@ def test_what_a_target_is_given_changes_the_question(changes: dict[str, Any]) ->
     assert hashed(**changes)[1] == hashed()[1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {"expected_output": {"b": 1, "a": [1, "y"]}},
@@ -59,7 +57,7 @@ def test_what_a_verdict_rests_on_changes_the_grading_and_asks_nobody(
     assert hashed(**changes)[1] != hashed()[1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {"description": "Sums."},

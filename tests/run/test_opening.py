@@ -15,6 +15,7 @@ from evalcase.run import opening
 from evalcase.run.opening import OpenTargets
 from evalcase.system.guests import Guests
 from evalcase.system.loop import run_to_end
+from tests.for_each import for_each
 
 Step = Callable[[], Awaitable[None]]
 SEEN: ContextVar[str] = ContextVar("SEEN", default="")
@@ -110,7 +111,7 @@ def test_tear_down_that_hangs_or_fails_is_given_up_with_a_warning(
     assert [text.partition(" (/")[0] for text in said] == [f"`it`: tear-down {word}"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("opens", "word"),
     [
         (fail, "OSError: gone"),

@@ -16,6 +16,7 @@ from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
 from evalcase.run.limits import Limits, Rate
 from evalcase.run.rates import Minute, Rates
+from tests.for_each import for_each
 from tests.run.test_gate import Patient, gate_of
 from tests.targets.questions import question
 from tests.virtual_time import run_in_virtual_time
@@ -65,7 +66,7 @@ def test_a_question_that_failed_says_nothing_of_tokens_and_holds_nobody_up() -> 
     assert rates.ready_in(0.0, 3) == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "under_way", "waits"),
     [
         (Allowance(1, 30.0), 0, [0, 30.0]),  # no more until it is there again

@@ -6,6 +6,7 @@ import pytest
 
 from evalcase.errors import TargetError
 from evalcase.run.retry import wait_before_retry
+from tests.for_each import for_each
 
 BUSY = TargetError("busy", may_succeed_later=True)
 
@@ -17,9 +18,7 @@ def wait(
     return wait_before_retry(error, attempt, retries, retry_timeouts, lambda: random)
 
 
-@pytest.mark.parametrize(
-    "error", [ValueError("x"), TargetError("401"), OSError(), TimeoutError(), MemoryError()]
-)
+@for_each("error", [ValueError("x"), TargetError("401"), OSError(), TimeoutError(), MemoryError()])
 def test_what_will_not_succeed_later_is_not_tried_again(error: Exception) -> None:
     assert wait(error) is None
 
@@ -30,7 +29,7 @@ def test_time_outs_only_if_asked() -> None:
     assert wait(TargetError("401"), retry_timeouts=True) is None
 
 
-@pytest.mark.parametrize("retries", [0, 1, 2, 5])
+@for_each("retries", [0, 1, 2, 5])
 def test_as_many_further_attempts_as_allowed(retries: int) -> None:
     attempts = 1
     while wait(BUSY, attempts, retries) is not None:
@@ -50,7 +49,7 @@ def test_jitter_keeps_between_half_and_all_of_a_wait() -> None:
     assert 1.9 < max(waits) <= 2.0
 
 
-@pytest.mark.parametrize("random", [0.0, 0.5, 0.999])
+@for_each("random", [0.0, 0.5, 0.999])
 def test_never_earlier_than_the_server_says(random: float) -> None:
     error = TargetError("429", may_succeed_later=True, retry_after_s=7.0)
     for attempt in (1, 5):

@@ -3,14 +3,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 
-import pytest
-
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial
 from evalcase.run.fail_fast import FailFast
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.run.schedule import Engine
+from tests.for_each import for_each
 from tests.targets.trials import trial
 
 
@@ -74,7 +73,7 @@ def trials(target: str, count: int) -> Iterator[Trial]:
         yield trial(id=f"{target}{number}")._replace(target=target)
 
 
-@pytest.mark.parametrize("concurrency", [1, 3, 100])
+@for_each("concurrency", [1, 3, 100])
 def test_every_trial_is_run_once(concurrency: int) -> None:
     harness = Harness(Limits(concurrency))
     asyncio.run(harness.run(a=20, b=7, c=0))
@@ -192,7 +191,7 @@ def test_a_target_that_only_waits_takes_no_place_from_the_others() -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("verdict", ["failed", "errored", "ungraded"])
+@for_each("verdict", ["failed", "errored", "ungraded"])
 def test_fail_fast(verdict: Verdict) -> None:
     harness = Harness(Limits(1), FailFast())
     harness.verdicts["a2"] = verdict

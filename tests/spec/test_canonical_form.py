@@ -13,7 +13,7 @@ from tests.spec.found import only_problem, places, problems_of
 from tests.spec.reading import case_of
 
 
-@pytest.mark.parametrize("value", ["1", "null", "[{role: nobody}]", "{input: 5, a: {}}", "&a text"])
+@for_each("value", ["1", "null", "[{role: nobody}]", "{input: 5, a: {}}", "&a text"])
 def test_x_fields_are_ignored_whatever_they_hold(value: str) -> None:
     """A place for anchors and for notes: it is nowhere in the canonical form."""
     text = f"- input: hi\n  x-: {value}\n  x-any.thing: {value}\n"
@@ -54,7 +54,7 @@ def test_any_other_field_is_an_error_with_a_suggestion(name: str, meant: str) ->
     assert problem.hint == f"did you mean `{meant}`?"
 
 
-@pytest.mark.parametrize("name", ["zzz", "X-note", "x_note", "xnote", "", "5", "null"])
+@for_each("name", ["zzz", "X-note", "x_note", "xnote", "", "5", "null"])
 def test_any_other_field_is_an_error_even_without_a_suggestion(name: str) -> None:
     """Whatever it is called, and whatever it holds."""
     with pytest.raises(SuiteError) as error:

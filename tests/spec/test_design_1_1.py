@@ -59,7 +59,7 @@ SHORT_FORMS = [
 ]
 
 
-@pytest.mark.parametrize("value", SHORT_FORMS)
+@for_each("value", SHORT_FORMS)
 def test_input_messages_alias_has_the_same_short_forms(value: str) -> None:
     """The older name takes whatever `input` takes, and means the same."""
     assert input_of(f"input_messages: {value}") == input_of(f"input: {value}")
@@ -183,7 +183,7 @@ def test_ignored_alias_is_a_warning_that_names_the_primary() -> None:
     assert "`input`" in problem.message
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("primary", "alias", "value"),
     [("criteria", "expected_outcome", "x"), ("criteria", "outcome", "x"),
      ("graders", "evaluators", "[x]")],
@@ -194,7 +194,7 @@ def test_primary_wins_over_every_alias_of_a_case(primary: str, alias: str, value
     assert places(text) == [("ignored-alias", 2, 3, 2, 3 + len(alias))]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("primary", "alias", "value"),
     [("name", "dataset", "x"), ("input", "input_messages", "x"), ("graders", "evaluators", "[x]")],
 )
@@ -211,7 +211,7 @@ def test_two_aliases_beside_their_primary_are_both_ignored() -> None:
     assert evalcase.parse_case(text).criteria == "b"
 
 
-@pytest.mark.parametrize("null", ["null", "~", ""])
+@for_each("null", ["null", "~", ""])
 def test_primary_that_is_null_counts_as_absent_so_the_alias_is_used(null: str) -> None:
     """A null says nothing, so what the alias says holds, with the usual warning."""
     text = f"input: {null}\ninput_messages: old\nexpected_output: {null}\nexpected_messages: 5\n"
@@ -227,7 +227,7 @@ def test_alias_used_in_place_of_a_null_primary_is_validated() -> None:
     assert places(text) == [("deprecated-name", 2, 1, 2, 15), ("wrong-type", 2, 17, 2, 19)]
 
 
-@pytest.mark.parametrize("text", ["id: a", "id: a\ninput: null", "id: a\ninput: ~\ntags: [x]"])
+@for_each("text", ["id: a", "id: a\ninput: null", "id: a\ninput: ~\ntags: [x]"])
 def test_input_absent_or_null_is_an_error(text: str) -> None:
     """A case that gives the target nothing is no case."""
     with pytest.raises(SuiteError) as error:
@@ -242,8 +242,8 @@ def test_input_null_with_an_alias_that_is_null_too_is_an_error() -> None:
     assert [place[0] for place in places(text)] == ["missing-input", "deprecated-name"]
 
 
-@pytest.mark.parametrize("value", ["42", "true", "false", "-1.5", "0o14", "1e3"])
-@pytest.mark.parametrize("name", ["input", "input_messages"])
+@for_each("value", ["42", "true", "false", "-1.5", "0o14", "1e3"])
+@for_each("name", ["input", "input_messages"])
 def test_input_number_or_boolean_is_an_error_that_says_quote_it(name: str, value: str) -> None:
     """Was it meant as text? Then it has to say so, and the hint shows how."""
     problem = problems_of(f"{name}: {value}")[-1]
@@ -295,8 +295,8 @@ def test_values_that_json_can_not_hold_are_errors(format: Format, value: str) ->
     assert places(text, format) == [("not-json-value", 1, 43, 1, 43 + len(value))]
 
 
-@pytest.mark.parametrize("format", ["json", "jsonl"])
-@pytest.mark.parametrize("text", [r'"\ud800"', r'"a\udfffb"', r'"\udc00\ud800"', r'"\uD83Dx"'])
+@for_each("format", ["json", "jsonl"])
+@for_each("text", [r'"\ud800"', r'"a\udfffb"', r'"\udc00\ud800"', r'"\uD83Dx"'])
 def test_lone_surrogates_are_errors_in_json(format: Format, text: str) -> None:
     """Half of a pair is no character: no file and no grader could be given it."""
     case = f'{{"input": "hi", "expected_output": {text}}}'
@@ -321,8 +321,8 @@ def test_surrogate_pairs_in_json_are_the_character_they_stand_for() -> None:
     assert case.input[0].content == "\N{GRINNING FACE}"
 
 
-@pytest.mark.parametrize("sign", ["", "-"])
-@pytest.mark.parametrize("format", ["yaml", "json", "jsonl"])
+@for_each("sign", ["", "-"])
+@for_each("format", ["yaml", "json", "jsonl"])
 def test_integers_over_4300_digits_are_errors(format: Format, sign: str) -> None:
     """4,300 digits are as many as Python reads and writes; one more is an error."""
     at_most, too_many = sign + "9" * 4300, sign + "9" * 4301
@@ -389,10 +389,8 @@ def test_lines_and_columns_are_1_based() -> None:
     assert places("oops: 1\ninput: hi\n") == [("unknown-field", 1, 1, 1, 5)]
 
 
-@pytest.mark.parametrize("format", ["yaml", "json"])
-@pytest.mark.parametrize(
-    "before", ["é", "e\u0301", "\N{GRINNING FACE}", "漢字", "\u2028", "\x85", "\ufeff"]
-)
+@for_each("format", ["yaml", "json"])
+@for_each("before", ["é", "e\u0301", "\N{GRINNING FACE}", "漢字", "\u2028", "\x85", "\ufeff"])
 def test_columns_count_unicode_code_points(before: str, format: Format) -> None:
     """Not bytes, not UTF-16 units, not what a terminal shows."""
     text = f'[{{"input": "a{before}", "oops": 1}}]'
@@ -415,7 +413,7 @@ def test_end_is_exclusive() -> None:
     assert text.splitlines()[1][column - 1 : end_column - 1] == "x"
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@for_each("end", ["\n", "\r\n", "\r"])
 def test_lines_end_with_any_of_the_three_line_ends(end: str) -> None:
     """A line is a line on every system."""
     text = end.join(["- input: hi", "- input: hi", "  oops: 1", ""])

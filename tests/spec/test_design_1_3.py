@@ -23,7 +23,7 @@ def test_file_may_be_a_mapping_with_cases() -> None:
     assert problems_of("cases: [{input: a}]") == []
 
 
-@pytest.mark.parametrize("name", ["evalcases", "eval_cases", "tests"])
+@for_each("name", ["evalcases", "eval_cases", "tests"])
 def test_cases_has_aliases_that_are_accepted_and_warned(name: str) -> None:
     """Older names of the list of cases work, with a warning at the name."""
     text = f"name: x\n{name}: [{{input: a}}]\n"
@@ -60,7 +60,7 @@ def test_file_may_be_jsonl_with_one_case_per_line(tmp_path: Path) -> None:
     assert [case.input[0].content for case in evalcase.load(path)] == ["a", {"k": 1}, "c"]
 
 
-@pytest.mark.parametrize("line", ["5", '"hi"', '[{"input": "a"}]', "null"])
+@for_each("line", ["5", '"hi"', '[{"input": "a"}]', "null"])
 def test_line_of_jsonl_that_is_no_case_is_an_error(line: str) -> None:
     """A line is one case: not a list of them, not a value."""
     text = f'{{"input": "a"}}\n{line}\n'
@@ -144,7 +144,7 @@ def test_file_beside_jsonl_is_optional(tmp_path: Path) -> None:
     assert (evalcase.load(path).name, evalcase.load(other).name) == ("x", "other")
 
 
-@pytest.mark.parametrize("container", ["cases", "evalcases", "eval_cases", "tests"])
+@for_each("container", ["cases", "evalcases", "eval_cases", "tests"])
 def test_cases_in_the_file_beside_jsonl_are_an_error(tmp_path: Path, container: str) -> None:
     """The cases are in the other file; these would be lost."""
     path = jsonl_suite(tmp_path, f"name: x\n{container}: [{{input: c}}]\n")
@@ -178,7 +178,7 @@ def test_search_never_takes_the_file_beside_jsonl_for_a_suite(
     assert {problem.path for problem in evalcase.check([tmp_path])} <= {str(path)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("file", "name"),
     [
         ("math.eval.yaml", "math"),
@@ -230,7 +230,7 @@ def test_description_and_metadata_are_fields_of_the_suite_itself() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "before"),
     [
         ("Hello", [{"role": "user", "content": "Hello"}]),
@@ -346,7 +346,7 @@ def test_x_fields_of_a_suite_are_ignored() -> None:
     assert list(evalcase.loads(text).to_dict()) == ["name", "cases"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "hint"),
     [
         ("nmae", "did you mean `name`?"),

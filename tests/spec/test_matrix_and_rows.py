@@ -209,9 +209,7 @@ def test_a_name_has_one_value_at_one_level() -> None:
     assert places(text) == [("conflicting-fields", 1, 25, 1, 26)]
 
 
-@pytest.mark.parametrize(
-    ("value", "code"), [("[]", "empty-list"), ("{}", "empty-list"), ("de", "wrong-type")]
-)
+@for_each(("value", "code"), [("[]", "empty-list"), ("{}", "empty-list"), ("de", "wrong-type")])
 def test_a_matrix_has_several_values_for_a_name(value: str, code: str) -> None:
     assert only_problem(f'{{matrix: {{v: {value}}}, input: "x {{{{v}}}}"}}').code == code
 

@@ -22,8 +22,8 @@ from tests.spec.reading import expected_of
 ROLES = ["system", "developer", "user", "assistant", "tool"]
 
 
-@pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("rest", ["content: x", "tool_calls: [{tool: t}]", "content: null"])
+@for_each("role", ROLES)
+@for_each("rest", ["content: x", "tool_calls: [{tool: t}]", "content: null"])
 def test_mapping_with_a_role_and_content_or_tool_calls_is_a_message(role: str, rest: str) -> None:
     """Each known role makes a message, in `input` and in `expected_output`."""
     text = f"input: {{role: {role}, {rest}}}\nexpected_output: {{role: {role}, {rest}}}\n"
@@ -33,8 +33,8 @@ def test_mapping_with_a_role_and_content_or_tool_calls_is_a_message(role: str, r
     assert case.input == case.expected_output
 
 
-@pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("field", ["input", "expected_output"])
+@for_each("role", ROLES)
+@for_each("field", ["input", "expected_output"])
 def test_mapping_with_a_known_role_is_a_message_even_without_content(field: str, role: str) -> None:
     """A known role is enough to be meant as a message, so what lacks is an error, not data."""
     other = "expected_output: x" if field == "input" else "input: x"
@@ -64,8 +64,8 @@ def test_mapping_that_is_no_message_is_data(data: dict[str, Any]) -> None:
     assert case.expected_output == ({"role": "assistant", "content": data},)
 
 
-@pytest.mark.parametrize("rest", ["content: x", "tool_calls: [{tool: t}]", "content: null"])
-@pytest.mark.parametrize("field", ["input", "expected_output"])
+@for_each("rest", ["content: x", "tool_calls: [{tool: t}]", "content: null"])
+@for_each("field", ["input", "expected_output"])
 def test_mapping_with_an_unknown_role_and_content_is_a_message_with_an_error(
     field: str, rest: str
 ) -> None:
@@ -76,7 +76,7 @@ def test_mapping_with_an_unknown_role_and_content_is_a_message_with_an_error(
     assert places(text) == [("unknown-role", 1, start, 1, start + 5)]
 
 
-@pytest.mark.parametrize("item", ["1", "hi", "[]", "{a: 1}", "{role: admin, name: Bob}", "null"])
+@for_each("item", ["1", "hi", "[]", "{a: 1}", "{role: admin, name: Bob}", "null"])
 def test_list_in_input_is_always_a_message_list(item: str) -> None:
     """A list in `input` is never data, so what isn't a message in it is an error."""
     (problem,) = problems_of(f"input: [{item}]")
@@ -118,7 +118,7 @@ def test_every_item_of_a_message_list_must_be_valid_and_odd_ones_are_never_filte
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("role", "meant"),
     [("asistant", "assistant"), ("Assistant", "assistant"), ("users", "user"),
      ("sytem", "system"), ("develoepr", "developer"), ("tools", "tool")],
@@ -138,7 +138,7 @@ def test_unknown_role_that_is_like_no_other_names_all_roles() -> None:
         assert role in (problem.hint or "")
 
 
-@pytest.mark.parametrize("role", ["5", "null", "true", "[user]", "{a: b}"])
+@for_each("role", ["5", "null", "true", "[user]", "{a: b}"])
 def test_role_that_is_no_text_is_an_error(role: str) -> None:
     """A role of any other type is unknown as well, not coerced to text."""
     problem = only_problem(f"input: [{{role: {role}, content: hi}}]")
@@ -208,7 +208,7 @@ def test_tool_calls_is_a_list() -> None:
     assert places(text) == [("wrong-type", 1, 38, 1, 47)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         {"tool": "Read"},
@@ -295,8 +295,8 @@ CHANGES: list[Callable[[Any], object]] = [
 ]
 
 
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("kind", [Message, ToolCall])
+@for_each("change", CHANGES)
+@for_each("kind", [Message, ToolCall])
 def test_message_and_tool_call_are_read_only(
     change: Callable[[Any], object], kind: type[Message] | type[ToolCall]
 ) -> None:
@@ -340,7 +340,7 @@ def test_message_equals_the_same_dict_from_both_sides() -> None:
         assert not operator.eq(message, other)
 
 
-@pytest.mark.parametrize(("left", "right"), [(True, 1), (False, 0), (True, 1.0), (None, 0)])
+@for_each(("left", "right"), [(True, 1), (False, 0), (True, 1.0), (None, 0)])
 def test_message_equality_is_that_of_json(left: Any, right: Any) -> None:
     """In JSON `true` is not `1`, however deep it stands, though Python thinks so."""
     for wrap in (lambda x: x, lambda x: [x], lambda x: {"a": {"b": [x]}}):
@@ -430,7 +430,7 @@ def test_changing_the_content_of_a_message_does_not_change_the_case() -> None:
     assert json.dumps(CASE.to_dict()) == before
 
 
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@for_each("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_messages_calls_and_cases_can_be_pickled(protocol: int) -> None:
     """They go to other processes and come back as what they were."""
     for value in (CASE.input[0], CASE.expected_output[0].tool_calls[0], CASE):

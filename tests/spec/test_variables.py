@@ -88,9 +88,7 @@ def test_the_case_wins() -> None:
     assert asked(text) == "z y"
 
 
-@pytest.mark.parametrize(
-    "value", ['"x"', "7", "1.5", "true", "null", "[1, [2]]", '{"a": {"b": 1}}']
-)
+@for_each("value", ['"x"', "7", "1.5", "true", "null", "[1, [2]]", '{"a": {"b": 1}}'])
 def test_a_value_is_any_json(value: str) -> None:
     """It stands in the canonical form as it is."""
     case = case_of(f'{{"id": "a", "vars": {{"v": {value}}}, "input": "hi", "metadata": {{}}}}')
@@ -135,7 +133,7 @@ def test_anything_else_is_text(text: str) -> None:
     assert made_of(f"a {text} {{{{city}}}}") == f"a {text} Bergen"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "made"),
     [
         ("{{{{city}}}}", "{{city}}"),
@@ -149,7 +147,7 @@ def test_a_literal_has_four_braces(text: str, made: str) -> None:
     assert made_of(text) == made
 
 
-@pytest.mark.parametrize("name", ["größe", "ort_2", "first-name", "_x", "名前", "É"])
+@for_each("name", ["größe", "ort_2", "first-name", "_x", "名前", "É"])
 def test_a_name_has_letters_of_any_language(name: str) -> None:
     assert made_of(f"a {{{{{name}}}}}", json.dumps({name: "x"})) == "a x"
 
@@ -210,7 +208,7 @@ def test_the_environment_is_an_error() -> None:
     assert asked('{vars: {env: staging}, input: "on {{env}}"}') == "on staging"
 
 
-@pytest.mark.parametrize("more", ["|upper", " | upper", "(1)", "[0]", ".name|x"])
+@for_each("more", ["|upper", " | upper", "(1)", "[0]", ".name|x"])
 def test_a_known_name_followed_by_a_filter_a_call_or_an_index_warns(more: str) -> None:
     """It stays as it is; of a name that nobody knows nothing is said."""
     text = f'{{vars: {{a: 1}}, input: "{{{{a}}}} {{{{a{more}}}}} {{{{b{more}}}}}"}}'
@@ -219,7 +217,7 @@ def test_a_known_name_followed_by_a_filter_a_call_or_an_index_warns(more: str) -
     assert (code, column) == ("not-rendered", 30)
 
 
-@pytest.mark.parametrize("field", ["id", "description", "conversation_id", "skip"])
+@for_each("field", ["id", "description", "conversation_id", "skip"])
 def test_a_known_name_where_nothing_is_rendered_warns(field: str) -> None:
     text = f'{{vars: {{a: x}}, input: "{{{{a}}}}", {field}: "is {{{{a}}}} {{{{b}}}}"}}'
     assert [code for code, *_ in places(text)] == ["not-rendered"]
@@ -235,7 +233,7 @@ def test_a_known_name_in_the_name_of_a_field_warns() -> None:
 # Values in the place of tags.
 
 
-@pytest.mark.parametrize("value", ["7", "1.5", "true", "[1, 2]", '{"a": 1}', '"text"'])
+@for_each("value", ["7", "1.5", "true", "[1, 2]", '{"a": 1}', '"text"'])
 def test_a_text_that_is_only_a_tag_becomes_the_value_with_its_type(value: str) -> None:
     assert made_of("{{ v }}", f'{{"v": {value}}}') == json.loads(value)
 
@@ -244,14 +242,12 @@ def test_a_text_that_is_only_a_tag_of_null_is_absent_as_null_is() -> None:
     assert made_of("{{v}}", '{"v": null}') is None
 
 
-@pytest.mark.parametrize(
-    ("value", "made"), [('"a"', "a"), ("7", "7"), ("-1.50", "-1.5"), ("1e3", "1000.0")]
-)
+@for_each(("value", "made"), [('"a"', "a"), ("7", "7"), ("-1.50", "-1.5"), ("1e3", "1000.0")])
 def test_inside_text_stand_strings_and_numbers(value: str, made: str) -> None:
     assert made_of("a {{v}}", f'{{"v": {value}}}') == f"a {made}"
 
 
-@pytest.mark.parametrize("value", ["true", "null", "[1]", "{a: 1}"])
+@for_each("value", ["true", "null", "[1]", "{a: 1}"])
 def test_inside_text_anything_else_is_an_error_at_its_place(value: str) -> None:
     text = f'{{vars: {{v: {value}}}, input: "a {{{{v}}}}"}}'
     problem = only_problem(text)
@@ -369,7 +365,7 @@ def test_the_canonical_form_is_read_as_it_is() -> None:
     assert problems_of(text, "json") == []
 
 
-@pytest.mark.parametrize("field", ["matrix: {a: [1]}", "rows: a.csv", "var_files: {a: b.md}"])
+@for_each("field", ["matrix: {a: [1]}", "rows: a.csv", "var_files: {a: b.md}"])
 def test_what_is_rendered_has_nothing_left_to_make_it_of(field: str) -> None:
     problem = only_problem(f"{{input: x, rendered: true, {field}}}")
     assert problem.code == "conflicting-fields"

@@ -79,8 +79,8 @@ def test_plain_scalar_that_is_a_number_a_boolean_or_null(text: str, value: Any) 
     assert (type(found), repr(found)) == (type(value), repr(value))
 
 
-@pytest.mark.parametrize("text", ["5", "true", "null", "~", "", "0o14", "1.5", ".inf"])
-@pytest.mark.parametrize("quote", ['"', "'"])
+@for_each("text", ["5", "true", "null", "~", "", "0o14", "1.5", ".inf"])
+@for_each("quote", ['"', "'"])
 def test_quoted_scalar_is_a_string(text: str, quote: str) -> None:
     """Whatever is in the quotes."""
     assert value_of(f"{quote}{text}{quote}") == text
@@ -92,7 +92,7 @@ def test_block_scalar_is_a_string() -> None:
     assert value_of(">\n    true") == "true\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("yaml", "column", "end_column"),
     [("{a: 1, b: 2, a: 3}", 14, 15), ("{1: a, '1': b}", 8, 11), ("{a: 1, 'a': 1}", 8, 11)],
 )
@@ -174,7 +174,7 @@ def test_undefined_aliases_are_errors() -> None:
     assert fault_of("[*a, &a 1]") == ("undefined-alias", 1, 2, 1, 4)
 
 
-@pytest.mark.parametrize("yaml", ["&a [*a]", "&a {b: [1, *a]}", "&a {b: {<<: *a}}"])
+@for_each("yaml", ["&a [*a]", "&a {b: [1, *a]}", "&a {b: {<<: *a}}"])
 def test_recursive_aliases_are_errors(yaml: str) -> None:
     """At the alias."""
     column = yaml.index("*") + 1
@@ -185,8 +185,8 @@ def nested(depth: int, open: str, close: str) -> str:
     return open * depth + close * depth
 
 
-@pytest.mark.parametrize("format", ["yaml", "json", "jsonl"])
-@pytest.mark.parametrize(("open", "close"), [("[", "]"), ('{"a":', "}")])
+@for_each("format", ["yaml", "json", "jsonl"])
+@for_each(("open", "close"), [("[", "]"), ('{"a":', "}")])
 def test_nesting_over_100_is_an_error(format: Format, open: str, close: str) -> None:
     """100 levels are fine, the 101st is pointed at."""
     close_by = "1" + close if open != "[" else close
@@ -206,15 +206,15 @@ def test_nesting_over_100_through_aliases_is_an_error() -> None:
     assert [place[:3] for place in places(text)] == [("too-deep", 2, 62)]
 
 
-@pytest.mark.parametrize("format", ["yaml", "json", "jsonl"])
-@pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000, "[" * 50_000 + "]" * 50_000])
+@for_each("format", ["yaml", "json", "jsonl"])
+@for_each("text", ["[" * 200_000, '{"a":' * 100_000, "[" * 50_000 + "]" * 50_000])
 def test_nesting_without_end_is_an_error_and_no_crash(format: Format, text: str) -> None:
     """Neither the stack nor the time runs out."""
     problem = only_problem(text, format)
     assert (problem.code, problem.line) == ("too-deep", 1)
 
 
-@pytest.mark.parametrize("text", ["- " * 50_000, "? " * 50_000, "[{? " * 20_000])
+@for_each("text", ["- " * 50_000, "? " * 50_000, "[{? " * 20_000])
 def test_nesting_without_end_in_block_style_is_an_error_and_no_crash(text: str) -> None:
     """The same for what only YAML has."""
     assert only_problem(text).severity == "error"
@@ -258,8 +258,8 @@ def test_raw_control_characters_are_errors_in_comments_too() -> None:
     assert places("input: a # \x1b[31m\n") == [("control-character", 1, 12, 1, 13)]
 
 
-@pytest.mark.parametrize("format", ["json", "jsonl"])
-@pytest.mark.parametrize("character", ["\x00", "\x07", "\x1b", "\t"])
+@for_each("format", ["json", "jsonl"])
+@for_each("character", ["\x00", "\x07", "\x1b", "\t"])
 def test_raw_control_characters_are_errors_in_json(format: Format, character: str) -> None:
     """JSON has them only as escapes."""
     text = f'{{"input": "ab{character}"}}'
@@ -273,8 +273,8 @@ def test_escaped_control_characters_are_data() -> None:
     assert case.input[0].content == "\x1b[31m\0\t\x7f"
 
 
-@pytest.mark.parametrize("ending", ["yaml", "json", "jsonl"])
-@pytest.mark.parametrize("bad", [b"\xff", b"\xc3(", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xe9"])
+@for_each("ending", ["yaml", "json", "jsonl"])
+@for_each("bad", [b"\xff", b"\xc3(", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xe9"])
 def test_bad_utf_8_is_an_error_at_its_place(tmp_path: Path, ending: str, bad: bytes) -> None:
     """The column counts code points up to the first bad byte."""
     path = tmp_path / f"a.{ending}"
@@ -293,8 +293,8 @@ def test_bad_utf_8_in_one_line_of_jsonl_leaves_the_others_readable(tmp_path: Pat
     assert ("wrong-type", (3, 11, 3, 12)) in found
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"])
-@pytest.mark.parametrize("ending", ["yaml", "json", "jsonl"])
+@for_each("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"])
+@for_each("ending", ["yaml", "json", "jsonl"])
 def test_only_utf_8_is_read(tmp_path: Path, encoding: str, ending: str) -> None:
     """No other encoding is guessed."""
     path = tmp_path / f"a.{ending}"
@@ -304,7 +304,7 @@ def test_only_utf_8_is_read(tmp_path: Path, encoding: str, ending: str) -> None:
     assert all(problem.code != "unknown-field" for problem in problems)
 
 
-@pytest.mark.parametrize("ending", ["yaml", "json", "jsonl"])
+@for_each("ending", ["yaml", "json", "jsonl"])
 def test_byte_order_mark_makes_no_difference(tmp_path: Path, ending: str) -> None:
     """Neither to the values nor to the places."""
     text = '{"input": "é", "oops": 1}'
@@ -319,7 +319,7 @@ def test_byte_order_mark_makes_no_difference(tmp_path: Path, ending: str) -> Non
     assert evalcase.load(with_mark).cases == evalcase.load(without).cases
 
 
-@pytest.mark.parametrize("format", ["yaml", "json", "jsonl"])
+@for_each("format", ["yaml", "json", "jsonl"])
 def test_byte_order_mark_before_a_text_makes_no_difference(format: Format) -> None:
     """What `loads` is given may still have one."""
     text = '{"input": "é", "oops": 1}'
@@ -388,7 +388,7 @@ def test_merge_of_nothing_adds_nothing() -> None:
     assert value_of("{<<: {}, a: 1}") == value_of("{<<: [], a: 1}") == {"a": 1}
 
 
-@pytest.mark.parametrize("value", ["5", "text", "null", "[{a: 1}, 5]", "[[{a: 1}]]"])
+@for_each("value", ["5", "text", "null", "[{a: 1}, 5]", "[[{a: 1}]]"])
 def test_merge_of_anything_else_is_an_error(value: str) -> None:
     """At the `<<`."""
     assert fault_of(f"{{b: 1, <<: {value}}}") == ("bad-merge", 1, 8, 1, 10)
@@ -441,7 +441,7 @@ def test_keys_that_would_be_one_value_stay_two() -> None:
     assert list(value_of("{1: a, 1.0: b, 0x1: c, '1 ': d}")) == ["1", "1.0", "0x1", "1 "]
 
 
-@pytest.mark.parametrize("key", ["[a, b]", "{a: b}", "[]", "{}"])
+@for_each("key", ["[a, b]", "{a: b}", "[]", "{}"])
 def test_collection_as_key_is_an_error(key: str) -> None:
     """At the key."""
     place = fault_of(f"{{b: 1, ? {key} : v}}")

@@ -99,8 +99,8 @@ def test_a_file_that_is_another_by_now_has_other_lines_or_none(tmp_path: Path, t
     assert find_lines(str(path), [5]) == [None]
 
 
-@pytest.mark.parametrize("name", ["s.eval.yaml", "s.eval.json", "s.eval.jsonl"])
-@pytest.mark.parametrize("text", ["", "{", '{"input": "x"}\n' * 9])
+@for_each("name", ["s.eval.yaml", "s.eval.json", "s.eval.jsonl"])
+@for_each("text", ["", "{", '{"input": "x"}\n' * 9])
 def test_lines_of_a_file_that_was_edited_are_refused(tmp_path: Path, name: str, text: str) -> None:
     path = tmp_path / name
     written = '{"id": "a", "input": "x"}'

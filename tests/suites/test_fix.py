@@ -47,7 +47,7 @@ def test_one_exact_edit_is_made_and_no_more(tmp_path: Path, before: str, after: 
     assert path.read_bytes() == before.encode()  # a plan writes nothing
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "before", "after"),
     [
         ("a.json", '[{"input": "q",\n  "skip": "no"},]\n', '[{"input": "q",\n  "skip": false}]\n'),

@@ -18,6 +18,7 @@ from evalcase.model.problem import Span
 from evalcase.suites.own_ids import number_cases
 from evalcase.testing import FixedGrader, ScriptedTarget
 from evalcase.text import journal_row
+from tests.for_each import for_each
 
 
 def test_a_case_is_made_of_short_forms() -> None:
@@ -56,7 +57,7 @@ def test_a_mapping_is_read_by_the_rules_of_files() -> None:
     assert Case(Case(fields).to_dict()) == Case(fields)
 
 
-@pytest.mark.parametrize("odd", ["What is 2+2?", 3, [], ["a"], Case, True])
+@for_each("odd", ["What is 2+2?", 3, [], ["a"], Case, True])
 def test_what_is_no_mapping_makes_no_case(odd: Any) -> None:
     with pytest.raises(TypeError, match=r"a case is made of its fields, Case\(input=…"):
         Case(odd)

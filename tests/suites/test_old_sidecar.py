@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import evalcase
+from tests.for_each import for_each
 
 CASE = '{"id": "a", "input": "x", "expected_output": "ok"}\n'
 FIELDS = "description: what it is about\nexecution: {target: echo}\n"
@@ -29,7 +30,7 @@ def test_it_is_named_with_its_new_name(tmp_path: Path, name: str) -> None:
     assert "no longer read" not in str(said(tmp_path))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "cases: [{input: x, expected_output: y}]\nname: another suite\n",
@@ -58,7 +59,7 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path) -> None:
     assert said(project) == []
 
 
-@pytest.mark.parametrize("name", ["bgi.suite.yaml", "Big.suite.yml", "big.suite.json"])
+@for_each("name", ["bgi.suite.yaml", "Big.suite.yml", "big.suite.json"])
 def test_suite_fields_of_no_file_are_told_where_a_file_has_none(tmp_path: Path, name: str) -> None:
     (tmp_path / "big.eval.jsonl").write_text(CASE)
     (tmp_path / name).write_text('{"threshold": 0.5, "graders": [{"equals": "x"}]}')

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 import evalcase
 from evalcase.importing.draft import Chosen
 from evalcase.importing.import_suite import import_suite
@@ -15,6 +13,7 @@ from evalcase.model.json_value import copy_value
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.suite import resolve_suite
 from evalcase.suites.literal import keep_literal
+from tests.for_each import for_each
 
 ASKED = "Hello {{name}}"
 FILE = "file://answer.txt"
@@ -28,7 +27,7 @@ def write_lines(*cases: dict[str, object]) -> str:
     return "".join(json.dumps(case) + "\n" for case in cases)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text"),
     [
         ("plain.eval.yaml", f'- id: a\n  input: "{ASKED}"\n  expected_output: {FILE}\n'),

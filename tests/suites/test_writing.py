@@ -181,7 +181,7 @@ def test_nothing_is_overwritten_unless_asked(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.txt", "a"])
+@for_each("name", ["a.json", "a.jsonl", "a.txt", "a"])
 def test_it_writes_yaml_and_nothing_else(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match=r"\.yaml or \.yml"):
         write_suite([Case(id="a", input="x")], tmp_path / name)

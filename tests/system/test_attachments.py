@@ -10,6 +10,7 @@ from evalcase.model.message import Message
 from evalcase.suites.load import load_file
 from evalcase.system.attachments import MAX_ATTACHED_BYTES, attachments_in, find_attachments
 from evalcase.system.project_root import project_root
+from tests.for_each import for_each
 
 
 @pytest.fixture
@@ -124,7 +125,7 @@ def test_odd_names_are_names(project: Path) -> None:
         assert find(project, name) == name
 
 
-@pytest.mark.parametrize("mark", ["evalcase.toml", "pyproject.toml", ".git"])
+@for_each("mark", ["evalcase.toml", "pyproject.toml", ".git"])
 def test_the_project_root_has_a_mark(tmp_path: Path, mark: str) -> None:
     folder = tmp_path / "a" / "b" / "c"
     folder.mkdir(parents=True)

@@ -8,6 +8,7 @@ import pytest
 
 from evalcase.system.definitions import find_undefined
 from tests.effort import count_steps
+from tests.for_each import for_each
 
 DEFINED = {
     "function": "def answer(q): ...",
@@ -83,7 +84,7 @@ def test_what_is_not_defined_is_told(tmp_path: Path, text: str) -> None:
         assert found[0] == "agent.py has no `answer`"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "name", "said"),
     [
         ("class Bot:\n    def answer(self, q): ...", "Bot.anser", "did you mean `answer`?"),

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from evalcase.system.guests import Guests, Stay
+from tests.for_each import for_each
 
 Code = Callable[[], Awaitable[object]]
 LIMIT_S = 20.0
@@ -44,7 +45,7 @@ async def from_a_future() -> object:
     return await future
 
 
-@pytest.mark.parametrize("code", [at_once, later, from_a_future])
+@for_each("code", [at_once, later, from_a_future])
 def test_what_it_returns(code: Code) -> None:
     stay = run(code)
     assert (stay.value, stay.error, stay.is_late) == (3, None, False)
@@ -73,8 +74,8 @@ ERRORS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("waits", [False, True])
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@for_each("waits", [False, True])
+@for_each("error", ERRORS, ids=lambda error: type(error).__name__)
 def test_whatever_it_raises_is_its_own(error: BaseException, waits: bool) -> None:
     assert run(raising(error, waits)).error is error
 
@@ -108,7 +109,7 @@ async def block() -> object:
     return "late"
 
 
-@pytest.mark.parametrize("code", [swallow, sleep_in_finally, never_listen, block])
+@for_each("code", [swallow, sleep_in_finally, never_listen, block])
 def test_what_comes_after_the_limit_is_late_whatever_it_is(code: Code) -> None:
     assert run(code, limit_s=0.01).is_late
 

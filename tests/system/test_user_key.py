@@ -10,6 +10,7 @@ from threading import Barrier
 import pytest
 
 from evalcase.system.user_key import make_key, read_key, state_folder
+from tests.for_each import for_each
 
 
 def test_a_key_is_made_once_and_for_its_user_only(tmp_path: Path) -> None:
@@ -74,7 +75,7 @@ def folder(key: Path) -> None:
     key.mkdir()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spoil", "why"),
     [
         (empty, "it is damaged"),
@@ -114,7 +115,7 @@ def test_a_folder_that_can_t_be_made_leaves_no_key(tmp_path: Path) -> None:
         make_key(str(tmp_path / "file" / "evalcase"), os.urandom)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("environment", "found"),
     [
         ({"XDG_STATE_HOME": "/x", "HOME": "/h"}, "/x/evalcase"),

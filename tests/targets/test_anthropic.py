@@ -12,6 +12,7 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.question import Question
 from evalcase.targets.anthropic import AnthropicTarget
+from tests.for_each import for_each
 from tests.targets.questions import answer_all, ask, carries_address, of_value, question, target_of
 from tests.targets.server import Reply, Server, serving
 
@@ -372,7 +373,7 @@ def test_an_error_in_a_stream_is_an_error() -> None:
     assert (error.overloaded, error.may_succeed_later) == (False, False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         [{"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "x"}}],
@@ -405,7 +406,7 @@ def test_a_missing_default_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None
         asyncio.run(target_of(AnthropicTarget, model="m").open())
 
 
-@pytest.mark.parametrize("name", ["model", "messages", "system"])
+@for_each("name", ["model", "messages", "system"])
 def test_what_evalcase_sends_itself_is_no_parameter(name: str) -> None:
     with pytest.raises(ConfigError, match=f"`params` can't hold `{name}`"):
         target_of(AnthropicTarget, model="m", params={name: "x"})

@@ -6,10 +6,11 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.echo import EchoTarget
+from tests.for_each import for_each
 from tests.targets.questions import ask, of_value, question, target_of
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "echoed"),
     [
         ("Hi", "Hi"),

@@ -151,7 +151,7 @@ def test_the_answer_is_picked_by_a_path(path: str) -> None:
         assert ask(target_of(HttpTarget, url=server.url, answer=path)).content == "4"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("found", "content"), [(4, 4), ({"a": 1}, {"a": 1}), ([1], [1]), (False, False), ("", "")]
 )
 def test_the_answer_at_a_path_may_be_any_value(found: Any, content: Any) -> None:
@@ -165,7 +165,7 @@ def test_the_answer_at_a_path_may_be_messages() -> None:
         assert ask(target_of(HttpTarget, url=server.url, answer="all")).messages == (message,)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "read"),
     [
         ({"name": "find", "args": {"id": 1}}, {"tool": "find", "input": {"id": 1}}),
@@ -228,7 +228,7 @@ def test_an_agent_that_calls_a_tool_need_not_say_anything() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tools", "said"),
     [
         ("find", "`tool_calls`: at `tools` there is a string, and no list of calls"),
@@ -265,7 +265,7 @@ def test_usage_that_is_missing_is_unknown_with_a_warning() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "there"),
     [
         ("b", "at the top there is a mapping with `a`"),
@@ -288,7 +288,7 @@ def test_null_at_a_path_is_no_answer() -> None:
     assert (str(error), error.kind) == ("`answer`: at `a` there is null", "protocol")
 
 
-@pytest.mark.parametrize("body", [b"{", b'{"a": NaN}', b'{"a": 1, "a": 2}', b"", b'{"a": "\xff"}'])
+@for_each("body", [b"{", b'{"a": NaN}', b'{"a": 1, "a": 2}', b"", b'{"a": "\xff"}'])
 def test_malformed_json_is_an_error_with_what_came(body: bytes) -> None:
     with serving(text(body)) as server:
         error = failure(target_of(HttpTarget, url=server.url, answer="a"))

@@ -375,7 +375,7 @@ def test_without_an_answer_it_is_a_protocol_error(value: Any, said: str) -> None
     assert error.details["body"] == json.dumps(value)
 
 
-@pytest.mark.parametrize("body", [b'{"choices": [', b"<html>", b"", b'{"choices": "\xff"}'])
+@for_each("body", [b'{"choices": [', b"<html>", b"", b'{"choices": "\xff"}'])
 def test_malformed_json_is_a_protocol_error(body: bytes) -> None:
     error = failure(Reply(body, 200, {"Content-Type": "application/json"}))
     assert (error.kind, error.may_succeed_later) == ("protocol", False)
@@ -481,7 +481,7 @@ def test_an_error_in_a_stream_is_an_error() -> None:
     assert (error.kind, error.may_succeed_later) == ("protocol", True)
 
 
-@pytest.mark.parametrize("body", [b"data: {\n\n", b'data: "x"\n\n', b'data: {"a": "\xff"}\n\n'])
+@for_each("body", [b"data: {\n\n", b'data: "x"\n\n', b'data: {"a": "\xff"}\n\n'])
 def test_events_that_make_no_sense_are_a_protocol_error(body: bytes) -> None:
     error = failure(Reply(body, 200, {"Content-Type": "text/event-stream"}), **STREAM)
     assert "the stream of the answer can't be read" in str(error)
@@ -547,7 +547,7 @@ def test_a_missing_default_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None
         asyncio.run(target_of(OpenAITarget, model="m").open())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "model", "address"),
     [
         ("gpt-4o-mini", "gpt-4o-mini", False),
@@ -638,7 +638,7 @@ def test_what_the_service_says_to_be_left_is_known_also_when_it_refuses(status: 
     assert target.traits.quota() == Quota(requests=Allowance(3, 60.0))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     ["//localhost:8000/v1", "localhost:8000/v1", "LOCALHOST", "127.0.0.1:80", "\\\\host\\m"],
 )
@@ -653,6 +653,6 @@ def test_a_sign_that_looks_like_an_at_is_one(sign: str) -> None:
         split_model("openai", f"m{sign}localhost:8000")
 
 
-@pytest.mark.parametrize("model", ["llama3:8b", "localhoster", "arn:aws:x::foundation-model/y"])
+@for_each("model", ["llama3:8b", "localhoster", "arn:aws:x::foundation-model/y"])
 def test_names_of_models_may_look_odd(model: str) -> None:
     assert split_model("openai", model) == {"model": model}

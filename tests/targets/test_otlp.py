@@ -10,6 +10,7 @@ import pytest
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer, Earlier, Usage
 from evalcase.targets.otlp import OtlpTarget
+from tests.for_each import for_each
 from tests.targets.questions import answer_all, ask, of_value, question, target_of
 from tests.traces.otlp import chat, export, line, span, trace_of
 
@@ -39,8 +40,8 @@ def test_spans_of_a_trace_may_stand_anywhere(tmp_path: Path) -> None:
     assert texts(found) == ["4", "5"]
 
 
-@pytest.mark.parametrize("indent", [None, 2])
-@pytest.mark.parametrize("wrap", [lambda each: each, lambda each: [each, export()]])
+@for_each("indent", [None, 2])
+@for_each("wrap", [lambda each: each, lambda each: [each, export()]])
 def test_a_whole_file_may_be_one_export_or_a_list(tmp_path: Path, indent: Any, wrap: Any) -> None:
     value = wrap(json.loads(trace_of("one", "4")))
     assert ask(otlp(tmp_path, json.dumps(value, indent=indent))).text == "4"
@@ -141,7 +142,7 @@ def test_an_inner_span_may_name_the_conversation(tmp_path: Path) -> None:
     assert texts(asyncio.run(answer_all(otlp(tmp_path, *lines), asked))) == ["B1", "B2"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("turns", "said"),
     [
         (("A1", "B1", "B2", "A2"), "has conversations that overlap for case `one`: name each by"),
@@ -215,7 +216,7 @@ def test_a_trace_whose_first_span_is_missing_is_an_error_unless_that_is_elsewher
     assert ask(otlp(tmp_path, line(*filtered))).text == "4"
 
 
-@pytest.mark.parametrize("code", [2, "2", "STATUS_CODE_ERROR", "error"])
+@for_each("code", [2, "2", "STATUS_CODE_ERROR", "error"])
 def test_a_status_may_be_a_number_or_a_text(tmp_path: Path, code: Any) -> None:
     root = span(NAMED, id="0a", name="agent", status={"code": code, "message": "no"})
     with pytest.raises(TargetError, match="`agent` failed: no"):
@@ -251,7 +252,7 @@ def test_an_answer_that_was_cut_is_an_error(tmp_path: Path) -> None:
         ask(otlp(tmp_path, line(cut)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("", "traces.jsonl: it is empty"),

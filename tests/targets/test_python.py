@@ -15,6 +15,7 @@ import pytest
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.targets.python import PythonTarget
+from tests.for_each import for_each
 from tests.targets.questions import LIMIT_S, answer_all, ask, of_value, question, target_of
 
 Make = Callable[..., PythonTarget]
@@ -344,7 +345,7 @@ def test_what_can_not_be_used_is_a_config_error_that_names_the_cause(
     assert said.format(file=tmp_path / "agent.py") in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "said"),
     [
         ({}, 'needs `function`: for example function = "my_agent:answer"'),

@@ -17,6 +17,7 @@ from evalcase.model.trial import TrialKey
 from evalcase.targets.reading.answers import read_answer
 from evalcase.targets.replay import ReplayTarget
 from evalcase.text.journal_row import MAX_LINE, encode_row
+from tests.for_each import for_each
 from tests.targets.questions import answer_all, ask, of_value, question, target_of
 
 
@@ -29,7 +30,7 @@ def replay(tmp_path: Path, *rows: Any, **options: Any) -> ReplayTarget:
 MESSAGE = {"role": "assistant", "content": "m", "tool_calls": [{"tool": "t"}]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("row", "content"),
     [
         ({"case": "one", "answer": "a"}, "a"),
@@ -59,7 +60,7 @@ def test_calls_beside_data_or_turns_are_an_error(tmp_path: Path) -> None:
             ask(replay(tmp_path, row))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("row", "said"),
     [
         (
@@ -82,7 +83,7 @@ def test_usage_and_cost_stand_beside_the_answer(tmp_path: Path) -> None:
     assert (answer.usage, answer.cost_usd) == (Usage(1), 2.0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("noted", "seconds"),
     [
         ({"duration_s": 1.5}, 1.5),
@@ -129,7 +130,7 @@ def test_a_missing_answer_is_an_error(tmp_path: Path) -> None:
         ask(replay(tmp_path, {"case": "two", "answer": "a"}))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rows", "said"),
     [
         (["{"], "answers.jsonl:1: not JSON"),
@@ -203,7 +204,7 @@ def test_one_of_several_targets_of_a_run_is_chosen(tmp_path: Path) -> None:
         ask(target_of(ReplayTarget, path=folder, target="c"))
 
 
-@pytest.mark.parametrize("line", [1, 2, 3])
+@for_each("line", [1, 2, 3])
 def test_a_row_that_was_changed_is_an_error_with_its_line_also_the_last(
     tmp_path: Path, line: int
 ) -> None:
@@ -248,7 +249,7 @@ def test_a_journal_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
         ask(target_of(ReplayTarget, path=folder))
 
 
-@pytest.mark.parametrize("levels", [96, 97, 98, 99, 100])
+@for_each("levels", [96, 97, 98, 99, 100])
 def test_an_answer_as_deep_as_one_can_be_is_replayed(tmp_path: Path, levels: int) -> None:
     content: Any = "x"
     for _ in range(levels):

@@ -6,11 +6,12 @@ import pytest
 
 from evalcase.errors import ConfigError
 from evalcase.targets.command import CommandTarget
+from tests.for_each import for_each
 
 SPLIT = CommandTarget.kind.split_value
 
 
-@pytest.mark.parametrize("line", ["echo {prompt} | tr a-z A-Z", "a && b", "a > b", "a 2>&1", "a ;"])
+@for_each("line", ["echo {prompt} | tr a-z A-Z", "a && b", "a > b", "a 2>&1", "a ;"])
 def test_what_only_a_shell_understands_is_refused(line: str) -> None:
     assert SPLIT is not None
     with pytest.raises(ConfigError, match="no shell is asked: write command:sh -c '…'"):

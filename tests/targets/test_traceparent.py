@@ -18,6 +18,7 @@ from evalcase.system.guests import Guests
 from evalcase.targets.command import CommandTarget
 from evalcase.targets.http import HttpTarget
 from evalcase.traces.context import BegunTraces
+from tests.for_each import for_each
 from tests.targets.questions import ask, question, target_of
 from tests.targets.server import Reply, serving
 
@@ -139,7 +140,7 @@ class Odd(Target):
         raise OSError(f"no disk for {question.case}")
 
 
-@pytest.mark.parametrize("told", [{"a": b"x"}, {"a": float("nan")}, {"a": "x" * 10**6}, 5, None])
+@for_each("told", [{"a": b"x"}, {"a": float("nan")}, {"a": "x" * 10**6}, 5, None])
 def test_whatever_a_target_tells_of_it_the_failure_itself_is_kept(told: Any) -> None:
     failed = tried(Odd(told), question())
     assert isinstance(failed.error, OSError)

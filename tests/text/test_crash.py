@@ -7,6 +7,7 @@ import pytest
 from evalcase.errors import ConfigError, EvalcaseError, TargetError
 from evalcase.model.failure import Failure
 from evalcase.text.crash import failure_of
+from tests.for_each import for_each
 
 
 class MuteError(Exception):
@@ -63,7 +64,7 @@ def test_what_it_says_is_capped() -> None:
     assert len(failure_of(caught.value).details["traceback"]) <= 20
 
 
-@pytest.mark.parametrize("details", [{"a": object()}, {"a": float("nan")}, {"a": "x" * 300_000}])
+@for_each("details", [{"a": object()}, {"a": float("nan")}, {"a": "x" * 300_000}])
 def test_details_that_can_not_be_kept_do_not_take_the_failure_with_them(
     details: dict[str, Any],
 ) -> None:

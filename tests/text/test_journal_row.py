@@ -99,7 +99,7 @@ def test_many_brackets_are_not_depth() -> None:
     assert decode_row(encode_row(wide)) == wide
 
 
-@pytest.mark.parametrize("bad", [{}, {"case": "a"}, {"type": "result", "sum": 1}])
+@for_each("bad", [{}, {"case": "a"}, {"type": "result", "sum": 1}])
 def test_the_journal_s_own_members_are_reserved(bad: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="type"):
         encode_row(bad)

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from evalcase.text.json_path import JsonPath, MissingError
+from tests.for_each import for_each
 
 VALUE: Any = {"a": [{"b": 1}, {"b": None}], "c.d": {"/~": 2}, "": 3, "0": 4}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "found"),
     [
         ("a.0.b", 1),
@@ -25,13 +26,13 @@ def test_paths(path: str, found: Any) -> None:
     assert JsonPath(path).find(VALUE) == found
 
 
-@pytest.mark.parametrize("path", ["b", "a.2", "a.-3", "a.b", "a.0.b.c", "a.1.b.c", "c.d"])
+@for_each("path", ["b", "a.2", "a.-3", "a.b", "a.0.b.c", "a.1.b.c", "c.d"])
 def test_what_is_not_there(path: str) -> None:
     with pytest.raises(MissingError, match="there is nothing at"):
         JsonPath(path).find(VALUE)
 
 
-@pytest.mark.parametrize("path", ["", ".", "a..b", ".a", "a."])
+@for_each("path", ["", ".", "a..b", ".a", "a."])
 def test_what_is_no_path(path: str) -> None:
     with pytest.raises(ValueError, match="empty step"):
         JsonPath(path)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.text.quick_json import compact_encoder
+from tests.for_each import for_each
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -25,7 +26,7 @@ def test_it_is_what_json_would_write(value: Any, sort_keys: bool, ascii_only: bo
     assert compact_encoder(sort_keys=sort_keys, ascii_only=ascii_only)(value) == expected
 
 
-@pytest.mark.parametrize("value", [{1, 2}, float("nan"), [float("inf")], {"a": object()}])
+@for_each("value", [{1, 2}, float("nan"), [float("inf")], {"a": object()}])
 def test_what_json_cannot_hold_is_refused(value: Any) -> None:
     with pytest.raises((TypeError, ValueError)):
         compact_encoder()(value)

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import pytest
-
 from evalcase.text.secret_forms import pieces_of
 from evalcase.text.secrets import Scrubber
+from tests.for_each import for_each
 
 
 def test_pieces_without_digits_tell_of_a_key_too() -> None:
@@ -15,7 +14,7 @@ def test_pieces_without_digits_tell_of_a_key_too() -> None:
     assert not pieces & set(pieces_of("https://example.com/a/long/path/to/things"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         "ключ-доступа-секретный-пароль",

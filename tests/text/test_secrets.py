@@ -99,7 +99,7 @@ def test_outer_white_space_is_no_part_of_a_secret() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     ["test", "none", "1234567", "password", "PASSWORD", "xxxxxxxxxxxx", "sk-no-key-required"],
 )
@@ -214,8 +214,8 @@ def test_variables_and_values_may_be_named_later() -> None:
     assert scrubber.text("first-secret, second-secret") == "***KEY***, ***OWN***"
 
 
-@pytest.mark.parametrize("name", ["HTTP_PROXY", "https_proxy", "ALL_PROXY"])
-@pytest.mark.parametrize("password", ["pw", "long-enough", "p%40ss%3Aword"])
+@for_each("name", ["HTTP_PROXY", "https_proxy", "ALL_PROXY"])
+@for_each("password", ["pw", "long-enough", "p%40ss%3Aword"])
 def test_the_password_of_a_proxy_is_a_secret(name: str, password: str) -> None:
     environment: dict[str, str] = {}
     scrubber = Scrubber(environment)
@@ -256,8 +256,8 @@ def test_a_very_long_secret_is_found_whole_by_its_lines_and_in_pieces() -> None:
     assert scrubber.text(f"the last: {lines[-1][:20]}…") == "the last: ***K***…"
 
 
-@pytest.mark.parametrize("width", [16, 64, 76])
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\\n"])
+@for_each("width", [16, 64, 76])
+@for_each("end", ["\n", "\r\n", "\\n"])
 def test_fault_14_base64_in_lines_is_found(width: int, end: str) -> None:
     key = "sk-proj-" + "".join(f"{number:x}Zq" for number in range(40))
     data = base64.b64encode(f"Authorization: Bearer {key} and more".encode()).decode()

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from evalcase.text.silence import name_silence, say_silence
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ended", "told"),
     [
         ("stop", "(empty)"),

@@ -70,7 +70,7 @@ def test_an_object_is_wanted() -> None:
             parse_object(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["[]", '{"a": NaN}', '{"a": }', "[" * 300 + "]" * 300, '{"a": 1, "a": 2}', '{"a": 1e999}'],
 )

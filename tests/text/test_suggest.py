@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import pytest
-
 from evalcase.model.nearest import did_you_mean, find_nearest, nearest_meaning
 from evalcase.text.suggest import suggest_field
+from tests.for_each import for_each
 
 
 def test_the_nearest_name_is_the_one_that_is_most_alike() -> None:
@@ -13,7 +12,7 @@ def test_the_nearest_name_is_the_one_that_is_most_alike() -> None:
     assert find_nearest("an", ["answer"], alike=0.4) == "answer"
 
 
-@pytest.mark.parametrize("name", ["max-cost", "Max_Cost", " max cost ", "budget", "maxcost"])
+@for_each("name", ["max-cost", "Max_Cost", " max cost ", "budget", "maxcost"])
 def test_case_and_dashes_do_not_tell_names_apart(name: str) -> None:
     assert nearest_meaning(name, {"max_cost": "max_cost", "budget": "max_cost"}) == "max_cost"
 
@@ -32,7 +31,7 @@ def test_a_field_is_suggested_by_its_primary_name_and_never_by_an_alias() -> Non
     assert suggest_field("assertions", ["input"]) is None
 
 
-@pytest.mark.parametrize("name", ["mode", "date", "retries", "promt", "images"])
+@for_each("name", ["mode", "date", "retries", "promt", "images"])
 def test_what_is_only_like_a_name_of_another_tool_is_no_misspelling_of_it(name: str) -> None:
     fields = ["input", "target", "cases", "graders"]
     assert suggest_field(name, fields) is None

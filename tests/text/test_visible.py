@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +14,7 @@ def test_text_in_any_script_stays_as_it_is(text: str) -> None:
     assert make_visible(text) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "shown"),
     [
         ("\x1b[31mred", "<U+001B>[31mred"),

@@ -3,7 +3,6 @@ from __future__ import annotations
 from textwrap import dedent
 from typing import Any
 
-import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,7 +93,7 @@ def test_blank_lines_do_not_become_part_of_a_text() -> None:
     assert read_yaml(text) == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "written"),
     [
         (Inline(), "{}\n"),

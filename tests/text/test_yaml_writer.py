@@ -158,7 +158,7 @@ def test_numbers_keep_their_type(number: float, written: str) -> None:
         assert_reads_back(value)
 
 
-@pytest.mark.parametrize("length", [999, 1000, 1001, 1023, 1024, 1025, 5000])
+@for_each("length", [999, 1000, 1001, 1023, 1024, 1025, 5000])
 def test_keys_too_long_for_a_simple_key_are_explicit(length: int) -> None:
     key = "k" * length
     assert text_of({key: 1}).startswith("? " if length > 1000 else "k")
@@ -179,7 +179,7 @@ def test_lists_are_on_one_line_only_when_they_are_short_and_plain() -> None:
     assert text_of(list(range(50))).startswith("- 0\n- 1\n")
 
 
-@pytest.mark.parametrize("leaf", [1, "a\nb", [], {}, ["x"]])
+@for_each("leaf", [1, "a\nb", [], {}, ["x"]])
 def test_a_hundred_levels_are_no_trouble(leaf: object) -> None:
     lists, mappings, both = leaf, leaf, leaf
     for _ in range(100):
@@ -193,15 +193,13 @@ def test_a_hundred_levels_are_no_trouble(leaf: object) -> None:
     assert sys.getrecursionlimit() == limit
 
 
-@pytest.mark.parametrize(
-    "value", [float("nan"), float("inf"), "\ud800", "a\n\udcff", {"\udfff": 1}]
-)
+@for_each("value", [float("nan"), float("inf"), "\ud800", "a\n\udcff", {"\udfff": 1}])
 def test_what_json_has_no_place_for_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match=r"can't be written|isn't a JSON value"):
         text_of(value)
 
 
-@pytest.mark.parametrize("value", [{1: 2}, {"a": object()}, [b"x"], {1, 2}, (1, 2)])
+@for_each("value", [{1: 2}, {"a": object()}, [b"x"], {1, 2}, (1, 2)])
 def test_what_is_no_json_value_is_refused(value: object) -> None:
     with pytest.raises(TypeError):
         text_of(value)

@@ -7,8 +7,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from evalcase.model.answer import Usage
 from evalcase.traces.export import read_pieces
 from evalcase.traces.file import read_trace_file
@@ -16,6 +14,7 @@ from evalcase.traces.labels import TraceLabels
 from evalcase.traces.steps import keep_steps
 from evalcase.traces.store import TraceStore
 from evalcase.traces.told import ToldTrace, tell_trace
+from tests.for_each import for_each
 from tests.traces.otlp import chat, export, pairs, said, span
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -44,7 +43,7 @@ def read_recorded(name: str) -> dict[str, ToldTrace]:
         return {each.label.case: tell_trace(store.read(each.id)) for each in labels}
 
 
-@pytest.mark.parametrize("name", FILES)
+@for_each("name", FILES)
 def test_recorded_traces_of_others_are_told_alike(name: str) -> None:
     told = read_recorded(name)
     assert list(told) == ["bergen", "nowhere", "greeting"]
@@ -66,7 +65,7 @@ def test_recorded_traces_of_others_are_told_alike(name: str) -> None:
     assert greeting["content"] == "Hello! Ask me about the weather."
 
 
-@pytest.mark.parametrize("name", [each for each in FILES if "openllmetry" not in each])
+@for_each("name", [each for each in FILES if "openllmetry" not in each])
 def test_a_tool_that_failed_says_so_where_it_has_a_span(name: str) -> None:
     (made,) = read_recorded(name)["nowhere"].messages[0]["tool_calls"]
     assert made["is_error"] is True
@@ -122,7 +121,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each("shape", SHAPES)
 def test_messages_of_every_shape_are_the_same(shape: str) -> None:
     told = tell(span({**MODEL, **SHAPES[shape]}))
     assert (told.asked, told.messages) == ([ASKED], [CALLED])
@@ -138,7 +137,7 @@ EVENTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("events", EVENTS)
+@for_each("events", EVENTS)
 def test_messages_may_be_events_of_a_span_or_log_records(events: Any) -> None:
     told = tell(span(MODEL, events=events))
     assert (told.asked, told.messages) == ([ASKED], [CALLED])
@@ -219,7 +218,7 @@ def test_the_last_text_is_that_of_the_model_that_ended_last() -> None:
     assert [each["content"] for each in told.messages] == ["of a helper", "final"]
 
 
-@pytest.mark.parametrize("name", ["final_result", "output.value", "traceloop.entity.output"])
+@for_each("name", ["final_result", "output.value", "traceloop.entity.output"])
 def test_an_agent_has_the_last_word_where_no_model_has(name: str) -> None:
     agent = span({"gen_ai.operation.name": "invoke_agent", name: '{"city": "Oslo"}'}, id="0a")
     asks = span({**MODEL, "gen_ai.output.messages": json.dumps(OUTPUT)}, parent="0a", start=1)

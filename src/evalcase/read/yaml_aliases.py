@@ -30,6 +30,8 @@ class AliasReader:
         self.faults: list[Fault] = []
         self.anchors: dict[str, tuple[Any, str | None]] = {}
         """What an anchor names: the value, and its source text where that is a scalar."""
+        self.weights: dict[str, tuple[int, int, int]] = {}
+        """How much each of those is that an alias has named: it is often not the only one."""
         self.budget = max(MIN_ALIAS_BUDGET, len(data))
         self.character_budget = max(MIN_CHARACTER_BUDGET, 100 * len(data))
         self.merges: dict[int, Any] = {}
@@ -55,6 +57,7 @@ class AliasReader:
         if name is None:
             return
         self.anchors[name] = (value, text)
+        self.weights.pop(name, None)
         if not self.has_odd_anchors:
             return
         at = self.text.find("&" + name, event.start_mark.index) + 1 + len(name)
@@ -83,7 +86,9 @@ class AliasReader:
             raise self.fatal(
                 "recursive-alias", f"`*{event.anchor}` is inside the value it names", event
             )
-        nodes, characters, height = _weigh_value(value, self.budget)
+        if event.anchor not in self.weights:
+            self.weights[event.anchor] = _weigh_value(value, self.budget)
+        nodes, characters, height = self.weights[event.anchor]
         self.spend(nodes, characters, event)
         if len(stack) + height > MAX_DEPTH:
             raise self.too_deep(event)

@@ -55,7 +55,8 @@ def open_file(path: str, inside: str | None = None, *, links: bool = True) -> Bu
     """Open a regular file. With `inside`, it has to lie in that folder, links followed. Without
     `links`, the file itself may be none; folders above it may."""
     try:
-        if inside is not None and not is_inside(os.path.realpath(path), os.path.realpath(inside)):
+        folder = None if inside is None else os.path.realpath(inside)
+        if folder is not None and not is_inside(os.path.realpath(path), folder):
             raise OutsideError  # to open it would be enough, for some devices
         descriptor = os.open(path, _FLAGS if links else _FLAGS | NO_LINK)
     except ValueError as error:  # a NUL, or half of a character: no file has such a name
@@ -69,7 +70,7 @@ def open_file(path: str, inside: str | None = None, *, links: bool = True) -> Bu
         opened = os.fstat(descriptor)
         if not stat.S_ISREG(opened.st_mode):
             raise IrregularError
-        if inside is not None and not _lies_in(path, opened, inside):
+        if folder is not None and not _lies_in(path, opened, folder):
             raise OutsideError
     except BaseException:
         os.close(descriptor)
@@ -144,4 +145,4 @@ def read_bytes(file: IO[bytes], size: int) -> bytes:
 
 def _lies_in(path: str, opened: os.stat_result, folder: str) -> bool:
     real = os.path.realpath(path)
-    return is_inside(real, os.path.realpath(folder)) and os.path.samestat(os.stat(real), opened)
+    return is_inside(real, folder) and os.path.samestat(os.stat(real), opened)

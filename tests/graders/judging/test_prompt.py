@@ -82,7 +82,7 @@ def test_control_tokens_are_broken_and_counted(token: str) -> None:
     assert prompt_for(f"{token} and {token}").neutralised == 2
 
 
-@pytest.mark.parametrize("text", ["a < b | c > d", "x[0]", "<strong>", "if a|b:", "<||>" * 0])
+@for_each("text", ["a < b | c > d", "x[0]", "<strong>", "if a|b:", "<||>" * 0])
 def test_other_text_is_left_alone(text: str) -> None:
     assert neutralise_tokens(text) == (text, 0)
 
@@ -113,7 +113,7 @@ def test_a_template_moves_blocks_and_never_what_is_in_them() -> None:
     assert "{{criteria}} {{conversation}}" in str(prompt.messages[1].content)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("template", "said"),
     [
         ("{{answer}} {{criteria}}", []),

@@ -24,7 +24,7 @@ GOOD = {"c1": {"reason": "r", "verdict": "met"}, "c2": {"reason": "s", "verdict"
 TEXT = json.dumps(GOOD)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         TEXT,

@@ -153,8 +153,8 @@ def test_a_property_may_be_called_like_a_keyword_of_the_extra() -> None:
     assert needs_extra({"properties": {"host": {"format": "hostname"}}})
 
 
-@pytest.mark.parametrize("has_extra", [False, True])
-@pytest.mark.parametrize(
+@for_each("has_extra", [False, True])
+@for_each(
     ("schema", "path", "hint"),
     [
         ({"requird": ["a"]}, ("requird",), "required"),
@@ -193,7 +193,7 @@ def test_formats_are_known_or_told() -> None:
     assert list(schema_faults({"format": "hostname"}, (), has_extra=True)) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("schema", "message"),
     [
         ({"$defs": {"text": {"type": "string"}}, "$ref": "#/$defs"}, "`text` of the schema is not"),

@@ -40,7 +40,7 @@ def test_what_people_have_seen_whole_needs_no_correction() -> None:
     assert trust.true_share == pytest.approx((0.75, 0.645, 0.832), abs=1e-3)
 
 
-@pytest.mark.parametrize("cells", [(30, 2, 3, 7), (7, 3, 2, 30), (40, 5, 0, 0), (5, 0, 0, 0)])
+@for_each("cells", [(30, 2, 3, 7), (7, 3, 2, 30), (40, 5, 0, 0), (5, 0, 0, 0)])
 def test_no_interval_of_kappa_with_fewer_than_ten_of_either_kind(
     cells: tuple[int, int, int, int],
 ) -> None:
@@ -50,7 +50,7 @@ def test_no_interval_of_kappa_with_fewer_than_ten_of_either_kind(
     assert not section.reaches(-1.0)
 
 
-@pytest.mark.parametrize("cells", [(25, 25, 25, 25), (30, 25, 20, 25), (10, 40, 40, 10)])
+@for_each("cells", [(25, 25, 25, 25), (30, 25, 20, 25), (10, 40, 40, 10)])
 def test_no_true_rate_unless_the_judge_is_better_than_a_coin(
     cells: tuple[int, int, int, int],
 ) -> None:

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import pytest
-
 from evalcase.report.compare.amount_words import say_ratio, say_seconds
 from evalcase.report.compare.amounts import Amount
 from evalcase.report.statistics.estimate import Estimate
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("seconds", "said"),
     [
         (0.0, "0 µs"), (0.0000225, "22.5 µs"), (0.011, "11 ms"), (0.25, "0.25 s"),
@@ -18,7 +17,7 @@ def test_seconds_of_any_size(seconds: float, said: str) -> None:
     assert say_seconds(seconds) == said
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ratio", "said"),
     [
         (Estimate(0.000182, 0.00004, 0.02), "×0.00018 (0.000040 to 0.020)"),

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from evalcase.report.compare.amounts import Amounts
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "pair", "has_ratio", "is_short"),
     [
         ("latency", (0.000015, 0.000005), False, True),

@@ -259,9 +259,7 @@ def test_of_several_gates_one_is_enough() -> None:
     assert gates_exit_code(compared("P" * 10, "P" * 9 + "F", "removed", "broken").judged) == 1
 
 
-@pytest.mark.parametrize(
-    "text", ["", "brokn", "worse-than", "worse-than:", "worse-than:2", "worse:1"]
-)
+@for_each("text", ["", "brokn", "worse-than", "worse-than:", "worse-than:2", "worse:1"])
 def test_what_is_no_gate(text: str) -> None:
     with pytest.raises(ValueError, match=r"gate|number"):
         read_gate(text)
@@ -286,7 +284,7 @@ def judged_code(base: Side, head: Side, *gates: str) -> int:
     return gates_exit_code(judge_gates(comparison, gated, [read_gate(gate) for gate in gates]))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("gates", "code"), [(["removed"], 1), (["broken"], 3), (["broken", "worse", "removed"], 1)]
 )
 def test_a_target_that_head_lacks_is_not_passed_over(gates: list[str], code: int) -> None:

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from evalcase.model.problem import Problem, Span
 from evalcase.report.files.problems import as_github, format_json
+from tests.for_each import for_each
 
 
 def problem(
@@ -62,7 +61,7 @@ def test_github_gets_a_file_without_a_place() -> None:
     assert command(problem()) == "::error file=a.yaml,title=evalcase%3A bad-value::m"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("code", "name"),
     [("bad-value", "error"), ("deprecated-name", "warning"), ("not-compared", "notice")],
 )

@@ -39,7 +39,7 @@ def test_script_loses_comments_and_blanks_that_mean_nothing(written: str, kept: 
     assert squeeze_script(written) == kept
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "kept"),
     [
         ("/* why */\n.a, .b > c {\n  color: red;\n  top: 0;\n}\n", ".a,.b>c{color:red;top:0}"),

@@ -4,6 +4,7 @@ import pytest
 
 from evalcase.report.statistics.exact import estimate_exact
 from evalcase.report.statistics.wilson import bound_unseen, estimate_share
+from tests.for_each import for_each
 
 NEWCOMBE_1998 = [
     (81, 263, (0.2553, 0.3662), (0.2527, 0.3676)),
@@ -14,7 +15,7 @@ NEWCOMBE_1998 = [
 """His table of four examples: by Wilson, and by Clopper and Pearson."""
 
 
-@pytest.mark.parametrize(("hits", "total", "wilson", "exact"), NEWCOMBE_1998)
+@for_each(("hits", "total", "wilson", "exact"), NEWCOMBE_1998)
 def test_the_examples_of_newcombe(
     hits: int, total: int, wilson: tuple[float, float], exact: tuple[float, float]
 ) -> None:
@@ -37,6 +38,6 @@ def test_nothing_has_no_share() -> None:
     assert estimate_exact(0, 0) is None
 
 
-@pytest.mark.parametrize(("total", "bound"), [(1, 0.95), (10, 0.2589), (60, 0.0487), (300, 0.0099)])
+@for_each(("total", "bound"), [(1, 0.95), (10, 0.2589), (60, 0.0487), (300, 0.0099)])
 def test_no_failure_is_no_proof(total: int, bound: float) -> None:
     assert bound_unseen(total) == pytest.approx(bound, abs=5e-5)

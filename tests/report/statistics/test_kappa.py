@@ -9,6 +9,7 @@ import pytest
 from evalcase.report.statistics.confusion import Confusion, count_pairs
 from evalcase.report.statistics.fleiss import fleiss_kappa
 from evalcase.report.statistics.kappa import cohen_kappa
+from tests.for_each import for_each
 
 COHEN_1960 = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
 """Two psychologists on 200 patients: 0.70 agreed, 0.41 by chance."""
@@ -39,7 +40,7 @@ def test_two_perfect_judges_agree_wholly() -> None:
     assert kappa[:2] == (1.0, 0.0)
 
 
-@pytest.mark.parametrize(("each", "low"), [(10, 0.67), (50, 0.92), (500, 0.99)])
+@for_each(("each", "low"), [(10, 0.67), (50, 0.92), (500, 0.99)])
 def test_few_labels_prove_no_perfection(each: int, low: float) -> None:
     """The error is 0 then, but what one is sure of is by Wilson's bound of the agreement."""
     kappa = cohen_kappa([[each, 0], [0, each]])
@@ -68,7 +69,7 @@ def test_a_judge_that_always_passes_is_as_good_as_chance() -> None:
     assert kappa.value == pytest.approx(0.0)
 
 
-@pytest.mark.parametrize("table", [[[0, 0], [0, 0]], [[30, 0], [0, 0]], [[0, 0], [0, 7]]])
+@for_each("table", [[[0, 0], [0, 0]], [[30, 0], [0, 0]], [[0, 0], [0, 7]]])
 def test_there_is_none_where_nothing_varies(table: list[list[int]]) -> None:
     assert cohen_kappa(table) is None
 

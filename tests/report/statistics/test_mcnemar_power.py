@@ -6,6 +6,7 @@ import pytest
 
 from evalcase.report.statistics.mcnemar import mcnemar_p
 from evalcase.report.statistics.mcnemar_power import fewest_alike, find_share, smallest_change
+from tests.for_each import for_each
 
 
 def counted_out(pairs: int, changing: float, effect: float) -> float:
@@ -20,9 +21,7 @@ def counted_out(pairs: int, changing: float, effect: float) -> float:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("pairs", "changing", "effect"), [(8, 0.62, 0.62), (12, 0.7, 0.4), (30, 0.4, 0.3)]
-)
+@for_each(("pairs", "changing", "effect"), [(8, 0.62, 0.62), (12, 0.7, 0.4), (30, 0.4, 0.3)])
 def test_how_often_it_is_seen(pairs: int, changing: float, effect: float) -> None:
     expected = counted_out(pairs, changing, effect)
     assert find_share(pairs, changing, effect, 0.05) == pytest.approx(expected, abs=1e-6)

@@ -38,14 +38,14 @@ def test_cohen(table: list[list[int]], value: float, error: float) -> None:
     assert kappa[:2] == pytest.approx((value, error), abs=1e-7)
 
 
-@pytest.mark.parametrize(("rows", "value"), FOUND["fleiss"])
+@for_each(("rows", "value"), FOUND["fleiss"])
 def test_fleiss(rows: list[list[int]], value: float) -> None:
     """statsmodels: fleiss_kappa."""
     subjects = [{"met": met, "not_met": not_met} for met, not_met in rows]
     assert fleiss_kappa(subjects) == pytest.approx(value, abs=1e-12)
 
 
-@pytest.mark.parametrize(("first", "second", "low", "high"), FOUND["welch"])
+@for_each(("first", "second", "low", "high"), FOUND["welch"])
 def test_welch(first: list[float], second: list[float], low: float, high: float) -> None:
     """statsmodels: CompareMeans(…).tconfint_diff(usevar="unequal")."""
     found = estimate_difference(first, second)
@@ -77,7 +77,7 @@ def test_clopper_and_pearson(hits: int, total: int, low: float, high: float) -> 
     assert estimate_exact(hits, total) == pytest.approx((hits / total, low, high), abs=1e-12)
 
 
-@pytest.mark.parametrize(("values", "low", "high"), FOUND["units"])
+@for_each(("values", "low", "high"), FOUND["units"])
 def test_units(values: list[float], low: float, high: float) -> None:
     """statsmodels: the standard error of OLS(values, 1), and proportion_confint for the effective
     size that follows from it with scipy's t."""
@@ -86,7 +86,7 @@ def test_units(values: list[float], low: float, high: float) -> None:
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
 
 
-@pytest.mark.parametrize(("values", "groups", "low", "high"), FOUND["clusters"])
+@for_each(("values", "groups", "low", "high"), FOUND["clusters"])
 def test_clusters(values: list[float], groups: list[int], low: float, high: float) -> None:
     """The same with OLS(values, 1).fit(cov_type="cluster")."""
     found = estimate_clusters(_gather(values, groups))

@@ -126,7 +126,7 @@ def test_the_smallest_p_is_that_of_all_changed_alike() -> None:
     assert smallest_p(1_000_000) == 0
 
 
-@pytest.mark.parametrize(("differences", "p"), FOUND["sign_flip"])
+@for_each(("differences", "p"), FOUND["sign_flip"])
 def test_few_signs_are_all_counted(differences: list[float], p: float) -> None:
     """scipy: permutation_test(…, permutation_type="samples")."""
     assert flip(differences) == pytest.approx(p, abs=1e-12)
@@ -151,7 +151,7 @@ def test_very_many_sizes_are_as_good_as_normal() -> None:
     assert flip(differences) == normal_p(sum(differences), squares)
 
 
-@pytest.mark.parametrize(("total", "squares", "p"), FOUND["normal"])
+@for_each(("total", "squares", "p"), FOUND["normal"])
 def test_normal(total: float, squares: float, p: float) -> None:
     assert normal_p(total, squares) == pytest.approx(p, abs=1e-12)
 
@@ -186,7 +186,7 @@ def test_planning_of_scores() -> None:
 # Ratios
 
 
-@pytest.mark.parametrize(("base", "head", "mean", "low", "high"), FOUND["ratios"])
+@for_each(("base", "head", "mean", "low", "high"), FOUND["ratios"])
 def test_ratios(base: list[float], head: list[float], mean: float, low: float, high: float) -> None:
     """scipy: t.interval of the logarithms."""
     ratios = Ratios()

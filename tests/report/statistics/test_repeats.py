@@ -6,9 +6,10 @@ from math import sqrt
 import pytest
 
 from evalcase.report.statistics.repeats import all_pass, any_passes, measure_spread
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize("trials", [1, 2, 5, 8])
+@for_each("trials", [1, 2, 5, 8])
 def test_both_are_counts_of_all_choices(trials: int) -> None:
     for passed in range(trials + 1):
         came = [True] * passed + [False] * (trials - passed)
@@ -29,7 +30,7 @@ def test_known_examples() -> None:
     assert all_pass(3, 1000, 900) == pytest.approx(0.7287, abs=1e-4)
 
 
-@pytest.mark.parametrize("k", [0, -1, 6])
+@for_each("k", [0, -1, 6])
 def test_more_than_there_are_is_refused(k: int) -> None:
     with pytest.raises(ValueError, match=f"{k} of 5"):
         any_passes(k, 5, 2)

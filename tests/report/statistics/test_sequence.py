@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.stopping import stop_against, stop_likely
 from evalcase.report.statistics.sequence import ALPHA, PassSequence, weigh_change
+from tests.for_each import for_each
 
 
 def after(total: int, *passed: bool) -> PassSequence:
@@ -41,7 +42,7 @@ def test_at_the_end_it_is_known() -> None:
     assert (sequence.low, sequence.high) == (3, 3)
 
 
-@pytest.mark.parametrize(("seen", "passed"), [(5, 5), (20, 3), (20, 10), (29, 29), (1, 0)])
+@for_each(("seen", "passed"), [(5, 5), (20, 3), (20, 10), (29, 29), (1, 0)])
 def test_the_ends_are_those_of_the_rule(seen: int, passed: int) -> None:
     """Its first look is at the last of these cases, so that nothing was given up before."""
     sequence = PassSequence(30)

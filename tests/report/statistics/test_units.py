@@ -9,6 +9,7 @@ from evalcase.report.statistics.units import (
     estimate_units,
 )
 from evalcase.report.statistics.wilson import estimate_share
+from tests.for_each import for_each
 
 
 def test_yes_or_no_is_worth_a_little_less_than_counting() -> None:
@@ -28,8 +29,8 @@ def test_scores_that_lie_close_leave_less_doubt() -> None:
     assert found.width < 0.01
 
 
-@pytest.mark.parametrize("value", [0.0, 0.3, 0.7, 1.0])
-@pytest.mark.parametrize("count", [2, 3, 17, 1000])
+@for_each("value", [0.0, 0.3, 0.7, 1.0])
+@for_each("count", [2, 3, 17, 1000])
 def test_where_nothing_varies_each_unit_counts_for_one(value: float, count: int) -> None:
     total, squares = sum([value] * count), sum([value * value] * count)
     found = estimate_units(count, total, squares)

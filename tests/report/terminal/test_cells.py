@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.report.terminal.cells import cut_text, measure_text, wrap_text
+from tests.for_each import for_each
 
 
 @given(st.text(max_size=200), st.integers(2, 60))
@@ -20,7 +20,7 @@ def test_wrapping_loses_no_words(text: str, width: int) -> None:
     assert "".join(rows).replace(" ", "") == text.replace(" ", "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "width", "shown"),
     [
         ("short", 10, "short"),

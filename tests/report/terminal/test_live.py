@@ -14,6 +14,7 @@ from evalcase.report.terminal.stderr_proxy import StderrProxy, tame_line
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.view import MOST_LINES
 from tests.effort import count_steps
+from tests.for_each import for_each
 from tests.record.samples import result
 from tests.report.terminal.screen import Screen
 
@@ -44,8 +45,8 @@ def errored(number: int, message: str = "out of ink") -> object:
     return result(number, verdict="errored", answer=None, failure=Failure("exception", message))
 
 
-@pytest.mark.parametrize("columns", [40, 80, 200])
-@pytest.mark.parametrize("style", [PLAIN, ANSI])
+@for_each("columns", [40, 80, 200])
+@for_each("style", [PLAIN, ANSI])
 def test_failures_stand_above_one_status_line(columns: int, style: Style) -> None:
     terminal = Terminal(columns, style)
     for number, verdict in enumerate(["passed", "failed", "passed"]):
@@ -214,7 +215,7 @@ def test_before_and_after_a_run_printing_is_plain_printing() -> None:
     assert terminal.out.getvalue() == before + "as it is \x1b[1m"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "shown"),
     [
         ("plain", "plain"),

@@ -3,13 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import dedent
 
-import pytest
-
 from evalcase.model.codes import Severity
 from evalcase.model.problem import Excerpt, Problem, Span
 from evalcase.model.quick_dataclass import replace
 from evalcase.report.terminal.problems import Checked, as_text, problem_lines, summary_line
 from evalcase.report.terminal.style import ANSI
+from tests.for_each import for_each
 
 MISSPELT = Problem(
     code="unknown-field",
@@ -57,7 +56,7 @@ def test_a_report_of_nothing_is_one_line() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("counts", "files", "cases", "line"),
     [
         ({}, 1, 1, "no problems found: 1 case in 1 file"),

@@ -39,7 +39,7 @@ def steady(until: int, per_s: int = 3) -> Speed:
     return speed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("width", "line"),
     [
         (37, "123/300 ✓110 ✗8 !5  0:41  59 s left"),
@@ -99,21 +99,17 @@ def test_cases_that_were_edited_make_it_more_than_planned() -> None:
     assert plain_line(progress, Speed(0.0), 0.0).startswith("4/5 (80%)")
 
 
-@pytest.mark.parametrize(
-    ("seconds", "shown"), [(0, "0:00"), (59.9, "0:59"), (754, "12:34"), (3754, "1:02:34")]
-)
+@for_each(("seconds", "shown"), [(0, "0:00"), (59.9, "0:59"), (754, "12:34"), (3754, "1:02:34")])
 def test_clock(seconds: float, shown: str) -> None:
     assert write_clock(seconds) == shown
 
 
-@pytest.mark.parametrize(
-    ("seconds", "shown"), [(0.2, "1 s"), (89, "89 s"), (150, "2 min"), (7800, "2 h 10 min")]
-)
+@for_each(("seconds", "shown"), [(0.2, "1 s"), (89, "89 s"), (150, "2 min"), (7800, "2 h 10 min")])
 def test_span(seconds: float, shown: str) -> None:
     assert write_span(seconds) == shown
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("usd", "shown"),
     [
         (None, "–"), (0.0, "$0"), (0.0031, "$0.0031"), (12.345, "$12.35"),
@@ -125,6 +121,6 @@ def test_money(usd: float | None, shown: str) -> None:
     assert write_money(usd) == shown
 
 
-@pytest.mark.parametrize(("rate", "shown"), [(812.4, "812/s"), (3.04, "3.0/s"), (0.05, "3.0/min")])
+@for_each(("rate", "shown"), [(812.4, "812/s"), (3.04, "3.0/s"), (0.05, "3.0/min")])
 def test_per_time(rate: float, shown: str) -> None:
     assert per_time(rate) == shown

@@ -3,14 +3,13 @@ from __future__ import annotations
 import tracemalloc
 from typing import Any
 
-import pytest
-
 from evalcase.model.answer import Answer
 from evalcase.model.failure import Failure
 from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result, Verdict
 from evalcase.report.figures.summing import sum_up
 from evalcase.report.terminal.statistics import MOST_IN_FULL, Statistics
+from tests.for_each import for_each
 from tests.report.terminal.endings import result, said
 
 
@@ -44,7 +43,7 @@ def test_a_case_that_is_tried_once_is_decided_at_once() -> None:
     assert decided.outcome == Outcome("failed", 0, 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("verdicts", "shown"),
     [
         (("passed", "failed", "failed"), ("failed", 2)),

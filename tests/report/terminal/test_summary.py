@@ -69,7 +69,7 @@ def test_colours_change_nothing_but_the_carets(width: int) -> None:
     assert [line.rstrip() for line in colour] == plain
 
 
-@pytest.mark.parametrize("width", [40, 80, 120])
+@for_each("width", [40, 80, 120])
 def test_nothing_from_outside_steers_the_terminal(width: int) -> None:
     evil = "\x1b[2J\x07\x9b1m\u202e"
     results = [
@@ -118,7 +118,7 @@ def test_a_cost_that_is_partly_unknown_says_so() -> None:
         assert not [line for line in summary(results, 80, PLAIN) if line.startswith("cost")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("passed", "of", "shown"),
     [(1, 1, "100.0%"), (0, 1, "0.0%"), (99_999, 100_000, "99.9%"), (1, 100_000, "0.1%"),
      (2, 3, "66.7%")],
@@ -147,9 +147,7 @@ def test_memory_hardly_grows_with_what_passed() -> None:
     assert peak(6_000) < peak(1_000) + 5_000 * 55
 
 
-@pytest.mark.parametrize(
-    ("seconds", "named"), [([0.5], False), ([0.05, 0.04], False), ([0.5, 0.04], True)]
-)
+@for_each(("seconds", "named"), [([0.5], False), ([0.05, 0.04], False), ([0.5, 0.04], True)])
 def test_the_slowest_are_named_where_that_is_news(seconds: list[float], named: bool) -> None:
     results = [result(f"c{at}", "passed", duration_s=each) for at, each in enumerate(seconds)]
     lines = summary(results, 80, PLAIN)

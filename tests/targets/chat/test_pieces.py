@@ -3,12 +3,11 @@ from __future__ import annotations
 import json
 from typing import NoReturn
 
-import pytest
-
 from evalcase.targets.chat.anthropic_answer import AnthropicStream
 from evalcase.targets.chat.openai_answer import OpenAIStream
 from evalcase.targets.chat.pieces import Pieces
 from evalcase.targets.web.event_stream import Event
+from tests.for_each import for_each
 
 
 class Unjoined(str):
@@ -30,7 +29,7 @@ def test_texts_grow_and_are_joined_once() -> None:
     assert pieces.find("content") == "abc"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "joined"),
     [
         ([{"a": 1}, {"a": 2}], {"a": 2}),

@@ -12,6 +12,7 @@ from evalcase.model.answer import Usage
 from evalcase.model.option import made_of
 from evalcase.targets.chat.prices import Price, Pricing, prices_version
 from tests.cli.command import environment
+from tests.for_each import for_each
 
 OPENAI = "https://api.openai.com/v1"
 ANTHROPIC = "https://api.anthropic.com"
@@ -36,7 +37,7 @@ def test_a_price_of_nothing_is_a_price() -> None:
     assert pricing(input=0, output=0).cost_usd(Usage(5, 5)) == 0.0
 
 
-@pytest.mark.parametrize("usage", [None, Usage(), Usage(5), Usage(None, 5)])
+@for_each("usage", [None, Usage(), Usage(5), Usage(None, 5)])
 def test_unknown_usage_is_an_unknown_cost_never_nothing(usage: Usage | None) -> None:
     assert pricing(input=1, output=1).cost_usd(usage) is None
     assert pricing("gpt-4o-mini").cost_usd(usage) is None

@@ -109,7 +109,7 @@ def test_the_annotation_question_is_given_all_of_it(
     assert given.metadata is not GIVEN.metadata
 
 
-@pytest.mark.parametrize("annotation", ["Question", "evalcase.Question", "Question | None"])
+@for_each("annotation", ["Question", "evalcase.Question", "Question | None"])
 def test_a_name_that_only_type_checkers_import_is_known_by_itself(annotation: str) -> None:
     source = f"from __future__ import annotations\ndef f(q: {annotation}): return q"
     assert called(define(source)) == GIVEN
@@ -122,11 +122,11 @@ def test_a_class_of_ones_own_that_is_called_the_same_is_another(future: str) -> 
     assert called(define(f"{future}{classes}def f(q: Case): return q")) == "Hi"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "annotation",
     ["list[Message]", "tuple[Message, ...]", "list[evalcase.Message]", "list[Message] | None"],
 )
-@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+@for_each("future", ["", "from __future__ import annotations\n"])
 def test_an_annotation_of_several_messages_is_given_them(annotation: str, future: str) -> None:
     given = called(define(f"{future}{SEEN}def f(history: {annotation}): return history"))
     assert given == list(GIVEN.messages)
@@ -181,7 +181,7 @@ def test_a_function_of_which_nothing_is_known_is_given_the_content() -> None:
     assert called(define("def f(*args, messages): return len(args), len(messages)")) == (0, 2)
 
 
-@pytest.mark.parametrize("parameters", ["", "a, b", "a, b, messages", "k=1", "**options", "k=1, /"])
+@for_each("parameters", ["", "a, b", "a, b, messages", "k=1", "**options", "k=1, /"])
 def test_what_can_not_be_asked_is_an_error(parameters: str) -> None:
     with pytest.raises(
         ConfigError, match=r"can't be asked a question.*; it takes one parameter for"
@@ -189,7 +189,7 @@ def test_what_can_not_be_asked_is_an_error(parameters: str) -> None:
         bind_function(define(f"def f({parameters}): pass"), "agent:f")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("parameters", "nothing"),
     [("", True), ("k=1", True), ("k=1, /", True), ("**o", True), ("q", False), ("session", False)],
 )
@@ -197,7 +197,7 @@ def test_a_factory_takes_nothing_that_a_question_has(parameters: str, nothing: b
     assert takes_nothing(define(f"def f({parameters}): pass"), "agent:f") is nothing
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("parameters", "last_only"),
     [
         ("prompt", True), ("prompt, metadata", True), ("prompt, messages", False),

@@ -20,7 +20,7 @@ def read(data: bytes | str | Any, how: How = "auto", truncated: bool = False) ->
     return read_output(Output(data, truncated), how, ignore)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "text"),
     [("4\n", "4"), ("4\r\n", "4"), ("4\n\n", "4\n"), ("", ""), ("\n", ""), (" 4 ", " 4 ")],
 )
@@ -51,7 +51,7 @@ def test_auto_leaves_as_text_what_has_none_of_the_shapes(written: str) -> None:
     assert read(written).content == written
 
 
-@pytest.mark.parametrize("name", ["messages", "output_messages", "output"])
+@for_each("name", ["messages", "output_messages", "output"])
 def test_auto_reads_messages_with_usage_and_cost(name: str) -> None:
     messages = [
         {"role": "assistant", "tool_calls": [{"tool": "t", "input": {"a": 1}}]},
@@ -100,7 +100,7 @@ def test_json_is_data_where_it_was_asked_for() -> None:
     assert read('"hi"', "json").content == "hi"
 
 
-@pytest.mark.parametrize("written", ["oops", 'log\n{"a": 1}', "", '{"a": 1, "a": 2}', b"\xff"])
+@for_each("written", ["oops", 'log\n{"a": 1}', "", '{"a": 1, "a": 2}', b"\xff"])
 def test_json_that_is_none_is_an_error_with_what_was_written(written: bytes | str) -> None:
     with pytest.raises(TargetError, match="not JSON") as caught:
         read(written, "json")

@@ -56,7 +56,7 @@ def test_a_name_that_is_not_known_may_be_known_later() -> None:
     assert "can't connect" in str(error)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         Reply(b"x" * 100, cut=10),
@@ -160,7 +160,7 @@ PACKED = {
 }
 
 
-@pytest.mark.parametrize("encoding", PACKED)
+@for_each("encoding", PACKED)
 def test_what_is_compressed_is_unpacked(encoding: str) -> None:
     with serving(packed_reply(PACKED[encoding], encoding)) as server:
         assert ask(target_of(HttpTarget, url=server.url)).text == TEXT.decode()
@@ -195,7 +195,7 @@ def test_half_of_an_answer_is_no_answer(data: bytes, encoding: str, said: str) -
 # Statuses.
 
 
-@pytest.mark.parametrize("status", [206, 400, 401, 403, 404, 409, 413, 422])
+@for_each("status", [206, 400, 401, 403, 404, 409, 413, 422])
 def test_what_is_wrong_with_the_request_is_not_tried_again(status: int) -> None:
     with serving(Reply.of({"error": {"message": "No\n such model."}}, status)) as server:
         error = failure(target_of(HttpTarget, url=server.url))
@@ -206,7 +206,7 @@ def test_what_is_wrong_with_the_request_is_not_tried_again(status: int) -> None:
     assert "No\\n such" in error.details["body"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("status", "overloaded"), [(408, False), (429, True), (500, False), (503, False), (529, True)]
 )
 def test_what_may_succeed_later_says_so(status: int, overloaded: bool) -> None:
@@ -227,7 +227,7 @@ def test_the_id_of_a_request_is_kept() -> None:
         assert failure(target_of(HttpTarget, url=server.url)).details["request_id"] == "req_1"
 
 
-@pytest.mark.parametrize("body", ['{"message": "m"}', '{"error": "m"}', '{"detail": "m"}'])
+@for_each("body", ['{"message": "m"}', '{"error": "m"}', '{"detail": "m"}'])
 def test_the_message_is_found_where_servers_put_it(body: str) -> None:
     with serving(Reply(body.encode(), 400)) as server:
         assert "(Bad Request): m, from" in str(failure(target_of(HttpTarget, url=server.url)))
@@ -562,6 +562,6 @@ def test_addresses_are_not_looked_up() -> None:
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "example.com", ""])
+@for_each("address", ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "example.com", ""])
 def test_other_addresses_are_not(address: str) -> None:
     assert not is_refused(address)

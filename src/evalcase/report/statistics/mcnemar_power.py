@@ -58,6 +58,7 @@ def smallest_change(pairs: int, changing: float, alpha: float, near: float) -> f
     return high
 
 
+@lru_cache(maxsize=256)
 def raise_cases(cases: int, changing: float, effect: float, alpha: float) -> int:
     """At least so many cases, and as many more as it takes to find `effect` so often."""
     share = min(1.0, max(changing, effect))

@@ -31,9 +31,19 @@ def describe_asked(question: Question, *, whole: bool = False) -> dict[str, Any]
 def project_sources(root: str) -> dict[str, str]:
     """The modules of a project that are imported by now, with the hash of each source."""
     inside = os.path.join(os.path.realpath(root), "")
+    folders: dict[str, str] = {}
     sources = {}
     for module in list(sys.modules.values()):
-        path = os.path.realpath(getattr(module, "__file__", None) or os.devnull)
+        path = _find_real(getattr(module, "__file__", None) or os.devnull, folders)
         if path.startswith(inside) and "site-packages" not in path:
             sources[path.removeprefix(inside)] = digest_file(path)
     return sources
+
+
+def _find_real(path: str, folders: dict[str, str]) -> str:
+    """The path without links. Thousands of modules lie in few folders: each is followed once."""
+    folder, name = os.path.split(path)
+    if folder not in folders:
+        folders[folder] = os.path.realpath(folder)
+    path = os.path.join(folders[folder], name)
+    return os.path.realpath(path) if os.path.islink(path) else path

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+from tests.cli.reported import next_of, trials
+from tests.run.project import Project, case, cases
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("say ok", [], []),
+        ("say no", [], ["report", "--case", "one"]),
+        ("say no", ["--fail-fast"], ["report", "--case", "one"]),
+        ("raise x", [], ["run", "--failed-of"]),
+        (
+            "raise x",
+            ["--target", "python:agent:answer"],
+            ["run", "--target", "python:agent:answer", "--failed-of"],
+        ),
+        ("raise x", ["--fail-fast"], ["run"]),
+    ],
+)
+def test_the_next_command_is_the_one_that_helps(
+    project: Project, text: str, options: list[str], words: list[str]
+) -> None:
+    project.suite(case("one", text), case("two"))
+    done = project.run("run", "--concurrency", "1", *options)
+    assert next_of(done) == words
+    assert next_of(project.run("report")) == words
+
+
+def test_after_a_cap_the_next_command_raises_it_and_does_not_stop_at_once(
+    project: Project,
+) -> None:
+    project.suite(*(case(f"c{number}", "cost 0.3") for number in range(4)))
+    done = project.run("run", "--max-cost", "0.5", "--concurrency", "1")
+    assert done.code == 3
+    assert next_of(done) == ["resume", "--max-cost", "1.2"]
+    assert next_of(project.run("report")) == ["resume", "--max-cost", "1.2"]
+    again = project.run("resume", "--max-cost", "1.2")
+    assert "pass rate 100.0%" in again.out
+
+
+def test_the_name_of_a_case_can_be_copied_whatever_it_holds(project: Project) -> None:
+    project.suite(case("a b; touch pwned", "say no"))
+    done = project.run("run")
+    assert "--case 'a b; touch pwned'\n" in done.out
+
+
+def test_an_interrupted_run_is_shown_as_far_as_it_came(project: Project) -> None:
+    project.suite(*cases(3), case("four", repeat=2))
+    project.run("run", "--quiet", "--concurrency", "1")
+    project.keep_only(4)
+    done = project.run("report")
+    assert done.code == 0
+    assert "3 passed, 1 unfinished, pass rate 100.0% (43.9–100.0%)\n" in done.out, (
+        "how long it took is unknown"
+    )
+    assert "stopped  killed, or still running, with 4 of 5 trials finished and stored" in done.out
+    assert next_of(done) == ["resume"]
+    rows = trials(project.run("report", "--format", "jsonl", "--verdict", "unfinished"))
+    assert [(row["case"], row["case_verdict"]) for row in rows] == [("four", None)]
+
+
+def test_a_run_that_was_killed_before_its_first_result(project: Project) -> None:
+    project.suite(case("one"))
+    project.run("run", "--quiet")
+    (project.runs()[0] / "journal.jsonl").unlink()
+    done = project.run("report")
+    assert (done.code, "1 not run" in done.out) == (0, True)
+    assert project.run("report", "--format", "jsonl").out == ""
+    assert json.loads(project.run("report", "--format", "json").out)["cases"] == []
+
+
+@pytest.mark.parametrize("folder", [[], ["--runs-dir", "else where"]])
+def test_what_to_do_next_is_said_of_the_grading_that_is_shown(
+    project: Project, folder: list[str]
+) -> None:
+    project.suite(case("one", "say yes"))
+    project.run("run", "--quiet", *folder)
+    project.suite({"id": "one", "input": "say yes", "expected_output": "yes"})
+    assert project.run("resume", "latest", "--quiet", *folder).code == 0
+    first = project.run("report", "latest@1", *folder)
+    (line,) = [line for line in first.out.splitlines() if line.startswith("next ")]
+    command, *arguments = shlex.split(line.removeprefix("next "))
+    assert (command, arguments[1].partition("@")[2]) == ("evalcase", "1")
+    assert "failed" in project.run(*arguments).out
+
+
+def test_who_wants_to_see_more_is_sent_to_the_page(project: Project) -> None:
+    project.suite(*[case(f"c{number}", "say no") for number in range(25)])
+    out = project.run("run").out
+    (more,) = [line for line in out.splitlines() if line.startswith("and 5 more failed: ")]
+    command = more.partition(": ")[2].split()
+    assert project.run(*command[1:]).code == 0
+    assert (project.path / "report.html").read_text().startswith("<!doctype html>")
