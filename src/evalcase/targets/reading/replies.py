@@ -7,6 +7,7 @@ would pass. Data that names no calls is nobody's reply, and is left alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from evalcase.errors import TargetError
@@ -63,6 +64,18 @@ def find_message(value: dict[str, Any], extras: frozenset[str]) -> dict[str, Any
     if body is None and all(each is None for each in calls.values()):
         return None
     return {"role": "assistant", **said, **calls, **rest}
+
+
+def put_together(said: JSON, beside: Mapping[str, JSON]) -> JSON:
+    """What was said, with the calls that stand beside it: a text becomes a message with them."""
+    if not isinstance(said, str | None) or name_of_calls(dict(beside)) is None:
+        return said
+    return {"content": said, **{name: beside[name] for name in CALLS if beside.get(name)}}
+
+
+def refuse_beside(beside: Mapping[str, JSON]) -> None:
+    """Raise HiddenCallsError for calls beside an answer that can't be told to be its own."""
+    refuse_calls({name: beside[name] for name in CALLS if name in beside})
 
 
 def find_choice(value: dict[str, Any]) -> dict[str, Any] | None:

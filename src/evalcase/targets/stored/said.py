@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evalcase.targets.reading.calls import CALLS, name_of_calls
-from evalcase.targets.reading.replies import refuse_calls
+from evalcase.targets.reading.replies import put_together
 
 _ANSWERS = ("answer", "messages", "text")
 _ELSEWHERE = frozenset({
@@ -20,14 +19,7 @@ _MOST_KEYS = 10
 def find_said(row: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
     """The answer of a row, with the calls that stand beside a text; None if it has neither."""
     said = next((row[name] for name in _ANSWERS if row.get(name) is not None), None)
-    if not isinstance(said, str | None) or name_of_calls(row) is None:
-        return said
-    return {"content": said, **{name: row[name] for name in CALLS if row.get(name)}}
-
-
-def refuse_beside(row: Mapping[str, Any]) -> None:
-    """Raise TargetError for calls beside an answer that can't be told to be its own."""
-    refuse_calls({name: row[name] for name in CALLS if name in row})
+    return put_together(said, row)
 
 
 def describe_keys(row: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.codec import decode_object
 from evalcase.model.conversation import Exchange, Turn, split_turns
 from evalcase.model.question import Question
-from evalcase.targets.stored.said import refuse_beside
+from evalcase.targets.reading.replies import refuse_beside
 
 _OF_ALL = ("usage", "cost_usd", "duration_s", "earlier", "steps", "steps_cut", "trace")
 """What a row says of all turns together."""
