@@ -73,6 +73,7 @@ def test_calls_beside_an_answer_are_read_or_an_error(make: Make) -> None:
         reply(id=id, answer="Done." if text == "text" else {"risk": 1}, tool_calls=calls)
     """)
     read, refused = asyncio.run(answer_all(target, [question("text"), question("data")]))
+    assert isinstance(read, Answer)
     assert [call.name for call in read.tool_calls] == ["delete"]
     assert isinstance(refused, TargetError)
     assert "has calls in `tool_calls`" in str(refused)
