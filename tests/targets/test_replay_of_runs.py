@@ -14,7 +14,7 @@ from evalcase import Answer, Case, Question, Target
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.message import Message
 from evalcase.model.step import Step
-from evalcase.targets.stored.said import find_unread
+from evalcase.targets.stored.said import list_unread
 from tests.cli.in_process import run_in_process
 
 
@@ -223,5 +223,5 @@ def test_of_what_a_report_has_nothing_is_unknown(root: Path) -> None:
     report = run_in_process(["report", done.run.id, "--format", "jsonl"], cwd=root, env={})
     for line in report.stdout.splitlines():
         row = json.loads(line)
-        assert list(find_unread(row)) == []
-        assert [list(find_unread(turn)) for turn in row.get("turns", [])] in ([], [[], []])
+        assert list(list_unread(row)) == []
+        assert [list(list_unread(turn)) for turn in row.get("turns", [])] in ([], [[], []])

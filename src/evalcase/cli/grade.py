@@ -17,7 +17,7 @@ from evalcase.evaluation.grading_basis import (
     basis_of_broken,
     explain_empty,
     open_graded,
-    read_graders,
+    parse_graders,
     recorded_suites,
     request_grading,
     require_paths,
@@ -111,7 +111,7 @@ def finish_grading(
     basis = basis_of_broken(run, broken, read_request(run))
     basis = basis.with_options(_override_options(basis.options, flags))
     if not flags["trust"]:
-        code = refuse_graders(run, read_graders(broken.graders), config)
+        code = refuse_graders(run, parse_graders(broken.graders), config)
         if code is not None:
             return code
     with KeptRun(run, broken.cases_of) as kept:

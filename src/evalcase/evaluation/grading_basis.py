@@ -98,7 +98,7 @@ def request_grading(
 ) -> RunRequest:
     """A request for the answers of a run, each graded once more. `held` are the suites as the
     record has them, where it is graded by those."""
-    specs = read_graders(basis.graders)
+    specs = parse_graders(basis.graders)
     graders = [make_grader(spec, defaults_of(request.config)) for spec in specs]
     given = Given(held, graders=graders, only_graders=bool(basis.graders), only_answers=True)
     options = _narrow_options(basis, kept.count_answers())
@@ -113,7 +113,7 @@ def settle_grading(plan: Plan, kept: KeptRun, basis: GradingBasis) -> tuple[Plan
     return replace(plan, trials=trials), by
 
 
-def read_graders(texts: Sequence[str]) -> list[dict[str, JSON]]:
+def parse_graders(texts: Sequence[str]) -> list[dict[str, JSON]]:
     """Graders as somebody typed them, in any of their spellings. Raise SuiteError."""
     from evalcase.read.document import parse_document
     from evalcase.suites.made import canonical_graders

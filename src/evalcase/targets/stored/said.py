@@ -39,7 +39,7 @@ def find_said(row: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
     return put_together(said, row)
 
 
-def find_unread(row: Mapping[str, Any]) -> Iterable[str]:
+def list_unread(row: Mapping[str, Any]) -> Iterable[str]:
     """The keys of a row that nobody reads."""
     return sorted(row.keys() - _KNOWN)
 

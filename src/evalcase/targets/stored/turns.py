@@ -11,7 +11,7 @@ from evalcase.model.codec import decode_object
 from evalcase.model.conversation import Exchange, Turn, split_turns
 from evalcase.model.question import Question
 from evalcase.targets.reading.replies import refuse_beside
-from evalcase.targets.stored.said import find_unread, refuse_misspelt
+from evalcase.targets.stored.said import list_unread, refuse_misspelt
 
 _OF_ALL = ("usage", "cost_usd", "duration_s", "earlier", "steps", "steps_cut", "trace")
 """What a row says of all turns together."""
@@ -46,7 +46,7 @@ def listed_turn(row: dict[str, Any], question: Question) -> dict[str, Any]:
     if not isinstance(turn, Mapping) or turn.keys().isdisjoint(("said", "answer")):
         return {**told, "answer": turn}
     try:
-        for key in find_unread(turn):
+        for key in list_unread(turn):
             refuse_misspelt(key)
     except ValueError as error:
         _refuse_question(question, f"can't be read: in turn {question.turn} {error}")
