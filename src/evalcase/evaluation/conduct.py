@@ -25,8 +25,8 @@ from evalcase.record.ending import End, Status, end_row, read_time_taken
 from evalcase.record.folder import Run, create_run, read_run
 from evalcase.record.index import Index
 from evalcase.record.journal import Journal, open_journal
+from evalcase.record.recording import Recording, rows_ahead
 from evalcase.record.seal import make_sealer
-from evalcase.record.session import Session, rows_ahead
 from evalcase.run.budget import Budget
 from evalcase.run.gate import Gate
 from evalcase.run.limits import Limits
@@ -212,7 +212,7 @@ class Evaluation:
         ahead = rows_ahead(limits.concurrency)
         # What was there before may be told anew: then only the journal can count.
         replaces = len(index) > 0
-        session = Session(journal, tally, self._watcher.finished, ahead, replaces=replaces)
+        recording = Recording(journal, tally, self._watcher.finished, ahead, replaces=replaces)
         stopping, workplace = self._stopping, self._workplace
         engine = self.engine = Engine(
             limits, self._watcher, self._fail_fast(index, again), targets.context,
@@ -225,14 +225,14 @@ class Evaluation:
             targets, limits, engine, budget, guests, plan.world.random,
             warn=plan.warn, store=store, workplace=workplace,
         )  # fmt: skip
-        trials = Trials(plan, engine, gate, guests, run.id, session.lose, workplace)
+        trials = Trials(plan, engine, gate, guests, run.id, recording.lose, workplace)
         if self._by is not None:
             from evalcase.evaluation.grading import Grading
 
-            return Grading(plan, run, index, trials, session, self._by), engine
+            return Grading(plan, run, index, trials, recording, self._by), engine
         changed = {} if self._is_new else find_changes(plan, run, index.versions)
         ordered = stopping.ordered if stopping is not None else None
-        return Work(plan, run, index, trials, session, again, changed, ordered=ordered), engine
+        return Work(plan, run, index, trials, recording, again, changed, ordered=ordered), engine
 
     def _limits(self) -> Limits:
         # No more workers than there is work, and no more than a target says it can take.

@@ -1,4 +1,4 @@
-"""What a person says of where trials are answered, and what the configuration does, to a workplace."""
+"""What a person and the configuration say of where trials are answered, to a workplace."""
 
 from __future__ import annotations
 
