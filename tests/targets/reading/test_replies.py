@@ -136,6 +136,10 @@ def test_a_reply_that_calls_nothing_is_read_as_one_that_does() -> None:
             {"response": {"candidates": [{"content": GEMINI}]}},
             "response.candidates.0.content.parts",
         ),
+        (
+            {"role": "assistant", "parts": [{"type": "tool-delete", "input": {"id": 1}}]},
+            "has neither `content` nor `tool_calls`",
+        ),
         ([{"content": "Done.", "function_call": OLDER}], "has calls in `0.function_call`"),
         (("Done.", [CALL]), "has calls in a list beside a text"),
         ({"choices": [{"message": DUMPED}] * 2}, "the answer has 2 `choices`"),

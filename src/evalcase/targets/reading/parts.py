@@ -8,7 +8,7 @@ its key for a type. What is null in a part says nothing: libraries write every k
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Usage
@@ -34,13 +34,15 @@ def type_parts(parts: list[JSON]) -> list[JSON]:
 
 
 def is_turn(value: JSON) -> bool:
-    """Whether a value is a message in Gemini's form: a role of theirs, and parts."""
+    """Whether a value is a message in Gemini's form: a role of theirs, and parts without a type.
+    Those of others have types of which nobody knows here whether they are calls."""
     if not isinstance(value, dict) or value.get("role") not in _ROLES or "content" in value:
         return False
-    return is_parts(value.get("parts"))
+    parts = value.get("parts")
+    return is_parts(parts) and not any("type" in part for part in parts)
 
 
-def is_parts(value: JSON) -> bool:
+def is_parts(value: JSON) -> TypeGuard[list[dict[str, JSON]]]:
     return isinstance(value, list) and all(isinstance(part, dict) for part in value)
 
 

@@ -114,8 +114,7 @@ def is_blocks(items: list[JSON]) -> bool:
     """Whether a list is the content of a message in Anthropic's or Gemini's form, with calls."""
     if not any(map(is_call_block, items)) or not is_parts(items) or any(map(is_message, items)):
         return False
-    typed = type_parts(items) if any(map(is_call_part, items)) else items
-    return all(isinstance(each, dict) and isinstance(each.get("type"), str) for each in typed)
+    return any(map(is_call_part, items)) or all(isinstance(each.get("type"), str) for each in items)
 
 
 def _show(value: JSON) -> dict[str, JSON]:
