@@ -17,6 +17,7 @@ _SINGLE = frozenset({"function_call", "functionCall"})
 """Names of one call, by OpenAI's older form and Gemini's."""
 CALLS = ("tool_calls", "toolCalls", "function_calls", "functionCalls", *sorted(_SINGLE))
 """What a mapping may call its calls."""
+_CALLS = frozenset(CALLS)
 _NAMES = ("name", "toolName")
 _ARGUMENTS = ("input", "args", "arguments", "parameters")
 """What services call that which a tool is given, besides OpenAI's own shape."""
@@ -72,16 +73,18 @@ def are_calls(value: JSON) -> bool:
 def name_of_calls(value: JSON) -> str | None:
     """Under which key a mapping has something that can only be calls, whatever its form. A number
     is a count of them, and no call."""
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or _CALLS.isdisjoint(value):
         return None
     return next((key for key in CALLS if value.get(key) and _may_be_calls(value[key])), None)
 
 
 def find_named(value: dict[str, JSON]) -> str | None:
     """The same in the middle of something else, where only a list, or one call, is no figure."""
+    if _CALLS.isdisjoint(value):
+        return None
     for name in CALLS:
         found = value.get(name)
-        if are_calls([found]) if name in _SINGLE else bool(found) and isinstance(found, list):
+        if found and (are_calls([found]) if name in _SINGLE else isinstance(found, list)):
             return name
     return None
 

@@ -17,7 +17,7 @@ from evalcase.model.message import OTHER_ROLES
 from evalcase.model.target import Warn
 from evalcase.targets.reading.usage import read_usage
 
-_CALLS = ("functionCall", "function_call", "toolUse")
+_CALLS = frozenset({"functionCall", "function_call", "toolUse"})
 _ROLES = ("model", "user", "function", "assistant")
 _SAYS = ("role", "content", "text", "message", "output")
 """What a call has not: something that has it is a message."""
@@ -94,11 +94,15 @@ def _find_count(value: Mapping[str, Any], *names: str) -> Any:  # noqa: ANN401 -
 
 
 def _find_call(value: JSON) -> str | None:
-    if not isinstance(value, dict) or isinstance(value.get("type"), str):
+    if (
+        not isinstance(value, dict)
+        or _CALLS.isdisjoint(value)
+        or isinstance(value.get("type"), str)
+    ):
         return None
     if any(value.get(key) is not None for key in _SAYS):
         return None
-    return next((key for key in _CALLS if isinstance(value.get(key), dict)), None)
+    return next((key for key in sorted(_CALLS) if isinstance(value.get(key), dict)), None)
 
 
 def type_part(part: dict[str, Any]) -> dict[str, Any]:
