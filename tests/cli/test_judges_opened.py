@@ -3,6 +3,8 @@ paid, and to set it up takes nobody's time who is measured."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.run.project import CONFIG, Project, case, finish
@@ -51,7 +53,7 @@ def judged(project: Project) -> Project:
     ],
 )
 def test_a_judge_without_its_key_is_noticed_before_anybody_is_asked(
-    project: Project, fields: dict[str, object]
+    project: Project, fields: dict[str, Any]
 ) -> None:
     configure(project, OPENAI)
     project.suite(case("a", **fields), case("b"))
