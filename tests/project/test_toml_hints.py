@@ -53,3 +53,25 @@ def test_a_table_that_is_called_otherwise_is_told(
     monkeypatch.chdir(tmp_path)
     (problem,) = evalcase.check(".")
     assert (problem.place, problem.hint) == (f"evalcase.toml:{place}", hint)
+
+
+HTTP = '[targets.bot]\nkind = "http"\nurl = "http://localhost:1"\n'
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "said"),
+    [
+        ('[targets.bot.body]\na = 1\nq = "{question}"\n', "6:5", "did you mean {prompt}?"),
+        ('body = {a = 1, q = ["{question}"]}\n', "4:21", "did you mean {prompt}?"),
+        ('[targets.bot.body]\na = 1\nq = "{{prompt}}"\n', "6:5", "every case would be asked"),
+    ],
+)
+def test_a_placeholder_that_is_wrong_is_pointed_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, place: str, said: str
+) -> None:
+    (tmp_path / "evalcase.toml").write_text(HTTP + body)
+    (tmp_path / "a.eval.yaml").write_text("- {input: hi, expected_output: hi}\n")
+    monkeypatch.chdir(tmp_path)
+    (problem,) = evalcase.check(".")
+    assert problem.place == f"evalcase.toml:{place}"
+    assert said in problem.message

@@ -119,6 +119,9 @@ def test_an_unknown_placeholder_is_refused_with_the_nearest() -> None:
         target_of(HttpTarget, url="http://x", body="{zzz}")
     with pytest.raises(ConfigError, match="every case would be asked the same"):
         target_of(HttpTarget, url="http://x", body={"q": "Hi"})
+    one = r"asked the same.* \{\{prompt\}\} is the literal \{prompt\}: write it with one brace"
+    with pytest.raises(ConfigError, match=one):
+        target_of(HttpTarget, url="http://x", body={"q": "{{prompt}}"})
 
 
 def test_hidden_messages_are_warned_of_once() -> None:
