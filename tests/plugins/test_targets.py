@@ -111,8 +111,8 @@ def test_conflicts_are_told_at_once_too() -> None:
     ("written", "meant"),
     [
         ("api_key", "key_env"), ("apiKey", "key_env"), ("api-key", "key_env"), ("token", "key_env"),
-        ("parameters", "params"), ("api_base", "base_url"), ("url", "base_url"), ("pricing", "price"),
-        ("modle", "model"), ("concurency", "concurrency"),
+        ("parameters", "params"), ("api_base", "base_url"), ("url", "base_url"),
+        ("pricing", "price"), ("modle", "model"), ("concurency", "concurrency"),
     ],
 )  # fmt: skip
 def test_names_of_other_tools_lead_to_ours(kind: str, written: str, meant: str) -> None:

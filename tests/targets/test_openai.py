@@ -616,7 +616,10 @@ def test_a_model_may_name_its_address(value: str, model: str, address: bool) -> 
         ({"model": "m", "params": {"stream": "yes"}}, "`params.stream` is true or false"),
         ({"model": "m", "params": {"a": object()}}, "`params` can't be written as JSON"),
         ({"model": "m", "base_url": "localhost:80"}, "`base_url` is an address"),
-        ({"model": "m", "temperature": 1}, "no option `temperature`: did you mean `params`?"),
+        (
+            {"model": "m", "temperature": 1},
+            "no option `temperature`: write params = { temperature = 1 }",
+        ),
         ({"model": "m", "price": {"input": 1}}, "needs `output`"),
         (
             {"model": "m", "price": {"input": 1, "outptu": 1}},
