@@ -162,8 +162,8 @@ def _is_free(number: int) -> bool:
 def _describe_culprit(culprit: Culprit, took_s: float) -> str:
     return (
         f"{culprit.call}: `{culprit.function}` ({culprit.place}) blocked the event loop for "
-        f"at least {took_s:.1f} s, so that concurrency suffers; await what takes long, or write a plain "
-        "function, which runs in a thread"
+        f"at least {took_s:.1f} s, so that concurrency suffers; await what takes long, or write a "
+        "plain function, which runs in a thread"
     )
 
 
