@@ -29,6 +29,7 @@ from evalcase.targets.web.endpoint import make_endpoint
 from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.options import WebOptions
 from evalcase.targets.web.shapes import Address, JsonPathText
+from evalcase.targets.web.streamed import join_stream, refuse_stream
 from evalcase.text.json_path import JsonPath, MissingError
 from evalcase.text.strict_json import BadJsonError, parse_json
 from evalcase.traces.context import HEADER, BegunTraces
@@ -79,6 +80,13 @@ class HttpOptions(WebOptions):
         "How to read the body if `answer` is not set.",
         default="auto",
     )
+    stream: JsonPath | None = option(
+        JsonPathText(),
+        "For an answer that is a stream of events: the path of the text in the JSON of each.",
+        default=None,
+        example="choices.0.delta.content",
+        elsewhere=("sse", "delta", "streaming"),
+    )
     trace: bool = option(
         Flag(), "Send a `traceparent` header, so that its spans join the trace of the trial.",
         default=False, elsewhere=("tracing", "otel"),
@@ -97,6 +105,14 @@ class HttpOptions(WebOptions):
         if self.tool_calls is not None and self.output == "text":
             what = 'is a path into JSON, and does not go with output = "text"'
             yield OptionFault(("tool_calls",), f"`tool_calls` {what}")
+
+    @conflict
+    def _stream_has_no_other_paths(self) -> Iterator[OptionFault]:
+        paths = {"answer": self.answer, "tool_calls": self.tool_calls}
+        for name, path in {**paths, "usage": self.usage, "cost_usd": self.cost_usd}.items():
+            if self.stream is not None and path is not None:
+                what = "is a path into one reply, and can't be combined with `stream`"
+                yield OptionFault((name,), f"`{name}` {what}")
 
 
 class HttpTarget(Target):
@@ -158,6 +174,7 @@ class HttpTarget(Target):
         paths = options.answer, options.usage, options.cost_usd
         how += [path.text if path else None for path in paths]
         how += [options.tool_calls.text] if options.tool_calls is not None else []
+        how += [{"stream": options.stream.text}] if options.stream is not None else []
         # A session is new each time, and decides nothing by itself.
         body = self._make_body(replace(question, session=""))
         if self._body is None and isinstance(body, dict):
@@ -176,6 +193,10 @@ class HttpTarget(Target):
 
     def _read(self, output: Output) -> Answer:
         options, warn = self._options, self._surroundings.warn
+        if options.stream is not None:
+            return Answer((content_message(join_stream(output, options.stream)),))
+        if options.output != "text":
+            refuse_stream(output)
         value = self._json(output)
         calls = self._find_calls(value, output)
         if options.answer is None:
