@@ -76,12 +76,14 @@ def test_options_of_a_judge_count_unless_they_only_say_how_it_is_asked(graded: P
     assert "regrading" in graded.run_process("resume", "latest").err
 
 
-def test_a_judge_whose_code_is_not_there_is_no_reason_to_stop_before_it_is_asked(
+def test_a_judge_whose_code_is_not_there_is_a_reason_to_stop_before_anybody_is_asked(
     graded: Project,
 ) -> None:
     configure(graded, 'kind = "python"\nfunction = "nosuch:judge"\n')
     graded.suite(case("a", criteria="Is kind."), case("b"))
-    assert graded.run("run", "--json").counts() == {"passed": 1, "errored": 1}
+    done = graded.run("run", "--json")
+    assert (done.code, graded.calls()) == (2, [])
+    assert "there is no module `nosuch`" in done.err
 
 
 def test_the_module_of_a_grader_of_ones_own_is_part_of_it(

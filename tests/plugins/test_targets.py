@@ -111,15 +111,22 @@ def test_conflicts_are_told_at_once_too() -> None:
     ("written", "meant"),
     [
         ("api_key", "key_env"), ("apiKey", "key_env"), ("api-key", "key_env"), ("token", "key_env"),
-        ("temperature", "params"), ("max_tokens", "params"), ("stream", "params"),
-        ("api_base", "base_url"), ("url", "base_url"), ("pricing", "price"), ("modle", "model"),
-        ("concurency", "concurrency"),
+        ("parameters", "params"), ("api_base", "base_url"), ("url", "base_url"),
+        ("pricing", "price"), ("modle", "model"), ("concurency", "concurrency"),
     ],
 )  # fmt: skip
 def test_names_of_other_tools_lead_to_ours(kind: str, written: str, meant: str) -> None:
+    value = {} if written == "parameters" else "x"
     assert f"no option `{written}`: did you mean `{meant}`?" in of_options(
-        kind, **{"model": "m", written: "x"}
+        kind, **{"model": "m", written: value}
     )
+
+
+@for_each("kind", MODELS)
+@for_each("written", ["temperature", "max_tokens", "stream"])
+def test_what_stands_in_a_table_of_options_is_shown_in_it(kind: str, written: str) -> None:
+    said = of_options(kind, **{"model": "m", written: 0})
+    assert f"no option `{written}`: write params = {{ {written} = 0 }}" in said
 
 
 @for_each(

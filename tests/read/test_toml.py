@@ -237,7 +237,7 @@ def test_dates_and_times_are_values_like_others() -> None:
         ("a = 1\nb =\n", 2, 1, "invalid value"),
         ("a = agent\n", 1, 5, "invalid value"),
         ("a 1\n", 1, 3, "expected '='"),
-        ("a = 1\n[a.b]\n", 2, 1, "overwrite"),
+        ("a = 1\n[a.b]\n", 2, 1, "has a value already"),
         ("[a.b]\nc = 1\n[a]\nb.d = 2\n", 4, 1, "`a.b`"),
         ("é = 1", 1, 1, "invalid statement"),
         ("x = 'é' ü", 1, 9, "newline"),

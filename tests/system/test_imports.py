@@ -150,3 +150,42 @@ def test_what_is_wrong_with_a_file_is_said(project: Path, tmp_path: Path) -> Non
             import_object(name, "grader", str(project))
         assert str(caught.value) == f"grader `{name}`: {words}"
     assert "./broken_e.py" not in sys.modules
+
+
+def test_a_module_in_a_folder_of_the_project_is_hinted_at(project: Path) -> None:
+    (project / "src" / "shop_b").mkdir(parents=True)
+    (project / "src" / "shop_b" / "__init__.py").touch()
+    assert said("shop_b.agent:f") == (
+        "python target `shop_b.agent:f`: there is no module `shop_b`; src/shop_b is there: install "
+        "it (`pip install -e .`), or set PYTHONPATH=src"
+    )
+
+
+@pytest.mark.parametrize("line", ["from .b import f", "from . import b as f", "from ..b import f"])
+@pytest.mark.parametrize(
+    ("file", "meant"),
+    [
+        ("shop_c/rel.py", "name it as a module, python:shop_c.rel:f"),
+        (
+            "src/shop_c/inner/rel.py",
+            (
+                "name it as a module, python:shop_c.inner.rel:f, with PYTHONPATH=src or installed "
+                "(`pip install -e .`)"
+            ),
+        ),
+        ("rel.py", "import what it needs by its full name"),
+        ("my-evals/rel.py", "import what it needs by its full name"),
+    ],
+)
+def test_a_file_with_a_relative_import_is_named_as_a_module(
+    project: Path, line: str, file: str, meant: str
+) -> None:
+    for package in ("shop_c", "src/shop_c/inner", "my-evals"):
+        (project / package).mkdir(parents=True)
+    for package in ("shop_c", "src/shop_c", "src/shop_c/inner"):
+        (project / package / "__init__.py").touch()
+    (project / file).write_text(f"{line}\n")
+    with pytest.raises(ConfigError) as caught:
+        import_object(f"./{file}:f", "python target", str(project))
+    why = "it has a relative import, which needs a package, and a file named by its path is in none"
+    assert str(caught.value) == f"python target `./{file}:f`: {why}: {meant}"

@@ -53,7 +53,28 @@ def test_who_blocks_the_loop_is_named_with_the_call_and_the_place_once() -> None
     (line,) = said
     assert line.startswith("the-case: `watch.<locals>.block` (")
     assert "test_loop_watch.py:" in line
-    assert re.search(r" blocked the event loop for \d+\.\d", line)
+    assert re.search(r" blocked the event loop for at least \d+\.\d s", line)
+
+
+def test_a_second_is_too_long_whenever_it_begins() -> None:
+    async def main() -> LoopWatch:
+        return LoopWatch(pytest.fail, period_s=0.25, long_s=1.0)
+
+    # It is asked for a sign of life a period after the last: by then it may have been blocked for
+    # all of that.
+    watching = asyncio.run(main())
+    assert 0.25 + watching.silence_s == 1.0
+
+
+def test_what_the_loop_had_no_time_to_tell_is_told_at_the_end() -> None:
+    said: list[str] = []
+
+    async def main() -> None:
+        with LoopWatch(said.append) as watching:
+            watching._untold.append("who")
+
+    asyncio.run(main())
+    assert said == ["who"]
 
 
 def test_who_was_not_called_by_evalcase_is_not_its_business() -> None:

@@ -42,3 +42,18 @@ def test_a_module_that_was_written_just_now_is_found(
     assert find_missing_module("quite_new:f", str(tmp_path)) is not None
     (elsewhere / "quite_new.py").write_text("")
     assert find_missing_module("quite_new:f", str(tmp_path)) is None
+
+
+@pytest.mark.parametrize(("file", "there"), [("shop/__init__.py", "shop"), ("shop.py", "shop.py")])
+def test_a_module_in_a_folder_of_the_project_is_hinted_at(
+    tmp_path: Path, file: str, there: str
+) -> None:
+    for folder in (".venv", "lib", "src"):
+        (tmp_path / folder / file).parent.mkdir(parents=True)
+    (tmp_path / ".venv" / file).touch()
+    assert (find_missing_module("shop.agent:f", str(tmp_path)) or ("", ""))[1].startswith("the pro")
+    (tmp_path / "src" / file).touch()
+    assert find_missing_module("shop.agent:f", str(tmp_path)) == (
+        "there is no module `shop`",
+        f"src/{there} is there: install it (`pip install -e .`), or set PYTHONPATH=src",
+    )

@@ -434,3 +434,10 @@ def test_the_cache_key_has_the_body_and_no_secrets(monkeypatch: pytest.MonkeyPat
 def test_a_block_of_text_without_text_is_no_answer() -> None:
     error = failure({"content": [{"type": "text", "text": None}], "stop_reason": "end_turn"})
     assert (error.kind, "a block of text has none" in str(error)) == ("protocol", True)
+
+
+def test_a_variable_that_names_another_host_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://gw.example")
+    said = r"ANTHROPIC_BASE_URL is https://gw\.example, .* anthropic:m@https://gw\.example "
+    with pytest.raises(ConfigError, match=said):
+        asyncio.run(target_of(AnthropicTarget, model="m").open())

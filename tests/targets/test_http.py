@@ -119,6 +119,9 @@ def test_an_unknown_placeholder_is_refused_with_the_nearest() -> None:
         target_of(HttpTarget, url="http://x", body="{zzz}")
     with pytest.raises(ConfigError, match="every case would be asked the same"):
         target_of(HttpTarget, url="http://x", body={"q": "Hi"})
+    one = r"asked the same.* \{\{prompt\}\} is the literal \{prompt\}: write it with one brace"
+    with pytest.raises(ConfigError, match=one):
+        target_of(HttpTarget, url="http://x", body={"q": "{{prompt}}"})
 
 
 def test_hidden_messages_are_warned_of_once() -> None:
@@ -502,3 +505,80 @@ def test_what_is_read_from_a_body_is_part_of_what_decides_the_answer() -> None:
         for each in options
     ]
     assert len(set(keys)) == len(keys)
+
+
+# Streams of events.
+
+
+def delta(content: str | None) -> dict[str, Any]:
+    return {"choices": [{"delta": {"content": content}}]}
+
+
+DELTA = "choices.0.delta.content"
+
+
+@for_each("options", [{}, {"output": "json"}, {"answer": "text"}, {"usage": "usage"}])
+def test_a_stream_of_events_is_no_answer_unless_somebody_says_how_to_read_it(
+    options: dict[str, Any],
+) -> None:
+    with serving(Reply.stream(delta("Li"), delta("ma"), done=True)) as server:
+        error = failure(target_of(HttpTarget, url=server.url, **options))
+    assert error.kind == "protocol"
+    assert str(error).startswith('the answer is a stream of events: stream = "PATH" joins the ')
+    assert "data: " in error.details["body"]
+
+
+@for_each(
+    "body", [b"data: 42", b"data: 42\n\nThat is all.", b": a comment", b"id: x", b'{"data:": 1}']
+)
+def test_a_text_that_begins_like_an_event_is_a_text(body: bytes) -> None:
+    with serving(text(body)) as server:
+        ask(target_of(HttpTarget, url=server.url, output="auto"))
+
+
+def test_a_stream_may_be_meant_as_a_text() -> None:
+    with serving(Reply.stream(delta("Lima"))) as server:
+        answer = ask(target_of(HttpTarget, url=server.url, output="text"))
+    assert answer.text.startswith("data: {")
+
+
+@for_each("end", [b"data: [DONE]\n\ndata: after it\n\n", b"", b": bye\n\n"])
+def test_the_texts_of_a_stream_are_joined(end: bytes) -> None:
+    role = {"choices": [{"delta": {"role": "assistant"}}]}
+    reply = Reply.stream(role, delta("Li"), delta(None), delta("ma"), {"usage": {"n": 3}})
+    reply.body += end
+    with serving(reply) as server:
+        assert ask(target_of(HttpTarget, url=server.url, stream=DELTA)).text == "Lima"
+
+
+@for_each(
+    ("body", "said"),
+    [
+        (b'data: {"a": 1}\n\n', "no event has a text at `choices.0.delta.content`"),
+        (b'{"text": "Lima"}', "no event has a text at `choices.0.delta.content`"),
+        (b"data: {\n\n", "an event is not JSON: "),
+        (b'event: error\ndata: {"why": "full"}\n\n', 'it ends with an error: {"why": "full"}'),
+        (b'data: {"choices": [{"delta": {"content": 3}}]}\n\n', "there is a number, and no text"),
+        (b"x" * 2000, "it is larger than `max_output_bytes`"),
+    ],
+)  # fmt: skip
+def test_a_stream_that_makes_no_sense_is_an_error(body: bytes, said: str) -> None:
+    with serving(text(body)) as server:
+        target = target_of(HttpTarget, url=server.url, stream=DELTA, max_output_bytes=1000)
+        error = failure(target)
+    assert said in str(error)
+    assert str(error).startswith("`stream`: ")
+
+
+@for_each("name", ["answer", "tool_calls", "usage", "cost_usd"])
+def test_a_stream_has_no_other_paths(name: str) -> None:
+    options: dict[str, Any] = {"stream": DELTA, name: "a"}
+    with pytest.raises(ConfigError, match=f"`{name}` is a path into one reply"):
+        target_of(HttpTarget, url="http://x", **options)
+
+
+def test_how_a_stream_is_read_is_part_of_the_cache_key() -> None:
+    ways: list[dict[str, Any]] = [{}, {"stream": "a"}, {"stream": "b"}]
+    targets = [target_of(HttpTarget, url="http://x", **options) for options in ways]
+    keys = [target.cache_key(question()) for target in targets]
+    assert keys[0] != keys[1] != keys[2]

@@ -547,6 +547,45 @@ def test_a_missing_default_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None
         asyncio.run(target_of(OpenAITarget, model="m").open())
 
 
+@pytest.mark.parametrize("name", ["OPENAI_BASE_URL", "OPENAI_API_BASE"])
+@pytest.mark.parametrize("value", ["https://gw.example/v1?token=hunter2", "gw.example/v1"])
+def test_a_variable_that_names_another_host_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k-4711")
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigError) as caught:
+        asyncio.run(target_of(OpenAITarget, model="m", key_env="OPENAI_API_KEY").open())
+    meant = "https://gw.example/v1"
+    assert f"the environment variable {name} is {meant}, and evalcase would ask" in str(
+        caught.value
+    )
+    assert f"openai:m@{meant}" in str(caught.value)
+    assert 'base_url = "https://api.openai.com/v1"' in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["", "https://api.openai.com/v1/", "https://API.openai.com"])
+def test_a_variable_that_names_no_other_host_is_fine(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", value)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    # It comes as far as to the key.
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY is not set"):
+        asyncio.run(target_of(OpenAITarget, model="m").open())
+
+
+def test_a_base_url_counts_whatever_a_variable_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://gw.example/v1")
+    with serving(completion()) as server:
+        ask(make(server))
+    assert server.request.json["model"]
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY is not set"):
+        asyncio.run(target_of(OpenAITarget, model="m", base_url="https://api.openai.com/v1").open())
+
+
 @for_each(
     ("value", "model", "address"),
     [
@@ -577,7 +616,10 @@ def test_a_model_may_name_its_address(value: str, model: str, address: bool) -> 
         ({"model": "m", "params": {"stream": "yes"}}, "`params.stream` is true or false"),
         ({"model": "m", "params": {"a": object()}}, "`params` can't be written as JSON"),
         ({"model": "m", "base_url": "localhost:80"}, "`base_url` is an address"),
-        ({"model": "m", "temperature": 1}, "no option `temperature`: did you mean `params`?"),
+        (
+            {"model": "m", "temperature": 1},
+            "no option `temperature`: write params = { temperature = 1 }",
+        ),
         ({"model": "m", "price": {"input": 1}}, "needs `output`"),
         (
             {"model": "m", "price": {"input": 1, "outptu": 1}},

@@ -45,7 +45,7 @@ def test_a_command_line_keeps_the_braces_that_are_its_own() -> None:
     assert template.used == set()
     assert template.fill_texts({}) == [line]
     (fault,) = template.faults()
-    assert fault == (
+    assert fault.message == (
         "there is no placeholder {promt}: did you mean {prompt}? "
         "Write {{promt}} if it is meant literally"
     )
@@ -56,14 +56,30 @@ def test_a_strict_template_has_known_names_only() -> None:
     template = Template({"a": "{other}", "b": ["{promt} {{anything}}", 3]}, NAMES, strict=True)
     assert list(template.faults()) == [
         (
-            "there is no placeholder {other}: there are {prompt}, {case_id}, {messages}; "
-            "write {{other}} if it is meant literally"
+            ("a",),
+            (
+                "there is no placeholder {other}: there are {prompt}, {case_id}, {messages}; "
+                "write {{other}} if it is meant literally"
+            ),
         ),
         (
-            "there is no placeholder {promt}: did you mean {prompt}? "
-            "Write {{promt}} if it is meant literally"
+            ("b", 0),
+            (
+                "there is no placeholder {promt}: did you mean {prompt}? There are {prompt}, "
+                "{case_id}, {messages}; write {{promt}} if it is meant literally"
+            ),
         ),
     ]
     assert template.texts == ["{other}", "{promt} {{anything}}"]
     assert Template("{{anything}}", NAMES, strict=True).fill({}) == "{anything}"
     assert Template("${prompt}", NAMES, strict=True).fill({"prompt": "3"}) == "$3"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("question", "prompt"), ("input", "prompt"), ("history", "messages")]
+)
+def test_what_others_call_it_is_taken_for_what_it_is_here(name: str, meant: str) -> None:
+    (fault,) = Template(f"{{{name}}}", NAMES, strict=True).faults()
+    assert f"did you mean {{{meant}}}?" in fault.message
+    # A command line may have such words for something else.
+    assert not list(Template([f"{{{name}}}"], NAMES).faults())

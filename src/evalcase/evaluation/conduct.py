@@ -89,8 +89,10 @@ class Evaluation:
         plan = self.plan
         if run is None:
             refuse_secret_names(plan.trials, plan.scrubber)
-        async with Guests() as self._guests, self._there(), self._opening() as targets:
-            self._is_new = run is None
+        self._is_new = run is None
+        goes_on = run is not None and self._by is None
+        opening = partial(self._opening, goes_on=goes_on)
+        async with Guests() as self._guests, self._there(), opening() as targets:
             if run is None:
                 world = plan.world
                 run = create_run(
@@ -118,12 +120,18 @@ class Evaluation:
                 for name, target in self.plan.targets.items()
             }
             users = {name: stand_in(name) for name in self.plan.users}
-            self.plan = replace(self.plan, targets=targets, make=stand_in, users=users)
+            judges = {name: stand_in(name) for name in self.plan.judges}
+            self.plan = replace(
+                self.plan, targets=targets, make=stand_in, users=users, judges=judges
+            )
 
-    def _opening(self) -> OpenTargets:
+    def _opening(self, *, goes_on: bool) -> OpenTargets:
+        """All who will be asked. Of a run that goes on, nobody knows yet if there is anything left
+        to judge: `Work` sees to that."""
         plan = self.plan
         opened = partial(watch_keys, plan.scrubber)
-        targets = {**plan.targets, **plan.users}
+        judges = {} if goes_on else plan.judges
+        targets = {**plan.targets, **plan.users, **judges}
         explain = plan.explain_unopened
         return OpenTargets(targets, plan.make, plan.warn, opened, self._guests, explain)
 
@@ -232,7 +240,19 @@ class Evaluation:
             return Grading(plan, run, index, trials, recording, self._by), engine
         changed = {} if self._is_new else find_changes(plan, run, index.versions)
         ordered = stopping.ordered if stopping is not None else None
-        return Work(plan, run, index, trials, recording, again, changed, ordered=ordered), engine
+        judging = partial(targets.open_all, plan.judges)
+        work = Work(
+            plan,
+            run,
+            index,
+            trials,
+            recording,
+            again,
+            changed,
+            ordered=ordered,
+            open_judges=judging,
+        )
+        return work, engine
 
     def _limits(self) -> Limits:
         # No more workers than there is work, and no more than a target says it can take.

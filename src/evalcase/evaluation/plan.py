@@ -8,6 +8,7 @@ from functools import partial
 from types import MappingProxyType
 
 from evalcase.errors import ConfigError
+from evalcase.evaluation.judges import make_judges, refuse_batches, same_models
 from evalcase.evaluation.secrets import errors_without_secrets, make_scrubber, watch_keys
 from evalcase.model.answer import Answer
 from evalcase.model.grader import NamedGrader
@@ -16,7 +17,7 @@ from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.target import Surroundings, Target, Warn
 from evalcase.model.trial import Trial
 from evalcase.plugins.graders import Graders
-from evalcase.plugins.target_names import describe_same_model, describe_same_user
+from evalcase.plugins.target_names import describe_same_user
 from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
@@ -94,9 +95,13 @@ class Plan:
     """Those that play users, and that no case is asked of."""
     needs: Needs = Needs({})
     """What has to be there for it, and who says so."""
+    judges: Mapping[str, Target] = field(default_factory=dict)
+    """Those that only graders ask, as far as these say it before."""
 
     def explain_unopened(self, name: str, error: ConfigError) -> ConfigError:
         """Why a target can't be opened, with the place where it is named, if a file does."""
+        if name in self.judges:
+            error = ConfigError(f"`{name}` judges, and can't be opened: {error}")
         is_given = name in self.given_targets
         return error if is_given else place_broken(name, error, self.config, self.needs)
 
@@ -167,9 +172,9 @@ def _prepare_plan(
     _refuse_plan(found, config, needs)
     if remarks := describe_remarks(suites):
         tell(remarks)
-    _refuse_batches(found, config)
     trials = found.trials
-    for same in _same_models(found, config):
+    refuse_batches(found, config)
+    for same in same_models(found, config):
         warn(same)
     for user, target in sorted(found.users):
         if (talks_alone := describe_same_user(user, target)) is not None:
@@ -185,14 +190,16 @@ def _prepare_plan(
     users = _make_users(found, targets, given, make)
     if options.caches(config):
         _check_caching(targets)
-    askable = _askable_targets(config, targets, make) if graders.may_ask else ()
-    watch_keys(scrubber, *targets.values(), *users.values(), *askable)
+    judges = make_judges(found, config, graders, {**targets, **users}, make)
+    known = {**targets, **users, **judges}
+    askable = _askable_targets(config, known, make) if graders.may_ask else ()
+    watch_keys(scrubber, *known.values(), *askable)
     scrubber.look()  # what it warns of is said before anybody is asked
     return Plan(
         options, config, world, suites, found.choice, trials, sum(found.cases.values()),
         (found.chosen, found.total) if found.chosen < found.total else None, targets, graders,
         scrubber, warn, tell, make,
-        frozenset({*given.targets, *given.users}), users, needs,
+        frozenset({*given.targets, *given.users}), users, needs, judges,
     )  # fmt: skip
 
 
@@ -202,29 +209,6 @@ def _refuse_plan(found: Survey, config: Config, needs: Needs) -> None:
     refuse_run(check_plan(config, needs, found.errors, found.invalid), config, needs)
     if found.fault is not None:
         raise found.fault
-
-
-def _same_models(found: Survey, config: Config) -> Iterator[str]:
-    """What is to be said of judges that are asked about answers of their own."""
-    default = config.judge.target if config.judge is not None else None
-    pairs = {(judge or default, target) for judge, target in found.judged}
-    for judge, target in sorted((judge, target) for judge, target in pairs if judge is not None):
-        same = describe_same_model(judge, target, config)
-        if same is not None:
-            yield same
-
-
-def _refuse_batches(found: Survey, config: Config) -> None:
-    """Who is asked about an answer, or in the middle of a conversation, has to answer at once."""
-    default = config.judge.target if config.judge is not None else None
-    judges = {judge or default or "" for judge, _ in found.judged}
-    for name in sorted(judges | {user for user, _ in found.users}):
-        if config.targets.get(name, {}).get("batch"):
-            who = "judge" if name in judges else "simulated user"
-            raise ConfigError(
-                f"target `{name}` answers in batches, which a {who} can't wait for: give it the "
-                "same model without `batch`"
-            )
 
 
 def _make_targets(

@@ -8,6 +8,8 @@ from hashlib import sha256
 from evalcase import __version__
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.plan import Plan, trials_of
+from evalcase.model.quick_dataclass import replace
+from evalcase.record.ending import End
 from evalcase.record.index import Index
 from evalcase.system.digests import UNREADABLE
 
@@ -42,7 +44,15 @@ def is_settled(plan: Plan, index: Index) -> bool:
     return basis is not None and len(index) >= plan.planned and basis == print_basis(plan)
 
 
-def count_finished(plan: Plan, index: Index) -> int | None:
+def count_planned(end: End, plan: Plan, index: Index, new: int) -> End:
+    """The same end; where a run that went on was interrupted, with how many of the trials that are
+    planned now have a result, `new` ones among them, if the suites can still say."""
+    if end.status != "interrupted" or (finished := _count_finished(plan, index)) is None:
+        return end
+    return replace(end, finished=new + finished, planned=plan.planned)
+
+
+def _count_finished(plan: Plan, index: Index) -> int | None:
     """How many of the trials that are planned now have a result; None if the suites can't say."""
     trials = (trial for name in plan.trials for trial in trials_of(plan, name))
     try:

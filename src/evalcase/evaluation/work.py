@@ -8,8 +8,9 @@ from functools import cached_property
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.about import say_broken, say_gone, say_nothing_left, say_without_result
 from evalcase.evaluation.job import Job
+from evalcase.evaluation.judges import OpenAll, open_before
 from evalcase.evaluation.plan import Plan, trials_of, warn_once
-from evalcase.evaluation.standing import count_finished, describe_plain_basis, is_settled
+from evalcase.evaluation.standing import count_planned, describe_plain_basis, is_settled
 from evalcase.evaluation.trials import Trials, UnaskedTurnsError
 from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import replace
@@ -42,7 +43,7 @@ class Work(Job):
     def __init__(  # noqa: PLR0913 - what a run is made of comes together here
         self, plan: Plan, run: Run, index: Index, trials: Trials, recording: Recording,
         again: tuple[Verdict, ...], changed: Mapping[str, TargetVersion],
-        *, ordered: Mapping[str, Sequence[Trial]] | None,
+        *, ordered: Mapping[str, Sequence[Trial]] | None, open_judges: OpenAll,
     ) -> None:  # fmt: skip
         """`ordered` are the trials of each target, where they come in an order of their own."""
         self._plan = plan
@@ -52,6 +53,7 @@ class Work(Job):
         self._recording = recording
         self._again = again
         self._ordered = ordered
+        self._open_judges = open_judges
         self._changed = dict(changed)
         """Targets that are not what they were, as long as they have not been asked."""
         self._regrading: dict[TrialKey, FinishedTrial] = {}
@@ -60,7 +62,7 @@ class Work(Job):
         """Which of its gradings the run stands at."""
         broken = index.find_broken(index.gradings)
         self._goes_on_grading = broken is not None and broken.origin == "resume"
-        self._grades_anew = False
+        self._grades_anew = self._has_noted = False
         self._graded: int | None = None
         """The later grading that is brought to its end, once it is."""
         self._tell_once = warn_once(plan.tell)
@@ -76,9 +78,10 @@ class Work(Job):
         """Cases that were planned when the run was begun, and that can't be run any more."""
 
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
+        left = {name: self._left(name, engine) for name in self._plan.trials}
+        left = await open_before(left, self._open_judges)
         if any(target.traits.batching for target in self._plan.targets.values()):
             await self._send_batches(engine)
-        left = {name: self._left(name, engine) for name in self._plan.trials}
         await engine.run(left, self.try_one, self.keep)
         missing = self._plan.planned - self._standing - self._finished - self._recording.taken
         if missing > 0 and engine.interrupted:
@@ -151,6 +154,7 @@ class Work(Job):
     async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:
         from evalcase.record.reader import read_result_at
 
+        self._note_grading()
         with open_lines(self._run.journal) as file:
             before = read_result_at(self._run.journal, file, known.answer_at, known.grading_at)
         if self._must_grade(trial, known):
@@ -192,7 +196,8 @@ class Work(Job):
     def complete_end(self, end: End) -> End:
         errored = None if self._goes_on else self._recording.errored
         end = replace(end, errored=errored, lost=self._lost, graded=self._graded)
-        return self._count_planned(self._count_trials(end))
+        end = self._count_trials(end)
+        return count_planned(end, self._plan, self._index, self._new) if self._goes_on else end
 
     def _count_trials(self, end: End) -> End:
         """The same end; where all that is planned is done, with how many trials have a result (also
@@ -203,15 +208,6 @@ class Work(Job):
         plain = 0 if self._recording.errored else self._standing + self._trials.plain
         basis = describe_plain_basis(self._plan, plain)
         return replace(end, trials=self._plan.planned + gone, rests_on=basis)
-
-    def _count_planned(self, end: End) -> End:
-        """The same end; where a run that went on was interrupted, with how many of the trials that
-        are planned now have a result, if the suites can still say."""
-        if end.status != "interrupted" or not self._goes_on:
-            return end
-        if (finished := count_finished(self._plan, self._index)) is None:
-            return end
-        return replace(end, finished=self._new + finished, planned=self._plan.planned)
 
     @cached_property
     def _is_settled(self) -> bool:
@@ -290,11 +286,15 @@ class Work(Job):
         return changed
 
     def _begin_grading(self, why: str) -> None:
-        """Tell why results that are there become others, and note once that they do, and by what.
-        What they were before stays beside it."""
+        """Tell why results become others. What they were before stays beside it."""
         self._tell_once(why)
         if not self._grades_anew:
             self._grades_anew = True
             self.grading += not self._goes_on_grading
+
+    def _note_grading(self) -> None:
+        """Note that results become others, when the first of them does."""
+        if self._grades_anew and not self._has_noted:
+            self._has_noted = True
             now, hashes = self._plan.world.stamp(), self._plan.suites.hashes()
             self._recording.note(GradingBegun(self.grading, now, "resume", hashes).row())

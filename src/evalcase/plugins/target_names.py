@@ -252,9 +252,11 @@ def target_faults(
     at_fault = [name for name, found in odd.items() if found]
     faults = list(faults_of(kind.options, well, what, path, at_fault=at_fault))
     if faults:
-        from evalcase.project.toml_hints import in_toml
+        from evalcase.project.toml_hints import hint_at_inside, in_toml
 
-        yield from map(in_toml, faults)
+        declared: type = kind.options
+        known = options_of(declared)
+        yield from (hint_at_inside(in_toml(each), known, well) for each in faults)
 
 
 def read_value(kind: TargetKind, value: str) -> dict[str, JSON]:

@@ -170,6 +170,9 @@ def config_of_text(text: bytes, path: str, root: str, shown: str) -> Config | No
 
     document = parse_toml(text, shown)
     if not document.readable:
+        from evalcase.project.toml_hints import hint_at_header
+
+        document.faults = [hint_at_header(each, document.lines) for each in document.faults]
         return Config(root, path, source=Source(document))
     data: Any = document.value
     for key in TABLES.get(name, ()):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from evalcase.model.json_value import JSON
 from evalcase.model.nearest import find_nearest
-from evalcase.model.shape import OptionFault
+from evalcase.model.option import Option
+from evalcase.model.shape import MapOf, OptionFault
+from evalcase.read.fault import Fault
+from evalcase.text.late_pattern import late_pattern
 
 _GRADERS = (
     "a suite says what it is graded by, as `graders`; a function of yours is `python:…` there"
@@ -26,6 +29,7 @@ _ELSEWHERE: Mapping[str, str] = {
     ),
 }
 """What to say of tables that a configuration has nowhere."""
+_HEADER = late_pattern(r"\s*\[+\s*(?:tool\s*\.\s*evalcase\s*\.\s*)?([\w-]+)(?:\s*\.\s*([\w-]+))?")
 
 
 def in_toml(fault: OptionFault) -> OptionFault:
@@ -35,6 +39,36 @@ def in_toml(fault: OptionFault) -> OptionFault:
     from evalcase.text.toml_writer import write_setting
 
     return fault._replace(hint=f"for example {write_setting(*fault.example)}")
+
+
+def hint_at_header(fault: Fault, lines: Sequence[str]) -> Fault:
+    """The same with a hint where it is a table that is called as a setting is: `[target.bot]`
+    below `target = "bot"`."""
+    found = _HEADER.match(lines[fault.span.line - 1]) if fault.hint is None else None
+    if found is None or found[1] not in ("target", "judge"):
+        return fault
+    if found[1] == "judge":
+        hint = 'keep [judge], and write target = "…" below it'
+    else:
+        hint = f"did you mean [targets.{found[2] or 'NAME'}]?"
+    return fault._replace(hint=hint)
+
+
+def hint_at_inside(
+    fault: OptionFault, options: Mapping[str, Option], values: Mapping[str, JSON]
+) -> OptionFault:
+    """The same with the form of what stands in a table of options: `params = {temperature = 0}`."""
+    if fault.code != "unknown-option" or fault.hides:
+        return fault
+    name = str(fault.path[-1])
+    for each in options.values():
+        is_inside = name in each.elsewhere and isinstance(each.shape, MapOf)
+        # A table may be that table under another name.
+        if is_inside and not isinstance(values.get(name), dict | None):
+            from evalcase.text.toml_writer import write_setting
+
+            return fault._replace(hint=f"write {write_setting(each.name, {name: values[name]})}")
+    return fault
 
 
 def hint_at_table(fault: OptionFault, settings: Mapping[str, JSON]) -> OptionFault:

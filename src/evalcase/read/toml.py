@@ -15,6 +15,8 @@ _PLACE = late_pattern(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _QUOTES = "text goes in quotes"
 _TWICE = ("Cannot ", "Duplicate ")
 """What tomllib says begins so where something is there already."""
+_IN_WORDS = {"Cannot overwrite a value": "this name, or the beginning of it, has a value already"}
+"""What tomllib says, for people."""
 _NAMES = late_pattern(r"\((?:'[^']*'(?:, ?)?)+\)")
 _NAME = late_pattern(r"'([^']*)'")
 
@@ -56,6 +58,7 @@ def _make_fault(said: str, text: str) -> Fault:
             what, first, second = found_twice
             hint = f"keep one of the two; the first is in line {first.line}"
             return Fault("duplicate-key", f"{what} appears twice", second, hint)
+    said = _IN_WORDS.get(said, said)
     said = _NAMES.sub(lambda names: f"`{'.'.join(_NAME.findall(names[0]))}`", said)
     message = f"this is not valid TOML: {said[:1].lower()}{said[1:]}"
     return Fault("syntax", message, span, _QUOTES if said == "Invalid value" else None)

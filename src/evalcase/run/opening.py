@@ -19,7 +19,7 @@ CLOSE_S = 5.0
 
 
 class OpenTargets:
-    """The targets of a run, open while it is entered. Those that only graders ask, of which
+    """The targets of a run, open while it is entered. Those that code of a grader asks, of which
     nobody knows before, are made and opened when they are first asked for."""
 
     def __init__(
@@ -48,15 +48,21 @@ class OpenTargets:
     async def __aenter__(self) -> OpenTargets:
         """Raise ConfigError or TargetError if a target can't be opened."""
         try:
-            for name, target in self._targets.items():
-                try:
-                    await self._open(name, target)
-                except ConfigError as error:
-                    raise self._explain(name, error) from error
+            await self.open_all(self._targets)
         except BaseException:
             await self._stack.aclose()
             raise
         return self
+
+    async def open_all(self, targets: Mapping[str, Target]) -> None:
+        """Open those that are not open yet. Raise ConfigError or TargetError if one can't be."""
+        for name, target in targets.items():
+            if name in self.by_name:
+                continue
+            try:
+                await self._open(name, target)
+            except ConfigError as error:
+                raise self._explain(name, error) from error
 
     async def __aexit__(
         self,

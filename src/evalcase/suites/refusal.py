@@ -101,7 +101,9 @@ def place_broken(name: str, error: ConfigError, config: Config, needs: Needs) ->
     """Why a target can't be opened, at the place where it is named; and with it all that `check`
     finds to be wrong with targets of the run, so that nobody has to try them one by one."""
     broken = {name: Unfit("bad-target", str(error))}
-    return ConfigError.of(check_plan(config, needs, broken=broken))
+    problems = check_plan(config, needs, broken=broken)
+    # One that only a grader asks which a program gives, or the command line, stands nowhere.
+    return ConfigError.of(problems) if problems else error
 
 
 def refuse_run(problems: Sequence[Problem], config: Config, needs: Needs) -> None:

@@ -18,6 +18,7 @@ from evalcase.system import forks
 from evalcase.system.error_place import describe_error
 from evalcase.system.file_modules import import_file, names_file, object_to_file
 from evalcase.system.interrupted import InterruptedRunError
+from evalcase.system.missing_modules import describe_relative, hint_at_folder
 
 
 def make_importable(root: str) -> None:
@@ -36,7 +37,7 @@ def import_object(name: str, what: str, root: str | None = None) -> object:
     if found is None or (root is not None and names_file(module_name)):
         for fault in Reference().faults(name, ()):
             raise ConfigError(f"{what}: {fault.message}: {fault.hint}")
-        found = _import_module(module_name, f"{what} `{name}`", root or os.curdir)
+        found = _import_module(name, f"{what} `{name}`", root or os.curdir)
     for attribute in attributes.split("."):
         try:
             found = getattr(found, attribute)
@@ -45,7 +46,8 @@ def import_object(name: str, what: str, root: str | None = None) -> object:
     return found
 
 
-def _import_module(module_name: str, wanted: str, root: str) -> ModuleType:
+def _import_module(name: str, wanted: str, root: str) -> ModuleType:
+    module_name, _, attributes = name.partition(":")
     is_file = names_file(module_name)
     if is_file and (why := object_to_file(module_name, root)) is not None:
         raise ConfigError(f"{wanted}: {why}")
@@ -56,6 +58,10 @@ def _import_module(module_name: str, wanted: str, root: str) -> ModuleType:
     try:
         return import_file(module_name, root) if is_file else import_module(module_name)
     except ModuleNotFoundError as error:
+        if is_file and (error.name or "").startswith("."):
+            # What a file stands for is no package, and only a relative import begins with it.
+            why = describe_relative(module_name, attributes, root)
+            raise ConfigError(f"{wanted}: {why}") from None
         if error.name is not None and f"{module_name}.".startswith(f"{error.name}."):
             raise ConfigError(f"{wanted}: {_no_module(error.name)}") from None
         raise ConfigError(f"{wanted}: {_explain_broken(module_name, error)}") from error
@@ -70,7 +76,8 @@ def _import_module(module_name: str, wanted: str, root: str) -> ModuleType:
 
 def _no_module(missing: str) -> str:
     folder = sys.path[0] or os.curdir
-    hint = did_you_mean(missing, _modules_in(folder)) or f"it is looked for in {folder} first"
+    hint = hint_at_folder(missing, folder) or did_you_mean(missing, _modules_in(folder))
+    hint = hint or f"it is looked for in {folder} first"
     if os.path.lexists(os.path.join(folder, f"{missing}.py")):
         hint = f"{missing}.py is there, and is not a regular file"
     return f"there is no module `{missing}`; {hint}"

@@ -13,8 +13,8 @@ import os
 import signal
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable
-from functools import partial
 from time import monotonic
 from types import FrameType
 from typing import Any, Self
@@ -24,7 +24,7 @@ from evalcase.system.package import PACKAGE
 
 _PERIOD_S = 0.25
 _LONG_S = 1.0
-"""How long the loop may be silent."""
+"""Who blocks the loop for so long is named."""
 _SIGNAL: int = signal.SIGURG if sys.platform != "win32" else 0
 """Nobody minds it: without a handler it is ignored. Where it isn't known, none is sent."""
 _MOST_TRIES = 8
@@ -63,11 +63,15 @@ class LoopWatch:
         self._is_overdue = is_overdue
         self._on_stuck = on_stuck
         self._period_s = period_s
-        self._long_s = long_s
+        # It may have been blocked for a period when it is asked for a sign, and nobody knows.
+        self.silence_s = max(long_s - period_s, period_s)
+        """How long the loop may be silent once it is asked for a sign of life."""
         self._loop = asyncio.get_running_loop()
         self._thread_id = threading.get_ident()
         self._over = threading.Event()
         self._told: set[str] = set()
+        self._untold: deque[str] = deque()
+        """What the loop has still to tell: what it was blocked by may be all that it had to do."""
         self._can_signal = False
         self._wants_end = False
 
@@ -80,6 +84,7 @@ class LoopWatch:
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
+        self._tell_all()
         if self._can_signal:
             signal.signal(_SIGNAL, signal.SIG_DFL)
 
@@ -96,7 +101,7 @@ class LoopWatch:
     def _watch(self) -> None:
         while not self._over.wait(self._period_s):
             asked_at, sign = monotonic(), threading.Event()
-            if not self._post(sign.set) or sign.wait(self._long_s):
+            if not self._post(sign.set) or sign.wait(self.silence_s):
                 continue
             culprit = self.find_culprit()
             tries = 0
@@ -106,7 +111,12 @@ class LoopWatch:
                 tries += self._end_if_overdue(tries)
             if culprit is not None and culprit.function not in self._told:
                 self._told.add(culprit.function)
-                self._post(partial(self._tell, _describe_culprit(culprit, monotonic() - asked_at)))
+                self._untold.append(_describe_culprit(culprit, monotonic() - asked_at))
+                self._post(self._tell_all)
+
+    def _tell_all(self) -> None:
+        while self._untold:
+            self._tell(self._untold.popleft())
 
     def _end_if_overdue(self, tries: int) -> bool:
         """Whether it was tried to end what is running."""
@@ -153,8 +163,8 @@ def _is_free(number: int) -> bool:
 def _describe_culprit(culprit: Culprit, took_s: float) -> str:
     return (
         f"{culprit.call}: `{culprit.function}` ({culprit.place}) blocked the event loop for "
-        f"{took_s:.1f} s, so that concurrency suffers; await what takes long, or write a plain "
-        "function, which runs in a thread"
+        f"at least {took_s:.1f} s, so that concurrency suffers; await what takes long, or write a "
+        "plain function, which runs in a thread"
     )
 
 

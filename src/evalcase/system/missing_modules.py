@@ -22,7 +22,9 @@ def find_missing_module(reference: str, root: str) -> tuple[str, str] | None:
         return None
     names = _modules_in(root)
     if steps[0] not in names:
-        return None if _is_installed(steps[0]) else _tell_missing(steps[0], names)
+        if _is_installed(steps[0]):
+            return None
+        return _tell_missing(steps[0], names, hint_at_folder(steps[0], root))
     folder = root
     for count, step in enumerate(steps[1:], 2):
         folder = os.path.join(folder, steps[count - 2])
@@ -43,9 +45,41 @@ def has_module(name: str, root: str) -> bool:
     return os.path.isfile(f"{first}.py") or os.path.isfile(os.path.join(first, "__init__.py"))
 
 
-def _tell_missing(missing: str, names: list[str]) -> tuple[str, str]:
+def hint_at_folder(missing: str, root: str) -> str | None:
+    """What to do where a module lies in a folder of the project, such as `src`, and not in the
+    project's own; None if it doesn't."""
+    try:
+        folders = sorted(each.name for each in os.scandir(root) if each.is_dir())
+    except OSError:
+        return None
+    for folder in folders:
+        if not folder.startswith(".") and has_module(missing, os.path.join(root, folder)):
+            there = f"{folder}/{missing}"
+            path = there if os.path.isdir(os.path.join(root, there)) else f"{there}.py"
+            return f"{path} is there: install it (`pip install -e .`), or set PYTHONPATH={folder}"
+    return None
+
+
+def describe_relative(file: str, attributes: str, root: str) -> str:
+    """What to name in place of a file of a package that imports from it by a relative import."""
+    folder, module = os.path.split(os.path.normpath(file).removesuffix(".py"))
+    folder, package = os.path.split(folder)
+    steps = [package, module]
+    while folder and os.path.isfile(os.path.join(root, folder, "__init__.py")):
+        folder, package = os.path.split(folder)
+        steps.insert(0, package)
+    why = "it has a relative import, which needs a package, and a file named by its path is in none"
+    if not all(step.isidentifier() for step in steps):
+        return f"{why}: import what it needs by its full name"
+    named = f"{why}: name it as a module, python:{'.'.join(steps)}:{attributes}"
+    return (
+        f"{named}, with PYTHONPATH={folder} or installed (`pip install -e .`)" if folder else named
+    )
+
+
+def _tell_missing(missing: str, names: list[str], hint: str | None = None) -> tuple[str, str]:
     where = "the project's folder and what is installed are looked at"
-    return f"there is no module `{missing}`", did_you_mean(missing, names) or where
+    return f"there is no module `{missing}`", hint or did_you_mean(missing, names) or where
 
 
 def _is_installed(name: str) -> bool:

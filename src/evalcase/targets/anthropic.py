@@ -41,6 +41,7 @@ def _make_batches() -> BatchService:
 _API = Api(
     kind="anthropic",
     base_url="https://api.anthropic.com",
+    address_names=("ANTHROPIC_BASE_URL",),
     path="/v1/messages",
     key=KeyRule("x-api-key", "", "ANTHROPIC_API_KEY"),
     own_params=frozenset({"model", "messages", "system"}),

@@ -69,6 +69,13 @@ class HttpOptions(WebOptions):
         "How to read the body if `answer` is not set.",
         default="auto",
     )
+    stream: JsonPath | None = option(
+        JsonPathText(),
+        "For an answer that is a stream of events: the path of the text in the JSON of each.",
+        default=None,
+        example="choices.0.delta.content",
+        elsewhere=("sse", "delta", "streaming"),
+    )
     trace: bool = option(
         Flag(), "Send a `traceparent` header, so that its spans join the trace of the trial.",
         default=False, elsewhere=("tracing", "otel"),
@@ -80,7 +87,7 @@ class HttpOptions(WebOptions):
         calls = self.tool_calls if isinstance(self.tool_calls, JsonPath) else None
         return ReplyPaths(
             self.answer, calls, self.usage, self.cost_usd, cast(How, self.output),
-            counts_calls=self.tool_calls is not False,
+            counts_calls=self.tool_calls is not False, stream=self.stream,
         )  # fmt: skip
 
     @conflict
@@ -96,6 +103,14 @@ class HttpOptions(WebOptions):
         if self.tool_calls and self.output == "text":
             what = 'is a path into JSON, and does not go with output = "text"'
             yield OptionFault(("tool_calls",), f"`tool_calls` {what}")
+
+    @conflict
+    def _stream_has_no_other_paths(self) -> Iterator[OptionFault]:
+        paths = {"answer": self.answer, "tool_calls": self.tool_calls}
+        for name, path in {**paths, "usage": self.usage, "cost_usd": self.cost_usd}.items():
+            if self.stream is not None and path is not None:
+                what = "is a path into one reply, and can't be combined with `stream`"
+                yield OptionFault((name,), f"`{name}` {what}")
 
 
 class HttpTarget(Target):

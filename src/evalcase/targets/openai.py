@@ -42,6 +42,7 @@ def _make_batches() -> BatchService:
 _API = Api(
     kind="openai",
     base_url="https://api.openai.com/v1",
+    address_names=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
     path="/chat/completions",
     key=KeyRule(variable="OPENAI_API_KEY"),
     own_params=frozenset({"model", "messages"}),

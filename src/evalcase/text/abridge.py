@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from evalcase.text.late_pattern import late_pattern
+
+if TYPE_CHECKING:
+    import re
 
 _LONG = 200
 EXCERPT_CHARACTERS = 1000
-_QUOTED = late_pattern(r"`([^`]{60})[^`]{20,}`")
+_LONG_NAME = 80
+_KEPT_OF_NAME = 60
+# Each whole name, also a short one: else the text between two of them would be taken for one.
+_QUOTED = late_pattern(r"`([^`]*)`")
 
 
 def abridge_message(message: str) -> str:
     """The message with long names in it cut."""
-    return message if len(message) <= _LONG else _QUOTED.sub(r"`\1…`", message)
+    return message if len(message) <= _LONG else _QUOTED.sub(_shorten_name, message)
+
+
+def _shorten_name(found: re.Match[str]) -> str:
+    name = found[1]
+    return found[0] if len(name) < _LONG_NAME else f"`{name[:_KEPT_OF_NAME]}…`"
 
 
 def shorten_text(text: str, most: int) -> str:

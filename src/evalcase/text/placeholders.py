@@ -13,14 +13,31 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.nearest import find_nearest
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.late_pattern import late_pattern
 
 _STRICT = late_pattern(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}")
 _LOOSE = late_pattern(r"(?<!\$)(?:\{\{([A-Za-z_]+)\}\}|\{([A-Za-z_]+)\})")
 _NEARLY = 0.75
 """How alike a name must be to a known one to be taken for a misspelling of it."""
+_MEANT = {
+    **dict.fromkeys(("question", "text", "input", "query", "message", "q", "content"), "prompt"),
+    **dict.fromkeys(("user_input", "user_message", "user_prompt"), "prompt"),
+    **dict.fromkeys(("history", "conversation", "chat"), "messages"),
+    **dict.fromkeys(("id", "case"), "case_id"),
+    "session_id": "session",
+}
+"""What others call what has another name here. For command lines such words are too common."""
+
+
+class PlaceholderFault(NamedTuple):
+    """What is wrong with one placeholder, and where in the value."""
+
+    path: KeyPath
+    message: str
 
 
 class Template:
@@ -31,11 +48,17 @@ class Template:
         self.names = tuple(names)
         self.strict = strict
         self._pattern = _STRICT if strict else _LOOSE
-        found = [match for text in _find_texts(value) for match in self._pattern.finditer(text)]
-        self._single = {match[2]: None for match in found if match[2] is not None}
+        found = [
+            (match, path)
+            for path, text in _find_texts(value)
+            for match in self._pattern.finditer(text)
+        ]
+        self._single = _find_first((match[2], path) for match, path in found)
         self.used = self._single.keys() & set(self.names)
         """The known names that stand in it."""
-        doubled = {match[1] for match in found if match[1] is not None}
+        doubled = _find_first((match[1], path) for match, path in found)
+        self.escaped = {name: path for name, path in doubled.items() if name in self.names}
+        """The known names that are meant literally, with where each is."""
         self._literal = {
             name for name in doubled if strict or name in self.names or self._near(name)
         }
@@ -43,21 +66,23 @@ class Template:
     @property
     def texts(self) -> list[str]:
         """Every text in it, in order."""
-        return list(_find_texts(self.value))
+        return [text for _, text in _find_texts(self.value)]
 
-    def faults(self) -> Iterator[str]:
+    def faults(self) -> Iterator[PlaceholderFault]:
         """What is wrong with its placeholders, a sentence each."""
-        for name in self._single:
-            if name in self.names:
+        for name, path in self._single.items():
+            near = None if name in self.names else self._near(name)
+            if name in self.names or (near is None and not self.strict):
                 continue
-            near = self._near(name)
-            literal = f"write {{{{{name}}}}} if it is meant literally"
-            if near is not None:
-                hint = f"did you mean {{{near}}}? {literal[0].upper()}{literal[1:]}"
-                yield f"there is no placeholder {{{name}}}: {hint}"
-            elif self.strict:
-                known = ", ".join(f"{{{each}}}" for each in self.names)
-                yield f"there is no placeholder {{{name}}}: there are {known}; {literal}"
+            told = [f"did you mean {{{near}}}?"] if near is not None else []
+            if self.strict:
+                there = ", ".join(f"{{{each}}}" for each in self.names)
+                told.append(f"{'There' if told else 'there'} are {there};")
+            write = "write" if self.strict else "Write"
+            literal = f"{write} {{{{{name}}}}} if it is meant literally"
+            yield PlaceholderFault(
+                path, f"there is no placeholder {{{name}}}: {' '.join([*told, literal])}"
+            )
 
     def fill(self, values: Mapping[str, JSON]) -> JSON:
         """The template with every placeholder replaced; `values` has every used name.
@@ -92,15 +117,28 @@ class Template:
         return self._pattern.sub(put, value)
 
     def _near(self, name: str) -> str | None:
+        meant = _MEANT.get(name) if self.strict else None
+        if meant in self.names:
+            return meant
         return find_nearest(name, self.names, 0.6 if self.strict else _NEARLY)
 
 
-def _find_texts(value: JSON) -> Iterator[str]:
+def _find_texts(value: JSON, path: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
+    """Every text in a value, with where it is."""
     if isinstance(value, str):
-        yield value
+        yield path, value
     elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _find_texts(item)
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _find_texts(item, (*path, key))
+
+
+def _find_first(named: Iterable[tuple[str | None, KeyPath]]) -> dict[str, KeyPath]:
+    """The names that there are, with the first place of each."""
+    found: dict[str, KeyPath] = {}
+    for name, path in named:
+        if name is not None:
+            found.setdefault(name, path)
+    return found
 
 
 def _as_text(value: JSON) -> str:

@@ -225,3 +225,73 @@ def test_async_is_seen_through_partial_and_call() -> None:
 
 def test_the_public_names_are_the_ones_that_count() -> None:
     assert (evalcase.Question, evalcase.Case) == (Question, Case)
+
+
+@for_each("first", ["messages", "given: Question", "given: list[Message]"])
+@for_each(
+    "name",
+    ["text", "question", "prompt", "input", "query", "q", "message", "user_message", "last_text"],
+)
+def test_a_text_may_be_asked_for_beside_the_messages(first: str, name: str) -> None:
+    parameters = f"{first}, {name}"
+    assert returning(parameters, name, Question=Question, Message=Message) == "Hi"
+
+
+@for_each("first", ["messages", "given: Question", "given: list[Message]"])
+@for_each(
+    ("name", "hint"),
+    [
+        ("user_id", "`messages`, `files`,"), ("question_id", "`messages`, `files`,"),
+        ("metdata", "did you mean `metadata`? `messages`, "),
+        ("topic: str", "`messages`, `files`,"),
+    ],
+)  # fmt: skip
+def test_what_is_no_text_is_not_given_one_beside_the_messages(
+    first: str, name: str, hint: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        returning(f"{first}, {name}", "1", Question=Question, Message=Message)
+    wanted = name.partition(":")[0]
+    start = f"python target `agent:f`: there is nothing to give to `{wanted}`; {hint}"
+    assert str(caught.value).startswith(start)
+
+
+@for_each("parameters", ["user_id, metadata", "messages, user_id=1", "messages, *rest", "user_id"])
+def test_any_other_name_is_as_good_as_it_was(parameters: str) -> None:
+    assert returning(parameters, "1") == 1
+
+
+class Support:
+    def answer(self, text: str) -> str:
+        return text
+
+    def reply(self, text: str) -> str:
+        return text
+
+    @staticmethod
+    def plainly(text: str) -> str:
+        return text
+
+    @classmethod
+    def of_class(cls, text: str) -> str:
+        return text
+
+
+@for_each(
+    ("method", "hint"),
+    [
+        ("answer", "name the class, `m:Support`, which is made once for the run, or an instance"),
+        ("reply", "make an instance, support = Support(…), and name support.reply"),
+    ],
+)  # fmt: skip
+def test_a_method_that_is_named_by_its_class_is_told_to_be_one(method: str, hint: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        bind_function(getattr(Support, method), f"m:Support.{method}")
+    said = f"python target `m:Support.{method}`: `{method}` is a method of the class `Support`: "
+    assert str(caught.value).startswith(said + hint)
+
+
+@for_each("found", [Support().answer, Support.plainly, Support.of_class])
+def test_names_with_dots_lead_to_what_can_be_called(found: Callable[..., Any]) -> None:
+    by_place, by_name = bind_function(found, "m:Support.x").arguments(GIVEN)
+    assert found(*by_place, **by_name) == "Hi"

@@ -35,6 +35,8 @@ class Api:
 
     kind: str
     base_url: str
+    address_names: tuple[str, ...]
+    """The variables by which the provider's own client is told of another."""
     path: str
     key: KeyRule
     """Its variable is for the default address only: a key belongs to a host."""

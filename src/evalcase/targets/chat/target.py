@@ -14,6 +14,7 @@ from evalcase.targets.asking.files import Files, load_files
 from evalcase.targets.chat.api import SchemaMode
 from evalcase.targets.chat.client import ChatClient
 from evalcase.targets.chat.options import ChatOptions
+from evalcase.targets.chat.other_host import refuse_other_host
 from evalcase.targets.chat.prices import Pricing
 from evalcase.targets.web.endpoint import make_endpoint
 
@@ -48,6 +49,7 @@ class ChatTarget(Target):
     async def open(self) -> None:
         # What is sent from now on, and what the cache knows an answer by, must be the same.
         self._environment = dict(self._surroundings.environment)
+        refuse_other_host(self._options, self._environment)
         await self._client.open()
         self._pricing.load()
 

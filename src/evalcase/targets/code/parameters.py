@@ -6,7 +6,8 @@
 | `files` | the absolute paths of the files that messages name, a list |
 | `metadata`, `attempt`, `session`, `turn` | as in the question |
 | annotated as Question | the whole question |
-| one other | the text of the last user message, or its data |
+| one other | the text of the last user message, or its data; beside the messages or the whole
+question, only one whose name says that it is a text |
 
 Parameters with a default are left alone, unless they are called or annotated so. `case`, or the
 annotation Case, is refused: what is expected is not for the eyes of what is tested.
@@ -21,6 +22,7 @@ from typing import Any, Literal
 from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON, copy_value
 from evalcase.model.message import text_of
+from evalcase.model.nearest import did_you_mean
 from evalcase.model.own_copies import copy_messages, copy_question
 from evalcase.model.question import Question
 from evalcase.model.quick_tuple import NamedTuple
@@ -43,6 +45,11 @@ _BY_NAME: dict[str, Role] = {
     "turn": "turn",
 }
 _NAMES = "`messages`, `files`, `metadata`, `attempt`, `session` and `turn`"
+_TEXT_NAMES = frozenset({
+    "text", "question", "prompt", "input", "query", "q", "message", "msg", "content", "request",
+    "task", "instruction", "utterance",
+})  # fmt: skip
+"""What the name of a parameter for what the user said last ends with: `text`, `user_message`."""
 
 
 class Slot(NamedTuple):
@@ -98,23 +105,62 @@ def bind_function(function: Callable[..., Any], name: str) -> BoundFunction:
     """Find out how to call a function. Raise ConfigError if it can't be."""
     slots = _make_slots(function, name)
     roles = [slot.role for slot in slots]
+    _refuse_method(function, name)
     if roles.count("content") > 1 or not any(role != "default" for role in roles):
         said = f"python target `{name}`: it can't be asked a question{_odd_one(function, name)}"
         hint = f"it takes one parameter for what the user said last, and {_NAMES} by their names"
         raise ConfigError(f"{said}; {hint}")
+    if "content" in roles and not {"messages", "question"}.isdisjoint(roles):
+        _refuse_odd_name(function, name)
     return BoundFunction(function, is_async(function), tuple(slots))
+
+
+def _refuse_method(function: Callable[..., Any], name: str) -> None:
+    """Raise ConfigError for a method that is named by its class: nobody made an instance."""
+    path = name.partition(":")[2].split(".")
+    if len(path) < 2 or not inspect.isfunction(function):
+        return
+    if next(iter(inspect.signature(function).parameters), None) != "self":
+        return
+    owner, method = name.removesuffix(f".{path[-1]}"), path[-1]
+    made = path[-2].lower()
+    hint = f"make an instance, {made} = {path[-2]}(…), and name {made}.{method}"
+    if method == "answer":
+        hint = f"name the class, `{owner}`, which is made once for the run, or an instance of it"
+    raise ConfigError(
+        f"python target `{name}`: `{method}` is a method of the class `{path[-2]}`: {hint}"
+    )
+
+
+def _refuse_odd_name(function: Callable[..., Any], name: str) -> None:
+    """Raise ConfigError where what the user said is given to another parameter already, and the
+    name of the one that is left doesn't say that it is a text: it may want something else."""
+    for wanted in _content_names(function, name):
+        if wanted.lower().rpartition("_")[2] not in _TEXT_NAMES:
+            near = did_you_mean(wanted, _BY_NAME)
+            hint = f"{near} " if near else ""
+            raise ConfigError(
+                f"python target `{name}`: there is nothing to give to `{wanted}`; {hint}"
+                f"{_NAMES} are given by their names, and the last user text as `text`; give it a "
+                "default if it needs none"
+            )
 
 
 def _odd_one(function: Callable[..., Any], name: str) -> str:
     """The parameter for which there is nothing left to give, in words."""
-    wanted = [
+    wanted = _content_names(function, name)
+    return f": there is nothing to give to `{wanted[1]}`" if len(wanted) > 1 else ""
+
+
+def _content_names(function: Callable[..., Any], name: str) -> list[str]:
+    """The parameters that are for what the user said last."""
+    return [
         each.name
         for each in inspect.signature(function).parameters.values()
         if each.default is each.empty
         and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
         and _find_role(each, function, name) == "content"
     ]
-    return f": there is nothing to give to `{wanted[1]}`" if len(wanted) > 1 else ""
 
 
 def bind_target(answer: Callable[..., Any]) -> BoundFunction:

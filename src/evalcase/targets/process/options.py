@@ -167,7 +167,7 @@ class CommandOptions(TargetOptions):
     def _template_faults(self) -> Iterator[OptionFault]:
         name = self._template_name
         for fault in self.template.faults():
-            yield OptionFault((name,), f"`{name}`: {fault}")
+            yield OptionFault((name,), f"`{name}`: {fault.message}")
         if self.is_agentv and "OUTPUT_FILE" not in self.template.used:
             what = "has no {OUTPUT_FILE}, where the answer is read from"
             yield OptionFault((name,), f"`{name}` {what}")
@@ -204,7 +204,7 @@ class CommandOptions(TargetOptions):
     @conflict
     def _format_has_others(self) -> Iterator[OptionFault]:
         for fault in self.files_template.faults():
-            yield OptionFault(("files_format",), f"`files_format`: {fault}")
+            yield OptionFault(("files_format",), f"`files_format`: {fault.message}")
 
     @conflict
     def _output_faults(self) -> Iterator[OptionFault]:

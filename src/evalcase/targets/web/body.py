@@ -39,11 +39,16 @@ class BodyTemplate:
     def faults(self, name: str) -> Iterator[OptionFault]:
         """What is wrong with its placeholders; `name` is the option that it is of."""
         faults = list(self._template.faults())
-        for fault in faults:
-            yield OptionFault((name,), f"`{name}`: {fault}")
-        if not self.used and not faults:
-            what = "has no placeholder, so every case would be asked the same"
-            yield OptionFault((name,), f"`{name}` {what}")
+        for path, message in faults:
+            yield OptionFault((name, *path), f"`{name}`: {message}")
+        if self.used or faults:
+            return
+        what = f"`{name}` has no placeholder, so every case would be asked the same"
+        for literal, path in self._template.escaped.items():
+            hint = f"{{{{{literal}}}}} is the literal {{{literal}}}: write it with one brace"
+            yield OptionFault((name, *path), what, f"{hint}, {{{literal}}}")
+            return
+        yield OptionFault((name,), what)
 
     def fill(self, question: Question, root: str) -> JSON:
         """The body of a question."""

@@ -22,6 +22,7 @@ from evalcase.targets.reading.outputs import How, read_output
 from evalcase.targets.reading.replies import HiddenCallsError
 from evalcase.targets.reading.usage import read_cost, read_usage
 from evalcase.targets.web.errors import protocol_error
+from evalcase.targets.web.streamed import join_stream, refuse_stream
 from evalcase.text.json_path import JsonPath, MissingError
 from evalcase.text.strict_json import BadJsonError, parse_json
 
@@ -42,10 +43,12 @@ class ReplyPaths:
     """How a body without a path to its answer is read."""
     counts_calls: bool
     """Whether calls that no path leads to are looked for."""
+    stream: JsonPath | None = None
+    """Where in each event its text is, if the body is a stream of events."""
 
     def written(self) -> list[JSON]:
         """What an answer rests on."""
-        paths = self.answer, self.tool_calls, self.usage, self.cost_usd
+        paths = self.answer, self.tool_calls, self.usage, self.cost_usd, self.stream
         return [self.output, self.counts_calls, *(path.text if path else None for path in paths)]
 
 
@@ -57,6 +60,10 @@ class ReplyReader:
     def read(self, output: Output) -> Answer:
         """The answer. Raise TargetError where there is none, or one that can't be trusted."""
         paths = self._paths
+        if paths.stream is not None:
+            return Answer((content_message(join_stream(output, paths.stream)),))
+        if paths.output != "text":
+            refuse_stream(output)
         value = self._read_value(output)
         calls = self._find_calls(value, output)
         if paths.answer is None:

@@ -1,0 +1,84 @@
+"""An answer that came as a stream of events: recognised, and the texts in its events joined."""
+
+from __future__ import annotations
+
+from evalcase.errors import TargetError
+from evalcase.model.json_value import JSON, describe_kind
+from evalcase.system.processes.pipes import Output
+from evalcase.targets.web.errors import protocol_error
+from evalcase.targets.web.event_stream import Event, EventReader
+from evalcase.text.json_path import JsonPath, MissingError
+from evalcase.text.strict_json import BadJsonError, parse_json
+
+_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+_END = b"[DONE]"
+
+
+def is_stream(data: bytes) -> bool:
+    """Whether a body is a stream of events: nothing but the fields of such a stream, and more than
+    one event, or one that holds JSON. Text that only begins with `data:` is none."""
+    if not data.startswith(_FIELDS):
+        return False
+    lines = data.replace(b"\r", b"\n").split(b"\n")
+    if not all(line.startswith(_FIELDS) for line in lines if line):
+        return False
+    events = _read_events(data)
+    return len(events) > 1 or any(each.data[:1] in (b"{", b"[") for each in events)
+
+
+def refuse_stream(output: Output) -> None:
+    """Raise TargetError if a body is one that nobody said how to read."""
+    if is_stream(output.data):
+        hint = 'stream = "PATH" joins the texts at a path of its events, such as delta.content'
+        raise protocol_error(
+            f'the answer is a stream of events: {hint}; output = "text" takes it as it is',
+            output.data,
+        )
+
+
+def join_stream(output: Output, path: JsonPath) -> str:
+    """The texts at a path of all events, up to `[DONE]`. Events that have nothing there are about
+    something else. Raise TargetError if none has, or if the stream can't be read."""
+    if output.truncated:
+        raise _make_error("it is larger than `max_output_bytes`", output)
+    pieces: list[str] = []
+    for event in _read_events(output.data):
+        if event.data.strip() == _END:
+            break
+        value = _read_event(event, output)
+        if event.name == "error":
+            raise _make_error(
+                f"it ends with an error: {event.data.decode(errors='replace')}", output
+            )
+        piece = _find_piece(path, value)
+        if isinstance(piece, str):
+            pieces.append(piece)
+        elif piece is not None:
+            what = f"at `{path.text}` there is {describe_kind(piece)}, and no text"
+            raise _make_error(what, output)
+    if not pieces:
+        raise _make_error(f"no event has a text at `{path.text}`", output)
+    return "".join(pieces)
+
+
+def _read_events(data: bytes) -> list[Event]:
+    reader = EventReader()
+    return [*reader.feed(data), *reader.close()]
+
+
+def _read_event(event: Event, output: Output) -> JSON:
+    try:
+        return parse_json(event.data)
+    except BadJsonError as error:
+        raise _make_error(f"an event is not JSON: {error}", output) from None
+
+
+def _find_piece(path: JsonPath, value: JSON) -> JSON:
+    try:
+        return path.find(value)
+    except MissingError:
+        return None
+
+
+def _make_error(why: str, output: Output) -> TargetError:
+    return protocol_error(f"`stream`: {why}", output.data)
