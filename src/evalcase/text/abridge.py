@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from evalcase.text.late_pattern import late_pattern
+
+if TYPE_CHECKING:
+    import re
 
 _LONG = 200
 EXCERPT_CHARACTERS = 1000
-_QUOTED = late_pattern(r"`([^`]{60})[^`]{20,}`")
+_QUOTED = late_pattern(r"`([^`]{0,60})([^`]*)`")
+"""What stands in backquotes, short or long: of one pair after the other, none is taken for the
+end of what stands between two names."""
+_LEAST_CUT = 20
 
 
 def abridge_message(message: str) -> str:
     """The message with long names in it cut."""
-    return message if len(message) <= _LONG else _QUOTED.sub(r"`\1…`", message)
+    return message if len(message) <= _LONG else _QUOTED.sub(_abridge_name, message)
+
+
+def _abridge_name(found: re.Match[str]) -> str:
+    return f"`{found[1]}…`" if len(found[2]) >= _LEAST_CUT else found[0]
 
 
 def shorten_text(text: str, most: int) -> str:
