@@ -93,3 +93,12 @@ def test_the_names_of_what_a_grader_can_be_given_are_all_told(project: Project) 
     done = project.run("run")
     assert done.code == 2
     assert f"can be given {', '.join(GIVEN)}, and what `arguments` names" in done.err
+
+
+def test_a_cost_that_nobody_reports_is_not_asked_for_again(project: Project) -> None:
+    project.suite(case("a"), graders=[{"cost": 1}])
+    done = project.run("run", "--target", "echo")
+    assert done.code == 3
+    assert "`price = {input = …, output = …}`" in " ".join(done.out.split())
+    assert "--retry-errored" not in done.out
+    assert "next     fix it, then: evalcase run" in done.out
