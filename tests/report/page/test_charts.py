@@ -24,7 +24,7 @@ def draw_latency(*seconds: float | None) -> str | None:
 def test_latency_is_drawn_where_anybody_waits() -> None:
     drawn = draw_latency(0.0002, 0.004, 0.008)
     assert drawn is not None
-    assert "median 4 ms, 95 % below 8 ms" in drawn
+    assert "median 4 ms, 95 % within 8 ms" in drawn
 
 
 def test_latency_of_less_than_a_millisecond_is_no_chart() -> None:
