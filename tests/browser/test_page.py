@@ -452,3 +452,20 @@ def test_a_phone_shows_why_a_case_failed(page: Page, project: Project) -> None:
     expect(row.locator(".why")).to_contain_text("needle")
     expect(row.locator(".seconds")).to_be_hidden()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_cases_at_several_targets_are_counted_as_they_were_written(
+    page: Page, project: Project
+) -> None:
+    project.suite(case("a"), case("b"), case("c"))
+    project.run_process("run", "--target", "python:agent:answer", "--target", "python:agent:other")
+    open_report(page, project)
+    overview = page.get_by_role("region", name="Overview")
+    expect(overview).to_contain_text("of 3 cases × 2 targets passed")
+
+
+def test_whether_trials_were_answered_alike_is_said_in_words(page: Page, project: Project) -> None:
+    project.suite(case("a", repeat=2))
+    project.run_process("run")
+    open_report(page, project)
+    expect(page.get_by_role("img", name="the same answer in all trials")).to_be_visible()

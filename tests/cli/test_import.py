@@ -68,7 +68,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     result = import_in(tmp_path, "--map", "input=question", "--dry-run", "-o", "qa.eval.yaml")
     assert result.code == 1
     line = "would write qa.eval.yaml: 2 cases of rows, 1 thing not imported\n"
-    assert result.out == line
+    assert result.out == f"{line}2 cases have nothing to grade, and can never pass: 1, 2\n"
     assert "warning[not-imported]: left out: `answer`, which 2 rows have" in result.err
     assert not (tmp_path / "qa.eval.yaml").exists()
 

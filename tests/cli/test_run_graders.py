@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evalcase.graders.python import GIVEN
 from tests.run.project import CONFIG, Project, case, cases
 
 ASKING = """
@@ -84,3 +85,20 @@ def test_what_is_allowed_is_not_shown_as_a_difference(project: Project) -> None:
 def test_a_key_that_is_not_expected_is_said_to_be_so(project: Project) -> None:
     project.suite({"id": "a", "input": 'say {"a": 1, "k": 3}', "expected_output": {"a": 1}})
     assert "\n  $.k: not expected\n" in project.run("run").out
+
+
+def test_the_names_of_what_a_grader_can_be_given_are_all_told(project: Project) -> None:
+    (project.path / "checks.py").write_text("def polite(output_text):\n    return True\n")
+    project.suite(case("a"), graders=["python:checks:polite"])
+    done = project.run("run")
+    assert done.code == 2
+    assert f"can be given {', '.join(GIVEN)}, and what `arguments` names" in done.err
+
+
+def test_a_cost_that_nobody_reports_is_not_asked_for_again(project: Project) -> None:
+    project.suite(case("a"), graders=[{"cost": 1}])
+    done = project.run("run", "--target", "echo")
+    assert done.code == 3
+    assert "`price = {input = …, output = …}`" in " ".join(done.out.split())
+    assert "--retry-errored" not in done.out
+    assert "next     fix it, then: evalcase run" in done.out

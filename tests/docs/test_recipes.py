@@ -16,7 +16,7 @@ from tests.servers.server import INSTALLED, Server
 
 PAGE = ROOT / "docs" / "recipes.md"
 FILES = {block.file: block.text for block in blocks_of(PAGE.read_text()) if block.file}
-SDKS = ("with_openai.py", "with_anthropic.py", "with_langgraph.py")
+SDKS = ("with_openai.py", "with_responses.py", "with_anthropic.py", "with_langgraph.py")
 
 
 @pytest.fixture

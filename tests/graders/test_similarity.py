@@ -22,7 +22,7 @@ def test_long_texts_are_compared_elsewhere_and_alike() -> None:
         assert not isinstance(later, Score)
         return await later
 
-    assert asyncio.run(grade()).reason == "1 character of 4,001 differ, similarity 0.99975"
+    assert asyncio.run(grade()).reason == "1 character of 4,001 differ, similarity 0.9998"
 
 
 def test_one_that_is_given_up_ends(monkeypatch: pytest.MonkeyPatch) -> None:

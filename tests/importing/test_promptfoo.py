@@ -280,3 +280,46 @@ def test_a_judge_in_a_cell(tmp_path: Path, cell: str) -> None:
     imported = import_config(tmp_path, {"prompts": ["{{a}}"], "tests": "file://tests.csv"})
     (case,) = yaml.safe_load(imported.text)["cases"]
     assert ("expected_output" in case, "polite" in json.dumps(case)) == (False, True)
+
+
+MEASURED = [{"type": "cost", "threshold": 0.1}, {"type": "latency", "threshold": 5000}]
+CONTAINS = {"type": "contains", "value": "x"}
+TRANSFORM = {"transform": "output.trim()"}
+
+
+def test_a_transform_leaves_what_an_answer_took_alone(tmp_path: Path) -> None:
+    of_all = {"options": TRANSFORM, "assert": [*MEASURED, CONTAINS]}
+    tests: list[dict[str, Any]] = [{"assert": [CONTAINS, MEASURED[0]]}, {"options": TRANSFORM}]
+    config = {"prompts": ["a"], "defaultTest": of_all, "tests": tests}
+    suite = yaml.safe_load(import_config(tmp_path, config).text)
+    assert suite["graders"] == [{"cost": 0.1}, {"latency": 5}]
+    assert [case.get("graders") for case in suite["cases"]] == [[{"cost": 0.1}], None]
+    assert not any("suite_graders" in case for case in suite["cases"])
+
+
+def test_a_transform_of_one_test_leaves_it_the_measures_of_all(tmp_path: Path) -> None:
+    of_all = {"assert": [*MEASURED, CONTAINS]}
+    config = {"prompts": ["a"], "defaultTest": of_all, "tests": [{"options": TRANSFORM}, {}]}
+    changed, other = yaml.safe_load(import_config(tmp_path, config).text)["cases"]
+    assert changed["suite_graders"] is False
+    assert changed["graders"] == [{"cost": 0.1}, {"latency": 5}]
+    assert "graders" not in other
+
+
+def test_cases_that_have_nothing_to_grade_are_told(tmp_path: Path) -> None:
+    tests = [{"description": "one", "options": TRANSFORM, "assert": [CONTAINS]},
+             {"description": "two", "assert": [CONTAINS]}]  # fmt: skip
+    imported = import_config(tmp_path, {"prompts": ["a"], "tests": tests})
+    assert imported.ungraded == ("one",)
+    done = run_in_process(["import", str(tmp_path / "promptfooconfig.json")], cwd=tmp_path, env={})
+    assert b"1 case has nothing to grade, and can never pass: one\n" in done.stderr
+
+
+def test_a_variable_that_was_empty_there_is_nothing_lost(tmp_path: Path) -> None:
+    config = {
+        "prompts": ["{{what}} {{ctx}}"],
+        "tests": [{"vars": {"what": "x"}, "assert": [CONTAINS]}],
+    }
+    imported = import_config(tmp_path, config)
+    assert imported.problems == []
+    assert "# nothing sets the variable `ctx`: it is empty, as it was there\n" in imported.text

@@ -162,7 +162,8 @@ def test_every_place_of_a_mistake() -> None:
 @for_each(
     ("grader", "message", "hint"),
     [
-        ("{has: 5}", "the argument of `has` is text or a list of texts, not 5", None),
+        ("{has: 5}", "the argument of `has` is text or a list of texts, not 5",
+         'write it in quotes: "5"'),
         ("{size: 3}", "the grader `size` takes options, not a number", None),
         ("{size: {at_least: 3}}", "the grader `size` has no option `at_least`",
          "did you mean `min`?"),

@@ -32,11 +32,29 @@ HINTS = [
     ("timeout_s: 2min", "wrong-type", "write seconds without a unit: 120"),
     ("timeout_s: soon", "wrong-type", "write seconds without a unit: 30"),
     ("criteria: [Is polite., Is short.]", "wrong-type", "single points are called `rubrics`"),
+    # Fields of other tools that no single field stands for.
+    ("pass_rate: 0.8", "unknown-field", "write `repeat: {times: 5, pass_rate: 0.8}`"),
+    ("disabled: true", "unknown-field", "a case with `skip`"),
+    ("enabled: false", "unknown-field", "a case with `skip`"),
+    ("only: true", "unknown-field", "`evalcase run --case ID`"),
+    ("expected_tool_calls: [a]", "unknown-field", "or the grader `trajectory`"),
+    ("expected_tools: [a]\ntags: [b]", "unknown-field", "or the grader `trajectory`"),
+    # Rows and their file.
+    ("rows: [{a: 1}, {a: 2}]", "wrong-type", "put the rows into a file (.csv, .tsv, .jsonl), or"),
+    ("rows: {a: [1, 2]}", "wrong-type", "`matrix` makes a case of each combination"),
+    ("rows: file://data/x.csv", "bad-value", "write data/x.csv"),
     # Graders.
+    ("graders: expected", "wrong-type", "write [expected]"),
+    ("graders: python:a:b", "wrong-type", "write [python:a:b]"),
+    ("graders: icontains", "wrong-type", "write [icontains]"),
+    ("graders: [{contains: 30}]", "wrong-type", 'write it in quotes: "30"'),
+    ("graders: [{json_schema: s/a.json}]", "wrong-type",
+     "write {type: json_schema, file: s/a.json}"),
+    ("graders: [{python: 'nosuch.py:f'}]", "bad-value", "did you mean `./nosuch.py:f`?"),
     ("graders: [{name: contains, value: x}]", "bad-grader", "did you mean {type: contains, …}?"),
     ("graders: [{name: nosuch, text: x}]", "bad-grader", "did you mean {type: nosuch, …}?"),
     ("graders: [{python: 'a:b', name: c}]", "bad-grader", "write {type: python, value: …}"),
-]
+]  # fmt: skip
 
 
 @for_each(("field", "code", "hint"), HINTS, ids=lambda value: str(value)[:30])
@@ -99,6 +117,29 @@ def test_cases_by_their_ids_become_a_list() -> None:
     assert problem.hint == "write a list: `- id: first`, and the other fields below it"
     problem = only_problem("cases:\n  input: x\n  expected_output: y\n")
     assert problem.hint == "put `- ` before each case"
+
+
+@for_each(
+    ("written", "hint"),
+    [
+        ("x.csv", "write one case, with `rows: x.csv` and `{{COLUMN}}` in its texts"),
+        ("file://x.csv", "write one case, with `rows: x.csv` and `{{COLUMN}}` in its texts"),
+        ("x.jsonl", "a file of cases is a suite itself: evalcase check x.jsonl"),
+        ("all of them", None),
+    ],
+)
+def test_a_file_in_place_of_cases_is_told_where_it_goes(written: str, hint: str | None) -> None:
+    assert only_problem(f"cases: {written}\n").hint == hint
+
+
+def test_another_name_for_cases_is_one_mistake() -> None:
+    problem = only_problem("test_cases:\n- {input: q, expected_output: a}\n")
+    assert (problem.code, problem.hint) == ("unknown-field", "did you mean `cases`?")
+
+
+def test_a_field_of_another_tool_is_what_its_file_is_told_by() -> None:
+    problem = only_problem("- input: q\n  actual_output: x\n  expected_output: y\n")
+    assert (problem.code, problem.line, problem.column) == ("foreign-file", 2, 3)
 
 
 def test_an_empty_list_of_cases_says_what_belongs_there() -> None:

@@ -58,7 +58,8 @@ def conclusion_lines(
     if figures is None:
         from evalcase.report.figures.summing import sum_up
 
-        figures = sum_up(statistics.ledger, not_run=evaluated.not_run)
+        targets = evaluated.run.about.targets
+        figures = sum_up(statistics.ledger, not_run=evaluated.not_run, targets=targets)
         if evaluated.decision is not None or evaluated.is_biased:
             from evalcase.report.figures.decided import settle_figures
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from evalcase.cli import declare
 from evalcase.cli.scrubbed import scrub_problems
@@ -20,6 +20,9 @@ from evalcase.report.terminal.problems import fold_problems
 from evalcase.resolve.fields import CASE_FIELDS
 from evalcase.system.disk import write_atomically
 from evalcase.text.visible import make_visible
+
+_NAMED = 5
+"""So many cases are named of those that have something in common."""
 
 
 def _read_columns(given: tuple[str, ...]) -> dict[str, str]:
@@ -137,5 +140,14 @@ def _conclude_import(imported: Imported, path: str, *, dry_run: bool) -> None:
     tool = IMPORTERS[imported.name].tool
     left = f", {lost:,} thing{'' if lost == 1 else 's'} not imported" if lost else ""
     talk.write(f"{done} {place}: {cases} of {tool}{left}\n")
+    if imported.ungraded:
+        talk.write(_tell_ungraded(imported.ungraded))
     if imported.targets:
         talk.write(f"\nfor evalcase.toml:\n\n{imported.targets}")
+
+
+def _tell_ungraded(ids: Sequence[str]) -> str:
+    """That cases can never pass, and which."""
+    named = ", ".join(map(make_visible, ids[:_NAMED])) + (", …" if len(ids) > _NAMED else "")
+    what = "1 case has" if len(ids) == 1 else f"{len(ids):,} cases have"
+    return f"{what} nothing to grade, and can never pass: {named}\n"

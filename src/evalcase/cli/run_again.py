@@ -25,8 +25,15 @@ _PASSING = late_pattern(
 
 def stays_errored(errored: Iterable[Result]) -> bool:
     """Whether to try the same again can only come to the same, for each of some results."""
-    failures = [result.failure for result in errored]
-    return bool(failures) and all(each is not None and _is_lasting(each) for each in failures)
+    lasting = [_stays(result) for result in errored]
+    return bool(lasting) and all(lasting)
+
+
+def _stays(result: Result) -> bool:
+    if result.failure is not None:
+        return _is_lasting(result.failure)
+    failures = [grade.failure for grade in result.grades if grade.failure is not None]
+    return bool(failures) and all(each.kind == "unreported" for each in failures)
 
 
 def _is_lasting(failure: Failure) -> bool:

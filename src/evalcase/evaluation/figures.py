@@ -28,11 +28,12 @@ class Figuring:
         """What the results of a run are added up in. Raise ConfigError where clusters are asked for
         by what is no path."""
         if self.cluster is None:
-            return Ledger(several_targets=len(run.about.targets) > 1)
+            targets = run.about.targets
+            return Ledger(several_targets=len(targets) > 1, targets=targets)
         from evalcase.report.figures.clustering import Clustering
 
         try:
-            return Ledger(Clustering(self.cluster))
+            return Ledger(Clustering(self.cluster), targets=run.about.targets)
         except ValueError as error:
             raise ConfigError(f"`{self.cluster}` can't be a cluster: {error}") from None
 

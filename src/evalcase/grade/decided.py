@@ -12,6 +12,7 @@ from evalcase.model.grade import Grade, Score, reaches
 from evalcase.model.grader import NamedGrader
 from evalcase.model.quick_dataclass import maker_of, replace
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.text.few_digits import write_score
 
 _SHOWN = 3
 _make_grade = maker_of(Grade)
@@ -74,7 +75,7 @@ def _write_reason(
     is_clear = passed or not value or named.grader.kind.compares_expected
     if value is None or (reason and is_clear):
         return reason
-    told = f"score {value:g}"
+    told = f"score {write_score(value, *(() if passed else (named.needed_score,)))}"
     if by_threshold and not passed:
         told = f"{told}, needs {named.needed_score:g}"
     return f"{reason} ({told})" if reason else told

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from evalcase.graders.compare.excerpt import quote_value
-from evalcase.graders.compare.subject import without_text
+from evalcase.graders.compare.subject import where_in
 from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
@@ -80,11 +80,11 @@ class ContainsGrader(TextGrader):
         if self.any is not None:
             if found:
                 return f"found {quote_value(found[0])}"
-            return f"none of {_list_texts(texts)} found in {_show_answer(context)}"
+            return f"none of {_list_texts(texts)} found{where_in(context)}"
         missing = [each for each in texts if each not in found]
         if not missing:
             return f"found {_list_texts(texts)}"
-        lacks = f"{_list_texts(missing)} not found in {_show_answer(context)}"
+        lacks = f"{_list_texts(missing)} not found{where_in(context)}"
         return lacks if len(texts) == 1 else f"{len(found)} of {len(texts)} found: {lacks}"
 
 
@@ -99,7 +99,3 @@ def _place_texts(name: str, texts: str | tuple[str, ...] | None) -> Iterator[tup
 def _list_texts(texts: tuple[str, ...] | list[str]) -> str:
     more = f" and {len(texts) - _LISTED} more" if len(texts) > _LISTED else ""
     return ", ".join(quote_value(each) for each in texts[:_LISTED]) + more
-
-
-def _show_answer(context: Context) -> str:
-    return quote_value(context.text) if context.text.strip() else without_text(context)

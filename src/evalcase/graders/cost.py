@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evalcase.errors import EvalcaseError
+from evalcase.errors import GraderError
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Number
+
+_UNKNOWN_COST = (
+    "the target did not report a cost. What a model costs is known by `price = {input = …, output "
+    "= …}` in its table of evalcase.toml, or by the extra `prices`; any other target says "
+    "`cost_usd` beside its answer"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +39,7 @@ class CostGrader(Grader):
         # What an answer from a cache cost when it was given, and not the nothing of today.
         cost_usd = answer.cost_usd if answer.earlier is None else answer.earlier.cost_usd
         if cost_usd is None:
-            raise EvalcaseError("the target did not report a cost")
+            raise GraderError("unreported", _UNKNOWN_COST)
         if cost_usd <= self.value:
             return Score(1.0, f"it cost ${cost_usd:.6g}")
         return Score(0.0, f"it cost ${cost_usd:.6g}, but at most ${self.value:g} is allowed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from evalcase.errors import EvalcaseError
+from evalcase.errors import GraderError
 from evalcase.graders.compare.ending import read_ending
 from evalcase.graders.compare.excerpt import quote_value
 from evalcase.model.conflict import conflict
@@ -43,7 +43,7 @@ class FinishGrader(Grader):
     def grade(self, context: Context) -> Score:
         end = read_ending(context.answer)
         if end.reason is None and end.refusal is None:
-            raise EvalcaseError("the target did not report how the answer ended")
+            raise GraderError("unreported", "the target did not report how the answer ended")
         if self.refusal == "forbid" and end.refusal is not None:
             return Score(0.0, f"the model refused: {quote_value(end.refusal)}")
         wanted = (self.value,) if isinstance(self.value, str) else self.value

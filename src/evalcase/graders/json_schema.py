@@ -44,7 +44,9 @@ class _SchemaShape(Plain):
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, dict | bool):
             what = f"`{path[-1]}` is a JSON Schema, not {describe_kind(value)}"
-            yield OptionFault(path, what, code="wrong-type", unlike=True)
+            is_file = isinstance(value, str) and value.lower().endswith(".json")
+            hint = f"write {{type: json_schema, file: {value:.80}}}" if is_file else None
+            yield OptionFault(path, what, hint, code="wrong-type", unlike=True)
             return
         has_extra = needs_extra(value) and with_extra.is_installed()
         faults = list(schema_faults(value, path, has_extra))

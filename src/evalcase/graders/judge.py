@@ -69,7 +69,8 @@ class JudgeGrader(Grader):
         default=None, example="Says when the shop opens.", elsewhere=("criteria", "prompt"),
     )  # fmt: skip
     rubric: str | None = option(
-        Choice(RUBRIC_NAMES), "A built-in rubric; `evalcase graders NAME` shows it.", default=None,
+        Choice(RUBRIC_NAMES, otherwise="a criterion in your own words is the argument: {judge: …}"),
+        "A built-in rubric; `evalcase graders NAME` shows it.", default=None,
         example="correct", elsewhere=("preset", "metric"),
     )  # fmt: skip
     rubrics: tuple[Any, ...] = option(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evalcase.errors import EvalcaseError
+from evalcase.errors import GraderError
 from evalcase.graders.compare.traced import steps_like, steps_option
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
@@ -44,7 +44,9 @@ class LatencyGrader(Grader):
             return Score(0.0, f"no step is called {name!r}", passed=False, stands=True)
         for step in steps:
             if step.duration_s is None:
-                raise EvalcaseError(f"how long the step `{step.name}` took is not known")
+                raise GraderError(
+                    "unreported", f"how long the step `{step.name}` took is not known"
+                )
         slowest = max(steps, key=lambda step: step.duration_s or 0)
         told = f"`{slowest.name}` took {slowest.duration_s:.4g} s"
         if len(steps) > 1:
@@ -59,5 +61,5 @@ def _read_seconds(context: Context) -> float:
     earlier = context.answer.earlier
     took_s = context.duration_s if earlier is None else earlier.duration_s
     if took_s is None:
-        raise EvalcaseError(UNKNOWN_TIME)
+        raise GraderError("unreported", UNKNOWN_TIME)
     return took_s

@@ -7,8 +7,15 @@ from numbers import Real
 
 from evalcase.errors import EvalcaseError
 from evalcase.model.grade import Score
+from evalcase.model.nearest import find_nearest, hint_at
 
 _FIELDS = ("score", "passed", "reason", "details")
+_ELSEWHERE = {
+    "pass": "passed", "pass_": "passed", "success": "passed", "ok": "passed", "verdict": "passed",
+    "value": "score", "comment": "reason", "explanation": "reason", "message": "reason",
+    "metadata": "details",
+}  # fmt: skip
+"""What other tools call them."""
 _MEANINGS = (
     "return True or False, a number from 0 to 1, text that says what is wrong, (score, reason), "
     "{score, passed, reason}, or a Score"
@@ -34,7 +41,9 @@ def read_returned(value: object) -> Score:
 def _read_mapping(value: Mapping[object, object]) -> Score:
     odd = [key for key in value if key not in _FIELDS]
     if odd:
-        raise _make_unclear_error(f"returned a mapping with the key {odd[0]!r:.60}")
+        hint = hint_at(_ELSEWHERE.get(str(odd[0])) or find_nearest(str(odd[0]), _FIELDS))
+        told = f"returned a mapping with the key {odd[0]!r:.60}"
+        raise _make_unclear_error(told + (f" ({hint})" if hint else ""))
     score, passed = value.get("score"), value.get("passed")
     reason, details = value.get("reason"), value.get("details")
     if score is None and passed is None:

@@ -16,6 +16,7 @@ from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Text
 from evalcase.text.edit_distance import edit_distance
+from evalcase.text.few_digits import write_score
 
 _QUICK = 4_000_000
 """How many pairs of characters take a few milliseconds; with more, the work is done in a thread."""
@@ -61,4 +62,4 @@ class SimilarityGrader(TextGrader):
         differ = f"{write_count(distance, 'character')} of {longer:,} differ"
         at = first_difference(wanted, got)
         details = {"expected": excerpt_text(wanted, at), "got": excerpt_text(got or said, at)}
-        return Score(share, f"{differ}, similarity {share:g}{self.forgiving()}", details)
+        return Score(share, f"{differ}, similarity {write_score(share)}{self.forgiving()}", details)

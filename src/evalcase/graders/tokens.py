@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from evalcase.errors import EvalcaseError
+from evalcase.errors import GraderError
 from evalcase.model.answer import Usage
 from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
@@ -54,7 +54,10 @@ class TokensGrader(Grader):
             if most is None:
                 continue
             if number is None:
-                raise EvalcaseError(f"the target did not report how many tokens there were {what}")
+                unknown = f"the target did not report how many tokens there were {what}"
+                raise GraderError(
+                    "unreported", f"{unknown}; a target says `usage` beside its answer"
+                )
             told.append(f"{number:,} tokens {what}")
             if number > most:
                 faults.append(f"{told[-1]}, but at most {most:,} are allowed")

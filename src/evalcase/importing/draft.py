@@ -45,6 +45,8 @@ class CaseDraft:
         self.lost: list[Unmapped] = []
         self.graders_from: list[Item] = []
         """Where each of its graders comes from."""
+        self.remarks: list[tuple[str, str]] = []
+        """What whoever reads the case should know, and what is no loss, each with its field."""
         self.is_dropped = False
         self.fields_from: dict[str, Item] = {}
         """Where fields come from, as far as somebody noted it."""
@@ -60,6 +62,10 @@ class CaseDraft:
         """Leave the case out: a comment where it would be."""
         self.is_dropped = True
         self.lost = [Unmapped(item, why, hint, "value", ())]
+
+    def remark(self, text: str, field: str) -> None:
+        """Have a comment stand above a field, of what is no loss."""
+        self.remarks.append((text, field))
 
     def lose(
         self, item: Item, why: str, hint: str | None = None, *, at: At = "value",
@@ -115,6 +121,8 @@ class SuiteDraft:
         """Targets for the configuration, by name."""
         self.judge: str | None = None
         """Which of them judges."""
+        self.ungraded: list[str] = []
+        """The ids of cases that have nothing to grade, as far as they are known."""
         self.remarks: list[str] = []
         """What whoever reads the suite should know, and what is no loss."""
 
@@ -170,6 +178,8 @@ class SuiteDraft:
         for case in self.cases:
             for lost in case.lost:
                 texts.setdefault(("cases", number, *lost.where), []).append(_write_comment(lost))
+            for text, field in () if case.is_dropped else case.remarks:
+                texts.setdefault(("cases", number, field), []).append(text)
             number += not case.is_dropped
         return {path: "\n".join(each) for path, each in texts.items()}
 

@@ -30,6 +30,8 @@ class Imported(NamedTuple):
     """What could not be mapped."""
     targets: str
     """TOML for the configuration; empty where the file names no targets."""
+    ungraded: tuple[str, ...] = ()
+    """The ids of cases that have nothing to grade."""
 
 
 def import_suite(
@@ -51,7 +53,8 @@ def import_suite(
         raise UnusableError([nothing, *problems])
     text = "".join(_write_suite(suite, name))
     targets = write_targets(suite.targets, suite.judge)
-    return Imported(name, text, sum(map(_count_cases, suite.kept)), problems, targets)
+    cases = sum(map(_count_cases, suite.kept))
+    return Imported(name, text, cases, problems, targets, tuple(dict.fromkeys(suite.ungraded)))
 
 
 def _count_cases(case: CaseDraft) -> int:

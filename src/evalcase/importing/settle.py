@@ -9,6 +9,7 @@ from evalcase.model.codes import CODES
 from evalcase.model.finding import Doubts, Finding
 from evalcase.model.json_value import JSON, copy_value
 from evalcase.plugins.known import Existing
+from evalcase.resolve.advice import GRADED
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.suite import resolve_suite
 from evalcase.suites.literal import keep_literal
@@ -26,6 +27,7 @@ def settle_draft(suite: SuiteDraft) -> None:
         errors = [each for each in found if CODES[each.code].severity == "error"]
         if not errors:
             _keep_literal(suite.kept, found)
+            _note_ungraded(suite, found)
             return
         kept = suite.kept
         seen: set[tuple[str | int, ...]] = set()
@@ -47,6 +49,16 @@ def _keep_literal(kept: list[CaseDraft], found: list[Finding]) -> None:
     for each in found:
         if each.path[0] == "cases" and len(each.path) > 2:
             keep_literal(kept[int(each.path[1])].fields, each, str(each.path[2]))
+
+
+def _note_ungraded(suite: SuiteDraft, found: list[Finding]) -> None:
+    """Which cases nothing is left of, or was there, that could be graded."""
+    kept = suite.kept
+    for each in found:
+        if each.code == "nothing-to-grade" and each.path[0] == "cases" and len(each.path) == 2:
+            fields = kept[int(each.path[1])].fields
+            if all(name not in fields for name in GRADED):
+                suite.ungraded.append(str(fields.get("id", each.case)))
 
 
 def _leave_out(

@@ -15,6 +15,7 @@ FailureKind = Literal[
     "protocol",
     "grader",
     "stopped",
+    "unreported",
     "judge-unparseable",
     "judge-truncated",
     "judge-refused",
@@ -22,6 +23,7 @@ FailureKind = Literal[
     "judge-split",
 ]
 """exception: user code raised; exit: a process ended badly; protocol: the answer made no sense;
+unreported: a target does not say what a grader limits;
 judge-…: a judge gave no verdict that counts."""
 
 

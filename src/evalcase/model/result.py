@@ -72,7 +72,13 @@ class Result:
             return self.failure.message
         broken = [grade for grade in self.grades if grade.failure is not None]
         unhappy = broken or [grade for grade in self.grades if not grade.passed]
-        return "; ".join(f"{grade.grader}: {grade.reason}" for grade in unhappy)
+        return "; ".join(map(_say_why, unhappy))
+
+
+def _say_why(grade: Grade) -> str:
+    """Its name and its reason; one that begins with the name says it already."""
+    is_said = grade.reason.startswith(f"{grade.grader} ")
+    return grade.reason if is_said else f"{grade.grader}: {grade.reason}"
 
 
 @dataclass(frozen=True, slots=True)

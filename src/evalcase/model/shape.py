@@ -1,7 +1,6 @@
 """Shapes of options: which JSON values one may have, in words, as a schema, and as a check.
 
-An option is declared once, with a shape; what `check` says of it, what editors know of it and what
-the reference says of it all come from there.
+What `check` says of an option, and what editors and the reference know of it, comes from its shape.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Iterator
 from math import inf
 from typing import Any, Protocol
 
-from evalcase.model.finding import At, Fix, KeyPath
+from evalcase.model.finding import QUOTE_IT, At, Fix, KeyPath
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.nearest import hint_at, nearest_meaning
 from evalcase.model.quick_dataclass import dataclass
@@ -99,7 +98,7 @@ class Text(Plain):
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, str):
             quotable = isinstance(value, bool | int | float)
-            yield describe_mismatch(self, value, path, "quote it" if quotable else None)
+            yield describe_mismatch(self, value, path, QUOTE_IT if quotable else None)
         elif not value and not self.empty:
             yield OptionFault(path, f"`{path[-1]}` is empty")
 
@@ -191,15 +190,17 @@ class Number:
 
 
 _LARGEST = 1.7976931348623157e308
-"""The largest number that a float can hold; a whole number may be larger."""
+"""The largest float; a whole number may be larger."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice(Plain):
-    """One of some words. `elsewhere` are words that others have for the same, for suggestions."""
+    """One of some words. `elsewhere` are words that others have for the same, for suggestions;
+    `otherwise` is a hint for what is near to none."""
 
     choices: tuple[str, ...]
     elsewhere: tuple[tuple[str, str], ...] = ()
+    otherwise: str | None = None
 
     @property
     def words(self) -> str:
@@ -207,12 +208,11 @@ class Choice(Plain):
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if value not in self.choices:
-            hint = None
-            if isinstance(value, str):
-                meant = {**dict(self.elsewhere), **{each: each for each in self.choices}}
-                hint = hint_at(nearest_meaning(value.lower(), meant))
+            meant = {**dict(self.elsewhere), **{each: each for each in self.choices}}
+            near = nearest_meaning(value.lower(), meant) if isinstance(value, str) else None
+            hint = hint_at(near) or self.otherwise
             fault = describe_mismatch(self, value, path, hint, "bad-value")
-            yield fault._replace(names_meant=hint is not None)
+            yield fault._replace(names_meant=near is not None)
 
     def schema(self) -> dict[str, JSON]:
         return {"enum": list(self.choices)}

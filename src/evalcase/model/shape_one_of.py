@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evalcase.model.either import unite_schemas
-from evalcase.model.finding import KeyPath
+from evalcase.model.finding import QUOTE_IT, KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import OptionFault, Shape, describe_mismatch
@@ -34,7 +34,8 @@ class OneOf:
                 yield from nearest_shapes[0]
             else:
                 hinted = [faults[0] for faults in found if faults[0].hint]
-                hint = hinted[0].hint if hinted and hinted[0].names_meant else None
+                helps = bool(hinted) and (hinted[0].names_meant or hinted[0].hint == QUOTE_IT)
+                hint = hinted[0].hint if helps else None
                 yield describe_mismatch(self, value, path, hint)
 
     def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds

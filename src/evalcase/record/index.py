@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -127,14 +127,14 @@ class Index(Intake):
             self.is_whole(number), graded, answers,
         )  # fmt: skip
 
-    def places(self) -> Iterator[tuple[int, int]]:
+    def places(self, targets: Sequence[str] = ()) -> Iterator[tuple[int, int]]:
         """Where the answer and the grading of every trial are: in the order of the cases, of a case
-        in that of its targets, and of these in that of the answers."""
-        for mark, _, _, at, *_ in self._rows_in_order():
+        in that of its targets, as they are given, and of these in that of the answers."""
+        for mark, _, _, at, *_ in self._rows_in_order(targets):
             again = self._last_grading(mark, at)
             yield at, at if again is None else again[1]
 
-    def _rows_in_order(self) -> Iterator[tuple[Any, ...]]:
+    def _rows_in_order(self, targets: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         names = self.askers.names()
         if not self._in_order:
             yield from self._results.in_order_of(_PLACE)
@@ -142,8 +142,10 @@ class Index(Intake):
             yield from self._results.in_order_of(_NUMBER, _PLACE)
         else:  # which of them came first is by chance
             rows = self._results.in_order_of(_NUMBER, _PLACE)
+            given = {name: number for number, name in enumerate(targets)}
+            ranks = {each: (given.get(name, len(given)), name) for each, name in names.items()}
             for _, group in groupby(rows, itemgetter(1 + _NUMBER)):
-                yield from sorted(group, key=lambda row: names[row[1 + _ASKER]])
+                yield from sorted(group, key=lambda row: ranks[row[1 + _ASKER]])
 
     def counted(self) -> Iterator[Counted]:
         """Each trial once, those of a case together, if any is repeated. How often a case is

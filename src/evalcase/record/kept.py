@@ -122,7 +122,7 @@ class KeptRun:
         often it is repeated, also where that was changed in between."""
         if not len(self._index):
             return
-        for result in read_results_of(self.run.journal, self._index):
+        for result in read_results_of(self.run.journal, self._index, self.run.about.targets):
             outcome = self.outcome(result)
             if (outcome.repeats, outcome.pass_rate) == (result.repeats, result.pass_rate):
                 yield result

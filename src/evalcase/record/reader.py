@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import BufferedReader
 from typing import TypeVar
 
@@ -22,10 +22,10 @@ def read_results(path: str, upto: int | None = None) -> Iterator[Result]:
     return read_results_of(path, read_index(path, upto))
 
 
-def read_results_of(path: str, index: Index) -> Iterator[Result]:
-    """The same for a journal that was gone through already."""
+def read_results_of(path: str, index: Index, targets: Sequence[str] = ()) -> Iterator[Result]:
+    """The same for a journal that was gone through already, of a case in the order of targets."""
     with open_lines(path) as file:
-        for answer_at, grading_at in index.places():
+        for answer_at, grading_at in index.places(targets):
             yield read_result_at(path, file, answer_at, grading_at)
 
 

@@ -28,6 +28,8 @@ _OF_DEEPEVAL = frozenset({
     "actual_output", "retrieval_context", "expected_tools", "tools_called", "additional_metadata",
     "source_file", "custom_column_key_values",
 })  # fmt: skip
+_OF_CASES = frozenset({"criteria", "rubrics", "graders", "tags", "repeat", "skip"})
+"""What no golden has: a case with one of these has a field of DeepEval's by mistake."""
 _OF_BRAINTRUST = frozenset({"_xact_id", "root_span_id", "span_id", "dataset_id", "project_id"})
 _OF_SCHEMAS = ("properties", "$defs", "definitions", "patternProperties", "items")
 _OF_TARGETS = frozenset({"unknown-target", "undefined-target", "bad-target"})
@@ -120,7 +122,8 @@ def name_foreign_cases(cases: Sequence[Any], found: Sequence[Finding]) -> Foreig
         if all(type(case) is dict and kind.key in case and kind.fits(case) for case in cases):
             if kind is _INSPECT and not _are_answers(cases, found):
                 return None
-            return _make_foreign(kind, (kind.key,))
+            told_by = next((name for name in cases[0] if name in kind.told_by), kind.key)
+            return _make_foreign(kind, (told_by,))
     return None
 
 
@@ -137,6 +140,8 @@ class _ForeignKind(NamedTuple):
     fits: Callable[[dict[str, Any]], bool]
     hint: str
     format: str | None = None
+    told_by: frozenset[str] = frozenset()
+    """Names that no case of ours has, where `key` is one of ours."""
 
 
 def _make_foreign(kind: _ForeignKind, path: KeyPath) -> Foreign:
@@ -168,7 +173,7 @@ def _has_actions(case: dict[str, Any]) -> bool:
 
 
 def _is_golden(case: dict[str, Any]) -> bool:
-    return not _OF_DEEPEVAL.isdisjoint(case)
+    return not _OF_DEEPEVAL.isdisjoint(case) and _OF_CASES.isdisjoint(case)
 
 
 def _is_of_dataset(case: dict[str, Any]) -> bool:
@@ -244,7 +249,7 @@ _KINDS = (
           "rows --map input=prompt --map expected_output=completion"),
     _ForeignKind("DeepEval", "input", _is_golden,
           "other fields of a golden go in `metadata` here, and tools that are expected are "
-          "`tool_calls`", "deepeval"),
+          "`tool_calls` of its `expected_output`", "deepeval", _OF_DEEPEVAL),
     _ForeignKind("DeepEval", "scenario", _has_no_input,
           "a `scenario` is the goal of a `user` here, and an `expected_outcome` is `criteria`",
           "deepeval"),
@@ -253,6 +258,6 @@ _KINDS = (
     _ForeignKind("OpenAI evals", "ideal", _has_ideal, "`ideal` is called `expected_output` here",
           "openai-evals"),
     _ForeignKind("Braintrust", "expected", _is_of_dataset,
-          "`expected` is called `expected_output` here", "braintrust"),
+          "`expected` is called `expected_output` here", "braintrust", _OF_BRAINTRUST),
     _INSPECT,
 )  # fmt: skip

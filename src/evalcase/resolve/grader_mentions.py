@@ -19,6 +19,8 @@ def mention_files(written: WrittenGrader, declared: DeclaredGrader, findings: Fi
             place = written.place((name,))
             findings.add_file(written.options[name], place, from_root=True, holds=holds)
     code = written.options.get(declared.in_name or "")
+    if declared.in_name and any(declared.options[declared.in_name].shape.faults(code, ("",))):
+        return  # it names nothing that could be looked for
     if type(code) is str and code.startswith("./") and ".py:" in code:
         file = code.rpartition(":")[0]
         findings.add_file(file, written.place((declared.in_name or "",)), from_root=True)

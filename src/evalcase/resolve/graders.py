@@ -28,13 +28,26 @@ MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"}
 def read_grader_list(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
     """Each grader as `{type: name, …}`; an argument is the option that it gives."""
     if type(value) is not list:
-        hint = f"write [{value}]" if type(value) is str and value.isprintable() else SPELLINGS
-        hint = "put `- ` before each grader" if type(value) is dict else hint
+        hint = _hint_for_one(value, findings)
         message = f"`{path[-1]}` is a list, not {describe_kind(value)}"
         findings.add("wrong-type", path, message, hint)
         return None
     graders = [_read_grader(item, (*path, index), findings) for index, item in enumerate(value)]
     return [grader for grader in graders if grader is not None]
+
+
+def _hint_for_one(value: Any, findings: Findings) -> str:
+    """What to write for one grader in place of a list: what is right as an item of one."""
+    if type(value) is dict:
+        return "put `- ` before each grader"
+    if type(value) is not str or not value.isprintable() or not value:
+        return SPELLINGS
+    name = value.partition(":")[0] if " " not in value else value
+    if findings.known is None or findings.declared(name) or _other_name(name, findings):
+        return f"write [{value:.80}]"
+    unfit = findings.known.object_to("grader", value)
+    hint = (unfit and unfit.hint) or SPELLINGS
+    return f"in a list, {hint}"
 
 
 def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:

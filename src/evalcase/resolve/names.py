@@ -7,6 +7,7 @@ from typing import Any
 
 from evalcase.model.finding import Fix, KeyPath
 from evalcase.model.json_value import describe_kind
+from evalcase.model.nearest import plain_name
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.simulated_user import USER_FIELDS
 from evalcase.resolve.fields import (
@@ -107,7 +108,8 @@ def _check_foreign(
         hint = f"it belongs to the case, beside `{within}`"
     if vocabulary is TURN and name == "user":
         hint = "what the user says in a turn is its `input`"
-    hint = _hint_in_milliseconds(name, raw[name]) or hint or _ELSEWHERE
+    hint = _hint_in_milliseconds(name, raw[name]) or _in_other_words(name, vocabulary) or hint
+    hint = hint or _ELSEWHERE
     message = f"`{name}` is not a field of {vocabulary.what}{describe_foreign_letter(name)}"
     taken = guess is None or guess in raw or findings.suggested(guess, base)
     fix = None if taken or f"`{guess}`" not in hint else Fix(guess or "", of_name=True)
@@ -118,6 +120,24 @@ _ELSEWHERE = (
     "data for graders and results goes in `metadata`; "
     f"a field that starts with `{PRIVATE_PREFIX}` is ignored"
 )
+
+
+_SKIP = "a case with `skip`, a reason or true, is left out"
+_ONLY = "`evalcase run --case ID` runs only that case; one with `skip` is left out"
+_CALLS = "write `expected_output: {role: assistant, tool_calls: […]}`, or the grader `trajectory`"
+_IN_OTHER_WORDS = {
+    "pass_rate": "write `repeat: {times: 5, pass_rate: 0.8}`",
+    "disabled": _SKIP, "disable": _SKIP, "enabled": _SKIP, "ignore": _SKIP, "skipped": _SKIP,
+    "only": _ONLY, "focus": _ONLY,
+    "expected_tool_calls": _CALLS, "expected_tools": _CALLS, "expected_trajectory": _CALLS,
+    "tools_called": _CALLS, "expected_calls": _CALLS,
+}  # fmt: skip
+"""What to write for fields of other tools that no single field of ours stands for."""
+
+
+def _in_other_words(name: str, vocabulary: Vocabulary) -> str | None:
+    of_suite = vocabulary is SUITE and name != "pass_rate"
+    return None if of_suite else _IN_OTHER_WORDS.get(plain_name(name))
 
 
 def _hint_in_milliseconds(name: str, value: Any) -> str | None:

@@ -174,9 +174,11 @@ def _suite_shape(value: dict[str, Any], name: str, findings: Findings) -> _Shape
         at = next((container for container in CASE_CONTAINERS if container in value), None)
         message = "the suite has no `cases`" if at is None else f"`{at}` is empty"
         cure = "add `cases:` and a list" if at is None else "write cases below it, each after `- `"
-        findings.add("no-cases", () if at is None else (at,), message, cure)
+        # Where another name was meant to be `cases`, that has been said.
+        if at is not None or not findings.suggested("cases", ()):
+            findings.add("no-cases", () if at is None else (at,), message, cure)
     elif type(cases) is not list:
-        hint = _hint_for_mapping(cases) if type(cases) is dict else None
+        hint = _hint_for_mapping(cases) if type(cases) is dict else _hint_for_file(cases)
         findings.add(
             "wrong-type", path, f"`{path[-1]}` is a list of cases, not {describe_kind(cases)}", hint
         )
@@ -184,6 +186,18 @@ def _suite_shape(value: dict[str, Any], name: str, findings: Findings) -> _Shape
         findings.add("no-cases", path, f"`{path[-1]}` is an empty list")
     else:
         return _Shape(about, cases, path)
+    return None
+
+
+def _hint_for_file(cases: Any) -> str | None:
+    """What to write for a file of cases: a table makes cases of one that has variables."""
+    if type(cases) is not str or not cases.isprintable():
+        return None
+    name = cases.removeprefix("file://")
+    if name.lower().endswith(".csv"):
+        return f"write one case, with `rows: {name:.80}` and `{{{{COLUMN}}}}` in its texts"
+    if name.lower().endswith((".jsonl", ".json", ".yaml", ".yml")):
+        return f"a file of cases is a suite itself: evalcase check {name:.80}"
     return None
 
 

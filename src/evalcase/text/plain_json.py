@@ -66,7 +66,9 @@ def _copy_key(key: object) -> str:
 
 def _hint_at_value(value: object) -> str:
     if hasattr(value, "choices"):  # what clients of OpenAI and many others return
-        return "; return .choices[0].message.model_dump(), which has its tool calls, too"
+        return "; return its .model_dump(), which has its tool calls and usage, too"
+    if hasattr(value, "output") and hasattr(value, "output_text"):  # its Responses API
+        return "; return its .model_dump(), which has its tool calls and usage, too"
     if hasattr(value, "content") and hasattr(value, "stop_reason"):  # those of Anthropic
         return "; return its .model_dump(), which has its tool calls, too"
     if hasattr(value, "model_dump"):

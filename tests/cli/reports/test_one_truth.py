@@ -175,3 +175,15 @@ def test_no_name_of_a_record_makes_a_line_of_its_own(project: Project) -> None:
         said = project.run("report", *options).out
         assert "<U+000A>" in said
         assert not [line for line in said.splitlines() if line.lstrip().startswith("::")]
+
+
+def test_targets_stand_in_the_order_in_which_they_were_named(project: Project) -> None:
+    project.suite(case("a"), case("b"))
+    named = ["python:agent:other", "python:agent:answer"]
+    done = project.run("run", "--target", named[0], "--target", named[1])
+    forms = ["text", "markdown", "json", "jsonl", "csv"]
+    told = [done.out, *[project.run("report", "--format", form).out for form in forms]]
+    for text in told:
+        assert 0 <= text.index(f"{named[0]}") < text.index(f"{named[1]}")
+    project.run("report", "--format", "html", "-o", "page.html")
+    assert open_page((project.path / "page.html").read_bytes()).about["targets"] == named

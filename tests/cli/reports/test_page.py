@@ -31,7 +31,7 @@ def test_a_page_has_every_case_with_its_verdict(project: Project) -> None:
     bad = next(row for row in page.rows if row["case"] == "bad")
     assert [page.about["tags"][number] for number in bad["tags"]] == ["x", "y"]
     assert [page.about["graders"][number] for number in bad["failing"]] == ["expected"]
-    assert bad["reason"].startswith("expected: ")
+    assert bad["reason"].startswith('expected "')
     figures = page.about["run"]["figures"]
     share, low, high = (figures["all"][name] for name in ("rate", "low", "high"))
     assert share == pytest.approx(1 / 3)
@@ -125,7 +125,7 @@ def test_every_grading_of_an_answer_is_there(project: Project) -> None:
     (trial,) = page.detail("a")["trials"]
     told = [(each["number"], each["verdict"]) for each in trial["gradings"]]
     assert told == [(1, "failed"), (2, "passed")]
-    assert page.about["run"]["grading"] == "2 of 2, by the suites as they were then"
+    assert page.about["run"]["grading"] == "2 of 2, by the suites when it was graded"
 
 
 def noise(seed: int) -> str:

@@ -149,3 +149,13 @@ def test_nothing_is_said_of_what_passed(project: Project) -> None:
     project.suite(*cases(3))
     project.run("run")
     assert read_annotations(project) == []
+
+
+def test_what_a_pass_rate_allows_is_a_warning_beside_the_lines(project: Project) -> None:
+    project.suite(case("good"), case("bad", "say no"))
+    assert project.run("run", "--fail-under", "0.5").code == 0
+    shown = project.run("report", "--format", "github").out
+    assert "::error" not in shown
+    assert "::warning " in shown
+    project.run("run", "--fail-under", "0.9")
+    assert "::error " in project.run("report", "--format", "github").out

@@ -23,7 +23,7 @@ def test_seconds_of_any_size(seconds: float, said: str) -> None:
         (Estimate(0.000182, 0.00004, 0.02), "×0.00018 (0.000040 to 0.020)"),
         (Estimate(1.04, 0.97, 12.3), "×1.04 (0.97 to 12.30)"),
         (Estimate(5200.0, 100.0, 99999.0), "×5,200 (100 to 99,999)"),
-        (None, "not estimable"),
+        (None, "no estimate"),
     ],
 )
 def test_ratios_of_any_size(ratio: Estimate | None, said: str) -> None:

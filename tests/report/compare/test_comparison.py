@@ -46,9 +46,9 @@ fixed    c0, c1, c2, c3, c4, c5, c6, c7, c8
             base   head  change  95% interval      p
 pass rate  71.0%  74.0%    +3.0  -0.6 to +6.6  0.146
 
-               median     p95  total      each case
+               median     p95  total  head ÷ base
 latency  base  1.00 s  1.00 s  200 s
-         head  1.00 s  1.00 s  200 s  not estimable
+         head  1.00 s  1.00 s  200 s  no estimate
 
 p is from the exact McNemar test.
 These cases detect a change of 5.3 points or more 4 times out of 5; to detect a

@@ -95,7 +95,10 @@ LOOP.append(LOOP)
         ({1: 2}, "keys of JSON are texts"),
         (Point(1), "dataclasses.asdict"),
         (iter("ab"), "join what it yields"),
-        (SimpleNamespace(choices=[]), "; return .choices[0].message.model_dump()"),
+        (
+            SimpleNamespace(choices=[]),
+            "; return its .model_dump(), which has its tool calls and usage",
+        ),
         (SimpleNamespace(content=[], stop_reason="end"), "; return its .model_dump()"),
         (LOOP, "nested more than 100 levels"),
         ([{"role": "assistant", "content": "x"}, "y"], "message 2 of the answer is a string"),

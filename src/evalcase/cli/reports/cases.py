@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from evalcase.cli.conclusion import say_mixed, why_incomplete
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.reports.standing import LineFinder
-from evalcase.evaluation.evaluated import Evaluated
+from evalcase.evaluation.evaluated import Evaluated, read_evaluated
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.record.folder import say_part
@@ -35,14 +35,15 @@ def write_junit(reported: Reported) -> Iterator[str]:
 
 
 def write_github(reported: Reported) -> Iterator[str]:
-    from evalcase.report.files.annotations import annotation_lines
+    from evalcase.report.files.annotations import RunNotes, annotation_lines
 
     standing, evaluated = LineFinder(reported, this_world().state), reported.evaluated()
     cases = _fold_cases(reported, reported.results())
-    lines = annotation_lines(
-        cases, standing.find_line, standing.see, _say_incomplete(evaluated),
-        say_mixed(reported.kept.mixed), _say_grading(evaluated), _say_settled(evaluated),
+    about = RunNotes(
+        _say_incomplete(evaluated), say_mixed(reported.kept.mixed), _say_grading(evaluated),
+        _say_settled(evaluated), _is_well(reported),
     )  # fmt: skip
+    lines = annotation_lines(cases, standing.find_line, standing.see, about)
     return (line + "\n" for line in lines)
 
 
@@ -76,6 +77,14 @@ def _fold_cases(reported: Reported, results: Iterable[Result]) -> Iterator[CaseT
 def _say_grading(evaluated: Evaluated) -> str:
     """Which grading it is, and where that comes from; empty where there is only one."""
     return "" if evaluated.graded_by is None else str(evaluated.graded_by)
+
+
+def _is_well(reported: Reported) -> bool:
+    """Whether the run ended well by the gates that it was given: a pass rate, so many errors."""
+    evaluated = read_evaluated(reported.kept)
+    fail_under = evaluated.run.about.options.get("fail_under")
+    held = fail_under if isinstance(fail_under, int | float) else None
+    return replace(evaluated, fail_under=held, max_errors=_max_errors(evaluated)).ok
 
 
 def _max_errors(evaluated: Evaluated) -> int:

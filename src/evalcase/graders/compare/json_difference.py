@@ -92,6 +92,12 @@ def list_differences(differences: Iterable[Difference]) -> Listed:
     shown = list(islice(remaining, _SHOWN))
     left = sum(1 for _ in remaining)
     more = [f"and {left:,} more"] if left else []
-    said = [each.place for each in shown if each.place]
+    # Beside one that says more than its path, a path alone would seem to say the same.
+    is_mixed = any(each.in_a_word for each in shown)
+    said = [
+        f"{each.place} differs" if is_mixed and not each.in_a_word else each.place
+        for each in shown
+        if each.place
+    ]
     paths = ", ".join(said) + "".join(f" {each}" for each in more)
     return Listed("; ".join([*map(str, shown), *more]), paths)

@@ -23,6 +23,7 @@ _CELL_OF_TWO = late_pattern(
 """The same for a type that has a colon itself: `trajectory:tool-used: search`."""
 _MISSPELT = 0.8
 """How alike a known type an unknown one has to be, to be no text."""
+_MEASURES = ("cost", "latency")
 _BY_COMMAS = ("contains-all", "contains-any", "icontains-all", "icontains-any")
 _CODE_IN_CELLS = ("javascript:", "fn:", "eval:")
 _RENDERED_DEEPLY = ("trajectory:tool-args-match",)
@@ -47,6 +48,13 @@ class Assertion(NamedTuple):
     @property
     def value(self) -> JSON:
         return self.fields.get("value")
+
+    @property
+    def is_of_output(self) -> bool:
+        """Whether it looks at the answer, and not only at what it took."""
+        if self.type == SET:
+            return any(each.is_of_output for each in self.inner)
+        return self.type not in _MEASURES
 
     @property
     def has_tags(self) -> bool:

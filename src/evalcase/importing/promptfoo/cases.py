@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from evalcase.importing.draft import CaseDraft, SuiteDraft
 from evalcase.importing.promptfoo.assertions import Assertion
-from evalcase.importing.promptfoo.drafted import DraftedTest
+from evalcase.importing.promptfoo.drafted import TRANSFORMS, DraftedTest, find_transform
 from evalcase.importing.promptfoo.folder import Folder
 from evalcase.importing.promptfoo.judging import asks_judge, plain_statement
 from evalcase.importing.promptfoo.mapping import Mapper
@@ -30,7 +30,6 @@ from evalcase.text.late_pattern import late_pattern
 
 _NO_WORD = late_pattern(r"[\W_]+")
 _LONGEST_ID = 40
-_TRANSFORMS = ("transform", "postprocess")
 _OF_RUNS = {
     "runSerially": "how many run at once, --concurrency says",
     "storeOutputAs": "a case can't use the answer of another",
@@ -142,8 +141,9 @@ class CaseMaker:
             case.drop(test.item, f"this case, whose prompt has {error}")
             return
         for name in dict.fromkeys(unset):
-            why = f"the variable `{name}`, which nothing sets: it is empty, as it was there"
-            case.lose(prompt.item, why, where=("input",))
+            case.remark(
+                f"nothing sets the variable `{name}`: it is empty, as it was there", "input"
+            )
         case.fields["id"] = self._identify(description, test, variables, prompt)
         if description and description != case.fields["id"]:
             case.fields["description"] = description
@@ -198,7 +198,7 @@ class CaseMaker:
         own = {name: item for name, item in test.options.items()
                if self.default.options.get(name) is not item}  # fmt: skip
         for name, item in own.items():
-            if name not in _HANDLED and name not in _TRANSFORMS:
+            if name not in _HANDLED and name not in TRANSFORMS:
                 hint = _OF_RUNS.get(name)
                 case.lose(item, f"`{name}` of the options of a test", hint, at="key")
         for name in ("providerOutput", "assertScoringFunction"):
@@ -211,15 +211,17 @@ class CaseMaker:
         """Graders of what is asserted."""
         threshold = test.fields["threshold"].value if "threshold" in test.fields else None
         counts = isinstance(threshold, int | float)
-        transform = next((test.options[n] for n in _TRANSFORMS if n in test.options), None)
+        transform = find_transform(test)
         leaves_shared = _is_true(test, "disableDefaultAsserts")
-        is_changed = is_simulated or transform is not None
+        # Where what is checked of all is of no output that is changed, a test leaves it so.
+        changes = transform is not None and find_transform(self.default) is None
+        is_changed = is_simulated or changes
         shared = () if leaves_shared else self._shared_assertions(is_changed=is_changed)
         mapper = Mapper(self.folder, self.root, counts_scores=counts)
         made: list[_Made] = []
         for assertion in (*shared, *test.assertions):
             try:
-                if transform is not None:
+                if transform is not None and assertion.is_of_output:
                     raise NoCounterpartError(f"`{assertion.name}` of what `transform` makes")
                 if is_simulated and reads_transcript(assertion):
                     raise NoCounterpartError(f"`{assertion.name}` of a conversation as one text")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evalcase.importing.draft import Chosen, SuiteDraft
 from evalcase.importing.promptfoo.cases import CaseMaker
-from evalcase.importing.promptfoo.drafted import DraftedTest
+from evalcase.importing.promptfoo.drafted import DraftedTest, find_transform
 from evalcase.importing.promptfoo.folder import Folder
 from evalcase.importing.promptfoo.judging import asks_judge
 from evalcase.importing.promptfoo.mapping import Mapper, to_seconds
@@ -111,14 +111,14 @@ def _check_all(maker: CaseMaker, default: DraftedTest, tests: list[DraftedTest])
     counts = any("threshold" in test.fields for test in (default, *tests))
     mapper = Mapper(maker.folder, maker.root, counts_scores=counts)
     suite = maker.suite
-    is_transformed = "transform" in default.options or "postprocess" in default.options
+    is_transformed = find_transform(default) is not None
     user = maker.providers.simulated_user(default.fields.get("provider"))
     maker.shares_checks = user is None
     for assertion in default.assertions:
         if assertion.has_tags or not maker.shares_checks:
             continue  # each case has its own
         try:
-            if is_transformed:
+            if is_transformed and assertion.is_of_output:
                 raise NoCounterpartError(f"`{assertion.name}` of what `transform` makes")
             for grader in mapper.map(assertion):
                 suite.add_grader(grader, assertion.item)

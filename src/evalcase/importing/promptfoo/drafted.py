@@ -47,3 +47,11 @@ class DraftedTest(NamedTuple):
         }
         assertions = tuple(without_judge(each, judge) for each in self.assertions)
         return self._replace(options=options, assertions=assertions)
+
+
+TRANSFORMS = ("transform", "postprocess")
+
+
+def find_transform(test: DraftedTest) -> Item | None:
+    """What makes another text of answers before they are checked, which can't be mapped."""
+    return next((test.options[name] for name in TRANSFORMS if name in test.options), None)

@@ -19,7 +19,7 @@ def say_ratio(amount: Amount) -> str:
     """Head to base, with its interval."""
     ratio = amount.ratio
     if ratio is None:
-        return "not estimable"
+        return "no estimate"
     value, low, high = map(_say_times, (ratio.value, ratio.low, ratio.high))
     return f"×{value} ({low} to {high})"
 

@@ -84,6 +84,15 @@ class FigureCell:
             self.spread = (self.spread[0] + mean, self.spread[1] + mean * mean)
 
 
+def measure_answer(result: Result) -> float | None:
+    """How many seconds an answer took, when it was first given; None if there is none, or if nobody
+    knows. All that reports say of latency is of these numbers."""
+    answer = result.answer
+    if answer is None:
+        return None
+    return result.duration_s if answer.earlier is None else answer.earlier.duration_s
+
+
 class Spent:
     """What the answers of a target took, trial by trial: eight bytes for each."""
 
@@ -119,8 +128,7 @@ class Spent:
             return
         self.answers += 1
         self.cached += answer.cached
-        earlier = answer.earlier
-        took_s = result.duration_s if earlier is None else earlier.duration_s
+        took_s = measure_answer(result)
         if took_s is not None:
             self.durations.append(took_s)
         if answer.cost_usd is None:

@@ -48,10 +48,13 @@ class Ledger:
     """Adds results up."""
 
     def __init__(
-        self, clustering: Clustering | None = None, *, several_targets: bool = False
-    ) -> None:
+        self, clustering: Clustering | None = None, *, several_targets: bool = False,
+        targets: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         """With `several_targets`, it is noted which cases come at more than one of them."""
         self.clustering = clustering
+        self.targets = tuple(targets)
+        """In the order in which they were named, as far as that is known."""
         self._notes_cases = several_targets and clustering is None
         self.places: dict[tuple[str, str, ClusterName], FigureCell] = {}
         """Cases by suite and target."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from math import fsum
+from typing import TypeVar
 
 from evalcase.model.quick_dataclass import replace
 from evalcase.report.figures.cell import FigureCell, JudgingSums, Spent
@@ -14,12 +15,14 @@ from evalcase.report.figures.ledger import Ledger
 from evalcase.report.statistics.quantiles import find_median, find_percentile
 from evalcase.text.late_pattern import late_pattern
 
+T = TypeVar("T")
 _NUMBERS = late_pattern(r"(\d{1,15})")
 
 
 def sum_up(
-    ledger: Ledger, interval: Interval = "wilson", ks: Sequence[int] = (), *, not_run: int = 0
-) -> Figures:
+    ledger: Ledger, interval: Interval = "wilson", ks: Sequence[int] = (), *, not_run: int = 0,
+    targets: Sequence[str] = (),
+) -> Figures:  # fmt: skip
     """All of them. How many cases were not begun no result can tell."""
     clustering = ledger.clustering
     estimator = Estimator(interval, clustering is not None, tuple(ks))
@@ -28,11 +31,11 @@ def sum_up(
     def figure(cells: Sequence[FigureCell]) -> Slice:
         return estimator.of_cases(cells, sum(unfinished[cell] for cell in cells))
 
-    places = ledger.places.items()
+    places, named = ledger.places.items(), targets or ledger.targets
     figures = Figures(
         figure([*ledger.places.values()]), sum_up_spent(ledger.spent.values()),
-        _sum_each(figure, ((target, cell) for (_, target, _), cell in places)),
-        {name: sum_up_spent([spent]) for name, spent in ledger.spent.items()},
+        _as_named(_sum_each(figure, ((target, cell) for (_, target, _), cell in places)), named),
+        _as_named({name: sum_up_spent([spent]) for name, spent in ledger.spent.items()}, named),
         _sum_each(figure, ((suite, cell) for (suite, _, _), cell in places)),
         _in_order(_sum_each(figure, ((tag, cell) for (tag, _), cell in ledger.tags.items()))),
         _sum_each(
@@ -79,6 +82,12 @@ def _sum_each(
     for name, cell in named:
         grouped.setdefault(name, []).append(cell)
     return {name: figure(cells) for name, cells in grouped.items()}
+
+
+def _as_named(parts: dict[str, T], named: Sequence[str]) -> dict[str, T]:
+    """In the order of some names; which result came first is chance."""
+    first = [name for name in named if name in parts]
+    return {name: parts[name] for name in dict.fromkeys([*first, *parts])}
 
 
 def _in_order(parts: dict[str, Slice]) -> dict[str, Slice]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.report.files.folded import CaseTrials, See
 from evalcase.report.files.problems import github_command
@@ -36,14 +37,19 @@ class _Level:
             self.shown.append(each)
 
 
+class RunNotes(NamedTuple):
+    """What holds for the whole run, in words; empty where there is nothing to say."""
+
+    incomplete: str = ""
+    mixed: str = ""
+    grading: str = ""
+    settled: str = ""
+    is_well: bool = False
+    """Whether it is well by its gates, so that what did not pass is a warning."""
+
+
 def annotation_lines(
-    cases: Iterable[CaseTrials],
-    find_line: FindLine,
-    see: See,
-    incomplete: str = "",
-    mixed: str = "",
-    grading: str = "",
-    settled: str = "",
+    cases: Iterable[CaseTrials], find_line: FindLine, see: See, about: RunNotes
 ) -> Iterator[str]:
     """A command in each line: of what errored or failed, of what has no verdict, and of what
     passed only in some of its trials; first what holds for the whole run."""
@@ -51,18 +57,21 @@ def annotation_lines(
     for each in cases:
         level = _LEVELS.get(each.verdict, "") or _level_of_trials(each)
         if level:
-            kinds[level].add(each)
-    if incomplete:
+            kinds["warning" if about.is_well and level == "error" else level].add(each)
+    if about.incomplete:
         kinds["error"].total += 1
-        yield github_command("error", {"title": "evalcase: the run is not complete"}, incomplete)
+        yield github_command(
+            "error", {"title": "evalcase: the run is not complete"}, about.incomplete
+        )
     notices = {
-        "the run is mixed": mixed, "one of several gradings": grading, "decided early": settled
+        "the run is mixed": about.mixed, "one of several gradings": about.grading,
+        "decided early": about.settled,
     }  # fmt: skip
     told = {title: text for title, text in notices.items() if text}
     kinds["notice"].total += len(told)
     for title, text in told.items():
         yield github_command("notice", {"title": f"evalcase: {title}"}, text)
-    whole = {"error": int(bool(incomplete)), "notice": len(told)}
+    whole = {"error": int(bool(about.incomplete)), "notice": len(told)}
     for level, kind in kinds.items():
         said = whole.get(level, 0)
         yield from _of_level(level, kind, find_line, see, said)

@@ -11,7 +11,7 @@ function drawHistogram(title, values, say, options) {
   const known = values.filter(([value]) => !isNone(value));
   if (known.length < 2) return null;
   const numbers = known.map(([value]) => value).sort((a, b) => a - b);
-  const [low, high] = options.range || [numbers[0], Math.max(quantile(numbers, 0.99), numbers[0] + 1e-9)];
+  const [low, high] = options.range || [numbers[0], Math.max(findPercentile(numbers, 99), numbers[0] + 1e-9)];
   const bins = Array.from({ length: 20 }, () => [0, 0]);
   for (const [value, passed] of known) {
     const at = Math.max(0, Math.min(19, Math.floor(((value - low) / (high - low || 1)) * 20)));
@@ -26,10 +26,11 @@ function drawHistogram(title, values, say, options) {
       svg('rect.bad', { x, y: height - scale(good) - scale(bad), width: width / 20 - 1.5, height: scale(bad) })];
   });
   const words = options.words(numbers);
-  const picture = svg('svg', { viewBox: `0 0 ${width} ${height + 16}`, role: 'img', 'aria-label': `${title}: ${words}`, class: 'histogram' },
-    svg('line.axis', { x1: 0, x2: width, y1: height, y2: height }), bars,
-    svg('text', { x: 0, y: height + 13 }, say(low)), svg('text.right', { x: width, y: height + 13 }, say(high) + (options.range || numbers[numbers.length - 1] <= high ? '' : ' +')));
-  return figure(title, words, picture);
+  const picture = svg('svg', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `${title}: ${words}`, class: 'histogram' },
+    svg('line.axis', { x1: 0, x2: width, y1: height, y2: height }), bars);
+  // Beside the picture, and not in it: it grows with the room that there is, and its text would.
+  const ends = h('p.ends', h('span', say(low)), h('span', say(high) + (options.range || numbers[numbers.length - 1] <= high ? '' : ' +')));
+  return figure(title, words, [picture, ends]);
 }
 
 // A rate with its interval, as the report has it of the same cases. Of others it is that of Wilson;
@@ -42,11 +43,17 @@ function rateGroup({ passed, count, shared }, known) {
   return count < 2 || shared || cluster || interval !== 'wilson' ? [share, null, null] : [share, low, high];
 }
 
+// The first of some items, and the others where somebody asks for them.
+function drawFirst(items) {
+  const more = items.slice(MOST_GROUPS);
+  return [h('ul.rates', items.slice(0, MOST_GROUPS)), more.length > 0 && h('details.fold', h('summary', `${groupDigits(more.length)} more`), h('ul.rates', more))];
+}
+
 // A rate for each of some groups, with its interval: which differ, and which only seem to.
 function drawRates(title, groups, known, pick) {
   if (groups.length < 2) return null;
   let intervals = 0;
-  const rows = groups.slice(0, MOST_GROUPS).map((group) => {
+  const rows = groups.map((group) => {
     const { name, count } = group;
     const [share, low, high] = rateGroup(group, known[name]);
     const told = `${sayPercent(share)} of ${groupDigits(count)}`;
@@ -57,7 +64,7 @@ function drawRates(title, groups, known, pick) {
     return h('li', button('', { class: 'rate', title: told + (low === null ? ', without an interval' : `; 95 % interval ${sayPercent(low)} to ${sayPercent(high)}`), onclick: () => pick(name) }, drawWord(name, { class: 'name' }), h('span.told', told), picture));
   });
   const cut = groups.length > MOST_GROUPS ? `the ${MOST_GROUPS} lowest of ${groups.length}` : '';
-  return figure(title, cut || (intervals ? 'with 95 % intervals' : ''), h('ul.rates', rows));
+  return figure(title, cut || (intervals ? 'with 95 % intervals' : ''), drawFirst(rows));
 }
 
 function countGroups(rows, namesOf) {
@@ -80,11 +87,11 @@ function drawCounts(title, counts, pick) {
   const most = Math.max(...counts.map(([, count]) => count));
   if (!counts.length) return null;
   const cut = counts.length > MOST_GROUPS ? `, the ${MOST_GROUPS} most frequent of ${counts.length}` : '';
-  return figure(title, `cases each${cut}`, h('ul.rates', counts.slice(0, MOST_GROUPS).map(([name, count]) => h('li', button('', { class: 'rate', onclick: () => pick(name) }, drawWord(name, { class: 'name' }), h('span.told', groupDigits(count)),
+  return figure(title, `cases each${cut}`, drawFirst(counts.map(([name, count]) => h('li', button('', { class: 'rate', onclick: () => pick(name) }, drawWord(name, { class: 'name' }), h('span.told', groupDigits(count)),
     svg('svg', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, svg('rect.bad', { x: 0, y: 3, width: (100 * count) / most, height: 6 })))))));
 }
 
-const sayMiddle = (say) => (sorted) => `median ${say(quantile(sorted, 0.5))}, 95 % below ${say(quantile(sorted, 0.95))}`;
+const sayMiddle = (say) => (sorted) => `median ${say(findMedian(sorted))}, 95 % within ${say(findPercentile(sorted, 95))}`;
 
 // Nobody waits for less than a millisecond: where none takes more, there is nothing to see.
 function drawLatency(values) {
@@ -109,7 +116,7 @@ function drawCharts() {
     drawRates('Pass rate by suite', countGroups(rows, (row) => [about.suites[cells.suite[row]]]), suites, (suite) => change({ suite })),
     drawCounts('Failed by grader', [...failing].sort((a, b) => b[1] - a[1]), (grader) => change({ grader })),
     drawHistogram(isCompared() ? 'Scores of head' : 'Scores', pairs('score'), sayScore, { range: [0, 1], words: (sorted) => `mean ${sayScore(sorted.reduce((a, b) => a + b, 0) / sorted.length)} of ${sayCount(sorted.length, 'case')}` }),
-    drawLatency(pairs('seconds')),
-    drawHistogram('Cost', pairs('cost'), sayMoney, { words: (sorted) => `${sayMoney(sorted.reduce((a, b) => a + b, 0))} in all, median ${sayMoney(quantile(sorted, 0.5))}` }),
+    drawLatency(rows.flatMap((row) => cells.took[row].map((seconds) => [seconds, passed(row)]))),
+    drawHistogram('Cost', pairs('cost'), sayMoney, { words: (sorted) => `${sayMoney(sorted.reduce((a, b) => a + b, 0))} in all, median ${sayMoney(findMedian(sorted))} a case` }),
   ].filter(Boolean);
 }

@@ -10,6 +10,7 @@ from typing import Any
 
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Result
+from evalcase.report.figures.cell import measure_answer
 from evalcase.report.page.subject import CaseRow
 from evalcase.report.variable_labels import variable_labels
 
@@ -17,7 +18,7 @@ PAGE_VERDICTS = ("passed", "failed", "errored", "ungraded", "skipped", "unfinish
 """By the number that stands for each; absent is what only the other run has."""
 COLUMN_NAMES = (
     "case", "suite", "target", "verdict", "score", "seconds", "cost", "tokens", "trials", "passed",
-    "answers", "retries", "tags", "vars", "failing", "asked", "reason", "chunk", "place",
+    "answers", "retries", "tags", "vars", "failing", "asked", "reason", "took", "chunk", "place",
 )  # fmt: skip
 BASE_NAMES = ("change", "base_verdict", "base_score", "base_seconds", "base_cost")
 
@@ -147,6 +148,7 @@ def _measure_results(results: tuple[Result, ...]) -> dict[str, Any]:
     return {
         "score": _find_mean(result.score for result in results),
         "seconds": _find_mean(result.duration_s for result in tried),
+        "took": _list_times(results),
         "cost": _add_known(answer.cost_usd for answer in answers),
         "tokens": sum(tokens) if tokens else None,
         "trials": len(results),
@@ -154,6 +156,12 @@ def _measure_results(results: tuple[Result, ...]) -> dict[str, Any]:
         else len(answers),
         "retries": sum(max(0, result.attempts - 1) for result in results),
     }  # fmt: skip
+
+
+def _list_times(results: tuple[Result, ...]) -> list[float]:
+    """How long each answer took, as the figures of the report have it."""
+    times = map(measure_answer, results)
+    return [round(took_s, 6) for took_s in times if took_s is not None]
 
 
 def _measure_base(row: CaseRow) -> dict[str, Any]:

@@ -79,6 +79,12 @@ function focusCursor() {
   if (row) row.focus({ preventScroll: true });
 }
 
+// Whether the trials of a case were answered alike, as a sign that says in words what it means.
+function drawAnswers(count) {
+  const told = count === 1 ? 'the same answer in all trials' : `${groupDigits(count)} different answers`;
+  return h('span.answers', { role: 'img', title: told, 'aria-label': told }, count === 1 ? '=' : `≠${count}`);
+}
+
 const CELLS = {
   change: (row) => [drawChange(cells.change[row]), h('span', cells.change[row])],
   verdict: (row) => [cells.base_verdict && cells.change[row] !== 'same' && cells.base_verdict[row] !== null
@@ -88,7 +94,7 @@ const CELLS = {
     drawWord(verdictOf(row) === 'passed' ? cells.asked[row] : cells.reason[row] || cells.asked[row], { class: 'why' })],
   target: (row) => drawWord(data.about.targets[cells.target[row]]),
   trials: (row) => (cells.trials[row] > 1 ? [`${cells.passed[row]}/${cells.trials[row]}`,
-    cells.answers[row] > 0 && h('span.answers', { title: `${sayCount(cells.answers[row], 'different answer')}` }, cells.answers[row] === 1 ? '=' : `≠${cells.answers[row]}`)] : ''),
+    cells.answers[row] > 0 && drawAnswers(cells.answers[row])] : ''),
   score: (row) => [sayScore(cells.score[row]), drawDelta(row, 'score', (value) => round(value, 2), 1)],
   seconds: (row) => [saySeconds(cells.seconds[row]), cells.retries[row] ? h('span.retries', { title: sayCount(cells.retries[row], 'retry').replace('retrys', 'retries') }, `↻${cells.retries[row]}`) : null],
   cost: (row) => sayMoney(cells.cost[row]),

@@ -26,6 +26,13 @@ function sayRepeats(repeats) {
   return [repeats.flaky > 0 && sayCount(repeats.flaky, 'flaky case'), ...chances];
 }
 
+// So many cases; where each was put to several targets, how many were written, too.
+function sayCases(count) {
+  const targets = data.about.targets.length;
+  const written = new Set(cells.case.map((name, row) => `${cells.suite[row]} ${name}`)).size;
+  return targets > 1 && written * targets === count ? `${sayCount(written, 'case')} × ${targets} targets` : sayCount(count, 'case');
+}
+
 function drawRate(run) {
   const { rate: share, low, high, n, errored, without_errors: without, why } = run.figures.all;
   if (share === null) return h('p.rate-large', 'No case was tried.');
@@ -33,7 +40,7 @@ function drawRate(run) {
     svg('line.axis', { x1: 0, x2: 100, y1: 5, y2: 5 }), low !== null && svg('rect.interval', { x: low * 100, y: 2, width: Math.max(0.6, (high - low) * 100), height: 6, rx: 1 }), svg('rect.point', { x: Math.max(0, Math.min(99.2, share * 100 - 0.4)), y: 0, width: 0.8, height: 10 }));
   const told = [low === null ? why || (n === 1 ? 'One case gives no interval' : `No interval: ${run.figures.without_interval || 'it can\'t be estimated'}`) : `95 % interval ${sayPercent(low)} to ${sayPercent(high)}`];
   if (errored && without.rate !== null) told.push(`${sayPercent(without.rate)} of the ${groupDigits(without.n)} that did not error`);
-  return h('div.rate-block', h('p.rate-large', h('strong', sayPercent(share)), ' of ', sayCount(n, 'case'), isCompared() ? ' passed in head' : ' passed'),
+  return h('div.rate-block', h('p.rate-large', h('strong', sayPercent(share)), ' of ', sayCases(n), isCompared() ? ' passed in head' : ' passed'),
     line, h('p.fine', told.join('; ')));
 }
 

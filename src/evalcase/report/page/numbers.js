@@ -49,13 +49,14 @@ function sayTime(text) {
   return Number.isNaN(time.getTime()) ? text : time.toISOString().slice(0, 16).replace('T', ' ') + ' UTC';
 }
 
-// The value below which a share of a sorted list lies.
-function quantile(sorted, share) {
-  if (!sorted.length) return null;
-  const at = (sorted.length - 1) * share;
-  const low = Math.floor(at);
-  const high = Math.min(low + 1, sorted.length - 1);
-  return sorted[low] + (sorted[high] - sorted[low]) * (at - low);
+// Of a sorted list, the middle one, or the mean of the two: as every report has it.
+function findMedian(sorted) {
+  const { length } = sorted;
+  return length ? (sorted[Math.floor((length - 1) / 2)] + sorted[Math.floor(length / 2)]) / 2 : null;
+}
+// The smallest that so many percent are not above: always one that was measured.
+function findPercentile(sorted, percent) {
+  return sorted.length ? sorted[Math.max(0, Math.ceil((percent * sorted.length) / 100) - 1)] : null;
 }
 
 const knownIn = (rows, column) => rows.map((row) => column[row]).filter((value) => !isNone(value));

@@ -83,7 +83,7 @@ def say_p(p: float) -> str:
 
 def amount_rows(amounts: Sequence[Amount]) -> Rows:
     """Latency, tokens and cost: two rows for each that is known, base above head."""
-    rows = [["", "", "median", "p95", "total", "each case"]]
+    rows = [["", "", "median", "p95", "total", "head ÷ base"]]
     for amount in amounts:
         base, head = amount.base, amount.head
         if base is None or head is None or not (base.total or head.total) or amount.is_short:
@@ -104,7 +104,7 @@ def _left_out(amount: Amount) -> str:
         for count, word in ((amount.unknown, "unknown"), (amount.zeros, "zero"))
         if count
     ]
-    return f"without {', '.join(said)}" if said else ""
+    return f"{', '.join(said)}, left out" if said else ""
 
 
 def _write_count(value: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.finding import KeyPath, Unfit
+from evalcase.model.finding import Fix, KeyPath, Unfit
 from evalcase.model.json_value import describe_kind
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
@@ -91,15 +91,28 @@ def _read_file(value: Any, path: KeyPath, findings: Findings) -> Variable:
     return Variable(text, None, value, "var_files")
 
 
+_ADDRESS = "file://"
+
+
+def _hint_for_values(value: Any) -> str:
+    """What to do with values that stand where the name of a file belongs."""
+    if type(value) is list:
+        return f"put the rows into a file ({', '.join(ROW_ENDINGS)}), or write a case for each"
+    return "rows come from a file; `matrix` makes a case of each combination of values"
+
+
 def _read_rows(value: Any, path: KeyPath, findings: Findings) -> str | None:
     if value is None:
         return None
     at = (*path, "rows")
     if type(value) is not str:
-        hint = "rows come from a file; values written here are called `matrix`"
-        findings.add(
-            "wrong-type", at, f"`rows` is the name of a file, not {describe_kind(value)}", hint
-        )
+        what = f"`rows` is the name of a file, not {describe_kind(value)}"
+        findings.add("wrong-type", at, what, _hint_for_values(value))
+        return None
+    if value.startswith(_ADDRESS):
+        what = "`rows` is the path of a file, without `file://`"
+        plain = value.removeprefix(_ADDRESS)
+        findings.add("bad-value", at, what, f"write {plain:.80}", fix=Fix(plain))
         return None
     if not value.lower().endswith(ROW_ENDINGS):
         endings = f"{', '.join(ROW_ENDINGS[:-1])} or {ROW_ENDINGS[-1]}"

@@ -10,6 +10,8 @@
 | a mapping of `content`, `text` or `output` and `tool_calls` (or `toolCalls`, `function_call`), \
 or of calls alone | that message, with the same beside it |
 | a completion of OpenAI's, `choices` with a `message` | that message, with its usage |
+| what OpenAI's Responses API answers, or the items of its `output` alone | messages, with calls \
+and usage |
 | a list of Anthropic's blocks with `tool_use` in it | a message with these calls |
 | Gemini's `candidates` with one `content`, that alone, or parts with `functionCall` | a message |
 | anything else that names calls | an error: they would be overlooked |
@@ -37,6 +39,13 @@ from evalcase.targets.reading.answer_messages import read_messages, text_message
 from evalcase.targets.reading.calls import name_of_calls
 from evalcase.targets.reading.parts import find_candidate, is_turn, read_gemini_usage
 from evalcase.targets.reading.replies import find_choice, find_message, is_blocks, refuse_calls
+from evalcase.targets.reading.responses import (
+    is_items,
+    is_response,
+    read_items,
+    read_response,
+    read_response_usage,
+)
 from evalcase.targets.reading.usage import read_cost, read_model, read_openai_usage, read_usage
 from evalcase.text.plain_json import NotJsonError, copy_json
 
@@ -49,6 +58,7 @@ EXTRAS = frozenset({
 """What may stand beside it. The time is accepted and not used: the engine measures its own."""
 
 
+_MOST_NAMED = 5
 _NOTHING = (
     "the target returned None, which is not an answer; does the function end without a `return`?"
 )
@@ -81,6 +91,8 @@ def read_shape(value: JSON, warn: Warn) -> Answer | None:
         return _read_mapping(value, warn)
     if not isinstance(value, list):
         return None
+    if is_items(value):
+        return Answer(read_messages(read_items(value, warn)))
     if any(map(is_message, value)) or any(map(is_turn, value)):
         return Answer(read_messages(value))
     if is_blocks(value):
@@ -92,6 +104,9 @@ def read_shape(value: JSON, warn: Warn) -> Answer | None:
 def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
     if is_message(value) or is_turn(value):
         return Answer(read_messages([value]))
+    if is_response(value):
+        usage = read_response_usage(value.get("usage"), warn)
+        return Answer(read_messages(read_response(value, warn)), usage, model=read_model(value))
     name = messages_name(value)
     if name is not None:
         return _read_envelope(value, name, warn)
@@ -137,9 +152,12 @@ def with_extras(messages: Sequence[Message], value: dict[str, JSON], warn: Warn)
 def _read_envelope(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
     items = value[name]
     assert isinstance(items, list)
-    for key in value:
-        if key != name and key not in EXTRAS:
-            warn(f"{key!r} beside `{name}` in an answer is not read; usage and cost_usd are")
+    unread = [f"{key!r:.40}" for key in value if key != name and key not in EXTRAS]
+    if unread:
+        more = f" and {len(unread) - _MOST_NAMED} more" if len(unread) > _MOST_NAMED else ""
+        named = f"{', '.join(unread[:_MOST_NAMED])}{more}"
+        are = "is" if len(unread) == 1 else "are"
+        warn(f"{named} beside `{name}` in an answer {are} not read; usage and cost_usd are")
     answer = with_extras(read_messages(items), value, warn)
     if not answer.tool_calls and name_of_calls(value) is not None:
         refuse_calls(value)

@@ -85,7 +85,7 @@ def refuse_beside(beside: Mapping[str, JSON]) -> None:
 
 
 def find_choice(value: dict[str, Any]) -> dict[str, Any] | None:
-    """The message in OpenAI's `choices`; None if there are none."""
+    """The message in OpenAI's `choices`, with how it ended; None if there are none."""
     choices = value.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return None
@@ -96,7 +96,8 @@ def find_choice(value: dict[str, Any]) -> dict[str, Any] | None:
         what = f"the answer has {len(choices)} `choices`, and one can be graded"
         why = f"{what}: return the `message` of that one"
         raise TargetError(why, kind="protocol", details=_show(value))
-    return message
+    reason = choices[0].get("finish_reason")
+    return {**message, "finish_reason": reason} if isinstance(reason, str) else message
 
 
 def refuse_calls(value: JSON) -> None:

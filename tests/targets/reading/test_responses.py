@@ -1,0 +1,174 @@
+"""What OpenAI's Responses API answers, as its library dumps it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.errors import TargetError
+from evalcase.graders.compare.ending import read_ending
+from evalcase.model.answer import Answer, Usage
+from evalcase.system.processes.pipes import Output
+from evalcase.targets.reading.answers import read_answer
+from evalcase.targets.reading.outputs import read_output
+from tests.for_each import for_each
+from tests.run.project import Project, case
+
+SAID: dict[str, Any] = {
+    "id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "phase": None,
+    "content": [{"type": "output_text", "text": "At nine.", "annotations": [], "logprobs": None}],
+}  # fmt: skip
+CALL: dict[str, Any] = {
+    "id": "fc_1", "type": "function_call", "name": "search", "call_id": "call_1",
+    "arguments": '{"q": "hours"}', "status": "completed",
+}  # fmt: skip
+THOUGHT: dict[str, Any] = {"id": "rs_1", "type": "reasoning", "summary": [], "content": None}
+ECHO: dict[str, Any] = dict.fromkeys((
+    "created_at", "background", "conversation", "instructions", "max_output_tokens",
+    "max_tool_calls", "metadata", "parallel_tool_calls", "previous_response_id", "prompt",
+    "reasoning", "safety_identifier", "service_tier", "temperature", "text", "tool_choice",
+    "tools", "top_logprobs", "top_p", "truncation", "user",
+))  # fmt: skip
+
+
+def respond(*output: dict[str, Any], **more: Any) -> dict[str, Any]:
+    usage = {
+        "input_tokens": 30, "input_tokens_details": {"cached_tokens": 10}, "output_tokens": 5,
+        "output_tokens_details": {"reasoning_tokens": 2}, "total_tokens": 35,
+    }  # fmt: skip
+    return {
+        "id": "resp_1", "object": "response", "model": "gpt-5-mini-2025-08-07", "error": None,
+        "incomplete_details": None, "status": "completed", "output": list(output),
+        "usage": usage, **ECHO, **more,
+    }  # fmt: skip
+
+
+def read_silently(value: object) -> Answer:
+    said: list[str] = []
+    answer = read_answer(value, said.append)
+    assert said == []
+    return answer
+
+
+def test_a_whole_response_is_its_text_with_usage_and_model() -> None:
+    answer = read_silently(respond(THOUGHT, SAID))
+    assert answer.text == "At nine."
+    assert answer.usage == Usage(30, 5, 10)
+    assert answer.model == "gpt-5-mini-2025-08-07"
+    assert answer.messages[0]["reasoning"] == [THOUGHT]
+
+
+def test_function_calls_are_tool_calls_with_their_arguments() -> None:
+    answer = read_silently(respond(THOUGHT, CALL, {**CALL, "name": "close", "arguments": "{}"}))
+    assert [(call.name, call.arguments) for call in answer.tool_calls] == [
+        ("search", {"q": "hours"}),
+        ("close", {}),
+    ]
+    assert answer.messages[0]["tool_calls"][0]["id"] == "call_1"
+    assert answer.text == ""
+
+
+@for_each("items", [[SAID], [THOUGHT, SAID], [CALL], [SAID, CALL], [CALL, SAID]])
+def test_the_items_alone_are_read_as_the_whole_is(items: list[dict[str, Any]]) -> None:
+    whole = read_silently(respond(*items, status=None))
+    assert read_silently(items).messages == whole.messages
+
+
+def test_a_history_of_items_has_the_results_of_its_calls() -> None:
+    asked = {"role": "user", "content": "When?"}
+    result = {"type": "function_call_output", "call_id": "call_1", "output": "9:00"}
+    answer = read_silently([asked, CALL, result, SAID])
+    assert [each.role for each in answer.messages] == ["user", "assistant", "tool", "assistant"]
+    assert answer.messages[2]["tool_call_id"] == "call_1"
+    assert (answer.text, [call.name for call in answer.tool_calls]) == ("At nine.", ["search"])
+
+
+@for_each(
+    ("item", "name", "arguments"),
+    [
+        ({"type": "web_search_call", "id": "ws", "status": "completed",
+          "action": {"type": "search", "query": "x"}},
+         "web_search", {"type": "search", "query": "x"}),
+        ({"type": "code_interpreter_call", "id": "ci", "code": "1 + 1", "outputs": None},
+         "code_interpreter", {"code": "1 + 1"}),
+        ({"type": "mcp_call", "id": "mcp", "name": "roll", "arguments": '{"n": 1}',
+          "server_label": "dice", "output": "4"}, "roll", {"n": 1}),
+        ({"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": "select 1"},
+         "sql", "select 1"),
+    ],
+)  # fmt: skip
+def test_calls_of_other_kinds_are_calls_too(
+    item: dict[str, Any], name: str, arguments: Any
+) -> None:
+    (call,) = read_silently(respond(item, SAID)).tool_calls
+    assert (call.name, call.arguments) == (name, arguments)
+
+
+def test_what_notes_a_text_has_are_kept() -> None:
+    cited = {"type": "url_citation", "url": "https://example.com"}
+    part = {**SAID["content"][0], "annotations": [cited]}
+    answer = read_silently([{**SAID, "content": [part]}])
+    assert answer.text == "At nine."
+    assert answer.messages[0]["content"] == [
+        {"type": "text", "text": "At nine.", "annotations": [cited]}
+    ]
+
+
+def test_a_refusal_and_an_early_end_are_told() -> None:
+    refused = {**SAID, "content": [{"type": "refusal", "refusal": "No."}]}
+    assert read_ending(read_silently(respond(refused))).refusal == "No."
+    cut = respond(SAID, status="incomplete", incomplete_details={"reason": "max_output_tokens"})
+    assert read_ending(read_silently(cut)).reason == "max_output_tokens"
+    assert read_ending(read_silently(respond(SAID))).reason == "completed"
+
+
+@for_each(
+    ("value", "said"),
+    [
+        (respond(THOUGHT), "has no message and no call"),
+        (respond(), "has no message and no call"),
+        (respond(status="failed", error={"code": "x", "message": "too long"}),
+         "the response failed: too long"),
+    ],
+)  # fmt: skip
+def test_a_response_without_an_answer_is_an_error(value: Any, said: str) -> None:
+    with pytest.raises(TargetError, match=said) as caught:
+        read_answer(value)
+    assert caught.value.kind == "protocol"
+
+
+def test_items_that_are_not_known_are_told_of_once() -> None:
+    odd = {"type": "mcp_list_tools", "tools": []}
+    said: list[str] = []
+    assert read_answer(respond(odd, SAID, odd), said.append).text == "At nine."
+    assert said == ["items of the type `mcp_list_tools` in the answer are not read"]
+
+
+def test_keys_beside_messages_that_are_not_read_are_told_of_once() -> None:
+    said: list[str] = []
+    value = {"messages": [{"role": "assistant", "content": "x"}], **ECHO}
+    read_answer(value, said.append)
+    (warning,) = said
+    assert "'created_at', 'background'" in warning
+    assert "and 16 more beside `messages` in an answer are not read" in warning
+
+
+@for_each("value", [respond(THOUGHT, SAID, CALL), [THOUGHT, SAID, CALL]])
+def test_what_a_program_or_a_service_writes_is_read_alike(value: Any) -> None:
+    said: list[str] = []
+    answer = read_output(Output(json.dumps(value).encode(), False), "auto", said.append)
+    assert answer.messages == read_silently(value).messages
+    assert (answer.text, said) == ("At nine.", [])
+
+
+def test_a_recorded_response_is_replayed(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    line = {"case": "a", "answer": respond(THOUGHT, SAID, CALL)}
+    (project.path / "told.jsonl").write_text(json.dumps(line) + "\n")
+    graders = [{"tool_calls": {"needed": {"search": 1}}}, {"tokens": 35}]
+    project.suite(case("a", expected_output="At nine."), graders=graders)
+    done = project.run("run", "--target", "replay:told.jsonl")
+    assert (done.code, done.err) == (0, "")
