@@ -2,30 +2,13 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.comparing import compared, names
 from tests.cli.two_runs import case, run_with, two_runs
 from tests.run.project import Project
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
-
-
-def compared(project: Project, *arguments: str) -> dict[str, Any]:
-    done = project.run("compare", "--json", *arguments)
-    found: dict[str, Any] = json.loads(done.out)
-    assert found["exit_code"] == done.code
-    return found
-
-
-def names(found: dict[str, Any], kind: str) -> list[str]:
-    return [each["case"] for each in found["targets"][0]["cases"][kind]["named"]]
-
 
 # What changed
 
@@ -318,57 +301,6 @@ def test_a_file_needs_no_run_beside_it(project: Project) -> None:
     assert names(compared(project, "main.jsonl", "head.jsonl"), "broken") == ["a"]
 
 
-# Gates
-
-
-@pytest.mark.parametrize(
-    ("gate", "code"),
-    [
-        ("broken", 1), ("worse", 0), ("worse-than:0.5", 1), ("worse-than:0.9", 0),
-        ("significantly-worse", 2), ("removed", 0),
-    ],
-)  # fmt: skip
-def test_gates(project: Project, gate: str, code: int) -> None:
-    two_runs(project, {"a": "yes", "b": "no", "c": "no"}, {"a": "no", "b": "yes", "c": "no"})
-    assert project.run("compare").code == 0
-    assert project.run("compare", "--fail-on", gate).code == code
-
-
-def test_worse_and_significantly_so(project: Project) -> None:
-    many = [f"case{number}" for number in range(7)]
-    two_runs(project, dict.fromkeys(many, "yes"), dict.fromkeys(many, "no"))
-    done = project.run("compare", "--fail-on", "worse", "--fail-on", "significantly-worse")
-    assert done.code == 1
-    assert "Head is worse than base." in done.out
-    assert "gate     --fail-on worse: FAILED, -100.0 points" in done.out
-    assert "--fail-on significantly-worse: FAILED, -100.0 points, p = 0.016" in done.out
-
-
-def test_all_is_well(project: Project) -> None:
-    many = {f"case{number}": "yes" for number in range(7)}
-    two_runs(project, many, many)
-    gates = ("broken", "worse", "significantly-worse", "removed")
-    done = project.run("compare", *[word for gate in gates for word in ("--fail-on", gate)])
-    assert done.code == 0
-    assert done.out.count(": passed") == 4
-
-
-def test_what_was_removed_may_be_asked_about(project: Project) -> None:
-    project.suite(case("a"), case("b"))
-    run_with(project, a="yes", b="yes")
-    run_with(project, "--case", "a", a="yes")
-    assert project.run("compare", "--fail-on", "broken").code == 0
-    assert project.run("compare", "--fail-on", "removed").code == 1
-
-
-def test_an_unknown_gate(project: Project) -> None:
-    done = project.run("compare", "--fail-on", "brokn")
-    assert done.code == 2
-    assert "broken" in done.err
-    assert project.run("compare", "--fail-on", "worse-than:x").code == 2
-    assert project.run("compare", "--fail-on", "worse-than:nan").code == 2
-
-
 # By what
 
 
@@ -498,45 +430,6 @@ def test_a_target_of_a_run_is_not_compared_with_itself(project: Project) -> None
     assert "there is nothing to compare" in done.err
 
 
-def test_a_gate_says_that_head_skipped_a_case_of_base(project: Project) -> None:
-    project.suite(case("a"), case("b"), case("c"))
-    run_with(project, a="yes", b="yes", c="no")
-    project.suite(case("a"), case("b", skip="later"), case("c"))
-    run_with(project, a="yes", b="no", c="no")
-    done = project.run("compare", "--fail-on", "broken")
-    said = " ".join(done.out.split())
-    assert "passed, no case is broken in the 2 of 3 cases that head has and did not skip" in said
-    assert "did not skip; 1 skipped in head, which --fail-on removed refuses" in said
-
-
-def test_a_gate_says_what_it_does_not_look_at_and_which_gate_does(project: Project) -> None:
-    project.suite(case("a"), case("b"), case("c"))
-    run_with(project, a="yes", b="yes", c="yes")
-    project.suite(case("a"))
-    run_with(project, a="yes")
-    done = project.run("compare", "--fail-on", "broken")
-    said = " ".join(done.out.split())
-    assert done.code == 0
-    assert "head has; 2 missing in head, which --fail-on removed refuses" in said
-    (gate,) = compared(project, "--fail-on", "broken")["gates"]
-    assert (gate["code"], gate["partial"]) == (0, True)
-    both = project.run("compare", "--fail-on", "broken", "--fail-on", "removed")
-    assert both.code == 1
-    assert "which --fail-on removed refuses" not in " ".join(both.out.split())
-
-
-def test_a_case_that_head_skips_was_removed(project: Project) -> None:
-    project.suite(case("a"), case("b"))
-    run_with(project, a="yes", b="yes")
-    project.suite(case("a"), case("b", skip="later"))
-    run_with(project, a="yes", b="no")
-    done = project.run("compare", "--fail-on", "removed")
-    assert done.code == 1
-    assert "removed: FAILED, 1 case is skipped in head but not in base" in " ".join(
-        done.out.split()
-    )
-
-
 def test_a_conversation_is_one_case_with_all_of_its_turns(project: Project) -> None:
     turns = [{"input": "env FIRST", "expected_output": "yes"},
              {"input": "env LAST", "expected_output": "yes"}]  # fmt: skip
@@ -552,42 +445,6 @@ def test_a_conversation_is_one_case_with_all_of_its_turns(project: Project) -> N
     again = compared(project, "--baseline", "main.jsonl")
     assert names(again, "broken") == ["talk"]
     assert again["differs"] == []
-
-
-def test_a_gate_says_of_how_much_of_base_it_is_met(project: Project) -> None:
-    project.suite(case("a"), case("b"), case("c"))
-    run_with(project, a="yes", b="no", c="yes")
-    run_with(project, "--failed-of", "latest", a="yes", b="no", c="yes")
-    done = project.run("compare", "--fail-on", "broken", "--fail-on", "worse")
-    said = " ".join(done.out.split())
-    assert "broken: passed, no case is broken in the 1 of 3 cases that head has" in said
-    assert "worse: passed, in the 1 of 3 cases that head has" in said
-
-
-def test_a_gate_is_not_met_by_trials_while_cases_are_lost(project: Project) -> None:
-    project.add_to_agent(
-        "def flaky(question: Question):\n"
-        "    note('calls', question.case)\n"
-        "    calls = calls_of(question.case)\n"
-        "    good = question.case == 'a' if calls <= 3 else calls < 6\n"
-        "    return 'ok' if good else 'no'\n"
-    )
-    project.suite(
-        case("a", repeat=3, expected_output="ok"), case("b", repeat=3, expected_output="ok"),
-        target="python:agent:flaky",
-    )  # fmt: skip
-    for _ in range(2):
-        project.run("run", "--quiet", "--concurrency", "1")
-    fell = "the pass rate of cases fell from 50.0% to 0.0%"
-    done = project.run("compare", "--fail-on", "worse", "--fail-on", "worse-than:0.9")
-    told = " ".join(done.out.split())
-    assert done.code == 1
-    assert f"gate --fail-on worse: FAILED, {fell}, though not that of trials" in told
-    assert f"worse-than:0.9: passed, by trials; {fell}: `--measure cases` counts those" in told
-    met = project.run("compare", "--fail-on", "worse", "--measure", "passed")
-    assert met.code == 0
-    assert f"gate --fail-on worse: passed, by trials; {fell}" in " ".join(met.out.split())
-    assert project.run("compare", "--fail-on", "worse", "--measure", "cases").code == 1
 
 
 def test_errors_that_are_the_same_are_told_once(project: Project) -> None:

@@ -17,50 +17,19 @@ from evalcase.model.quota import Allowance, Quota
 from evalcase.targets.chat.model_names import split_model
 from evalcase.targets.openai import OpenAITarget
 from tests.for_each import for_each
+from tests.targets.openai_service import (
+    CALL,
+    PNG,
+    answer,
+    completion,
+    failure,
+    make,
+    messages,
+    sent,
+    user,
+)
 from tests.targets.questions import answer_all, ask, carries_address, of_value, question, target_of
-from tests.targets.server import Reply, Server, serving
-
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
-ADD = {"name": "add", "arguments": '{"a": 1}'}
-CALL = {"id": "c1", "type": "function", "function": ADD}
-
-
-def completion(message: Any = None, **fields: Any) -> dict[str, Any]:
-    message = {"role": "assistant", "content": "4"} if message is None else message
-    return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], **fields}
-
-
-def make(server: Server, **options: Any) -> OpenAITarget:
-    return target_of(
-        OpenAITarget, **{"model": "some-model", "base_url": server.url + "/v1", **options}
-    )
-
-
-def sent(given: Question, **options: Any) -> Any:
-    """The body of the request that a trial becomes."""
-    with serving(completion()) as server:
-        ask(make(server, **options), given)
-    return server.request.json
-
-
-def messages(*input: dict[str, Any], **options: Any) -> Any:
-    return sent(question(list(input)), **options)["messages"]
-
-
-def answer(reply: Any, **options: Any) -> Answer:
-    with serving(reply) as server:
-        return ask(make(server, **options))
-
-
-def failure(reply: Any, **options: Any) -> TargetError:
-    with pytest.raises(TargetError) as caught:
-        answer(reply, **options)
-    return caught.value
-
-
-def user(*parts: Any) -> dict[str, Any]:
-    return {"role": "user", "content": list(parts)}
-
+from tests.targets.server import Reply, serving
 
 # What is sent.
 
@@ -392,118 +361,6 @@ def test_an_error_of_the_service_is_told_in_its_words() -> None:
     error = failure(Reply.of(body, 429, Retry_After="2"))
     assert "HTTP 429 (Too Many Requests): Rate limit reached., from" in str(error)
     assert (error.overloaded, error.retry_after_s) == (True, 2.0)
-
-
-# Streams.
-
-
-def delta(piece: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
-    return {"choices": [{"index": 0, "delta": piece, "finish_reason": reason}], "usage": None}
-
-
-STREAM = {"params": {"stream": True}}
-
-
-def test_a_stream_is_put_together() -> None:
-    usage = {"prompt_tokens": 3, "completion_tokens": 2}
-    reply = Reply.stream(
-        delta({"role": "assistant", "content": "", "refusal": None}),
-        delta({"content": "He", "reasoning_content": "a"}),
-        delta({"content": "llo", "reasoning_content": "b"}),
-        delta({}, "stop"),
-        {"choices": [], "usage": usage},
-        done=True,
-    )
-    with serving(reply) as server:
-        got = ask(make(server, **STREAM))
-    assert server.request.json["stream_options"] == {"include_usage": True}
-    assert got.usage == Usage(3, 2)
-    assert got.messages == (
-        {
-            "role": "assistant", "content": "Hello", "reasoning_content": "ab",
-            "finish_reason": "stop",
-        },
-    )  # fmt: skip
-
-
-def test_calls_of_a_stream_are_put_together_by_their_index() -> None:
-    def piece(index: int, **fields: Any) -> dict[str, Any]:
-        return delta({"tool_calls": [{"index": index, **fields}]})
-
-    got = answer(
-        Reply.stream(
-            delta({"role": "assistant", "content": None}),
-            piece(0, id="c1", type="function", function={"name": "add", "arguments": ""}),
-            piece(1, id="c2", type="function", function={"name": "sub", "arguments": "{}"}),
-            piece(0, function={"arguments": '{"a"'}),
-            piece(0, function={"arguments": ": 1}"}),
-            delta({}, "tool_calls"),
-            done=True,
-        ),
-        **STREAM,
-    )
-    sub = {"id": "c2", "type": "function", "function": {"name": "sub", "arguments": "{}"}}
-    assert got.messages == (
-        {"role": "assistant", "tool_calls": [CALL, sub], "finish_reason": "tool_calls"},
-    )
-
-
-def test_the_usage_of_a_stream_is_asked_for_unless_the_parameters_say() -> None:
-    options = {"include_usage": False}
-    with serving(Reply.stream(delta({"content": "x"}, "stop"))) as server:
-        ask(make(server, params={"stream": True, "stream_options": options}))
-    assert server.request.json["stream_options"] == options
-
-
-def test_finished_is_what_has_a_reason_and_nothing_else() -> None:
-    assert answer(Reply.stream(delta({"content": "x"}, "stop")), **STREAM).text == "x"
-    error = failure(Reply.stream(delta({"content": "x"}), done=True), **STREAM)
-    assert (error.kind, error.details["output"]) == ("protocol", "x")
-
-
-def test_a_stream_that_ends_too_early_is_an_error_with_what_came() -> None:
-    error = failure(Reply.stream(delta({"content": "Hel"}), delta({"content": "lo"})), **STREAM)
-    assert "it ended before the answer was complete" in str(error)
-    assert (error.kind, error.may_succeed_later) == ("protocol", False)
-    assert error.details["output"] == "Hello"
-    assert error.details["body"].startswith('data: {"choices"')
-
-
-def test_a_connection_that_breaks_in_a_stream_is_a_connection_error() -> None:
-    error = failure(Reply.stream(delta({"content": "Hello"}), cut=50), **STREAM)
-    assert (error.kind, error.may_succeed_later) == ("connection", True)
-
-
-def test_an_error_in_a_stream_is_an_error() -> None:
-    body = {"error": {"message": "The server had an error.", "type": "server_error"}}
-    error = failure(Reply.stream(delta({"content": "x"}), body, done=True), **STREAM)
-    assert "answered with an error: The server had an error." in str(error)
-    assert (error.kind, error.may_succeed_later) == ("protocol", True)
-
-
-@for_each("body", [b"data: {\n\n", b'data: "x"\n\n', b'data: {"a": "\xff"}\n\n'])
-def test_events_that_make_no_sense_are_a_protocol_error(body: bytes) -> None:
-    error = failure(Reply(body, 200, {"Content-Type": "text/event-stream"}), **STREAM)
-    assert "the stream of the answer can't be read" in str(error)
-    assert error.details["body"] == body.decode(errors="backslashreplace")
-
-
-def test_a_stream_that_is_too_large_is_an_error() -> None:
-    reply = Reply.stream(*[delta({"content": "x" * 100})] * 50, done=True)
-    error = failure(reply, max_output_bytes=1000, **STREAM)
-    assert "larger than `max_output_bytes`" in str(error)
-    assert error.kind == "protocol"
-
-
-def test_a_service_that_does_not_stream_is_understood() -> None:
-    assert answer(completion(), **STREAM).text == "4"
-
-
-def test_connections_are_used_again_after_a_stream() -> None:
-    reply = Reply.stream(delta({"content": "x"}, "stop"), done=True)
-    with serving(reply) as server:
-        asyncio.run(answer_all(make(server, **STREAM), [question()] * 3))
-    assert (len(server.requests), server.connections) == (3, 1)
 
 
 # Keys, options and prices.
