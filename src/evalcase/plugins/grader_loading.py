@@ -72,12 +72,11 @@ def _faults_inside(named: NamedGrader, around: Surroundings) -> Iterator[Unloade
 
 
 def _tell_unloaded(named: NamedGrader, error: ConfigError) -> Unloaded:
-    from evalcase.graders.python import PythonGrader
-    from evalcase.graders.script import ScriptGrader
+    from evalcase.model.grader_options import declared_grader
+    from evalcase.resolve.grader_mentions import find_named_code
 
-    grader = named.grader
-    if isinstance(grader, PythonGrader):
-        return Unloaded(str(error), "code", grader.value)
-    if isinstance(grader, ScriptGrader):
-        return Unloaded(str(error), "program", grader.value[0])
+    declared = declared_grader(type(named.grader))
+    options = {name: getattr(named.grader, name) for name in (*declared.code, *declared.programs)}
+    for what, name, _ in find_named_code(declared, options):
+        return Unloaded(str(error), what, name)
     return Unloaded(str(error))

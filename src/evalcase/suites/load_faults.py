@@ -68,7 +68,7 @@ class _Unusable(InProject):
         if why is None:
             return None
         # What `check` says of it is said again.
-        unfit = super().object_to(what, name) or Unfit("unknown-grader", why)
+        unfit = super().object_to(what, name) or Unfit("bad-grader", why)
         self._told.add((what, name))
         self.said.add((unfit.code, unfit.message[:_TELLING]))
         return unfit

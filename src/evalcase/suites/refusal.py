@@ -46,6 +46,16 @@ class SuiteNeeds(NamedTuple):
     scripts: set[str]
     """The files that they run."""
 
+    @property
+    def by_sort(self) -> dict[What, set[str]]:
+        return {
+            "target": self.targets,
+            "asked": self.asked,
+            "code": self.code,
+            "program": self.programs,
+            "script": self.scripts,
+        }
+
 
 class Needs(NamedTuple):
     """What has to be there for a run."""
@@ -138,7 +148,7 @@ class _Needed(InProject):
     def objections(self, path: str) -> Iterator[Problem]:
         """What speaks against the suite, found out without reading it again, so without places."""
         assert self._needs is not None
-        for what, names in self._needed.items():
+        for what, names in self._needs.by_sort.items():
             for name in sorted(names):
                 unfit = self.object_to(what, name)
                 if unfit is not None:
@@ -163,19 +173,8 @@ class _Needed(InProject):
     def _uses(self, what: What, name: str) -> bool:
         if self._needs is None:
             return what != "target" or not self._replaced
-        needed = self._needed.get(what)
+        needed = self._needs.by_sort.get(what)
         return needed is None or name in needed
-
-    @property
-    def _needed(self) -> dict[What, set[str]]:
-        assert self._needs is not None
-        return {
-            "target": self._needs.targets,
-            "asked": self._needs.asked,
-            "code": self._needs.code,
-            "program": self._needs.programs,
-            "script": self._needs.scripts,
-        }
 
     def concerns(self, problem: Problem) -> bool:
         """Whether it keeps the run from asking; what else is found only warns."""
