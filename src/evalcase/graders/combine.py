@@ -12,7 +12,7 @@ from typing import ClassVar
 from evalcase.errors import GraderError
 from evalcase.graders.compare.excerpt import write_count
 from evalcase.model.conflict import conflict
-from evalcase.model.grade import Grade, Score, mean_score
+from evalcase.model.grade import Grade, Score, mean_score, write_sum
 from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
@@ -136,6 +136,7 @@ class WeightedGrader(_Combined):
         missed = [f"`{each.grader}`" for each in grades if each.required and not each.passed]
         if missed:
             reason = f"required: {', '.join(missed)} did not pass; {reason}"
+        reason = "; ".join(filter(None, [f"the mean is {mean:.4g}{write_sum(grades)}", reason]))
         unseen = any(_is_unseen(grade) for grade in grades if grade.weight or grade.required)
         # A mean of 0.8 that comes out as 0.7999999999999999 is still 0.8.
         value, passed = round(mean, 9), False if missed else None
