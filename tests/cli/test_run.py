@@ -379,6 +379,24 @@ def test_no_exec_tells_all_that_would_run_code_at_once_each_at_its_place(project
     assert "evalcase.toml" not in done.err
 
 
+@pytest.mark.parametrize(
+    ("target", "shown"),
+    [
+        ("openai:gpt@localhost:8000", "openai:gpt@localhost:8000"),
+        ("openai:user:secret@localhost:8000", "openai:***********@localhost:8000"),
+        ("http:user:secret@localhost:8000", "http:***********@localhost:8000"),
+        ("http://user:secret@localhost:8000/?a=b c", "http://***********@localhost:8000/?a=b c"),
+        ("user:secret@localhost:8000", "***********@localhost:8000"),
+    ],
+)
+def test_a_kind_and_a_model_are_no_user_and_password(
+    project: Project, target: str, shown: str
+) -> None:
+    project.suite(case("one"))
+    done = project.run("run", "--target", target)
+    assert (done.code, done.err.partition(": error[")[0]) == (2, f"--target {shown}")
+
+
 def test_a_log_of_both_streams_shows_a_failure_once(project: Project) -> None:
     project.suite(case("a", "say no"), case("b"))
     done = project.run_process("run")

@@ -206,7 +206,10 @@ def _object_to_named(
 
 def _place_of(target: str, needs: Needs) -> str:
     """What stands for a file where a target is named by none."""
-    # What begins with no kind of target may be an address without its scheme.
-    is_kind = is_known("targets", split_name(target)[0])
-    shown = mask_credentials(target) if is_kind else mask_credentials(f"//{target}")[2:]
+    kind, value = split_name(target)
+    if is_known("targets", kind):
+        # Its kind is no user, and what follows no password: `openai:gpt@localhost:8000`.
+        shown = target.removesuffix(value) + mask_credentials(value)
+    else:
+        shown = mask_credentials(f"//{target}")[2:]  # an address without its scheme, perhaps
     return f"{needs.named_by} {shown}"
