@@ -39,7 +39,17 @@ class _Combined(Grader):
 
 
 @dataclass(frozen=True, slots=True)
-class AllGrader(_Combined):
+class _Listed(_Combined):
+    """Made of a list of graders, and nothing else."""
+
+    value: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
+
+    def inner(self) -> tuple[NamedGrader, ...]:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class AllGrader(_Listed):
     """Passes if each of those inside does."""
 
     kind: ClassVar[GraderKind] = GraderKind(
@@ -48,17 +58,12 @@ class AllGrader(_Combined):
         only_reads=True,
     )  # fmt: skip
 
-    value: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
-
-    def inner(self) -> tuple[NamedGrader, ...]:
-        return self.value
-
     async def grade(self, context: Context) -> Score:
         return _count_passed(await context.grade_with(self.value), len(self.value))
 
 
 @dataclass(frozen=True, slots=True)
-class AnyGrader(_Combined):
+class AnyGrader(_Listed):
     """Passes if one of those inside does."""
 
     kind: ClassVar[GraderKind] = GraderKind(
@@ -66,11 +71,6 @@ class AnyGrader(_Combined):
         example="- any: [expected, python:checks:close_enough]",
         only_reads=True,
     )  # fmt: skip
-
-    value: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
-
-    def inner(self) -> tuple[NamedGrader, ...]:
-        return self.value
 
     async def grade(self, context: Context) -> Score:
         return _count_passed(await context.grade_with(self.value), 1)
@@ -104,7 +104,7 @@ class AtLeastGrader(_Combined):
 
 
 @dataclass(frozen=True, slots=True)
-class WeightedGrader(_Combined):
+class WeightedGrader(_Listed):
     """The mean of those inside by their weights; its threshold says when that is enough."""
 
     kind: ClassVar[GraderKind] = GraderKind(
@@ -113,11 +113,6 @@ class WeightedGrader(_Combined):
         example="- {type: weighted, threshold: 0.8, value: [expected, python:checks:polite]}",
         only_reads=True,
     )  # fmt: skip
-
-    value: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
-
-    def inner(self) -> tuple[NamedGrader, ...]:
-        return self.value
 
     @conflict
     def _weigh_nothing(self) -> Iterator[OptionFault]:
