@@ -63,13 +63,10 @@ def forbid_code(named: NamedGrader) -> None:
 def find_forbidden(named: NamedGrader) -> Iterator[Unloaded]:
     """Each that would run code, be it inside of others."""
     if named.grader.kind.runs_code:
-        yield _tell_unloaded(named, describe_forbidden(named))
+        message = f"grader `{named.name}` would run code, and --no-exec forbids that"
+        yield _tell_unloaded(named, message)
     for each in named.grader.inner():
         yield from find_forbidden(each)
-
-
-def describe_forbidden(named: NamedGrader) -> str:
-    return f"grader `{named.name}` would run code, and --no-exec forbids that"
 
 
 def _faults_inside(named: NamedGrader, around: Surroundings) -> Iterator[Unloaded]:

@@ -11,7 +11,7 @@ from evalcase.model.problem import Problem
 from evalcase.plugins.graders import Graders
 from evalcase.plugins.registry import find_target_kind
 from evalcase.plugins.target_names import name_target
-from evalcase.plugins.targets import describe_forbidden
+from evalcase.plugins.targets import describe_forbidden_target
 from evalcase.project.config import Config
 from evalcase.suites.refusal import SuiteNeeds
 
@@ -28,7 +28,7 @@ def find_forbidden_targets(
     for name in sorted(names):
         with suppress(ConfigError):  # what there is no such kind of is told elsewhere
             if find_target_kind(name_target(name, config).kind).runs_code:
-                found[name] = Unfit("bad-target", describe_forbidden(name))
+                found[name] = Unfit("bad-target", describe_forbidden_target(name))
     return found
 
 
