@@ -204,7 +204,7 @@ def prepare_evaluation(
     users: Mapping[str, GivenTarget] | None = None,
     **options: Unpack[Keywords],
 ) -> PreparedRun:
-    """All of `evaluate` up to the first question: for who carries it out in a way of his own."""
+    """All of `evaluate` up to the first question: for whoever runs it in another way."""
     from evalcase.evaluation.called import read_call
     from evalcase.system.world import this_world
 

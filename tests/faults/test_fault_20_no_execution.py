@@ -132,7 +132,7 @@ tests:
 """
 
 EXITS = {"calibrate": 2, "import": 1, "merge": 1}
-"""Where it is not 0: nobody has labelled anything, code is left out, a case of the shards failed."""
+"""Where it is not 0: nobody has labelled anything, code is left out, a case has failed."""
 READING = [
     ["check"], ["check", "--fix"], *(["check", "--format", each] for each in ("json", "sarif")),
     ["explain", "bad-target"],
