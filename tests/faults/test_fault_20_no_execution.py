@@ -31,7 +31,7 @@ def alarm(event, arguments):
 sys.addaudithook(alarm)
 """
 
-TRAP = "open('pwned', 'w').close()\nanswer = grade = slow_grader = None\n"
+TRAP = "open('pwned', 'w').close()\nanswer = other = grade = slow_grader = None\n"
 
 MEAN = {
     "id": "mean",
