@@ -690,6 +690,10 @@ def test_cases_and_results_of_a_run_can_be_indexed_and_gone_through_again(folder
         with pytest.raises(IndexError, match=f"there are 4 cases, and none at {at}"):
             cases[at]
     assert repr(results) == "<6 results of a record>"
+    one = evalcase.evaluate("s.eval.yaml", "echo", cases="c").cases
+    assert repr(one) == "<1 case of a record>"
+    with pytest.raises(IndexError, match="there is 1 case, and none at 1"):
+        one[1]
 
 
 def test_a_root_is_taken_as_it_is(folder: Path, evaluate: Evaluate) -> None:

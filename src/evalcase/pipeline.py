@@ -176,7 +176,7 @@ async def evaluate_async(
 
 
 class PreparedRun(NamedTuple):
-    """A run of which nobody has been asked anything yet."""
+    """A run before its first question."""
 
     evaluation: Evaluation
     request: RunRequest
@@ -190,7 +190,7 @@ class PreparedRun(NamedTuple):
         return self.evaluation.carry_out(request.folder, request.run, request.again, on_stuck)
 
     def warn_of_stray(self, error: BaseException) -> None:
-        """Tell of what code of the user's raised outside of any trial."""
+        """Report what user code raised outside of any trial."""
         from evalcase.system.loop import describe_stray
 
         self.request.warn(self.request.scrubber.text(describe_stray(error)))
@@ -204,7 +204,7 @@ def prepare_evaluation(
     users: Mapping[str, GivenTarget] | None = None,
     **options: Unpack[Keywords],
 ) -> PreparedRun:
-    """All of `evaluate` up to the first question: for who carries it out in a way of his own."""
+    """All of `evaluate` up to the first question: for whoever runs it in another way."""
     from evalcase.evaluation.called import read_call
     from evalcase.system.world import this_world
 

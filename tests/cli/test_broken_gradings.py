@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from evalcase.record.lines import read_rows
 from evalcase.text.journal_row import encode_row
+from tests.record.rows import read_rows
 from tests.run.project import KEYS, Project, case
 
 GRADERS = """

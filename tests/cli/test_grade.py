@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.record.lines import read_rows
+from tests.record.rows import read_rows
 from tests.run.project import Project, case
 
 
@@ -192,7 +192,7 @@ def test_what_makes_no_sense_is_refused(run: Project, words: list[str], said: st
 def test_what_was_typed_runs_no_code_where_that_is_forbidden(run: Project, grader: str) -> None:
     done = run.run("grade", "latest", "--no-exec", "--grader", grader)
     assert (done.code, (run.path / "pwned").exists()) == (2, False)
-    assert "would run code (--no-exec)" in done.err
+    assert "would run code, and --no-exec forbids that" in done.err
 
 
 def test_the_gates_of_a_record_that_somebody_else_made_do_not_count(run: Project) -> None:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evalcase.plugins.registry import list_names
+from evalcase.model.grader_options import declared_grader
+from evalcase.plugins.registry import find_class, list_names
 from tests.cli.in_process import run_in_process
 from tests.run.project import Project
 
@@ -13,7 +14,20 @@ def test_every_grader_is_listed_with_when_it_passes(project: Project) -> None:
     listed = [line.split()[0] for line in done.out.partition("\n\n")[0].split("\n")
               if not line.startswith(" ")]  # fmt: skip
     assert listed == list_names("graders")
-    assert "options of all graders\n  name " in done.out
+    of_all, of_most = done.out.partition("options of all graders\n")[2].split("\n\n")
+    assert [row.split()[0] for row in of_all.splitlines() if row[2] != " "] == [
+        "name", "weight", "required", "timeout_s", "not",
+    ]  # fmt: skip
+    assert of_most.startswith("options of most graders (")
+    assert [row.split()[0] for row in of_most.splitlines()[1:] if row[2] != " "] == [
+        "threshold", "path",
+    ]  # fmt: skip
+
+
+def test_the_options_of_all_graders_are_taken_by_all() -> None:
+    of_all = {"name", "weight", "required", "timeout_s", "not"}
+    for name in list_names("graders"):
+        assert of_all <= declared_grader(find_class("graders", name)).options.keys(), name
 
 
 def test_one_is_explained_by_what_it_declares(project: Project) -> None:

@@ -365,6 +365,54 @@ def test_no_exec_refuses_code(project: Project) -> None:
     assert project.run("run", "--no-exec", "--target", "echo").code == 1
 
 
+def test_no_exec_tells_all_that_would_run_code_at_once_each_at_its_place(project: Project) -> None:
+    project.configure(
+        'target = "python:agent:answer"\n[targets.mine]\nkind = "command"\ncommand = ["cat"]\n'
+        '[targets.unused]\nkind = "command"\ncommand = ["cat"]\n'
+        '[judge]\ntarget = "judging"\n[targets.judging]\nkind = "command"\ncommand = ["cat"]\n'
+    )
+    (project.path / "s.eval.yaml").write_text(
+        "cases:\n"
+        "  - {id: a, input: hi, expected_output: hi}\n"
+        '  - {id: b, input: hi, expected_output: hi, targets: [mine, "command:cat", echo]}\n'
+        "  - {id: c, input: hi, criteria: Is kind., target: echo}\n"
+        '  - {id: d, input: hi, target: echo, graders: [{any: ["python:x:f", {script: [cat]}]}]}\n'
+    )
+    done = project.run("run", "--no-exec")
+    assert (done.code, project.runs()) == (2, [])
+    places = [row for row in done.err.splitlines() if "--no-exec forbids" in row]
+    assert [row.partition(": target")[0].partition(": grader")[0] for row in places] == [
+        "evalcase.toml:1:10: error[bad-target]",
+        "evalcase.toml:4:11: error[bad-target]",
+        "evalcase.toml:12:11: error[bad-target]",
+        "s.eval.yaml:3:61: error[bad-target]",
+        "s.eval.yaml:5:55: error[bad-grader]",
+        "s.eval.yaml:5:79: error[bad-grader]",
+    ]
+    done = project.run("run", "--no-exec", "--case", "a", "--target", "command:cat")
+    assert done.code == 2
+    assert "--target command:cat: error[bad-target]: target `command:cat` would run" in done.err
+    assert "evalcase.toml" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("target", "shown"),
+    [
+        ("openai:gpt@localhost:8000", "openai:gpt@localhost:8000"),
+        ("openai:user:secret@localhost:8000", "openai:***********@localhost:8000"),
+        ("http:user:secret@localhost:8000", "http:***********@localhost:8000"),
+        ("http://user:secret@localhost:8000/?a=b c", "http://***********@localhost:8000/?a=b c"),
+        ("user:secret@localhost:8000", "***********@localhost:8000"),
+    ],
+)
+def test_a_kind_and_a_model_are_no_user_and_password(
+    project: Project, target: str, shown: str
+) -> None:
+    project.suite(case("one"))
+    done = project.run("run", "--target", target)
+    assert (done.code, done.err.partition(": error[")[0]) == (2, f"--target {shown}")
+
+
 def test_a_log_of_both_streams_shows_a_failure_once(project: Project) -> None:
     project.suite(case("a", "say no"), case("b"))
     done = project.run_process("run")

@@ -59,9 +59,9 @@ class View(NamedTuple):
 
 
 @contextmanager
-def view(project: Project, *arguments: str) -> Iterator[View]:
+def view(project: Project, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[View]:
     """The server, until the test is done with it."""
-    process = project.start("view", "--no-browser", *arguments)
+    process = project.start("view", "--no-browser", *arguments, env=env)
     assert process.stdout is not None
     address = process.stdout.readline().decode().strip()
     try:

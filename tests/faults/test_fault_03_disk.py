@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.record.lines import read_rows
 from tests.cli.command import _WITHOUT_PRIVILEGE, EVALCASE, environment
 from tests.faults.sabotage import sabotaged
+from tests.record.rows import read_rows
 from tests.run.project import Done, Project, cases, finish, ids
 
 MANY = cases(400)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.record.lines import read_rows
+from tests.record.rows import read_rows
 from tests.run.project import Project, finish
 
 TALKER = """

@@ -151,7 +151,7 @@ def test_the_threshold_of_the_case_counts() -> None:
         (Score(0.0), {}, "score 0, needs 1"),
         (Score(1.0, "good"), {}, "good"),
         (Score(1.0), {}, "score 1"),
-        (Score(0.7 + 0.1), {"threshold": 0.8}, "score 0.8"),
+        (Score(0.7 + 0.1), {"threshold": 0.8}, "score 0.8, needs 0.8"),
         (
             Score(0.75, "good"),
             {"negated": True, "threshold": 0.5},

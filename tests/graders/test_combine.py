@@ -191,7 +191,9 @@ def test_those_inside_are_made_ready_told_apart_and_may_be_forbidden() -> None:
     case = evalcase.Case(input="hi", graders=[{"all": [{"any": ["python:nosuch_module:f"]}]}])
     with pytest.raises(ConfigError, match="nosuch_module"):
         Graders().of(case)
-    with pytest.raises(ConfigError, match=r"`python:nosuch_module:f` would run code \(--no-exec\)"):
+    with pytest.raises(
+        ConfigError, match=r"`python:nosuch_module:f` would run code, and --no-exec forbids that"
+    ):
         Graders(no_exec=True).of(case)
     named: dict[str, Any] = {"type": f"python:{__name__}:never_empty"}
     inside = make_grader({"type": "all", "value": [{"type": "any", "value": [named]}]})

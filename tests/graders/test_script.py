@@ -257,7 +257,7 @@ def test_a_program_that_is_not_there_is_told_before_the_run(tmp_path: Path) -> N
 
 def test_it_is_forbidden_without_execution(tmp_path: Path) -> None:
     case = context_of(answer_of("x"), graders=[script(tmp_path, "pass")]).case
-    with pytest.raises(ConfigError, match=r"would run code \(--no-exec\)"):
+    with pytest.raises(ConfigError, match=r"would run code, and --no-exec forbids that"):
         Graders(no_exec=True).of(case)
 
 

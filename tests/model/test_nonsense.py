@@ -46,6 +46,8 @@ CASE = of.Case(id="a", input="x")
         (lambda: of.Answer((SAID,), cost_usd="1"), "`cost_usd` of an Answer is a number from 0"),
         (lambda: of.Answer((SAID,), cost_usd=math.inf), "not inf"),
         (lambda: of.Answer.of_text(4), "takes text, not int"),
+        (lambda: of.Answer.of_text("4", cost_usd=-1), "a number from 0"),
+        (lambda: of.Answer.of_text("4", usage={"input_tokens": 1}), "is a Usage"),
         (lambda: of.Question("hi"), "`messages` of a Question is str"),
         (lambda: of.Question([SAID]), "is list, not a tuple of Message"),
         (lambda: of.Message("hi"), "a Message is made of a mapping"),

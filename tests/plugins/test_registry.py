@@ -135,3 +135,60 @@ def test_it_is_made_and_checked_like_our_own(tmp_path: Path) -> None:
             raise AssertionError
     """
     run_with(tmp_path, script)
+
+
+RULED = """
+    from typing import ClassVar
+    from evalcase import Grader, GraderKind, Score, option, shapes, with_options
+
+    @with_options
+    class Ruled(Grader):
+        kind: ClassVar = GraderKind("ruled", "As a function and a program say.", runs_code=True)
+        rule: str = option(shapes.Reference(), "A function.")
+        helper: tuple[str, ...] = option(shapes.Argv(), "A program.")
+
+        def grade(self, context):
+            return Score(1)
+"""
+
+
+def test_code_and_programs_that_a_grader_of_another_package_names_are_looked_for(
+    tmp_path: Path,
+) -> None:
+    installed, project = tmp_path / "installed", tmp_path / "project"
+    installed.mkdir()
+    project.mkdir()
+    install(installed, RULED, group="graders", ruled="Ruled")
+    (project / "evalcase.toml").write_text('target = "echo"\n')
+    (project / "rules.py").write_text("def kind(text): ...\n")
+    grader = '{type: ruled, rule: "rules:kin", helper: [./absent, x]}'
+    (project / "a.eval.yaml").write_text(f"cases:\n  - {{input: hi, graders: [{grader}]}}\n")
+    script = f"""
+        import os
+        import evalcase
+        os.chdir({str(project)!r})
+        expected = [("unknown-grader", 2, 47), ("missing-file", 2, 69)]
+        found = [(each.code, each.line, each.column) for each in evalcase.check(".")]
+        assert found == expected, found
+        try:
+            evalcase.evaluate(".")
+        except evalcase.SuiteError as error:
+            found = [(each.code, each.line, each.column) for each in error.problems]
+            assert found == expected, found
+        else:
+            raise AssertionError
+    """
+    run_with(installed, script)
+
+
+def test_a_grader_of_another_package_that_is_broken_is_known_and_can_not_be_used(
+    tmp_path: Path,
+) -> None:
+    install(tmp_path, "1 / 0", group="graders", ruled="Ruled")
+    script = """
+        import evalcase
+        (found,) = evalcase.check_text("cases: [{input: hi, graders: [ruled]}]", "a.eval.yaml")
+        assert found.code == "bad-grader", found
+        assert "division by zero" in found.message, found
+    """
+    run_with(tmp_path, script)

@@ -16,7 +16,7 @@ from evalcase.model.message import Message
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.journal import open_journal
-from evalcase.record.lines import read_rows
+from tests.record.rows import read_rows
 
 ROOT = Path(__file__).parents[2]
 VERDICTS: tuple[Verdict, ...] = ("passed", "failed", "errored", "ungraded", "skipped")

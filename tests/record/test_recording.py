@@ -19,13 +19,13 @@ from evalcase.record import commit
 from evalcase.record.cases import shelve_cases
 from evalcase.record.index import read_index, read_totals
 from evalcase.record.journal import open_journal
-from evalcase.record.lines import read_rows
 from evalcase.record.reader import read_results
 from evalcase.record.recording import Recording, rows_ahead
 from evalcase.record.tally import Tally
 from evalcase.system.disk import Disk, LocalDisk
 from evalcase.text.secrets import Scrubber
 from tests.record.faults import SmallDisk
+from tests.record.rows import read_rows
 from tests.record.samples import VERDICTS, result, trial
 
 

@@ -541,8 +541,8 @@ def test_turns_that_were_never_asked_are_asked_once_the_failed_one_passes(projec
     ],
 )
 def test_a_record_is_read_back_strictly(project: Project, damage: dict[str, Any], why: str) -> None:
-    from evalcase.record.lines import read_rows
     from evalcase.text.journal_row import encode_row
+    from tests.record.rows import read_rows
 
     project.suite(TUTOR)
     project.run("run", "--quiet")

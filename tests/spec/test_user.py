@@ -506,8 +506,8 @@ def test_a_user_that_was_changed_is_told_of_and_marks_the_run_as_mixed(project: 
     [{"user": {"target": 7, "protocol": "user/1"}}, {"user": {"protocol": "user/1"}}, {"user": 7}],
 )
 def test_a_record_is_read_back_strictly(project: Project, damage: dict[str, Any]) -> None:
-    from evalcase.record.lines import read_rows
     from evalcase.text.journal_row import encode_row
+    from tests.record.rows import read_rows
 
     project.suite(FLIGHT)
     project.run("run", "--quiet")

@@ -263,11 +263,11 @@ def test_graders_that_can_not_be_loaded_are_all_told_at_their_places(folder: Pat
     assert (warning.severity, warning.code, warning.line) == ("warning", "missing-program", 6)
     problems = problems_of_run()
     assert [(p.code, p.line, p.column) for p in problems] == [
-        ("unknown-grader", 2, 11),
-        ("unknown-grader", 6, 31),
+        ("bad-grader", 2, 11),
+        ("bad-grader", 6, 31),
         ("missing-program", 6, 71),
-        ("unknown-grader", 7, 45),
-        ("unknown-grader", 7, 67),
+        ("bad-grader", 7, 45),
+        ("bad-grader", 7, 67),
     ]
     assert "ZeroDivisionError" in problems[0].message
     assert "no program `no-such-program`" in problems[2].message

@@ -9,7 +9,7 @@ import pytest
 
 import evalcase
 from evalcase import Case, Suite, SuiteError
-from evalcase.suites.short_form import shorten_case
+from evalcase.suites.short_form import Shortening
 from evalcase.suites.writing import suite_lines, write_suite
 from tests.for_each import for_each
 
@@ -100,7 +100,7 @@ def test_cases_made_in_code_become_a_file_as_a_person_writes_it(tmp_path: Path) 
 )  # fmt: skip
 def test_a_short_form_is_used_where_it_means_the_same(field: str, value: Any, short: Any) -> None:
     case = Case(**{"id": "a", "input": "x", field: value})
-    assert shorten_case(case.data)[field] == short
+    assert Shortening().case(case.data)[field] == short
 
 
 @for_each(
@@ -113,12 +113,12 @@ def test_a_short_form_is_used_where_it_means_the_same(field: str, value: Any, sh
 )  # fmt: skip
 def test_graders_are_in_their_shortest_spelling(grader: Any) -> None:
     case = Case(id="a", input="x", graders=[grader])
-    assert shorten_case(case.data)["graders"] == [grader]
+    assert Shortening().case(case.data)["graders"] == [grader]
 
 
 def test_a_case_that_is_short_already_stays_as_it_is() -> None:
     case = {"id": "a", "input": "x", "graders": ["json", {"contains": "y"}], "x-note": 1}
-    assert shorten_case(case) == case
+    assert Shortening().case(case) == case
 
 
 def test_cases_that_differ_share_nothing(tmp_path: Path) -> None:

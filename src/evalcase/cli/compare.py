@@ -64,10 +64,7 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
     help="Compare by trials that passed (with repeats, the share per case), by cases that passed, "
     "or by score. [default: passed; gates also use cases]",
 )  # fmt: skip
-@declare.option(
-    "--cluster", metavar="PATH",
-    help="Cases with the same value at PATH, such as metadata.topic, are treated as related.",
-)  # fmt: skip
+@run_flags.cluster
 @declare.option(
     "--effect", type=declare.FloatRange(0, 1, min_open=True), default=EFFECT, show_default=True,
     callback=run_flags.check_finite,

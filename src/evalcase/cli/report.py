@@ -56,10 +56,7 @@ from evalcase.system.world import this_world
     help="Break pass rates down by target, tag, suite, grader or variable (vars.NAME). Repeatable. "
     "[default: target, tag]",
 )  # fmt: skip
-@declare.option(
-    "--cluster", metavar="PATH",
-    help="Cases with the same value at PATH, such as metadata.topic, are treated as related.",
-)  # fmt: skip
+@run_flags.cluster
 @declare.option(
     "--interval", type=declare.WordChoice(["wilson", "exact"]), default="wilson", show_default=True,
     help="How intervals are computed; exact ones are never too narrow.",

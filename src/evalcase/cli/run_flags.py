@@ -68,6 +68,10 @@ def env_file(help: str) -> declare.Decorator:
 no_exec: declare.Decorator = declare.option(
     "--no-exec", is_flag=True, help="Refuse to start processes or import code."
 )
+cluster: declare.Decorator = declare.option(
+    "--cluster", metavar="PATH",
+    help="Cases with the same value at PATH, such as metadata.topic, are treated as related.",
+)  # fmt: skip
 runs_dir: declare.Decorator = declare.option(
     "--runs-dir", metavar="FOLDER", help="Where runs are stored. [default: .evalcase/runs]"
 )

@@ -11,7 +11,9 @@ from evalcase.errors import ConfigError
 from evalcase.evaluation.judges import make_judges, refuse_batches, same_models
 from evalcase.evaluation.secrets import errors_without_secrets, make_scrubber, watch_keys
 from evalcase.model.answer import Answer
+from evalcase.model.finding import Unfit
 from evalcase.model.grader import NamedGrader
+from evalcase.model.problem import in_order
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.target import Surroundings, Target, Warn
@@ -168,8 +170,14 @@ def _prepare_plan(
     with collector_paused():
         found = survey_cases(suites, options, config, graders, choice, warn, given.has_user)
     named = [name for name in options.targets if not given.has_target(name)]
-    needs = Needs(found.needs, named, named_by, held=given.suites is not None)
-    _refuse_plan(found, config, needs)
+    forbidden: dict[str, Unfit] = {}
+    if options.no_exec:
+        from evalcase.suites.forbidden import find_forbidden_targets
+
+        made = [name for name in found.trials if not given.has_target(name)]
+        forbidden = find_forbidden_targets(made, found.needs, config)
+    needs = Needs(found.needs, named, named_by, given.suites is not None, forbidden)
+    _refuse_plan(found, config, needs, graders if options.no_exec else None)
     if remarks := describe_remarks(suites):
         tell(remarks)
     trials = found.trials
@@ -203,10 +211,14 @@ def _prepare_plan(
     )  # fmt: skip
 
 
-def _refuse_plan(found: Survey, config: Config, needs: Needs) -> None:
-    """All that keeps a run from asking is told at once, before anything of the project is
-    imported."""
-    refuse_run(check_plan(config, needs, found.errors, found.invalid), config, needs)
+def _refuse_plan(found: Survey, config: Config, needs: Needs, forbidden: Graders | None) -> None:
+    """Tell all that keeps a run from asking at once, before anything of the project is imported."""
+    problems = check_plan(config, needs, found.errors, found.invalid)
+    if forbidden is not None:
+        from evalcase.suites.forbidden import place_forbidden_graders
+
+        problems += place_forbidden_graders(forbidden, config, held=needs.held)
+    refuse_run(in_order(problems), config, needs)
     if found.fault is not None:
         raise found.fault
 

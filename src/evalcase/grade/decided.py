@@ -70,13 +70,14 @@ def _decide_pass(named: NamedGrader, score: Score) -> tuple[bool, bool]:
 def _write_reason(
     named: NamedGrader, value: float | None, passed: bool, reason: str, by_threshold: bool
 ) -> str:
-    """Why, with the arithmetic where a part of the score was not enough. A comparison says itself
-    what is missing."""
-    is_clear = passed or not value or named.grader.kind.compares_expected
+    """Why, with the arithmetic where a part of the score was not enough, or was enough since a
+    threshold says so. A comparison says itself what is missing."""
+    is_whole = passed and not (by_threshold and named.threshold is not None)
+    is_clear = is_whole or not value or named.grader.kind.compares_expected
     if value is None or (reason and is_clear):
         return reason
-    told = f"score {write_score(value, *(() if passed else (named.needed_score,)))}"
-    if by_threshold and not passed:
+    told = f"score {write_score(value, *(() if is_whole else (named.needed_score,)))}"
+    if by_threshold and not is_whole:
         told = f"{told}, needs {named.needed_score:g}"
     return f"{reason} ({told})" if reason else told
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 from evalcase.errors import GraderError
 from evalcase.graders.compare.excerpt import write_count
 from evalcase.model.conflict import conflict
-from evalcase.model.grade import Grade, Score, mean_score
+from evalcase.model.grade import Grade, Score, mean_score, write_sum
 from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
@@ -39,7 +39,17 @@ class _Combined(Grader):
 
 
 @dataclass(frozen=True, slots=True)
-class AllGrader(_Combined):
+class _Listed(_Combined):
+    """Made of a list of graders, and nothing else."""
+
+    value: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
+
+    def inner(self) -> tuple[NamedGrader, ...]:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class AllGrader(_Listed):
     """Passes if each of those inside does."""
 
     kind: ClassVar[GraderKind] = GraderKind(
@@ -48,17 +58,12 @@ class AllGrader(_Combined):
         only_reads=True,
     )  # fmt: skip
 
-    value: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
-
-    def inner(self) -> tuple[NamedGrader, ...]:
-        return self.value
-
     async def grade(self, context: Context) -> Score:
         return _count_passed(await context.grade_with(self.value), len(self.value))
 
 
 @dataclass(frozen=True, slots=True)
-class AnyGrader(_Combined):
+class AnyGrader(_Listed):
     """Passes if one of those inside does."""
 
     kind: ClassVar[GraderKind] = GraderKind(
@@ -66,11 +71,6 @@ class AnyGrader(_Combined):
         example="- any: [expected, python:checks:close_enough]",
         only_reads=True,
     )  # fmt: skip
-
-    value: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
-
-    def inner(self) -> tuple[NamedGrader, ...]:
-        return self.value
 
     async def grade(self, context: Context) -> Score:
         return _count_passed(await context.grade_with(self.value), 1)
@@ -104,7 +104,7 @@ class AtLeastGrader(_Combined):
 
 
 @dataclass(frozen=True, slots=True)
-class WeightedGrader(_Combined):
+class WeightedGrader(_Listed):
     """The mean of those inside by their weights; its threshold says when that is enough."""
 
     kind: ClassVar[GraderKind] = GraderKind(
@@ -113,11 +113,6 @@ class WeightedGrader(_Combined):
         example="- {type: weighted, threshold: 0.8, value: [expected, python:checks:polite]}",
         only_reads=True,
     )  # fmt: skip
-
-    value: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
-
-    def inner(self) -> tuple[NamedGrader, ...]:
-        return self.value
 
     @conflict
     def _weigh_nothing(self) -> Iterator[OptionFault]:
@@ -136,6 +131,7 @@ class WeightedGrader(_Combined):
         missed = [f"`{each.grader}`" for each in grades if each.required and not each.passed]
         if missed:
             reason = f"required: {', '.join(missed)} did not pass; {reason}"
+        reason = "; ".join(filter(None, [f"the mean is {mean:.4g}{write_sum(grades)}", reason]))
         unseen = any(_is_unseen(grade) for grade in grades if grade.weight or grade.required)
         # A mean of 0.8 that comes out as 0.7999999999999999 is still 0.8.
         value, passed = round(mean, 9), False if missed else None

@@ -14,6 +14,9 @@ from evalcase.model.shape_seconds import Seconds
 from evalcase.model.step import Step
 
 UNKNOWN_TIME = "how long the answer took is not known: nobody has recorded it"
+_SHORT_S = 0.001
+"""What takes less is not worth its digits, unless so little is asked for."""
+_LONG_S = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,8 @@ class LatencyGrader(Grader):
             return self._grade_steps(steps_like(context.answer, self.steps), self.steps)
         took_s = _read_seconds(context)
         if took_s <= self.value:
-            return Score(1.0, f"it took {took_s:.4g} s")
-        return Score(0.0, f"it took {took_s:.4g} s, but at most {self.value:g} s is allowed")
+            return Score(1.0, f"it took {self._say(took_s)}")
+        return Score(0.0, f"it took {self._say(took_s)}{self._tell_limit()}")
 
     def _grade_steps(self, steps: list[Step], name: str) -> Score:
         if not steps:
@@ -48,12 +51,31 @@ class LatencyGrader(Grader):
                     "unreported", f"how long the step `{step.name}` took is not known"
                 )
         slowest = max(steps, key=lambda step: step.duration_s or 0)
-        told = f"`{slowest.name}` took {slowest.duration_s:.4g} s"
+        took_s = slowest.duration_s or 0
+        told = f"`{slowest.name}` took {self._say(took_s)}"
         if len(steps) > 1:
             told += f", the longest of {len(steps)} steps"
-        if (slowest.duration_s or 0) <= self.value:
+        if took_s <= self.value:
             return Score(1.0, told)
-        return Score(0.0, f"{told}, but at most {self.value:g} s is allowed")
+        return Score(0.0, f"{told}{self._tell_limit()}")
+
+    def _tell_limit(self) -> str:
+        return f", but at most {_write_plainly(f'{self.value:g}')} s is allowed"
+
+    def _say(self, seconds: float) -> str:
+        """As many digits as somebody reads who has such a limit."""
+        if seconds < _SHORT_S <= self.value:
+            return f"under {_SHORT_S:g} s"
+        return f"{seconds:.0f} s" if seconds >= _LONG_S else f"{_write_plainly(f'{seconds:.4g}')} s"
+
+
+def _write_plainly(number: str) -> str:
+    """A number without an exponent."""
+    if "e" not in number:
+        return number
+    from decimal import Decimal
+
+    return f"{Decimal(number):f}"
 
 
 def _read_seconds(context: Context) -> float:

@@ -11,13 +11,13 @@ from evalcase.errors import ConfigError, GraderError
 from evalcase.graders.script_protocol.given import describe_trial
 from evalcase.graders.script_protocol.reply import BadScriptReplyError, read_script_reply
 from evalcase.model.conflict import conflict
-from evalcase.model.finding import KeyPath
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Anything, Choice, ListOf, MapOf, Number, OptionFault, Text
+from evalcase.model.shape import Anything, Choice, MapOf, Number, OptionFault
+from evalcase.model.shape_names import Argv
 from evalcase.model.target import Surroundings
 from evalcase.system.program_sources import program_sources
 from evalcase.system.programs import find_program
@@ -32,16 +32,6 @@ _MOST_BYTES = 10_000_000
 _SHOWN = 200
 
 
-@dataclass(frozen=True, slots=True)
-class _Argv(ListOf):
-    """A program and its arguments. Others write them as one line, for a shell."""
-
-    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
-        hint = f"write [{', '.join(value.split())}]" if isinstance(value, str) and value else None
-        for fault in ListOf.faults(self, value, path):
-            yield fault._replace(hint=fault.hint or hint)
-
-
 @dataclass(slots=True)
 class ScriptGrader(Grader):
     """Runs a program for each answer, or keeps it and hands it one after the other."""
@@ -53,7 +43,7 @@ class ScriptGrader(Grader):
     )  # fmt: skip
 
     value: tuple[str, ...] = option(
-        _Argv(Text(empty=True), "a list of texts"),
+        Argv(),
         "The program and its arguments. It runs in the project folder, without a shell.",
         example=["python3", "evals/polite.py"], elsewhere=("command", "script", "cmd", "argv"),
     )  # fmt: skip

@@ -87,10 +87,13 @@ class Answer:
             raise ValueError(f"{what}, not {cost!r:.60}")
 
     @classmethod
-    def of_text(cls, text: str) -> Answer:
+    def of_text(
+        cls, text: str, *, usage: Usage | None = None, cost_usd: float | None = None
+    ) -> Answer:
+        """An answer that is one text, with what it took where that is known."""
         if not isinstance(text, str):
             raise TypeError(f"Answer.of_text takes text, not {type(text).__name__}")
-        return cls((Message({"role": "assistant", "content": text}),))
+        return cls((Message({"role": "assistant", "content": text}),), usage, cost_usd)
 
     @property
     def last(self) -> tuple[Message, ...]:

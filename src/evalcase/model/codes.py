@@ -52,7 +52,7 @@ CODES: dict[str, Code] = {
     "mixed-messages": Code("error", "A message list has an item that isn't a message."),
     "empty-message": Code("error", "A message has neither `content` nor `tool_calls`."),
     "bad-tool-call": Code("error", "A tool call doesn't name its tool."),
-    "bad-grader": Code("error", "A grader isn't written in one of the four spellings."),
+    "bad-grader": Code("error", "A grader can't be read, or is known and can't be used as it is."),
     # Graders, targets and the configuration.
     "unknown-grader": Code("error", "There is no grader of that name."),
     "unknown-target": Code("error", "There is no target, or no kind of targets, of that name."),

@@ -98,6 +98,8 @@ class Grade:
 
 
 _ROUNDING = 1e-9
+_MOST_SUMMED = 6
+"""Grades of which the sum is written out."""
 """A score of 0.8 that comes out as 0.7999999999999999 is still 0.8."""
 
 
@@ -116,3 +118,14 @@ def mean_score(grades: Sequence[Grade]) -> float | None:
     # By their shares, so that the product with a very small weight is not lost.
     shares = [(score, weight / heaviest) for score, weight in scored]
     return fsum(score * share for score, share in shares) / fsum(share for _, share in shares)
+
+
+def write_sum(grades: Sequence[Grade]) -> str:
+    """How the mean of some grades comes, for people; nothing where there are none, one or many."""
+    scored = [grade for grade in grades if grade.score is not None]
+    if not 1 < len(scored) <= _MOST_SUMMED:
+        return ""
+    by_weight = any(grade.weight != 1 for grade in scored)
+    parts = [f"{grade.weight:g} × {grade.score:.4g}" if by_weight else f"{grade.score:.4g}"
+             for grade in scored]  # fmt: skip
+    return f": ({' + '.join(parts)}) ÷ {sum(grade.weight for grade in scored):g}"

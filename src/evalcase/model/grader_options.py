@@ -13,7 +13,7 @@ from evalcase.model.option import Option, faults_of, made_of, option, options_of
 from evalcase.model.quick_dataclass import MISSING, dataclass, replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, ListOf, Number, OptionFault, Shape, Text
-from evalcase.model.shape_names import FileName, GraderList, PathText, Reference, TargetName
+from evalcase.model.shape_names import Argv, FileName, GraderList, PathText, Reference, TargetName
 from evalcase.model.shape_seconds import Seconds
 
 
@@ -66,6 +66,10 @@ class DeclaredGrader(NamedTuple):
     """The options that name targets, which the grader asks."""
     files: Mapping[str, Shape | None]
     """The options that name a file of the project, with what the JSON in it is."""
+    code: tuple[str, ...]
+    """The options that name a function."""
+    programs: tuple[str, ...]
+    """The options that hold a program and its arguments."""
     in_name: str | None
     """The option that a name with a colon gives, as in `python:module:function`."""
 
@@ -131,7 +135,9 @@ def declared_grader(made_by: type[Grader]) -> DeclaredGrader:
     files = {
         name: each.shape.holds for name, each in own.items() if isinstance(each.shape, FileName)
     }
-    return DeclaredGrader(kind, made_by, shared, lists, targets, files, in_name)
+    code = tuple(name for name, each in own.items() if isinstance(each.shape, Reference))
+    programs = tuple(name for name, each in own.items() if isinstance(each.shape, Argv))
+    return DeclaredGrader(kind, made_by, shared, lists, targets, files, code, programs, in_name)
 
 
 def _names_targets(shape: Shape) -> bool:

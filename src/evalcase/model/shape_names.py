@@ -1,4 +1,4 @@
-"""Shapes of options that name something else: a function, a place in JSON, or other graders.
+"""Shapes of options that name something else: code, a program, a place in JSON, other graders.
 
 None of them is looked up here: nothing is imported for a check of its syntax.
 """
@@ -12,7 +12,7 @@ from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.path_steps import path_steps
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import OptionFault, Plain, Shape, describe_mismatch
+from evalcase.model.shape import ListOf, OptionFault, Plain, Shape, Text, describe_mismatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,19 @@ def _reference_hint(module: str, name: str) -> str:
         file = module.removeprefix("./").removesuffix("/")
         return f"did you mean `./{file}.py:{name}`?"
     return "write module:function, for example my_agent:answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Argv(ListOf):
+    """A program and its arguments, held as a tuple. Others write them as one line, for a shell."""
+
+    item: Shape = Text(empty=True)
+    what: str = "a list of texts"
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        hint = f"write [{', '.join(value.split())}]" if isinstance(value, str) and value else None
+        for fault in ListOf.faults(self, value, path):
+            yield fault._replace(hint=fault.hint or hint)
 
 
 @dataclass(frozen=True, slots=True)

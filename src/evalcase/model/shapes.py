@@ -15,12 +15,13 @@ from evalcase.model.shape import (
     Shape,
     Text,
 )
-from evalcase.model.shape_names import GraderList, PathText, Reference
+from evalcase.model.shape_names import Argv, GraderList, PathText, Reference
 from evalcase.model.shape_one_of import OneOf
 from evalcase.model.shape_pattern import Pattern
 
 __all__ = [
     "Anything",
+    "Argv",
     "Choice",
     "Flag",
     "GraderList",

@@ -49,17 +49,24 @@ def load_graders(graders: Sequence[NamedGrader], around: Surroundings, no_exec: 
             named.grader.load(around)
         except ConfigError as error:
             inner = list(_faults_inside(named, around)) if not no_exec else []
-            faults += inner or [_tell_unloaded(named, error)]
+            faults += inner or [_tell_unloaded(named, str(error))]
     if faults:
         raise UnloadedError(faults)
 
 
 def forbid_code(named: NamedGrader) -> None:
-    """Name the one that would run code, be it inside of others."""
+    """Raise ConfigError for a grader that would run code, or that has one inside."""
+    for each in find_forbidden(named):
+        raise ConfigError(each.message)
+
+
+def find_forbidden(named: NamedGrader) -> Iterator[Unloaded]:
+    """Each that would run code, be it inside of others."""
     if named.grader.kind.runs_code:
-        raise ConfigError(f"grader `{named.name}` would run code (--no-exec)")
+        message = f"grader `{named.name}` would run code, and --no-exec forbids that"
+        yield _tell_unloaded(named, message)
     for each in named.grader.inner():
-        forbid_code(each)
+        yield from find_forbidden(each)
 
 
 def _faults_inside(named: NamedGrader, around: Surroundings) -> Iterator[Unloaded]:
@@ -68,16 +75,15 @@ def _faults_inside(named: NamedGrader, around: Surroundings) -> Iterator[Unloade
         try:
             each.grader.load(around)
         except ConfigError as error:
-            yield from list(_faults_inside(each, around)) or [_tell_unloaded(each, error)]
+            yield from list(_faults_inside(each, around)) or [_tell_unloaded(each, str(error))]
 
 
-def _tell_unloaded(named: NamedGrader, error: ConfigError) -> Unloaded:
-    from evalcase.graders.python import PythonGrader
-    from evalcase.graders.script import ScriptGrader
+def _tell_unloaded(named: NamedGrader, message: str) -> Unloaded:
+    from evalcase.model.grader_options import declared_grader
+    from evalcase.resolve.grader_mentions import find_named_code
 
-    grader = named.grader
-    if isinstance(grader, PythonGrader):
-        return Unloaded(str(error), "code", grader.value)
-    if isinstance(grader, ScriptGrader):
-        return Unloaded(str(error), "program", grader.value[0])
-    return Unloaded(str(error))
+    declared = declared_grader(type(named.grader))
+    options = {name: getattr(named.grader, name) for name in (*declared.code, *declared.programs)}
+    for what, name, _ in find_named_code(declared, options):
+        return Unloaded(message, what, name)
+    return Unloaded(message)

@@ -96,6 +96,18 @@ class Graders:
             named.grader.load(self._surroundings)
         return self._make_wanted() if self._wanted else []
 
+    def find_forbidden(self) -> list[CaseFault]:
+        """All that is wanted and would run code, with the first case that asks for it. Nothing is
+        loaded for it."""
+        from evalcase.plugins.grader_loading import CaseFault, find_forbidden
+        from evalcase.plugins.grader_making import make_grader
+
+        found: list[CaseFault] = []
+        for text, (suite, case) in self._wanted.items():
+            made = make_grader(json.loads(text), self._defaults)
+            found += [CaseFault(suite, case, each) for each in find_forbidden(made)]
+        return found
+
     def _make_wanted(self) -> list[CaseFault]:
         from evalcase.plugins.grader_loading import CaseFault, Unloaded, UnloadedError
 

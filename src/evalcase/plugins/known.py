@@ -65,9 +65,7 @@ class Existing(Installed):
         if what != "grader":
             return None
         if name in self._broken:
-            return Unfit(
-                "unknown-grader", f"the grader `{name}` can't be used: {self._broken[name]}"
-            )
+            return Unfit("bad-grader", f"the grader `{name}` can't be used: {self._broken[name]}")
         from evalcase.plugins.grader_hints import hint_for_grader
 
         return Unfit("unknown-grader", f"there is no grader `{name}`", hint_for_grader(name))
@@ -133,17 +131,18 @@ class InProject(Existing):
 
     def _object_to_code(self, reference: str) -> Unfit | None:
         if reference not in self._code:
-            from evalcase.system.definitions import find_undefined
-
-            found = find_undefined(reference, self.config.root)
-            self._code[reference] = (
-                self._object_to_module(reference)
-                if found is None
-                else Unfit("unknown-grader", *found)
-            )
+            self._code[reference] = self._object_to_function(reference)
         return self._code[reference]
 
-    def _object_to_module(self, reference: str) -> Unfit | None:
+    def _object_to_function(self, reference: str) -> Unfit | None:
+        from evalcase.system.definitions import find_broken, find_undefined
+
+        broken = find_broken(reference, self.config.root)
+        if broken is not None:
+            return Unfit("bad-grader", *broken)
+        undefined = find_undefined(reference, self.config.root)
+        if undefined is not None:
+            return Unfit("unknown-grader", *undefined)
         if not self.config.is_read:
             return None  # nobody says where the project begins, and so where its modules are
         from evalcase.system.missing_modules import find_missing_module

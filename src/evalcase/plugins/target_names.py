@@ -228,7 +228,7 @@ def _find_wrong_options(
     try:
         kind = find_target_kind(word)
     except ConfigError as error:
-        yield Finding("unknown-target", (*path, "kind"), str(error))
+        yield Finding("bad-target", (*path, "kind"), str(error))
         return
     named = object_to_named(kind, table, config.root, is_project=True)
     if named is not None:

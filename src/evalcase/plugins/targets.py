@@ -33,10 +33,14 @@ def make_target(
     named = name_target(name, config)
     kind = find_target_kind(named.kind)
     if no_exec and kind.runs_code:
-        raise ConfigError(f"target `{name}` would run code, and --no-exec forbids that")
+        raise ConfigError(describe_forbidden_target(name))
     return build_target(
         find_class("targets", named.kind), kind, named.options(kind), surroundings, named.where
     )
+
+
+def describe_forbidden_target(name: str) -> str:
+    return f"target `{name}` would run code, and --no-exec forbids that"
 
 
 def build_target(

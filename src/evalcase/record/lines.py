@@ -137,17 +137,6 @@ def _split_lines(file: BufferedReader) -> Iterator[list[bytes]]:
         yield [b"".join(pieces)]
 
 
-def read_rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Every whole row with the number of its line. A torn last line is left out."""
-    lines = JournalLines(path)
-    for line in lines:
-        try:
-            row = decode_row(line)
-        except ValueError as error:
-            raise damaged_error(path, lines.count, f"is not a row of a journal: {error}") from error
-        yield lines.count, row
-
-
 def damaged_error(path: str, line: int, fault: str) -> RecordError:
     return RecordError(f"{path}:{line}: the record is damaged: this line {fault}")
 

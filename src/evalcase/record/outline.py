@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import fsum
 from typing import Any
 
@@ -82,16 +82,6 @@ Counting = Outline | Changed | Begun | Ended | Lost | Talking | SentBatch | Basi
 """What a row says that counts."""
 
 
-class Placed(NamedTuple):
-    """A row, and where it stands."""
-
-    line: int
-    """Counted from 1."""
-    at: int
-    """The byte at which it begins."""
-    row: dict[str, Any]
-
-
 def read_counting(body: bytes, lines: JournalLines) -> Counting | None:
     """What the last of some lines says that counts trials, or of who answers or which grading they
     are of; `body` is that line without its checksum."""
@@ -110,14 +100,6 @@ def _explain_error(error: Exception) -> str:
     if isinstance(error, KeyError):
         return f"`{error.args[0]}` is missing"
     return str(error) if isinstance(error, ValueError) else "a part of it has a wrong type"
-
-
-def read_result_rows(lines: JournalLines) -> Iterator[Placed]:
-    """Every row that `read_counting` reads, whole."""
-    for body in lines.bodies(SKIPPED):
-        row = _decode_line(body, lines)
-        if row.get("type") in _READERS:
-            yield Placed(lines.count, lines.size - len(lines.last), row)
 
 
 def _decode_line(body: bytes, lines: JournalLines) -> dict[str, Any]:

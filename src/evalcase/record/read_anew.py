@@ -43,10 +43,15 @@ class ReadAnew(Sequence[T], Generic[T]):
         at = index if index >= 0 else len(self) + index
         for item in islice(self, at, None) if at >= 0 else ():
             return item
-        raise IndexError(f"there are {len(self):,} {self._noun}, and none at {index}")
+        be = "is" if len(self) == 1 else "are"
+        raise IndexError(f"there {be} {self._counted}, and none at {index}")
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} {self._noun} of a record>"
+        return f"<{self._counted} of a record>"
+
+    @property
+    def _counted(self) -> str:
+        return f"1 {self._noun[:-1]}" if len(self) == 1 else f"{len(self):,} {self._noun}"
 
 
 def _check_number(index: object, noun: str) -> None:

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.written_grader import WrittenGrader
 from evalcase.system.programs import find_script
 
 if TYPE_CHECKING:
+    from evalcase.model.finding import KeyPath
     from evalcase.model.grader_options import DeclaredGrader
+    from evalcase.model.known import What
+
+
+class Mention(NamedTuple):
+    """Code, or a program, that a grader names."""
+
+    what: What
+    name: str
+    path: KeyPath
+    """Seen from the grader."""
+
+
+def find_named_code(declared: DeclaredGrader, values: Mapping[str, Any]) -> Iterator[Mention]:
+    """The functions, programs and scripts that options name, whoever brings the grader. Values
+    that are wrong name nothing."""
+    for name in declared.code:
+        value = values.get(name)
+        if type(value) is str and not any(declared.options[name].shape.faults(value, ("",))):
+            yield Mention("code", value, (name,))
+    for name in declared.programs:
+        argv = values.get(name)
+        if isinstance(argv, list | tuple) and argv and type(argv[0]) is str and argv[0]:
+            yield Mention("program", argv[0], (name, 0))
+            script = find_script(argv)
+            if script is not None:
+                yield Mention("script", script, (name, 1))
 
 
 def mention_files(written: WrittenGrader, declared: DeclaredGrader, findings: Findings) -> None:
@@ -18,25 +47,11 @@ def mention_files(written: WrittenGrader, declared: DeclaredGrader, findings: Fi
         if type(written.options.get(name)) is str:
             place = written.place((name,))
             findings.add_file(written.options[name], place, from_root=True, holds=holds)
-    code = written.options.get(declared.in_name or "")
-    if declared.in_name and any(declared.options[declared.in_name].shape.faults(code, ("",))):
-        return  # it names nothing that could be looked for
-    if type(code) is str and code.startswith("./") and ".py:" in code:
-        file = code.rpartition(":")[0]
-        findings.add_file(file, written.place((declared.in_name or "",)), from_root=True)
-    if type(code) is str and declared.kind.name == "python":
-        findings.mention("code", code, written.place((declared.in_name or "",)))
-    if declared.kind.name == "script":
-        _mention_program(written.options.get("value"), written, findings)
-
-
-def _mention_program(argv: object, written: WrittenGrader, findings: Findings) -> None:
-    if type(argv) is not list or not argv or type(argv[0]) is not str or not argv[0]:
-        return
-    findings.mention("program", argv[0], written.place(("value", 0)))
-    script = find_script(argv)
-    if script is not None:
-        findings.mention("script", script, written.place(("value", 1)))
+    for what, name, path in find_named_code(declared, written.options):
+        if what == "code" and name.startswith("./") and ".py:" in name:
+            file = name.rpartition(":")[0]
+            findings.add_file(file, written.place(path), from_root=True)
+        findings.mention(what, name, written.place(path))
 
 
 def mention_targets(written: WrittenGrader, declared: DeclaredGrader, findings: Findings) -> None:

@@ -23,23 +23,26 @@ _TELLING = 60
 
 
 def place_load_faults(
-    faults: Sequence[CaseFault], config: Config, *, held: bool = False
+    faults: Sequence[CaseFault], config: Config, *, held: bool = False, whatever_else: bool = False
 ) -> list[Problem]:
     """A problem for each place that names something which can't be used. Suites that are `held`
-    come from a program, and have no text to point into."""
+    come from a program, and have no text to point into. What `check` says of the same is said in
+    place of a fault, unless the fault holds `whatever_else` is wrong."""
     by_suite: dict[str, list[CaseFault]] = {}
     for each in faults:
         by_suite.setdefault(each.suite, []).append(each)
     found = [
         problem
         for suite, its in by_suite.items()
-        for problem in (_at_case(its) if held else _place_faults(suite, its, config))
+        for problem in (_at_case(its) if held else _place_faults(suite, its, config, whatever_else))
     ]
     return in_order([replace(problem, stops=True) for problem in found])
 
 
-def _place_faults(suite: str, faults: Sequence[CaseFault], config: Config) -> Iterator[Problem]:
-    known = _Unusable(config, faults)
+def _place_faults(
+    suite: str, faults: Sequence[CaseFault], config: Config, whatever_else: bool
+) -> Iterator[Problem]:
+    known = _Unusable(config, faults, whatever_else)
     problems = load_file(suite, keep=False, known=known).problems
     yield from [each for each in problems if (each.code, each.message[:_TELLING]) in known.said]
     left = [each for each in faults if not known.has_said(each)]
@@ -56,8 +59,9 @@ def _at_case(faults: Sequence[CaseFault]) -> Iterator[Problem]:
 class _Unusable(InProject):
     """Objects to what was found to be of no use, and to nothing else."""
 
-    def __init__(self, config: Config, faults: Sequence[CaseFault]) -> None:
+    def __init__(self, config: Config, faults: Sequence[CaseFault], whatever_else: bool) -> None:
         super().__init__(lambda: config)
+        self._whatever_else = whatever_else
         self._why = {(each.fault.what, each.fault.name): each.fault.message for each in faults}
         self._told: set[tuple[What | None, str]] = set()
         self.said: set[tuple[str, str]] = set()
@@ -67,8 +71,8 @@ class _Unusable(InProject):
         why = self._why.get((what, name))
         if why is None:
             return None
-        # What `check` says of it is said again.
-        unfit = super().object_to(what, name) or Unfit("unknown-grader", why)
+        unfit = None if self._whatever_else else super().object_to(what, name)
+        unfit = unfit or Unfit("bad-grader", why)
         self._told.add((what, name))
         self.said.add((unfit.code, unfit.message[:_TELLING]))
         return unfit

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evalcase.errors import ConfigError, SuiteError
+from evalcase.errors import SuiteError
 from evalcase.model.problem import Problem
 from evalcase.plugins.known import Installed
 from evalcase.resolve.findings import Findings
@@ -47,10 +47,11 @@ def canonical_graders(written: Sequence[object]) -> list[dict[str, Any]]:
 def read_grader(written: str | Mapping[str, Any], config: Config, *, no_exec: bool) -> NamedGrader:
     """A grader of what a file would say of it. Raise SuiteError if that is no grader, ConfigError
     if it can't be made."""
-    from evalcase.plugins.grader_making import defaults_of, make_grader, runs_code
+    from evalcase.plugins.grader_loading import forbid_code
+    from evalcase.plugins.grader_making import defaults_of, make_grader
 
     (spec,) = canonical_graders([written])
     made = make_grader(spec, defaults_of(config))
-    if no_exec and runs_code(made):
-        raise ConfigError(f"grader `{made.name}` would run code (--no-exec)")
+    if no_exec:
+        forbid_code(made)
     return made

@@ -6,6 +6,7 @@ It is found in the same way, at the same places, and before anything of the proj
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalcase.errors import ConfigError, SuiteError
@@ -46,6 +47,16 @@ class SuiteNeeds(NamedTuple):
     scripts: set[str]
     """The files that they run."""
 
+    @property
+    def by_sort(self) -> dict[What, set[str]]:
+        return {
+            "target": self.targets,
+            "asked": self.asked,
+            "code": self.code,
+            "program": self.programs,
+            "script": self.scripts,
+        }
+
 
 class Needs(NamedTuple):
     """What has to be there for a run."""
@@ -58,6 +69,8 @@ class Needs(NamedTuple):
     """Who named them."""
     held: bool = False
     """Whether the suites come from a program, and have no text to point into."""
+    forbidden: Mapping[str, Unfit] = MappingProxyType({})
+    """Targets that may not be asked in this run, with the reason."""
 
 
 def check_plan(
@@ -71,11 +84,13 @@ def check_plan(
     program seems to be missing keeps no run from trying; it is told with all else.
     """
     of_suites: list[Problem] = []
+    unfit = {**needs.forbidden, **(broken or {})}
+    tried = broken is not None
     names = set(needs.targets)
     # Which cases there are in a file with mistakes isn't known: all that it mentions counts.
     unknown = dict.fromkeys(path for path in invalid if path not in needs.suites)
     for path, needed in (*needs.suites.items(), *unknown.items()):
-        known = _Needed(config, needed, replaced=bool(needs.targets), broken=broken)
+        known = _Needed(config, needed, unfit, replaced=bool(needs.targets), tried=tried)
         if needs.held:
             of_suites += known.objections(path)
         elif needed is None or any(known.objections(path)):
@@ -88,10 +103,10 @@ def check_plan(
         names.add(config.judge.target)
     if unknown and config.target is not None and not needs.targets:
         names.add(config.target)  # a case with a mistake may be one that names no other
-    problems = config_problems_of(config, frozenset(names), broken)
-    problems += _object_to_named(config, needs, broken or {})
+    problems = config_problems_of(config, frozenset(names), unfit)
+    problems += _object_to_named(config, needs, unfit)
     found = [*problems, *of_suites]
-    if broken is None and all(each.code in _SEEMING for each in found):
+    if not tried and all(each.code in _SEEMING for each in found):
         # It is known for certain once it is imported or started, wherever that is.
         return []
     return in_order([replace(problem, stops=True) for problem in found])
@@ -124,23 +139,25 @@ class _Needed(InProject):
     """The same knowledge, for what a run needs of one suite: nobody objects to the rest.
 
     Without `needs` it is all that the suite mentions, but for targets that others have `replaced`.
+    `unfit` are targets of which somebody knows better, from having `tried` them or otherwise.
     """
 
     def __init__(
-        self, config: Config, needs: SuiteNeeds | None, *, replaced: bool,
-        broken: Mapping[str, Unfit] | None = None,
+        self, config: Config, needs: SuiteNeeds | None, unfit: Mapping[str, Unfit], *,
+        replaced: bool, tried: bool,
     ) -> None:  # fmt: skip
         super().__init__(lambda: config)
         self._needs = needs
         self._replaced = replaced
-        self._unopened = broken
+        self._unfit = unfit
+        self._tried = tried
         self.mentioned: set[str] = set()
         """The targets that were asked about."""
 
     def objections(self, path: str) -> Iterator[Problem]:
         """What speaks against the suite, found out without reading it again, so without places."""
         assert self._needs is not None
-        for what, names in self._needed.items():
+        for what, names in self._needs.by_sort.items():
             for name in sorted(names):
                 unfit = self.object_to(what, name)
                 if unfit is not None:
@@ -155,29 +172,18 @@ class _Needed(InProject):
             return None
         if what in ("target", "asked"):
             self.mentioned.add(name)
-        elif what in ("code", "program", "script") and self._unopened is not None:
+        elif what in ("code", "program", "script") and self._tried:
             return None  # those of a run whose targets were tried are loaded
         unfit = super().object_to(what, name)
         if unfit is None and what in ("target", "asked") and name not in self.config.targets:
-            unfit = (self._unopened or {}).get(name)
+            unfit = self._unfit.get(name)
         return unfit
 
     def _uses(self, what: What, name: str) -> bool:
         if self._needs is None:
             return what != "target" or not self._replaced
-        needed = self._needed.get(what)
+        needed = self._needs.by_sort.get(what)
         return needed is None or name in needed
-
-    @property
-    def _needed(self) -> dict[What, set[str]]:
-        assert self._needs is not None
-        return {
-            "target": self._needs.targets,
-            "asked": self._needs.asked,
-            "code": self._needs.code,
-            "program": self._needs.programs,
-            "script": self._needs.scripts,
-        }
 
     def concerns(self, problem: Problem) -> bool:
         """Whether it keeps the run from asking; what else is found only warns."""
@@ -202,7 +208,10 @@ def _object_to_named(
 
 def _place_of(target: str, needs: Needs) -> str:
     """What stands for a file where a target is named by none."""
-    # What begins with no kind of target may be an address without its scheme.
-    is_kind = is_known("targets", split_name(target)[0])
-    shown = mask_credentials(target) if is_kind else mask_credentials(f"//{target}")[2:]
+    kind, value = split_name(target)
+    if is_known("targets", kind):
+        # Its kind is no user, and what follows no password: `openai:gpt@localhost:8000`.
+        shown = target.removesuffix(value) + mask_credentials(value)
+    else:
+        shown = mask_credentials(f"//{target}")[2:]  # an address without its scheme, perhaps
     return f"{needs.named_by} {shown}"

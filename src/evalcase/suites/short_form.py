@@ -22,11 +22,6 @@ _Reader = Callable[[Any, KeyPath, Findings], object]
 _Speller = Callable[[object], Iterator[object]]
 
 
-def shorten_case(case: dict[str, Any]) -> dict[str, Any]:
-    """A canonical case, or one as it is written already, in short."""
-    return Shortening().case(case)
-
-
 class Shortening:
     """What is known of graders is looked up once for all cases."""
 
@@ -34,6 +29,7 @@ class Shortening:
         self._known = Installed()
 
     def case(self, case: dict[str, Any]) -> dict[str, Any]:
+        """A canonical case, or one as it is written already, in short."""
         short = fields = self.fields(case)
         if "expected_output" in fields:
             short["expected_output"] = self._shortest(

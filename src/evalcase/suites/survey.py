@@ -24,7 +24,6 @@ from evalcase.suites.collection import SomeSuites
 from evalcase.suites.refusal import SuiteNeeds
 from evalcase.system.attachments import find_attachments
 from evalcase.system.digests import digest_file
-from evalcase.system.programs import find_script
 
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader
@@ -258,15 +257,13 @@ def _note_graders(case: Case, known: Known, needs: SuiteNeeds) -> set[str | None
     """Note the functions that grade a case, and whom its graders ask, who are returned: targets by
     their names, or the judge of the configuration, None, where one that judges names nobody, or
     nobody else judges its criteria. Those of a case that is skipped are made, and ask nobody."""
+    from evalcase.resolve.grader_mentions import find_named_code
+
     judges = 0
     asked: set[str | None] = set()
     for declared, spec in _graders_in(case._data.get("graders", ()), known):
-        code = spec.get(declared.in_name or "")
-        if declared.kind.name == "python" and type(code) is str:
-            needs.code.add(code)
-        if declared.kind.name == "script":
-            needs.programs.add(spec["value"][0])
-            needs.scripts.update(filter(None, [find_script(spec["value"])]))
+        for what, name, _ in find_named_code(declared, spec):
+            needs.by_sort[what].add(name)
         if case.skip:
             continue
         named = declared.named_targets(spec)

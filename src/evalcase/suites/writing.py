@@ -75,7 +75,7 @@ def suite_text(suite: Suite, path: str) -> str:
 def suite_lines(written: Mapping[str, Any], comments: Comments = _NO_COMMENTS) -> Iterator[str]:
     """A suite, as it may stand in a file or in canonical form, as chunks of the text of one.
 
-    Nothing is said shorter than it is given: `shorten_case` does that. Each comment stands above
+    Nothing is said shorter than it is given: `Shortening` does that. Each comment stands above
     what its path leads to (`("cases", 3, "graders", 0)`), and where that isn't there (one past
     the end of a list, a field that was left out) at the end of what it would be in.
     """

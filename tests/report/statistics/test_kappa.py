@@ -92,4 +92,4 @@ def test_pairs_are_counted_by_who_says_what() -> None:
     pairs = [(True, True)] * 4 + [(True, False)] * 3 + [(False, True)] * 2 + [(False, False)]
     table = count_pairs(pairs)
     assert table == Confusion(true_passes=4, false_passes=3, false_fails=2, true_fails=1)
-    assert (table.judge_passed, table.people_passed, table.agreed, table.total) == (7, 6, 5, 10)
+    assert (sum(table.rows[0]), table.people_passed, table.agreed, table.total) == (7, 6, 5, 10)

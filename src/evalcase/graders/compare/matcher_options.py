@@ -38,7 +38,6 @@ _TYPE = Choice(JSON_TYPES, (
     ("bool", "boolean"), ("list", "array"), ("dict", "object"), ("mapping", "object"),
     ("none", "null"),
 ))  # fmt: skip
-_ANY_TEXT = Text(empty=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,10 +213,6 @@ def _find_conflicts(
     if how.date is not None and read_expected(how.date, how.formats) is None:
         by = "ISO 8601" if not how.formats else f"ISO 8601 or any of {', '.join(how.formats)}"
         yield OptionFault((*path, "date"), f"`date` is not a date by {by}: {how.date:.60}")
-
-
-def _is_weightless(matcher: dict[str, JSON]) -> bool:
-    return matcher.get("weight") == 0 and matcher.get("weight") is not False
 
 
 @dataclass(frozen=True, slots=True)

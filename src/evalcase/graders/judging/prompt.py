@@ -45,7 +45,6 @@ class Prompt(NamedTuple):
     """What a judge is asked, and what has to be kept of it."""
 
     messages: tuple[Message, ...]
-    boundary: str
     neutralised: int
     """How many control tokens were broken."""
 
@@ -71,7 +70,7 @@ def write_prompt(
         Message({"role": "system", "content": SYSTEM}),
         Message({"role": "user", "content": user}),
     )
-    return Prompt(messages, boundary, sum(count for _, count in broken.values()))
+    return Prompt(messages, sum(count for _, count in broken.values()))
 
 
 def _make_boundary(blocks: Mapping[str, str], vote: int) -> str:

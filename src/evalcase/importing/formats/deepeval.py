@@ -12,8 +12,6 @@ from evalcase.importing.shapes import shape_call
 from evalcase.importing.source import ForeignFile, Item
 from evalcase.model.json_value import JSON
 
-_HERE_IT_IS = "an answer is made by a target, when the cases are run"
-
 
 def import_deepeval(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> None:
     """Make a case of each golden: of a question, or of a conversation."""

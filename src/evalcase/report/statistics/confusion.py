@@ -29,14 +29,6 @@ class Confusion(NamedTuple):
         return self.false_passes + self.true_fails
 
     @property
-    def judge_passed(self) -> int:
-        return self.true_passes + self.false_passes
-
-    @property
-    def judge_failed(self) -> int:
-        return self.false_fails + self.true_fails
-
-    @property
     def agreed(self) -> int:
         return self.true_passes + self.true_fails
 

@@ -11,13 +11,20 @@ from evalcase.report.terminal.cells import measure_text, pad_text, wrap_text
 from evalcase.report.terminal.style import Style, paint_text
 from evalcase.text.readable import as_json
 
+_NOT_OF_ALL = "options of most graders (`evalcase graders NAME` says which it takes)"
+
 
 def grader_lines(graders: Sequence[DeclaredGrader], width: int, style: Style) -> Iterator[str]:
-    """One line or more for each: its name, and when it passes; then what all can be told."""
+    """One line or more for each: its name, and when it passes; then what all of them can be told,
+    and what not all can."""
     column = max(len(each.kind.name) for each in graders) + 2
     for each in graders:
         yield from _write_described(each.kind.name, each.kind.about, column, width, style)
-    yield from _write_group("options of all graders", SHARED.values(), None, width, style)
+    of_all = [name for name in SHARED if all(name in each.options for each in graders)]
+    others = [name for name in SHARED if name not in of_all]
+    for heading, names in (("options of all graders", of_all), (_NOT_OF_ALL, others)):
+        options = [SHARED[name] for name in names]
+        yield from _write_group(heading, options, None, width, style)
 
 
 def explain_grader(grader: DeclaredGrader, width: int, style: Style) -> Iterator[str]:
