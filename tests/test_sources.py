@@ -117,6 +117,7 @@ BORDERS = {
     "run/gate.py": "targets, which say what decides an answer",
     "run/life.py": "set-up and tear-down of users",
     "system/guests.py": "code of users, awaited",
+    "system/http/server.py": "a page that can't be shown: the browser and the terminal are told",
     "system/loop.py": "the event loop, which may be left by what anybody raised",
     "system/stubborn.py": "tasks of users that nobody waits for",
     "system/threads.py": "raised again where the call was made",

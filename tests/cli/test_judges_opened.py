@@ -73,14 +73,14 @@ def test_a_judge_that_a_suite_names_by_its_kind_is_opened_too(project: Project) 
     assert "OPENAI_API_KEY" in done.err
 
 
-@pytest.mark.parametrize("chosen", [["--case", "b"], ["--case", "c"]])
+@pytest.mark.parametrize(("chosen", "code"), [(["--case", "b"], 0), (["--case", "c"], 1)])
 def test_a_judge_that_no_case_of_the_run_needs_is_not_opened(
-    project: Project, chosen: list[str]
+    project: Project, chosen: list[str], code: int
 ) -> None:
     configure(project, OPENAI)
     skipped = case("c", criteria="Is kind.", skip=True)
     project.suite(case("a", criteria="Is kind."), case("b"), skipped)
-    assert project.run("run", *chosen, env={"OPENAI_API_KEY": ""}).code == 0
+    assert project.run("run", *chosen, env={"OPENAI_API_KEY": ""}).code == code
 
 
 def test_a_judge_is_opened_before_the_first_trial(judged: Project) -> None:

@@ -66,7 +66,7 @@ def test_a_grader_s_own_limit_counts_more(project: Project) -> None:
 
 
 DATA = """\
-  json_equals: $.a, $.x: missing
+  json_equals: $.a differs, $.x: missing
   expected   │ got
   {          │ {
     "a": 1,  │   "a": 2

@@ -240,19 +240,10 @@ class Evaluation:
             return Grading(plan, run, index, trials, recording, self._by), engine
         changed = {} if self._is_new else find_changes(plan, run, index.versions)
         ordered = stopping.ordered if stopping is not None else None
-        judging = partial(targets.open_all, plan.judges)
-        work = Work(
-            plan,
-            run,
-            index,
-            trials,
-            recording,
-            again,
-            changed,
-            ordered=ordered,
-            open_judges=judging,
-        )
-        return work, engine
+        return Work(
+            plan, run, index, trials, recording, again, changed, ordered=ordered,
+            open_judges=partial(targets.open_all, plan.judges),
+        ), engine  # fmt: skip
 
     def _limits(self) -> Limits:
         # No more workers than there is work, and no more than a target says it can take.

@@ -115,7 +115,7 @@ class Intake:
             outline.repeats, rate, cost, paid, self.askers.number_of(outline.key.target),
             outline.answered + outline.cached, *[outline.number] * self._in_order,
         )  # fmt: skip
-        self._rest_on(self._results.add_packed(mark, packed), 0)
+        self._rest_on(self._results.add_packed(mark, packed), _mark_basis(outline))
 
     def _add_usual(self, seen: Glance, at: int) -> None:
         """The same for a row that was told at a glance, as most are: nothing in it has a price."""
@@ -218,3 +218,12 @@ class Intake:
 def mark_trial(key: TrialKey) -> int:
     """A first trial, as most are the only one of their case, has the mark of that."""
     return mark_of(key[:3] if key.repeat == 1 else key)
+
+
+def _mark_basis(outline: Outline) -> int:
+    """A mark of the hashes that a result rests on; 0 where it rests on more than those."""
+    is_usual = (
+        outline.answered and outline.verdict != "skipped" and outline.user is None
+        and outline.key.repeat == outline.repeats == 1 and outline.pass_rate == 1.0
+    )  # fmt: skip
+    return hash((outline.question_hash, outline.grading_hash)) & MARK_BITS if is_usual else 0

@@ -15,7 +15,7 @@ import pytest
 
 from evalcase.system.http.address import HttpAddress
 from evalcase.system.http.client import Client
-from evalcase.system.http.connecting import Place
+from evalcase.system.http.connecting import SocketAddress
 from evalcase.system.http.routing import Network
 
 LIMIT_S = 30.0
@@ -98,15 +98,15 @@ class Names:
         self.known = known or {}
         self.asked: list[str] = []
 
-    async def resolve(self, host: str, port: int) -> Sequence[Place]:
+    async def resolve(self, host: str, port: int) -> Sequence[SocketAddress]:
         self.asked.append(host)
         return [place_of(each, port) for each in self.known.get(host, [host])]
 
 
-def place_of(address: str, port: int) -> Place:
+def place_of(address: str, port: int) -> SocketAddress:
     if ":" in address:
-        return Place(socket.AF_INET6, (address, port, 0, 0))
-    return Place(socket.AF_INET, (address, port))
+        return SocketAddress(socket.AF_INET6, (address, port, 0, 0))
+    return SocketAddress(socket.AF_INET, (address, port))
 
 
 def network(

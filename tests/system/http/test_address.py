@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.system.http.address import read_address
+from evalcase.system.http.address import split_address
 from tests.for_each import for_each
 
 
@@ -29,22 +29,22 @@ from tests.for_each import for_each
     ],
 )  # fmt: skip
 def test_an_address_is_taken_apart(url: str, host: str, named: str, target: str) -> None:
-    address = read_address(url)
+    address = split_address(url)
     assert (address.origin.host, address.origin.named) == (host, named)
     assert address.target == target
 
 
 def test_an_address_for_a_proxy_is_whole() -> None:
-    assert read_address("http://a:81/b?c").whole == "http://a:81/b?c"
-    assert read_address("https://[::1]/b").whole == "https://[::1]/b"
-    assert read_address("https://[::1]").origin.authority == "[::1]:443"
+    assert split_address("http://a:81/b?c").whole == "http://a:81/b?c"
+    assert split_address("https://[::1]/b").whole == "https://[::1]/b"
+    assert split_address("https://[::1]").origin.authority == "[::1]:443"
 
 
 def test_who_asks_a_proxy_is_unescaped() -> None:
-    address = read_address("http://a%40b:c%3Ad%20@proxy:1")
+    address = split_address("http://a%40b:c%3Ad%20@proxy:1")
     assert (address.user, address.password, address.origin.port) == ("a@b", "c:d ", 1)
     assert "c:d" not in repr(address)
-    assert (read_address("http://proxy").user, read_address("http://u@proxy").password) == (
+    assert (split_address("http://proxy").user, split_address("http://u@proxy").password) == (
         None,
         "",
     )
@@ -56,4 +56,4 @@ def test_who_asks_a_proxy_is_unescaped() -> None:
 )  # fmt: skip
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        read_address(url)
+        split_address(url)

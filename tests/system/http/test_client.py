@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 
 import pytest
 
-from evalcase.system.http.client import Client, Request
+from evalcase.system.http.client import Client, HttpRequest
 from evalcase.system.http.connection import Upload
 from evalcase.system.http.errors import BrokenOffError, HttpError, NotHttpError
 from tests.system.http.raw_server import (
@@ -23,11 +23,11 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 CLOSING = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"
 
 
-def post_of(asking: Client, server: RawServer, path: str = "/") -> Request:
+def post_of(asking: Client, server: RawServer, path: str = "/") -> HttpRequest:
     return asking.prepare("POST", server.url + path, {"X-A": "b"})
 
 
-async def read_answer(asking: Client, request: Request, body: bytes | Upload = b"{}") -> bytes:
+async def read_answer(asking: Client, request: HttpRequest, body: bytes | Upload = b"{}") -> bytes:
     async with asking.ask(request, body) as answer:
         return await answer.read()
 

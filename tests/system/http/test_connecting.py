@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from evalcase.system.http.connecting import Place, open_socket
+from evalcase.system.http.connecting import SocketAddress, open_socket
 from evalcase.system.http.errors import CantConnectError, ConnectTimeoutError, HttpError
 from evalcase.system.http.routing import Network
 from tests.system.http.raw_server import Names, client, free_port, network, raw_server, saying
@@ -117,7 +117,7 @@ class Blocked(Names):
         super().__init__()
         self.is_asked = asyncio.Event()
 
-    async def resolve(self, host: str, port: int) -> Sequence[Place]:
+    async def resolve(self, host: str, port: int) -> Sequence[SocketAddress]:
         del host, port
         self.is_asked.set()
         await asyncio.Event().wait()

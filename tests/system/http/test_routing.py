@@ -9,7 +9,7 @@ from base64 import b64encode
 
 import pytest
 
-from evalcase.system.http.address import HttpAddress, read_address
+from evalcase.system.http.address import HttpAddress, split_address
 from evalcase.system.http.errors import (
     BrokenOffError,
     CantConnectError,
@@ -76,7 +76,7 @@ def tunnel(heard: list[bytes], said: bytes = b"HTTP/1.1 200 Go on\r\n\r\n") -> S
 
 
 def proxy_of(port: int, scheme: str = "http", user: str = "") -> HttpAddress:
-    return read_address(f"{scheme}://{user}127.0.0.1:{port}")
+    return split_address(f"{scheme}://{user}127.0.0.1:{port}")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "host.test"])

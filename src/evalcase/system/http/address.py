@@ -13,7 +13,7 @@ _IN_QUERY = _IN_PATH + "?"
 _PORTS = {"http": 80, "https": 443}
 
 
-class Origin(NamedTuple):
+class HttpOrigin(NamedTuple):
     """Whom to ask."""
 
     is_secure: bool
@@ -45,7 +45,7 @@ class Origin(NamedTuple):
 class HttpAddress(NamedTuple):
     """Whom to ask, and for what."""
 
-    origin: Origin
+    origin: HttpOrigin
     target: str
     """Path and query, as they are sent."""
     user: str | None = None
@@ -60,13 +60,13 @@ class HttpAddress(NamedTuple):
         return f"HttpAddress({self.origin.named})"  # nothing that may be secret
 
 
-def read_address(url: str) -> HttpAddress:
+def split_address(url: str) -> HttpAddress:
     """Raise ValueError if it is none. What is escaped already stays as it is."""
     parts = urlsplit(url)
     if parts.scheme not in _PORTS or not parts.hostname:
         raise ValueError("it is no address of HTTP")
     port = parts.port or _PORTS[parts.scheme]
-    origin = Origin(parts.scheme == "https", _read_host(parts.hostname), port)
+    origin = HttpOrigin(parts.scheme == "https", _read_host(parts.hostname), port)
     path = urljoin("/", parts.path) if "/." in parts.path else parts.path
     target = _escape(path or "/", _IN_PATH)
     if parts.query:

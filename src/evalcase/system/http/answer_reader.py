@@ -10,7 +10,7 @@ from __future__ import annotations
 import httptools
 
 from evalcase.system.http.errors import BrokenOffError, NotHttpError
-from evalcase.system.http.headers import Headers
+from evalcase.system.http.headers import HttpHeaders
 
 MOST_BESIDE = 1 << 18
 """How many bytes that are no body may come one after the other: headers, or those at the end."""
@@ -122,7 +122,7 @@ class AnswerReader:
         if 100 <= self.status <= 199:
             self._pairs = []
             return
-        self.headers = headers = Headers(self._pairs)
+        self.headers = headers = HttpHeaders(self._pairs)
         self.is_begun = True
         is_chunked = _read_coding(headers)
         self.is_reusable = parser.should_keep_alive()
@@ -146,7 +146,7 @@ class _SecondAnswerError(Exception):
     """An answer came that nobody asked for."""
 
 
-def _read_coding(headers: Headers) -> bool:
+def _read_coding(headers: HttpHeaders) -> bool:
     """Whether a body comes in chunks. Raise NotHttpError if it comes in another way, too."""
     coding = headers.get("transfer-encoding")
     if coding is None:
@@ -160,4 +160,4 @@ def _read_coding(headers: Headers) -> bool:
     return names == {"chunked"}
 
 
-_NONE = Headers(())
+_NONE = HttpHeaders(())

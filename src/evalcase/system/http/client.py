@@ -8,23 +8,23 @@ from functools import partial
 from types import TracebackType
 
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.system.http.address import Origin, read_address
+from evalcase.system.http.address import HttpOrigin, split_address
 from evalcase.system.http.answer import HttpAnswer
 from evalcase.system.http.connection import Connection, Upload
 from evalcase.system.http.errors import BrokenOffError
 from evalcase.system.http.headers import merge_headers, write_lines
-from evalcase.system.http.pool import Pool
+from evalcase.system.http.pool import ConnectionPool
 from evalcase.system.http.routing import Network, authorize
 
 _BODILESS = ("GET", "HEAD")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HttpRequest:
     """A question as far as it is the same each time."""
 
     method: str
-    origin: Origin
+    origin: HttpOrigin
     start: bytes
     """Its first line."""
     headers: dict[str, str]
@@ -39,7 +39,7 @@ class Request:
         return b"%b%bContent-Length: %d\r\n\r\n" % (self.start, lines, size)
 
     def __repr__(self) -> str:
-        return f"Request({self.method} to {self.origin.named})"  # nothing that may be secret
+        return f"HttpRequest({self.method} to {self.origin.named})"  # nothing that may be secret
 
 
 class Client:
@@ -47,28 +47,31 @@ class Client:
 
     def __init__(self, network: Network) -> None:
         self._network = network
-        self._pools: dict[Origin, Pool] = {}
+        self._pools: dict[HttpOrigin, ConnectionPool] = {}
 
-    def prepare(self, method: str, url: str, headers: Mapping[str, str]) -> Request:
+    def prepare(self, method: str, url: str, headers: Mapping[str, str]) -> HttpRequest:
         """A question that is asked again and again. Raise ValueError if it can't be sent."""
-        address, proxy = read_address(url), self._network.proxy
+        address, proxy = split_address(url), self._network.proxy
         target, own = address.target, {"Host": address.origin.named, "Accept": "*/*"}
         if proxy is not None and not address.origin.is_secure:
             target, own = address.whole, own | authorize(proxy)
         merged = merge_headers(own, headers)
         start = f"{method} {target} HTTP/1.1\r\n".encode("ascii")
-        return Request(method, address.origin, start, merged, write_lines(merged))
+        return HttpRequest(method, address.origin, start, merged, write_lines(merged))
 
     def ask(
-        self, request: Request, body: bytes | Upload = b"", headers: Mapping[str, str] | None = None
-    ) -> Exchange:
+        self,
+        request: HttpRequest,
+        body: bytes | Upload = b"",
+        headers: Mapping[str, str] | None = None,
+    ) -> HttpExchange:
         """The answer, for as long as it is read: what is left over closes its connection."""
         size = len(body) if isinstance(body, bytes) else body.size
         pool = self._pools.get(request.origin)
         if pool is None:
-            pool = Pool(partial(self._network.connect, request.origin))
+            pool = ConnectionPool(partial(self._network.connect, request.origin))
             self._pools[request.origin] = pool
-        return Exchange(pool, request.method, request.write_head(headers, size), body)
+        return HttpExchange(pool, request.method, request.write_head(headers, size), body)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -76,12 +79,14 @@ class Client:
             await pool.close()
 
 
-class Exchange:
+class HttpExchange:
     """A request that is sent as its context begins. Raise HttpError."""
 
     __slots__ = ("_body", "_connection", "_head", "_method", "_pool")
 
-    def __init__(self, pool: Pool, method: str, head: bytes, body: bytes | Upload) -> None:
+    def __init__(
+        self, pool: ConnectionPool, method: str, head: bytes, body: bytes | Upload
+    ) -> None:
         self._pool = pool
         self._method = method
         self._head = head

@@ -16,7 +16,7 @@ _STAGGER_S = 0.25
 """How long one address is waited for until the next is tried beside it."""
 
 
-class Place(NamedTuple):
+class SocketAddress(NamedTuple):
     """An address as sockets take it."""
 
     family: int
@@ -26,7 +26,7 @@ class Place(NamedTuple):
 class Resolver(Protocol):
     """Says where a name leads."""
 
-    async def resolve(self, host: str, port: int) -> Sequence[Place]:
+    async def resolve(self, host: str, port: int) -> Sequence[SocketAddress]:
         """Raise OSError where it leads nowhere, or where nobody may go."""
 
 
@@ -43,7 +43,7 @@ async def open_socket(resolver: Resolver, host: str, port: int) -> socket.socket
         raise CantConnectError(error) from None
 
 
-def _alternate(places: Sequence[Place]) -> Iterator[Place]:
+def _alternate(places: Sequence[SocketAddress]) -> Iterator[SocketAddress]:
     """Those of the family that comes first, and those of the other one, in turn."""
     first = [each for each in places if each.family == places[0].family]
     other = [each for each in places if each.family != places[0].family]
@@ -51,7 +51,7 @@ def _alternate(places: Sequence[Place]) -> Iterator[Place]:
         yield from (each for each in pair if each is not None)
 
 
-async def _connect(place: Place) -> socket.socket:
+async def _connect(place: SocketAddress) -> socket.socket:
     made = socket.socket(place.family, socket.SOCK_STREAM)
     try:
         made.setblocking(False)
@@ -62,7 +62,7 @@ async def _connect(place: Place) -> socket.socket:
     return made
 
 
-async def _race(places: Sequence[Place]) -> socket.socket:
+async def _race(places: Sequence[SocketAddress]) -> socket.socket:
     """Raise the error of the first place if all fail."""
     waiting, running = list(reversed(places)), set[asyncio.Task[socket.socket]]()
     tried: list[asyncio.Task[socket.socket]] = []

@@ -8,7 +8,7 @@ from typing import TypeVar, overload
 T = TypeVar("T")
 
 
-class Headers(Mapping[str, str]):
+class HttpHeaders(Mapping[str, str]):
     """What came, by names in any case. The values of one that came repeatedly are joined."""
 
     __slots__ = ("_values",)

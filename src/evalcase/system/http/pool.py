@@ -12,7 +12,7 @@ _IDLE_S = 15.0
 _END_S = 1.0
 
 
-class Pool:
+class ConnectionPool:
     """What `connect` makes, and what is left of it."""
 
     def __init__(self, connect: Callable[[], Awaitable[Connection]]) -> None:

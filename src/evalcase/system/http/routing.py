@@ -7,7 +7,7 @@ import ssl
 from base64 import b64encode
 
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.system.http.address import HttpAddress, Origin
+from evalcase.system.http.address import HttpAddress, HttpOrigin
 from evalcase.system.http.connecting import Resolver, open_socket
 from evalcase.system.http.connection import Connection
 from evalcase.system.http.errors import (
@@ -34,7 +34,7 @@ class Network:
     agent: str
     """What a proxy is told of who asks."""
 
-    async def connect(self, origin: Origin) -> Connection:
+    async def connect(self, origin: HttpOrigin) -> Connection:
         """Raise HttpError."""
         try:
             async with asyncio.timeout(self.limit_s):
@@ -42,7 +42,7 @@ class Network:
         except TimeoutError:
             raise ConnectTimeoutError(f"no connection within {self.limit_s:g} s") from None
 
-    async def _connect(self, origin: Origin) -> Connection:
+    async def _connect(self, origin: HttpOrigin) -> Connection:
         proxy = self.proxy
         first = origin if proxy is None else proxy.origin
         made = await open_socket(self.resolver, first.host, first.port)
@@ -60,7 +60,7 @@ class Network:
             raise
         return connection
 
-    async def _secure(self, connection: Connection, origin: Origin) -> None:
+    async def _secure(self, connection: Connection, origin: HttpOrigin) -> None:
         assert self.tls is not None, "nobody said whom to trust"
         loop = asyncio.get_running_loop()
         try:
@@ -77,7 +77,9 @@ class Network:
             raise CantConnectError(ConnectionResetError())
         connection.transport = secured
 
-    async def _pass_on(self, connection: Connection, origin: Origin, proxy: HttpAddress) -> None:
+    async def _pass_on(
+        self, connection: Connection, origin: HttpOrigin, proxy: HttpAddress
+    ) -> None:
         """Have a proxy pass a connection on. Raise ProxyRefusedError."""
         where = origin.authority
         headers = {"Host": where, "User-Agent": self.agent, **authorize(proxy)}

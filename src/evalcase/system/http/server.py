@@ -9,14 +9,14 @@ from collections.abc import Awaitable, Callable
 from evalcase.system.http.served import ServedAnswer, ServedRequest
 from evalcase.system.http.server_connection import Answering, ServerConnection
 
-Answer = Callable[[ServedRequest], Awaitable[ServedAnswer]]
+Answerer = Callable[[ServedRequest], Awaitable[ServedAnswer]]
 Refuse = Callable[[int, str], ServedAnswer]
 
 
 class HttpServer:
     """Listens, and has every request answered."""
 
-    def __init__(self, answer: Answer, refuse: Refuse, logger: logging.Logger) -> None:
+    def __init__(self, answer: Answerer, refuse: Refuse, logger: logging.Logger) -> None:
         """`refuse` makes an answer of a status and a few words. What `answer` raises is logged."""
         self._answer = answer
         self._refuse = refuse

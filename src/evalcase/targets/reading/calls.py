@@ -103,7 +103,7 @@ def _read_call(call: JSON, number: int) -> JSON:
     if not isinstance(call, dict) or named is None or not _is_name(call[named]):
         raise BadCallsError(f"call {number} names no tool: a call is {{name, args}}")
     used = _find_key(call, _ARGUMENTS)
-    given = {} if used is None else {"input": read_arguments(call[used])}
+    given = {} if used is None else {"input": parse_arguments(call[used])}
     rest = {key: value for key, value in call.items() if key not in (named, used)}
     return {"tool": call[named], **given, **rest}
 
@@ -116,7 +116,7 @@ def _is_name(value: JSON) -> bool:
     return isinstance(value, str) and value != ""
 
 
-def read_arguments(value: JSON) -> JSON:
+def parse_arguments(value: JSON) -> JSON:
     """Arguments are often JSON in a text."""
     if not isinstance(value, str):
         return value

@@ -16,7 +16,7 @@ from evalcase.model.answer import Usage
 from evalcase.model.json_value import JSON
 from evalcase.model.message import is_message
 from evalcase.model.target import Warn
-from evalcase.targets.reading.calls import read_arguments
+from evalcase.targets.reading.calls import parse_arguments
 from evalcase.targets.reading.usage import read_usage
 
 _SAID = ("output_text", "refusal")
@@ -171,7 +171,7 @@ def _read_item_call(item: dict[str, Any], kind: str) -> dict[str, Any]:
     rest = {key: value for key, value in rest.items() if key not in (*_OF_ITEMS, used)}
     call: dict[str, Any] = {"tool": name if isinstance(name, str) and name else kind[: -len(_CALL)]}
     if used is not None:
-        call = {**call, "input": read_arguments(item[used]), **rest}
+        call = {**call, "input": parse_arguments(item[used]), **rest}
     elif rest:
         call["input"] = rest
     if item.get("output") is not None:

@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
 from evalcase.errors import ConfigError
-from evalcase.system.http.connecting import Place
+from evalcase.system.http.connecting import SocketAddress
 from evalcase.system.threads import Threads
 
 _NETWORKS = (
@@ -31,10 +31,10 @@ class CheckedResolver:
     def __init__(self, threads: Threads, allow_link_local: bool) -> None:
         self._threads = threads
         self._allow = allow_link_local
-        self._running: dict[tuple[str, int], asyncio.Task[list[Place]]] = {}
+        self._running: dict[tuple[str, int], asyncio.Task[list[SocketAddress]]] = {}
         """Names that are looked up just now: who wants the same waits for the same."""
 
-    async def resolve(self, host: str, port: int) -> list[Place]:
+    async def resolve(self, host: str, port: int) -> list[SocketAddress]:
         """All addresses of a name. Raise OSError if there are none, or if one is refused."""
         known = _read_literal(host, port)
         places = [known] if known is not None else await self._look_up(host, port)
@@ -48,7 +48,7 @@ class CheckedResolver:
         for each in self._running.values():
             each.cancel()
 
-    async def _look_up(self, host: str, port: int) -> list[Place]:
+    async def _look_up(self, host: str, port: int) -> list[SocketAddress]:
         key = (host, port)
         running = self._running.get(key)
         if running is None:
@@ -58,27 +58,27 @@ class CheckedResolver:
         # Whoever gives up does so alone.
         return await asyncio.shield(running)
 
-    def _forget(self, key: tuple[str, int], done: asyncio.Task[list[Place]]) -> None:
+    def _forget(self, key: tuple[str, int], done: asyncio.Task[list[SocketAddress]]) -> None:
         del self._running[key]
         if not done.cancelled():
             done.exception()  # whoever waits is told; there may be nobody left
 
-    async def _find(self, host: str, port: int) -> list[Place]:
+    async def _find(self, host: str, port: int) -> list[SocketAddress]:
         look_up = socket.getaddrinfo
         found = await self._threads.call(look_up, host, port, 0, socket.SOCK_STREAM)
         assert isinstance(found, list)
-        return [Place(family, address) for family, _, _, _, address in found]
+        return [SocketAddress(family, address) for family, _, _, _, address in found]
 
 
-def _read_literal(host: str, port: int) -> Place | None:
+def _read_literal(host: str, port: int) -> SocketAddress | None:
     """Where an address leads that needs no looking up."""
     try:
         address = ip_address(host)
     except ValueError:
         return None
     if isinstance(address, IPv4Address):
-        return Place(socket.AF_INET, (host, port))
-    return None if address.scope_id else Place(socket.AF_INET6, (host, port, 0, 0))
+        return SocketAddress(socket.AF_INET, (host, port))
+    return None if address.scope_id else SocketAddress(socket.AF_INET6, (host, port, 0, 0))
 
 
 async def check_address(kind: str, url: str, threads: Threads) -> None:

@@ -20,9 +20,9 @@ from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.quota import Quota
 from evalcase.model.target import Surroundings
-from evalcase.system.http.address import read_address
+from evalcase.system.http.address import split_address
 from evalcase.system.http.answer import HttpAnswer
-from evalcase.system.http.client import Client, Exchange, Request
+from evalcase.system.http.client import Client, HttpExchange, HttpRequest
 from evalcase.system.http.connection import Upload
 from evalcase.system.http.errors import (
     CantConnectError,
@@ -73,7 +73,7 @@ class HttpClient:
         self._surroundings = surroundings
         self._client: Client | None = None
         self._headers: dict[str, str] = {}
-        self._request: Request | None = None
+        self._request: HttpRequest | None = None
         self._resolver: CheckedResolver | None = None
         self._threads: Threads | None = None
         self._quota: Quota | None = None
@@ -92,7 +92,7 @@ class HttpClient:
         self._client = Client(Network(
             resolver=self._resolver,
             tls=load_trust(endpoint, proxy, environment),
-            proxy=None if proxy is None else read_address(proxy),
+            proxy=None if proxy is None else split_address(proxy),
             limit_s=options.connect_timeout_s,
             agent=agent,
         ))  # fmt: skip
@@ -155,12 +155,12 @@ class HttpClient:
             if not isinstance(data, bytes):
                 data.close()
 
-    def _post(self, body: JSON, headers: Mapping[str, str] | None = None) -> Exchange:
+    def _post(self, body: JSON, headers: Mapping[str, str] | None = None) -> HttpExchange:
         assert self._client is not None, "open() comes first"
         assert self._request is not None
         return self._client.ask(self._request, _to_json(body).encode(), headers)
 
-    def _prepare(self, method: str, url: str, headers: Mapping[str, str]) -> Request:
+    def _prepare(self, method: str, url: str, headers: Mapping[str, str]) -> HttpRequest:
         assert self._client is not None
         try:
             return self._client.prepare(method, url, headers)

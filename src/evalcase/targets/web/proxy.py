@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from urllib.parse import SplitResult, urlsplit
 
 from evalcase.errors import ConfigError
-from evalcase.system.http.address import read_address
+from evalcase.system.http.address import split_address
 
 
 def find_proxy(kind: str, url: str, environment: Mapping[str, str]) -> str | None:
@@ -39,7 +39,7 @@ def _needs_none(parts: SplitResult, no_proxy: str) -> bool:
 
 def _is_usable(proxy: str) -> bool:
     try:
-        read_address(proxy)
+        split_address(proxy)
         return urlsplit(proxy).port != 0
     except ValueError:
         return False
