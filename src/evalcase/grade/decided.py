@@ -76,7 +76,7 @@ def _write_reason(
     is_clear = is_whole or not value or named.grader.kind.compares_expected
     if value is None or (reason and is_clear):
         return reason
-    told = f"score {write_score(value, *(() if is_whole else (named.needed_score,)))}"
+    told = f"score {write_score(value, *(() if passed else (named.needed_score,)))}"
     if by_threshold and not is_whole:
         told = f"{told}, needs {named.needed_score:g}"
     return f"{reason} ({told})" if reason else told
