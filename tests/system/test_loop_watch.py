@@ -104,7 +104,7 @@ def test_who_blocks_the_loop_beyond_its_limit_is_ended(
     before = signal.getsignal(signal.SIGURG)
     stay = run_to_end(end_overdue(code))
     assert stay.is_late
-    assert stay.error is None or isinstance(stay.error, OverdueError)
+    assert stay.error is None or repr(stay.error).startswith("OverdueError(")
     assert signal.getsignal(signal.SIGURG) is before
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from numbers import Real
 
 from evalcase.errors import EvalcaseError
@@ -32,7 +33,7 @@ def read_returned(value: object) -> Score:
 
 
 def _read_mapping(value: Mapping[object, object]) -> Score:
-    odd = [key for key in value if key not in _FIELDS]
+    odd = [key for key in islice(value, len(_FIELDS) + 1) if key not in _FIELDS]
     if odd:
         raise _make_unclear_error(f"returned a mapping with the key {odd[0]!r:.60}")
     score, passed = value.get("score"), value.get("passed")

@@ -9,12 +9,13 @@ they need no task, and are given up at their limit.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from inspect import isawaitable
 from time import perf_counter
 from types import CoroutineType
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.system import forks
@@ -23,8 +24,10 @@ from evalcase.system.queue_time import QueueTime
 from evalcase.system.stubborn import end_tasks
 from evalcase.system.threads import PlainCall
 from evalcase.system.timer import Timer
+from evalcase.text.crash import tell_error
 
 T = TypeVar("T")
+Check: TypeAlias = Callable[[object], object]
 
 GRACE_S = 2.5
 """How long a guest may take to leave. Programs are ended within that time."""
@@ -44,18 +47,30 @@ class NothingToAwaitError(TypeError):
     """A call gave something that can't be awaited, and was to be."""
 
 
+def _as_it_is(value: object) -> object:
+    return value
+
+
+def _tell_error(error: BaseException) -> BaseException:
+    """What a guest raised, told in its own time; but for what only evalcase can explain."""
+    is_cancelled = type(error) is asyncio.CancelledError and not error.args
+    return error if is_cancelled or type(error) is NothingToAwaitError else tell_error(error)
+
+
 class _Guest:
     """One call that is awaited."""
 
     __slots__ = (
-        "call", "extension", "granted_s", "guests", "is_told", "limit_s", "queue", "started",
-        "stay", "task", "waiter", "when",
+        "call", "check", "extension", "granted_s", "guests", "is_told", "limit_s", "queue",
+        "started", "stay", "task", "waiter", "when",
     )  # fmt: skip
 
     def __init__(
-        self, guests: Guests, started: float, limit_s: float, queue: QueueTime | None
-    ) -> None:
+        self, guests: Guests, started: float, limit_s: float, queue: QueueTime | None,
+        check: Callable[[object], object],
+    ) -> None:  # fmt: skip
         self.guests = guests
+        self.check = check
         self.limit_s = limit_s
         self.queue = queue
         self.granted_s = 0.0
@@ -73,9 +88,9 @@ class _Guest:
 
     async def live(self, awaitable: Awaitable[object]) -> None:
         try:
-            self.leave(await awaitable, None)
+            self.leave(self.check(await awaitable), None)
         except BaseException as error:  # noqa: BLE001 - the boundary: it is the guest's own
-            self.leave(None, error)
+            self.leave(None, _tell_error(error))
 
     async def live_by(self, function: Callable[[T], Awaitable[object]], argument: T) -> None:
         """The same, where the call itself may raise: it is the guest's own, too."""
@@ -83,9 +98,9 @@ class _Guest:
             given = function(argument)
             if type(given) is not CoroutineType and not isawaitable(given):
                 raise NothingToAwaitError(type(given).__name__)
-            self.leave(await given, None)
+            self.leave(self.check(await given), None)
         except BaseException as error:  # noqa: BLE001 - the boundary, as above
-            self.leave(None, error)
+            self.leave(None, _tell_error(error))
 
     def leave(self, value: object, error: BaseException | None) -> None:
         forks.end_if_forked(self.guests.forks)
@@ -105,13 +120,8 @@ class _Guest:
     def _stay_of(self, call: PlainCall[object]) -> Stay:
         """What came of a call in a thread, by its own time: how long others took that were made
         in the same thread before it is nothing that it could help."""
-        value, error = call.value, call.error
-        try:
-            if error is None:
-                value = call.read(value)
-        except BaseException as raised:  # noqa: BLE001 - the boundary: it is the guest's own
-            error = raised
-        return Stay(value, error, self._is_late(call.took_s), call.took_s)
+        value = call.value if call.is_read else None  # what is to be awaited was left behind
+        return Stay(value, call.error, self._is_late(call.took_s), call.took_s)
 
     def _is_late(self, took_s: float) -> bool:
         allowed_s = self.limit_s if self.queue is None else self.limit_s + self.queue.seconds()
@@ -151,32 +161,49 @@ class Guests:
         self._given_up: set[asyncio.Task[None]] = set()
         """Those that had their time to leave."""
 
-    async def run(self, awaitable: Awaitable[object], limit_s: float, name: str) -> Stay:
+    async def run(
+        self, awaitable: Awaitable[object], limit_s: float, name: str, check: Check = _as_it_is
+    ) -> Stay:
         """What comes of it; `name` is for who looks at the tasks of a process. Nothing is raised,
-        unless this itself is cancelled: then the guest is told to leave."""
-        guest = self._receive(awaitable, limit_s, name)
+        unless this itself is cancelled: then the guest is told to leave. `check` makes something of
+        what it gives, in its own time: who looks at it later may call code of the user's."""
+        guest = self._receive(awaitable, limit_s, name, check)
         if guest.stay is None:
             await self._wait((guest,), name)
         return guest.take_stay()
 
     def call(
-        self, function: Callable[[T], Awaitable[object]], argument: T, limit_s: float, name: str
-    ) -> Stay | Awaitable[Stay]:
+        self, function: Callable[[T], Awaitable[object]], argument: T, limit_s: float, name: str,
+        check: Check = _as_it_is,
+    ) -> Stay | Awaitable[Stay]:  # fmt: skip
         """The same for what a function gives to be awaited; at once, if it need not be."""
-        guest = _Guest(self, perf_counter(), limit_s, None)
+        guest = _Guest(self, perf_counter(), limit_s, None, check)
         self._begin(guest, guest.live_by(function, argument), name)
         return guest.take_stay() if guest.stay is not None else self._stay_of(guest, name)
+
+    @contextmanager
+    def attend(self, limit_s: float) -> Iterator[None]:
+        """Call code of the user's that is not awaited: it is ended like a guest that blocks."""
+        outer = self._beginning
+        self._beginning = _Guest(self, perf_counter(), limit_s, None, _as_it_is)
+        try:
+            yield
+        finally:
+            self._beginning = outer
 
     async def _stay_of(self, guest: _Guest, name: str) -> Stay:
         await self._wait((guest,), name)
         return guest.take_stay()
 
     async def run_all(
-        self, calls: Iterable[tuple[Awaitable[object], float, QueueTime | None]], name: str
-    ) -> list[Stay]:
+        self, calls: Iterable[tuple[Awaitable[object], float, QueueTime | None]], name: str,
+        check: Check = _as_it_is,
+    ) -> list[Stay]:  # fmt: skip
         """The same for several at once, each with its limit, in their order. What one of them
         spends in a queue doesn't count, where that is measured."""
-        guests = [self._receive(each, limit_s, name, queue) for each, limit_s, queue in calls]
+        guests = [
+            self._receive(each, limit_s, name, check, queue) for each, limit_s, queue in calls
+        ]
         if len(guests) > 1:
             for guest in guests:
                 if guest.call is not None and guest.waiter is not None:
@@ -186,11 +213,12 @@ class Guests:
         return [guest.take_stay() for guest in guests]
 
     def _receive(
-        self, awaitable: Awaitable[object], limit_s: float, name: str,
+        self, awaitable: Awaitable[object], limit_s: float, name: str, check: Check,
         queue: QueueTime | None = None,
     ) -> _Guest:  # fmt: skip
-        guest = _Guest(self, perf_counter(), limit_s, queue)
+        guest = _Guest(self, perf_counter(), limit_s, queue, check)
         if isinstance(awaitable, PlainCall):
+            awaitable.check, awaitable.tells = check, True
             guest.call, guest.waiter = awaitable, awaitable.begin()
             self.timer.add(guest, limit_s)
         else:

@@ -21,6 +21,7 @@ Async functions share the event loop with all trials. Sync functions run in thre
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -108,6 +109,7 @@ class PythonTarget(Target):
         """What the name leads to: it may only make what answers."""
         self._bound: BoundFunction | None = None
         self._threads: Threads | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._leave: Leave | None = None
         self._sessions: Sessions | None = None
         self._sources: dict[str, str] | None = None
@@ -133,7 +135,7 @@ class PythonTarget(Target):
         if found is None:
             make_importable(self._surroundings.root)
             found = import_object(self.name, "python target", self._surroundings.root)
-        self._threads = Threads("evalcase-call")
+        self._threads, self._loop = Threads("evalcase-call"), asyncio.get_running_loop()
         if self._options.trace:
             self._open_tracing()
         arguments = self._options.arguments
@@ -203,7 +205,9 @@ class PythonTarget(Target):
         if self._sessions is None and not is_plain(question):
             self._warn_of_hidden(question, bound)
         if not bound.is_async:
-            return await self._call(question, bound)
+            call = self._call(question, bound)
+            call.tells = self._sessions is not None  # nobody else sees to it in that case
+            return await call
         by_place, by_name = bound.arguments(question)
         if self._tracing is None:
             return read_answer(await bound.function(*by_place, **by_name), self._surroundings.warn)
@@ -229,10 +233,15 @@ class PythonTarget(Target):
         return threads.plan(self._read, bound.function, *by_place, **by_name)
 
     def _read(self, returned: object) -> Answer:
-        return read_answer(returned, self._surroundings.warn)
+        return read_answer(returned, self._warn_from_thread)
 
     def _read_traced(self, returned: TracedReturn) -> Answer:
-        return returned.call.with_steps(read_answer(returned.value, self._surroundings.warn))
+        return returned.call.with_steps(read_answer(returned.value, self._warn_from_thread))
+
+    def _warn_from_thread(self, text: str) -> None:
+        """Whoever is warned expects it in the thread of the event loop."""
+        assert self._loop is not None, "open() comes first"
+        self._loop.call_soon_threadsafe(self._surroundings.warn, text)
 
     async def end_session(self, session: str) -> None:
         if self._sessions is not None:
