@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from time import perf_counter
 from typing import Any
 
 from evalcase.errors import RecordError
@@ -26,6 +25,7 @@ from evalcase.record.journal import Journal
 from evalcase.record.outline import lost_row
 from evalcase.record.tally import Tally
 from evalcase.record.trial_rows import write_case, write_outcome
+from evalcase.system.clock import perf_counter
 from evalcase.text.journal_row import encode_row
 
 _MOST_BYTES = 4 * 1024 * 1024

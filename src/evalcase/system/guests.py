@@ -13,12 +13,12 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, 
 from contextlib import contextmanager
 from functools import partial
 from inspect import isawaitable
-from time import perf_counter
 from types import CoroutineType
 from typing import Any, TypeAlias, TypeVar
 
 from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.system import forks
+from evalcase.system.clock import perf_counter
 from evalcase.system.eager import Starter
 from evalcase.system.queue_time import QueueTime
 from evalcase.system.stubborn import end_tasks

@@ -15,11 +15,11 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import partial
-from time import monotonic
 from types import FrameType
 from typing import Any, Self
 
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.system.clock import monotonic
 
 _PERIOD_S = 0.25
 _LONG_S = 1.0

@@ -13,11 +13,11 @@ from contextvars import Context, copy_context
 from inspect import isawaitable
 from queue import SimpleQueue
 from threading import Lock, Thread
-from time import perf_counter
 from types import NoneType
 from typing import Any, Generic, TypeVar, cast
 
 from evalcase.system import forks
+from evalcase.system.clock import perf_counter
 from evalcase.text.crash import tell_error
 
 T_co = TypeVar("T_co", covariant=True)
