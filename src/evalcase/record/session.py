@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
+from math import inf
 from typing import Any
 
 from evalcase.errors import RecordError
@@ -87,7 +88,10 @@ class Session:
         except ValueError as error:
             # What can't be written down is no answer that anyone could look at later.
             why = Failure("protocol", f"the result can't be recorded: {error}")
-            result = replace(result, verdict="errored", answer=None, grades=(), failure=why)
+            took_s = result.duration_s if 0 <= result.duration_s < inf else 0.0
+            result = replace(
+                result, verdict="errored", answer=None, grades=(), failure=why, duration_s=took_s
+            )
             trial = trial._replace(case=_make_stub(trial.case, error))
             return self._take(trial, result, result)
 
