@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from evalcase.system.guests import Guests, Stay
+from evalcase.system.guest import Stay
+from evalcase.system.guests import Guests
 
 Code = Callable[[], Awaitable[object]]
 LIMIT_S = 20.0

@@ -10,7 +10,8 @@ from itertools import chain, repeat
 
 import pytest
 
-from evalcase.system.guests import Guests, Stay
+from evalcase.system.guest import Stay
+from evalcase.system.guests import Guests
 from evalcase.system.threads import PlainCall, Threads
 
 LIMIT_S = 20.0

@@ -9,7 +9,8 @@ from contextlib import suppress
 
 import pytest
 
-from evalcase.system.guests import Guests, Stay
+from evalcase.system.guest import Stay
+from evalcase.system.guests import Guests
 from evalcase.system.loop import run_to_end
 from evalcase.system.loop_watch import Culprit, LoopWatch, OverdueError
 

@@ -21,7 +21,8 @@ from evalcase.model.grader import BOTH, NEITHER, Context, Half, NamedGrader
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.result import Verdict
-from evalcase.system.guests import Guests, Stay
+from evalcase.system.guest import Stay
+from evalcase.system.guests import Guests
 from evalcase.system.queue_time import QueueTime
 from evalcase.text.answer_value import expected_halves
 from evalcase.text.crash import failure_of, tell_error

@@ -16,7 +16,8 @@ from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.quota import Quota
 from evalcase.model.target import Target
 from evalcase.run.checked import check_answer
-from evalcase.system.guests import Guests, NothingToAwaitError, Stay
+from evalcase.system.guest import NothingToAwaitError, Stay
+from evalcase.system.guests import Guests
 from evalcase.text.crash import recordable_details
 
 _MORE_TIME = "`timeout_s` of the case, or --timeout, allows more"

@@ -44,6 +44,15 @@ def import_object(name: str, what: str, root: str | None = None) -> object:
     return found
 
 
+def is_at(wanted: object, name: str) -> bool:
+    """Whether a name leads to this very object, as far as it is imported."""
+    module, _, path = name.partition(":")
+    found: object = sys.modules.get(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found is wanted
+
+
 def _import_module(module_name: str, wanted: str, root: str) -> ModuleType:
     is_file = names_file(module_name)
     if is_file and (why := object_to_file(module_name, root)) is not None:

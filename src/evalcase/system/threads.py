@@ -50,8 +50,7 @@ class PlainCall(Generic[T_co]):
     ) -> None:  # fmt: skip
         self.threads = threads
         self.read = read
-        """Is given what was returned, in the same thread and time: to look at a value of the user's
-        is to call the user's code."""
+        """Is given what was returned, in that thread: to look at it is to call the user's code."""
         self.check: Callable[[object], object] | None = None
         """The same for what is read then."""
         self.tells = False
@@ -176,7 +175,7 @@ class Threads:
 
     async def call(self, function: Callable[..., object], *arguments: object) -> object:
         """What the function returns, or raises. If this is cancelled, its thread is given up."""
-        return await self.plan(_as_it_is, function, *arguments)
+        return await self.plan(lambda value: value, function, *arguments)
 
     def plan(
         self, read: Callable[[Any], T_co], function: Callable[..., object], /,
@@ -285,10 +284,6 @@ class Threads:
             inbox.put(None)
         else:
             self._idle.append(inbox)
-
-
-def _as_it_is(value: object) -> object:
-    return value
 
 
 def _wrap_error(error: BaseException) -> BaseException:

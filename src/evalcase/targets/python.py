@@ -22,7 +22,6 @@ Async functions share the event loop with all trials. Sync functions run in thre
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
 from inspect import isroutine
@@ -46,7 +45,7 @@ from evalcase.model.target import (
 )
 from evalcase.system.error_place import describe_error
 from evalcase.system.file_modules import find_module_file
-from evalcase.system.imports import import_object, make_importable
+from evalcase.system.imports import import_object, is_at, make_importable
 from evalcase.system.sources import trace_sources
 from evalcase.system.threads import PlainCall, Threads
 from evalcase.targets.asking.fingerprint import describe_asked, project_sources
@@ -125,7 +124,7 @@ class PythonTarget(Target):
         name = f"{named.__module__}:{named.__qualname__}"
         target = cls(PythonOptions(function=name), surroundings)
         target._found = function
-        if not _is_at(function, name):
+        if not is_at(function, name):
             # Another function of the same name may be another function: nothing tells them apart.
             target.traits = Traits(caching="useless", only_reads=True)
         return target
@@ -298,12 +297,3 @@ class PythonTarget(Target):
                 await leave_object(leave, threads)
         finally:
             threads.close()
-
-
-def _is_at(function: object, name: str) -> bool:
-    """Whether a name leads to this very function."""
-    module, _, path = name.partition(":")
-    found: object = sys.modules.get(module)
-    for part in path.split("."):
-        found = getattr(found, part, None)
-    return found is function
