@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import Any
 
 import pytest
@@ -411,6 +412,14 @@ def test_output_goes_to_a_file(project: Project) -> None:
 
 
 # Nothing is compared with itself
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no such file elsewhere")
+def test_a_baseline_that_can_not_be_read_is_named(project: Project) -> None:
+    project.suite(case("one"))
+    project.run("run", "--quiet")
+    done = project.run("compare", "--baseline", "/proc/self/mem")
+    assert (done.code, "/proc/self/mem can't be read" in done.err) == (2, True)
 
 
 def test_a_baseline_of_the_head_itself_is_refused(project: Project) -> None:

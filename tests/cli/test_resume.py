@@ -86,6 +86,19 @@ def test_a_torn_last_line_is_run_again(project: Project) -> None:
     assert project.calls() == ["c4"]
 
 
+def test_a_torn_last_line_is_said_before_anybody_resumes(project: Project) -> None:
+    project.suite(*cases(4))
+    project.run("run", "--quiet")
+    with (project.runs()[0] / "journal.jsonl").open("ab") as journal:
+        journal.write(b'{"type":"end","sta')
+    for command in ("report", "list"):
+        told = " ".join(project.run(command, env={"COLUMNS": "400"}).out.split())
+        assert "4 of 4 trials" in told
+        assert "the last line of its journal is half written, and is dropped" in told
+    assert "dropped" in project.run("resume", "--quiet").err
+    assert "dropped" not in project.run("report").out
+
+
 def test_without_a_journal_everything_is_run(project: Project) -> None:
     project.suite(*cases(3))
     project.run("run", "--quiet")

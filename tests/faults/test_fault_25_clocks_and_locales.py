@@ -102,3 +102,64 @@ def test_fault_25_names_of_any_bytes_are_run_resumed_and_listed(
     assert sorted(project.calls()) == ["c0", "c1", "c2", "later", "later"]
     listed = project.run("list")
     assert len(listed.out.splitlines()) == 2  # the heading, and the run
+
+
+FREEZING = '''
+import sys, threading, time
+from contextlib import contextmanager
+
+REAL = {name: getattr(time, name) for name in ("time", "monotonic", "perf_counter")}
+FROZEN = {id(real): (lambda: 1704067200.0) for real in REAL.values()}
+
+@contextmanager
+def frozen():
+    """As libraries freeze a date: in every module that has one of these functions."""
+    swapped = []
+    for module in list(sys.modules.values()):
+        for name, value in list(vars(module).items()) if hasattr(module, "__dict__") else ():
+            if id(value) in FROZEN and module.__name__ != __name__:
+                swapped.append((module, name, value))
+                setattr(module, name, FROZEN[id(value)])
+    try:
+        yield
+    finally:
+        for module, name, value in swapped:
+            setattr(module, name, value)
+
+def answer(text):
+    with frozen():
+        assert time.monotonic() == 1704067200.0
+        threading.Event().wait(0.05)
+        return text
+
+async def answer_later(text):
+    import asyncio
+    with frozen():
+        await asyncio.sleep(0.05)
+        return text
+
+def answer_before(text):
+    real = time.monotonic
+    time.monotonic = time.perf_counter = lambda: real() - 1e6
+    try:
+        threading.Event().wait(0.05)
+        return text
+    finally:
+        time.monotonic, time.perf_counter = real, REAL["perf_counter"]
+'''
+
+
+@pytest.mark.parametrize("engine", [[], ["--processes", "1"]], ids=str)
+@pytest.mark.parametrize("function", ["answer", "answer_later", "answer_before"])
+def test_fault_25_code_that_freezes_the_date_stops_no_clock_of_evalcase(
+    project: Project, function: str, engine: list[str]
+) -> None:
+    (project.path / "freezing.py").write_text(FREEZING)
+    project.suite(*[{"id": f"c{n}", "input": "ok", "expected_output": "ok"} for n in range(6)])
+    target = ["--target", f"python:freezing:{function}", "--timeout", "60", "--concurrency", "2"]
+    done = project.run_process("run", "--json", *target, *engine)
+    assert (done.code, done.counts()) == (0, {"passed": 6})
+    assert 0.1 < done.json["duration_s"] < 60
+    for line in (project.runs()[0] / "journal.jsonl").read_text().splitlines():
+        assert 0 <= json.loads(line).get("duration_s", 0) < 60
+    assert project.run_process("report").code == 0

@@ -17,6 +17,7 @@ from tests.faults.misbehaviour import (
     GRADERS,
     PLACES,
     RETURNED_BY_TARGETS,
+    SLOW_ALONE,
     SPOILT,
     TABLE,
     TARGETS,
@@ -101,6 +102,15 @@ def test_fault_40_one_after_the_other_too(project: Project, group: str) -> None:
     done = project.run("run", "--json", "--concurrency", "1")
     check(project, several)
     assert done.code == 3
+
+
+def test_fault_40_async_code_that_blocks_when_it_is_looked_at_ends_at_its_limit(
+    project: Project,
+) -> None:
+    write(project, SLOW_ALONE)
+    done = project.run_process("run", "--json", "--concurrency", str(len(SLOW_ALONE) + 1))
+    check(project, SLOW_ALONE)
+    assert (done.code, done.json["status"]) == (3, "completed")
 
 
 @pytest.mark.parametrize("name", SPOILT)

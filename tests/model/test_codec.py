@@ -105,3 +105,22 @@ def test_types_of_fields_are_those_that_typing_finds() -> None:
                 one.name,
             )
     assert found > 200
+
+
+@pytest.mark.parametrize("calls", [1, FEW + 2])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"duration_s": -0.5}, {"duration_s": float("nan")}, {"duration_s": float("inf")},
+        {"attempts": -1},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_would_be_refused_when_it_is_read_is_not_written(
+    odd: dict[str, Any], calls: int
+) -> None:
+    key = TrialKey("sums", "one", "echo", 1)
+    for _ in range(calls):
+        encode_object(Result(key, "hash", "passed", duration_s=0.5))
+    with pytest.raises(ValueError, match=next(iter(odd))):
+        encode_object(Result(key, "hash", "passed", **odd))

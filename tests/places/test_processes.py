@@ -40,6 +40,17 @@ def test_results_are_those_of_one_process(project: Project, engine: list[str]) -
     assert project.calls().count("again") == 2
 
 
+def test_modules_of_the_project_don_t_hide_those_that_a_worker_starts_with(
+    project: Project,
+) -> None:
+    (project.path / "types.py").write_text("KINDS = ['refund']\n")
+    (project.path / "orders.py").write_text("ANSWER = 'ok'\n")
+    project.add_to_agent("import orders\ndef ordered(question):\n    return orders.ANSWER\n")
+    project.suite(case("one"))
+    done = project.run("run", "--json", "--processes", "1", "--target", "python:agent:ordered")
+    assert (done.code, done.err, done.counts()) == (0, "", {"passed": 1})
+
+
 def test_only_named_variables_reach_a_worker(dangerous: Project) -> None:
     dangerous.configure('secrets = ["A_SECRET"]\n[engine]\nkind = "processes"\nenv = ["NAMED"]\n')
     fields = {"graders": [{"contains": "PRIVATE=None NAMED=yes"}]}

@@ -118,10 +118,12 @@ def test_the_excerpt_of_a_long_broken_line_is_short() -> None:
     assert problem.excerpt.text[problem.column - problem.excerpt.column] == "\ufffd"
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
-def test_utf_16_is_named(tmp_path: Path, encoding: str) -> None:
-    mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+MARKS = {"utf-16": b"", "utf-16-be": b"\xfe\xff", "utf-32": b"", "utf-32-be": b"\0\0\xfe\xff"}
+
+
+@pytest.mark.parametrize(("encoding", "mark"), MARKS.items(), ids=MARKS)
+def test_utf_16_and_32_are_named(tmp_path: Path, encoding: str, mark: bytes) -> None:
     (tmp_path / "x").write_bytes(mark + "input: é".encode(encoding))
     problem = problem_of(tmp_path / "x")
-    assert "UTF-16" in problem.message
+    assert encoding[:6].upper() in problem.message
     assert problem.span == Span(1, 1, 1, 1)

@@ -170,6 +170,16 @@ def test_one_trial_at_a_time_is_on_disk_before_the_next_begins() -> None:
 
 
 @in_loop
+async def test_a_time_that_no_reader_would_take_costs_its_own_trial(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    await kept.keep(result(0, duration_s=-100.0))
+    await kept.keep(result(1))
+    rows = await kept.close()
+    assert [shown.verdict for shown in kept.shown] == ["errored", result(1).verdict]
+    assert len(rows) == 2
+
+
+@in_loop
 async def test_what_can_not_be_written_is_an_error_that_can(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     await kept.keep(result(0, grades=(Grade("odd", 1.0, True, "", {"a": {1, 2}}),)))

@@ -37,6 +37,7 @@ def run_leaping(main: Coroutine[Any, Any, T]) -> T:
 
     with (
         mock.patch("evalcase.system.guests.perf_counter", now),
+        mock.patch("evalcase.system.guest.perf_counter", now),
         asyncio.Runner(loop_factory=make) as runner,
     ):
         return runner.run(main)

@@ -9,7 +9,8 @@ from contextlib import suppress
 
 import pytest
 
-from evalcase.system.guests import Guests, Stay
+from evalcase.system.guest import Stay
+from evalcase.system.guests import Guests
 from evalcase.system.loop import run_to_end
 from evalcase.system.loop_watch import Culprit, LoopWatch, OverdueError
 
@@ -125,7 +126,7 @@ def test_who_blocks_the_loop_beyond_its_limit_is_ended(
     before = signal.getsignal(signal.SIGURG)
     stay = run_to_end(end_overdue(code))
     assert stay.is_late
-    assert stay.error is None or isinstance(stay.error, OverdueError)
+    assert stay.error is None or repr(stay.error).startswith("OverdueError(")
     assert signal.getsignal(signal.SIGURG) is before
 
 

@@ -143,5 +143,5 @@ class Odd(Target):
 @for_each("told", [{"a": b"x"}, {"a": float("nan")}, {"a": "x" * 10**6}, 5, None])
 def test_whatever_a_target_tells_of_it_the_failure_itself_is_kept(told: Any) -> None:
     failed = tried(Odd(told), question())
-    assert isinstance(failed.error, OSError)
+    assert repr(failed.error).startswith("OSError(")
     assert set(failed.seen or {}) <= {"dropped"}

@@ -63,6 +63,29 @@ def test_fault_14_every_form_is_found(form: str) -> None:
     assert SCRUBBER.text(f"{form}{form}") == "***API_KEY******API_KEY***"
 
 
+PLAIN = "sk-live-A1b2C3d4 é😀f6G7h8"
+
+
+@given(
+    st.lists(st.sampled_from(["as it is", "%%%02X", "%%%02x", "%%25%02x"]), min_size=30), st.data()
+)
+def test_fault_14_whichever_characters_are_escaped_in_a_url(ways: list[str], data: Any) -> None:
+    form = "".join(
+        each if way == "as it is" else "".join(way % byte for byte in each.encode())
+        for each, way in zip(PLAIN, ways, strict=False)
+    )
+    around = st.sampled_from(["", " ", "%20", "%2", "a%3D", "%", "100%"])
+    before, after = data.draw(around), data.draw(around)
+    found = scrubbed(f"{before}{form} {after}", knowing(KEY=PLAIN))
+    assert found == f"{before}***KEY*** {after}"
+    assert scrubbed(form.replace(" ", "+"), knowing(KEY=PLAIN)) == "***KEY***"
+
+
+@for_each("text", ["50% of 100%", "%zz%", "a%20b%C3%A9%FF", "sk%2Dlive%2D"])
+def test_other_escapes_of_urls_stay_as_they_are(text: str) -> None:
+    assert scrubbed(text, knowing(KEY=PLAIN)) == text
+
+
 @for_each("user", ["", "u", "us", "use", "user:"])
 @for_each("after", ["", "x", "xy", "xyz"])
 @for_each("encode", [base64.b64encode, base64.urlsafe_b64encode])

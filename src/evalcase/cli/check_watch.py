@@ -16,6 +16,7 @@ from evalcase.cli import declare
 from evalcase.cli.terminal import is_live, seen_from
 from evalcase.read.source import STDIN
 from evalcase.read.stamps import FileStamps, changed_files, stamp_files
+from evalcase.system.clock import perf_counter
 from evalcase.system.project_root import project_root
 from evalcase.text.visible import make_visible
 
@@ -62,9 +63,9 @@ def await_change(
     pause = PAUSE_S
     while True:
         sleep(pause)
-        start = time.perf_counter()
+        start = perf_counter()
         changed = changed_files(seen, look())
-        pause = max(PAUSE_S, (time.perf_counter() - start) / _SHARE)
+        pause = max(PAUSE_S, (perf_counter() - start) / _SHARE)
         if changed:
             return changed
 

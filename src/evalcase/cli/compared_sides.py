@@ -173,13 +173,16 @@ def _why_missing(kept: KeptRun) -> str:
 
 
 def _open_file(path: str, root: str, stack: ExitStack) -> Side:
-    kept = TrialsFile(path)
-    stack.callback(kept.close)
-    return Side(
-        kept, path, _find_places(root, kept.folder), kept.missing, kept.mixed, whole_cases=False,
-        origin=kept.origin or "",
-        part=f"cases that did not pass in {kept.origin}" if kept.origin else "",
-    )  # fmt: skip
+    try:
+        kept = TrialsFile(path)
+        stack.callback(kept.close)
+        return Side(
+            kept, path, _find_places(root, kept.folder), kept.missing, kept.mixed,
+            whole_cases=False, origin=kept.origin or "",
+            part=f"cases that did not pass in {kept.origin}" if kept.origin else "",
+        )  # fmt: skip
+    except OSError as error:
+        raise ConfigError(f"{path} can't be read: {error.strerror or error}") from error
 
 
 def _find_places(root: str, folder: str) -> Callable[[str], str]:

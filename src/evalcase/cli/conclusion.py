@@ -15,6 +15,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
+from evalcase.record.ending import HALF_WRITTEN
 from evalcase.record.folder import RUN_ID, Run, is_run, say_part
 from evalcase.text.visible import make_visible
 
@@ -158,10 +159,12 @@ def why_incomplete(evaluated: Evaluated) -> str:
     if evaluated.complete:
         return ""
     graded = evaluated.graded_so_far
-    if evaluated.notice or evaluated.status not in ("interrupted", "incomplete"):
+    is_torn = evaluated.notice == HALF_WRITTEN
+    if not is_torn and (evaluated.notice or evaluated.status not in ("interrupted", "incomplete")):
         return "; ".join(filter(None, (evaluated.notice or evaluated.status, graded)))
     word = "interrupted" if evaluated.status == "interrupted" else "killed, or still running"
-    return f"{word}, with {graded or f'{say_trials(evaluated)} finished and stored'}"
+    so_far = graded or f"{say_trials(evaluated)} finished and stored"
+    return f"{word}, with {so_far}" + (f"; {HALF_WRITTEN}" if is_torn else "")
 
 
 def say_progress(evaluated: Evaluated) -> str:

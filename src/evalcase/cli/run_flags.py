@@ -76,7 +76,7 @@ runs_dir: declare.Decorator = declare.option(
     "--runs-dir", metavar="FOLDER", help="Where runs are stored. [default: .evalcase/runs]"
 )
 processes: declare.Decorator = declare.option(
-    "--processes", type=declare.IntRange(1), metavar="N",
+    "--processes", type=declare.IntRange(1, 1000), metavar="N",
     help="Run trials in N separate processes: a crash costs only one trial.",
 )  # fmt: skip
 engine: declare.Decorator = declare.option(

@@ -7,6 +7,7 @@ import os
 from evalcase.cli.conclusion import say_mixed, say_progress, suggest_next
 from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.record.ending import HALF_WRITTEN
 from evalcase.record.folder import say_part
 from evalcase.record.kept import KeptRun
 
@@ -53,4 +54,6 @@ def _say_end(kept: KeptRun, progress: str, *, own: bool) -> str:
     where = "" if own else ", not made by you here"
     decision = kept.end.decision
     word = f"incomplete, {progress}" if decision is None else str(decision)
+    if kept.end.notice == HALF_WRITTEN:
+        word = f"{word}; {HALF_WRITTEN}"
     return f"{word}{where}{': ' if hint else ''}{hint}"

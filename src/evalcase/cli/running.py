@@ -9,7 +9,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from evalcase.cli.conclusion import (
@@ -38,6 +37,7 @@ from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
 from evalcase.record.folder import Run
 from evalcase.report.terminal.view import RunView
+from evalcase.system.clock import monotonic
 from evalcase.system.collector import made_for_good
 from evalcase.system.loop import describe_stray, run_to_end
 from evalcase.system.own_task import OwnTask

@@ -32,6 +32,7 @@ from evalcase.run.gate import Gate
 from evalcase.run.limits import Limits
 from evalcase.run.opening import CLOSE_S, OpenTargets
 from evalcase.run.schedule import Engine, Watcher
+from evalcase.system.clock import perf_counter
 from evalcase.system.guests import Guests
 from evalcase.system.loop_watch import LoopWatch
 from evalcase.system.table import mark_of
@@ -145,7 +146,7 @@ class Evaluation:
         self, run: Run, targets: OpenTargets, again: tuple[Verdict, ...]
     ) -> Evaluated:
         loop = asyncio.get_running_loop()
-        begun, before_s = loop.time(), read_time_taken(run.journal)
+        begun, before_s = perf_counter(), read_time_taken(run.journal)
         failed: list[JournalFailure | RecordError] = []
 
         def deliver(dones: list[Callable[[], None]]) -> None:
@@ -170,7 +171,7 @@ class Evaluation:
             work, engine = self._set_up(run, targets, journal, index, again)
             end = work.complete_end(self._end(*await work.go(engine)))
             if before_s is not None:
-                end = replace(end, duration_s=round(before_s + loop.time() - begun, 3))
+                end = replace(end, duration_s=round(before_s + perf_counter() - begun, 3))
             with suppress(RecordError):  # it is raised once more when the journal is closed
                 for row in (*self._new_basis(run, index, end), end_row(end)):
                     journal.append(row, lambda: None)

@@ -30,6 +30,7 @@ from evalcase.suites.places import Places
 from evalcase.suites.refusal import Needs, check_plan, place_broken, refuse_run
 from evalcase.suites.survey import Survey, describe_remarks, survey_cases
 from evalcase.system.collector import collector_paused
+from evalcase.system.own_modules import put_first
 from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber
 
@@ -157,9 +158,9 @@ def _prepare_plan(
 ) -> Plan:  # fmt: skip
     named_by = "--target" if given is None else "target"
     given = given or Given()
-    if not options.no_exec and config.root not in world.import_path:
+    if not options.no_exec:
         # A project's own modules are importable, as they are for its tests.
-        world.import_path.insert(0, config.root)
+        put_first(config.root, world.import_path)
     suites = given.suites if given.suites is not None else Suites(options.paths, world.cwd)
     surroundings = Surroundings(config.root, world.environment, warn, world.now)
     graders = Graders(

@@ -21,10 +21,11 @@ from evalcase.model.grader import BOTH, NEITHER, Context, Half, NamedGrader
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.result import Verdict
-from evalcase.system.guests import Guests, Stay
+from evalcase.system.guest import Stay
+from evalcase.system.guests import Guests
 from evalcase.system.queue_time import QueueTime
 from evalcase.text.answer_value import expected_halves
-from evalcase.text.crash import failure_of
+from evalcase.text.crash import failure_of, tell_error
 from evalcase.text.same_text import SAME_TEXT, is_same_text
 
 
@@ -74,7 +75,7 @@ async def grade_answer(
     if len(graders) == 1 and graders[0].grader.kind.compares_expected:
         only = _begin_grade(graders[0], context, (), guests, timeout_s)
         if isinstance(only, _Begun):
-            (stay,) = await guests.run_all([only.call], context.case.id)
+            (stay,) = await guests.run_all([only.call], context.case.id, _check_outcome)
             only = only.grade(stay)
         grades: tuple[Grade, ...] = (only,)
     else:
@@ -102,7 +103,7 @@ class _Begun(NamedTuple):
         if stay.is_late:
             error = EvalcaseError(f"returned no grade within {self.limit_s:g} s")
         grade = (
-            _grade_from(self.named, stay.value)
+            _grade_checked(self.named, stay.value)
             if error is None
             else _make_broken_grade(self.named, error)
         )
@@ -133,7 +134,8 @@ async def _wait_for_grades(
     waiting: dict[int, _Begun], grades: list[Grade | None], context: Context, guests: Guests
 ) -> None:
     """Put the grades of those that are waited for into their places; nobody waits then."""
-    stays = await guests.run_all([begun.call for begun in waiting.values()], context.case.id)
+    calls = [begun.call for begun in waiting.values()]
+    stays = await guests.run_all(calls, context.case.id, _check_outcome)
     for (number, begun), stay in zip(waiting.items(), stays, strict=True):
         grades[number] = begun.grade(stay)
     waiting.clear()
@@ -152,24 +154,34 @@ def _begin_grade(
     if named.grader.kind.combines:
         below = partial(_grade_each, context, guests=guests, timeout_s=timeout_s)
         context = replace(context, grading=below)
-    if not named.grader.kind.only_reads:
-        context = context.copy()
+    limit_s = named.timeout_s or timeout_s
+    if named.grader.kind.only_reads:
+        outcome = _look(named, context)
+    else:  # it is of another package, and may do anything
+        with guests.attend(limit_s):
+            outcome = _look(named, context.copy())
+    return outcome if isinstance(outcome, Grade) else _Begun(named, outcome, asking, limit_s)
+
+
+def _look(named: NamedGrader, context: Context) -> Grade | Awaitable[object]:
     try:
         outcome: object = look_at_answer(named, context)
-        if not isinstance(outcome, Score) and isawaitable(outcome):
-            return _Begun(named, outcome, asking, named.timeout_s or timeout_s)
+        if type(outcome) is not Score and isawaitable(outcome):
+            return outcome
+        return _grade_checked(named, _check_outcome(outcome))
     except BaseException as error:  # noqa: BLE001 - the boundary: a grader may raise anything
-        return _make_broken_grade(named, error)
-    return _grade_from(named, outcome)
+        return _make_broken_grade(named, tell_error(error))
 
 
-def _grade_from(named: NamedGrader, outcome: object) -> Grade:
-    try:
-        if isinstance(outcome, PartScores):
-            return grade_of_parts(named, outcome)
-        return grade_of(named, check_score(outcome))
-    except BaseException as error:  # noqa: BLE001 - even to look at it is to call the user's code
-        return _make_broken_grade(named, error)
+def _check_outcome(outcome: object) -> Score | PartScores:
+    return outcome if type(outcome) is PartScores else check_score(outcome)
+
+
+def _grade_checked(named: NamedGrader, outcome: object) -> Grade:
+    if isinstance(outcome, PartScores):
+        return grade_of_parts(named, outcome)
+    assert isinstance(outcome, Score)
+    return grade_of(named, outcome)
 
 
 def _without_judge(case: Case) -> Grade:

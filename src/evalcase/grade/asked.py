@@ -34,7 +34,7 @@ class Asking:
             with self.queue.counting():
                 answer = await self._asker(target, messages, schema, usable)
         finally:
-            self._seconds += clock() - began
+            self._seconds += max(clock() - began, 0.0)  # a loop of the user's may have any
         self._answers.append(answer)
         return answer
 

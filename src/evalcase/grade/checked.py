@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import Any
 
 from evalcase.errors import EvalcaseError
 from evalcase.model.grade import Score, fault_of_score
 from evalcase.model.json_value import JSON
 from evalcase.text.plain_json import NotJsonError, copy_json, plain_text
+
+_NUMBERS = (float, int, NoneType)
+"""What a score is, but for classes of their own."""
 
 
 def check_score(outcome: object) -> Score:
@@ -17,11 +21,14 @@ def check_score(outcome: object) -> Score:
     fault = fault_of_score(outcome)
     if fault is not None:
         raise EvalcaseError(f"returned {fault}")
-    if type(outcome.details) is dict and not outcome.details and type(outcome.reason) is str:
+    number, is_plain = outcome.value, type(outcome) is Score and type(outcome.value) in _NUMBERS
+    has_details = type(outcome.details) is not dict or outcome.details
+    if is_plain and not has_details and type(outcome.reason) is str:
         return outcome
     # Plain values all through: those of a class of their own may do anything when they are used.
+    value = number if number is None or type(number) in _NUMBERS else float(number)
     reason, details = plain_text(outcome.reason), _plain_details(outcome.details)
-    return Score(outcome.value, reason, details, outcome.passed, outcome.stands is True)
+    return Score(value, reason, details, outcome.passed, outcome.stands is True)
 
 
 def _plain_details(details: dict[str, Any]) -> dict[str, JSON]:

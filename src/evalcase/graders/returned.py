@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from numbers import Real
 
 from evalcase.errors import EvalcaseError
@@ -39,7 +40,7 @@ def read_returned(value: object) -> Score:
 
 
 def _read_mapping(value: Mapping[object, object]) -> Score:
-    odd = [key for key in value if key not in _FIELDS]
+    odd = [key for key in islice(value, len(_FIELDS) + 1) if key not in _FIELDS]
     if odd:
         hint = hint_at(_ELSEWHERE.get(str(odd[0])) or find_nearest(str(odd[0]), _FIELDS))
         told = f"returned a mapping with the key {odd[0]!r:.60}"

@@ -6,13 +6,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
-from time import perf_counter
 
 from evalcase.editor.files import FileRole, role_of
 from evalcase.editor.reading import Reading, read_version
 from evalcase.editor.surroundings import KnownWhileWanted, StaleError, config_around
 from evalcase.project.config import Config
 from evalcase.read.lines import split_lines
+from evalcase.system.clock import perf_counter
 
 PAUSE_S = 0.15
 """So long nothing may be typed before a text is checked."""

@@ -76,6 +76,8 @@ def _encoder_of(wanted: type) -> _EncodeInto:
                 data |= zip(hints[each.name]._fields, item, strict=True)
             elif default is MISSING or (item is not None if default is None else item != default):
                 data[each.name] = item if writer is None else writer(item)
+                if item is not None and "least" in each.metadata:
+                    _check_within(each, item)
         return data
 
     _ENCODERS[wanted] = encode_fields
@@ -91,6 +93,7 @@ def _make_encoder(
     lines = ["def encode_fields(value, data):"]
     for number, (each, default, writer) in enumerate(written):
         names[f"to_json_{number}"], names[f"default_{number}"] = writer, default
+        names[f"field_{number}"], names["check_within"] = each, _check_within
         lines += _lines_of(each, number, writer, hints[each.name])
     exec("\n".join([*lines, "    return data"]), names)  # noqa: S102 - made of names of fields only
     made: _EncodeInto = names["encode_fields"]
@@ -103,11 +106,23 @@ def _lines_of(each: Any, number: int, writer: Encode | None, hint: Any) -> list[
     if "inline" in each.metadata:
         keys = ", ".join(f"data[{key!r}]" for key in hint._fields)
         return [f"    {keys} = value.{name}"]
-    put = f"data[{name!r}] = " + (f"to_json_{number}(item)" if writer is not None else "item")
+    put = [f"data[{name!r}] = " + (f"to_json_{number}(item)" if writer is not None else "item")]
+    if "least" in each.metadata:
+        most = each.metadata.get("most", MOST)
+        within = f"{each.metadata['least']!r} <= item <= {most!r}"
+        put += [f"if item is not None and not {within}: check_within(field_{number}, item)"]
     if default is MISSING:
-        return [f"    item = value.{name}", f"    {put}"]
+        return [f"    item = value.{name}", *[f"    {line}" for line in put]]
     differs = "is not None" if default is None else f"!= default_{number}"
-    return [f"    item = value.{name}", f"    if item {differs}:", f"        {put}"]
+    head = [f"    item = value.{name}", f"    if item {differs}:"]
+    return [*head, *[f"        {line}" for line in put]]
+
+
+def _check_within(each: Any, item: float) -> None:  # noqa: ANN401 - a field
+    """Raise ValueError for a number that would be refused when it is read."""
+    least, most = each.metadata["least"], each.metadata.get("most", MOST)
+    if not least <= item <= most:
+        raise ValueError(f"`{each.name}` is {item!r:.60}, not a number from {least} to {most:g}")
 
 
 def default_of(each: Any) -> object:  # noqa: ANN401 - a field of any type

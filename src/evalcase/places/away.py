@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
-from time import perf_counter
 from typing import Any
 
 from evalcase.errors import EvalcaseError, TargetError
@@ -27,6 +26,7 @@ from evalcase.places.task import Task, Worker, WorkerLostError
 from evalcase.places.wire import MOST_HELD, describe_failure
 from evalcase.plugins.grader_making import is_ours
 from evalcase.run.attempt import Attempted
+from evalcase.system.clock import perf_counter
 from evalcase.system.guests import GRACE_S
 
 CLOSE_WORKERS_S = 6.0

@@ -68,7 +68,8 @@ class ProcessChannel(LineChannel):
 
     async def _start(self) -> None:
         self._token = tree.new_token()
-        argv = [sys.executable, "-m", "evalcase.places.process_worker"]
+        # Without `-P`, modules of the working folder would take the place of any that Python has.
+        argv = [sys.executable, "-P", "-m", "evalcase.places.process_worker"]
         loop = asyncio.get_running_loop()
         try:
             self._transport, _ = await loop.subprocess_exec(

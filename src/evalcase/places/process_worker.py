@@ -19,6 +19,7 @@ from evalcase.places.scrubbed_output import ScrubbedOutput
 from evalcase.places.service import Service, make_service
 from evalcase.places.setting import Setting
 from evalcase.places.wire import from_line, to_line
+from evalcase.system.clock import keep_time
 from evalcase.system.world import this_world
 
 _OUT_OF_INPUT = 0
@@ -94,6 +95,7 @@ def _is_this_loop(loop: asyncio.AbstractEventLoop) -> bool:
 
 async def _serve_lines(out: int) -> None:
     loop = asyncio.get_running_loop()
+    keep_time(loop)
     over: asyncio.Future[None] = loop.create_future()
     lines = Inlet(over)
     await loop.connect_read_pipe(lambda: lines, os.fdopen(0, "rb", buffering=0))

@@ -129,6 +129,11 @@ class RayCluster(Away):
 
 def make_ray(settings: EngineSettings, plan: Plan) -> Workplace:
     """The Ray of a plan. Raise ConfigError where there is none, or the plan can't be run there."""
+    if plan.options.no_exec:
+        raise ConfigError(
+            "the engine `ray` imports modules of the project before others, and --no-exec forbids "
+            "that: use `--engine in-process` or `--processes N`"
+        )
     if importlib.util.find_spec("ray") is None:
         raise ConfigError(
             "the engine `ray` needs Ray, from the extra `ray`: pip install 'ray[client]>=2.40'"

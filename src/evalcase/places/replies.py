@@ -17,18 +17,11 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.quota import Allowance, Quota
 from evalcase.model.target import Traits
 from evalcase.run.attempt import Attempted, OverTimeError
+from evalcase.text.crash import ToldError
 
 Read = Callable[[dict[str, Any]], Any]
 _OF_QUOTA = 2
 _OF_ALLOWANCE = (2, 3)
-
-
-class ToldError(TargetError):
-    """What went wrong elsewhere, as it was told: it is recorded as it would have been there."""
-
-
-class Interrupted(KeyboardInterrupt):
-    """Code that answers raised what Ctrl-C raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +33,7 @@ class _ToldAttempt:
     failure: Failure | None = None
     late: bool = False
     by_hand: bool = False
+    is_timeout: bool = False
     may_succeed_later: bool = False
     retry_after_s: float | None = None
     overloaded: bool = False
@@ -117,13 +111,12 @@ def _error_of(tried: _ToldAttempt, limit_s: float) -> BaseException | None:
     failure = tried.failure
     if failure is None:
         return None
-    if tried.by_hand:
-        return Interrupted(failure.message)
-    return ToldError(
-        failure.message, kind=failure.kind, details=failure.details,
-        may_succeed_later=tried.may_succeed_later, retry_after_s=tried.retry_after_s,
-        overloaded=tried.overloaded,
+    told = ToldError(
+        failure, failure.message, may_succeed_later=tried.may_succeed_later,
+        retry_after_s=tried.retry_after_s, overloaded=tried.overloaded,
     )  # fmt: skip
+    told.by_hand, told.is_timeout = tried.by_hand, tried.is_timeout
+    return told
 
 
 def _quota_of(told: tuple[tuple[float | None, ...] | None, ...] | None) -> Quota | None:

@@ -36,6 +36,7 @@ from evalcase.run.attempt import make_attempt
 from evalcase.run.gate import name_of_kind
 from evalcase.run.opening import CLOSE_S, OpenTargets
 from evalcase.system.guests import Guests
+from evalcase.system.own_modules import put_first
 from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber
 
@@ -73,9 +74,8 @@ class Service:
 
     async def open(self) -> None:
         """Be ready for messages."""
-        root = self._config.root
-        if not self._setting.no_exec and root not in self._world.import_path:
-            self._world.import_path.insert(0, root)
+        if not self._setting.no_exec:
+            put_first(self._config.root, self._world.import_path)
         self._guests = await self._stack.enter_async_context(Guests())
         opened = partial(watch_keys, self._scrubber)
         self._targets = await self._stack.enter_async_context(

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evalcase.errors import TargetError
 from evalcase.model.codec import encode_object
 from evalcase.model.grade import Grade
 from evalcase.model.target import Traits
 from evalcase.record.scrub import scrub_row
 from evalcase.run.attempt import Attempted, OverTimeError
-from evalcase.text.crash import failure_of, leaves_of
+from evalcase.text.crash import failure_of, tell_error
 from evalcase.text.secret_search import KnownSecrets
 
 MOST_HELD = 10_000
@@ -45,13 +44,13 @@ def attempt_object(tried: Attempted, known: KnownSecrets) -> dict[str, Any]:
     elif isinstance(tried.error, OverTimeError):
         told["late"] = True
     else:
-        told["failure"] = encode_object(failure_of(tried.error))
-        told["by_hand"] = isinstance(tried.error, KeyboardInterrupt)
-        error = leaves_of(tried.error)[0]
-        if isinstance(error, TargetError):
-            told["may_succeed_later"] = bool(error.may_succeed_later)
-            told["retry_after_s"] = error.retry_after_s
-            told["overloaded"] = bool(error.overloaded)
+        error = tell_error(tried.error)
+        told["failure"] = encode_object(error.failure)
+        told["by_hand"] = error.by_hand
+        told["is_timeout"] = error.is_timeout
+        told["may_succeed_later"] = error.may_succeed_later
+        told["retry_after_s"] = error.retry_after_s
+        told["overloaded"] = error.overloaded
     if tried.seen:
         told["seen"] = known.told(dict(tried.seen))
     return _without_secrets(told, known)

@@ -16,6 +16,7 @@ TEXT = "<text>"
 """The path of what was given as text."""
 MAX_SOURCE_BYTES = 1 << 30
 BOM = b"\xef\xbb\xbf"
+_UTF_32_MARKS = (b"\xff\xfe\0\0", b"\0\0\xfe\xff")
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -97,8 +98,10 @@ def tell_unreadable(path: str, error: OSError) -> Problem:
 
 def tell_undecodable(data: bytes, path: str, first_line: int = 1) -> Problem:
     """The problem with bytes that are not UTF-8."""
-    if data[:2] in UTF_16_MARKS and first_line == 1:
-        message = "the file is UTF-16, and evalcase reads UTF-8"
+    is_wide = data[:4] in _UTF_32_MARKS
+    if first_line == 1 and (is_wide or data[:2] in UTF_16_MARKS):
+        name = "UTF-32" if is_wide else "UTF-16"
+        message = f"the file is {name}, and evalcase reads UTF-8"
         return Problem("bad-encoding", message, path, Span(1, 1, 1, 1), "save it as UTF-8")
     start = _first_bad_byte(data)
     before = data[:start].decode()

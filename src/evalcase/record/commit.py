@@ -9,11 +9,11 @@ import threading
 from collections.abc import Callable
 from math import inf
 from queue import SimpleQueue
-from time import monotonic
 from typing import Any
 
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.record.lines import JournalLines
+from evalcase.system.clock import monotonic
 from evalcase.system.disk import Disk, find_meddling, write_all
 from evalcase.system.packed import ENDING, pack_lines
 from evalcase.text.journal_row import decode_row

@@ -57,6 +57,9 @@ class End:
     is broken off."""
 
 
+HALF_WRITTEN = "the last line of its journal is half written, and is dropped"
+
+
 def end_row(end: End) -> dict[str, Any]:
     """The row of an end."""
     return {"type": "end", **encode_object(end)}
@@ -84,7 +87,7 @@ def read_end(journal: str) -> End:
         return incomplete  # killed before the first row, or damaged: others say how
     line = tail[tail.rfind(b"\n", 0, -1) + 1 :]
     if fault_in(line) is not None:
-        return incomplete
+        return incomplete if line.endswith(b"\n") or not line else End("incomplete", HALF_WRITTEN)
     try:
         row = decode_row(line)
         return decode_end(row) if row.get("type") == "end" else incomplete

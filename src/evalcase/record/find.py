@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from itertools import groupby, islice
 
@@ -48,7 +49,7 @@ class FoundRun(NamedTuple):
 def list_runs(runs_dir: str, most: int | None = None) -> list[ListedRun]:
     """Every run in a folder, or so many, newest first. One that can't be read is listed as
     damaged."""
-    return list(islice(newest_runs(runs_dir), most))
+    return list(islice(newest_runs(runs_dir), most if most is None else min(most, sys.maxsize)))
 
 
 def count_runs(runs_dir: str) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from time import perf_counter
+from math import inf
 from typing import Any
 
 from evalcase.errors import RecordError
@@ -26,6 +26,7 @@ from evalcase.record.journal import Journal
 from evalcase.record.outline import lost_row
 from evalcase.record.tally import Tally
 from evalcase.record.trial_rows import write_case, write_outcome
+from evalcase.system.clock import perf_counter
 from evalcase.text.journal_row import encode_row
 
 _MOST_BYTES = 4 * 1024 * 1024
@@ -87,7 +88,10 @@ class Recording:
         except ValueError as error:
             # What can't be written down is no answer that anyone could look at later.
             why = Failure("protocol", f"the result can't be recorded: {error}")
-            result = replace(result, verdict="errored", answer=None, grades=(), failure=why)
+            took_s = result.duration_s if 0 <= result.duration_s < inf else 0.0
+            result = replace(
+                result, verdict="errored", answer=None, grades=(), failure=why, duration_s=took_s
+            )
             trial = trial._replace(case=_make_stub(trial.case, error))
             return self._take(trial, result, result)
 

@@ -16,7 +16,8 @@ from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.quota import Quota
 from evalcase.model.target import Target
 from evalcase.run.checked import check_answer
-from evalcase.system.guests import Guests, NothingToAwaitError, Stay
+from evalcase.system.guest import NothingToAwaitError, Stay
+from evalcase.system.guests import Guests
 from evalcase.text.crash import recordable_details
 
 _MORE_TIME = "`timeout_s` of the case, or --timeout, allows more"
@@ -49,10 +50,11 @@ async def make_attempt(
     elif target.traits.seen is not None:
         question = replace(question)  # this call's own, by which it is known
     if plan is None:
-        came = guests.call(target.answer, question, limit_s, question.case)
+        came = guests.call(target.answer, question, limit_s, question.case, check_answer)
         stay = came if isinstance(came, Stay) else await came
     else:
-        stay = await guests.run(_begin_plan(plan, question), limit_s, question.case)
+        begun = _begin_plan(plan, question)
+        stay = await guests.run(begun, limit_s, question.case, check_answer)
     quota = None if target.traits.quota is None else _take_quota(target.traits.quota)
     if stay.is_late:
         # Code that was told to leave may say anything; and so may one that didn't listen.
@@ -61,10 +63,7 @@ async def make_attempt(
     if stay.error is not None:
         told = _explain_error(stay.error)
         return Attempted(None, told, stay.took_s, quota, _see_question(target, question))
-    try:
-        return tuple_of(Attempted, (check_answer(stay.value), None, stay.took_s, quota, None))
-    except BaseException as error:  # noqa: BLE001 - even to look at it is to call the user's code
-        return Attempted(None, error, stay.took_s, quota)
+    return tuple_of(Attempted, (stay.value, None, stay.took_s, quota, None))
 
 
 def _take_quota(take: Callable[[], Quota | None]) -> Quota | None:

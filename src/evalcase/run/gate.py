@@ -29,7 +29,7 @@ from evalcase.run.retry import wait_before_retry
 from evalcase.run.workplace import KeyFromAfar, SessionLostError, Workplace
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import stand_in_queue
-from evalcase.text.crash import failure_of
+from evalcase.text.crash import ToldError, failure_of
 
 CACHE_VERSION = 2
 _BATCHED = (
@@ -130,7 +130,7 @@ class Gate:
         tried = await self._attempt(name, target, question, limit_s, self._patience)
         if tried.error is None:
             return Asked(tried.answer, None, 1, tried.duration_s)
-        by_hand = isinstance(tried.error, KeyboardInterrupt)
+        by_hand = _is_by_hand(tried.error)
         again_in_s = self._wait(tried.error, begun)
         return Asked(None, _failure_of_attempt(tried), 1, tried.duration_s, (), by_hand, again_in_s)
 
@@ -228,7 +228,7 @@ class Gate:
             failure = _failure_of_attempt(tried)
             wait_s = self._wait(tried.error, number)
             if wait_s is None:
-                by_hand = isinstance(tried.error, KeyboardInterrupt)
+                by_hand = _is_by_hand(tried.error)
                 return Asked(None, failure, number, tried.duration_s, retried, by_hand)
             retried = (*retried, failure)
             await patience.sleep(wait_s)
@@ -276,6 +276,10 @@ def _failure_of_attempt(tried: Attempted) -> Failure:
     is_late = isinstance(error, OverTimeError)
     failure = Failure("timeout", str(error)) if is_late else failure_of(error)
     return replace(failure, details={**failure.details, **tried.seen}) if tried.seen else failure
+
+
+def _is_by_hand(error: BaseException) -> bool:
+    return isinstance(error, ToldError) and error.by_hand
 
 
 def name_of_kind(target: Target) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from evalcase.errors import TargetError
 from evalcase.run.pace import LONGEST_PAUSE_S
-from evalcase.text.crash import leaves_of
+from evalcase.text.crash import ToldError, leaves_of
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
@@ -33,6 +33,8 @@ def wait_before_retry(
 
 
 def _may_succeed_later(error: BaseException, retry_timeouts: bool) -> bool:
+    if isinstance(error, ToldError) and error.is_timeout:
+        return retry_timeouts
     if isinstance(error, TargetError):
         return error.may_succeed_later
     return retry_timeouts and isinstance(error, TimeoutError)

@@ -6,6 +6,7 @@ matter where the project lies, from where its suites are named, or in which orde
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
@@ -123,7 +124,8 @@ class Chooser:
         chosen: Iterator[SuiteCase] = (pair for pair in cases if self._wants(*pair))
         if self.selection.sample is not None:
             chosen = self._sample(chosen, self.selection.sample)
-        return islice(chosen, self.selection.limit)
+        limit = self.selection.limit
+        return islice(chosen, limit if limit is None else min(limit, sys.maxsize))
 
     def number(self, suite: str, case: Case) -> int:
         """What decides to which shard a case is dealt."""

@@ -19,13 +19,12 @@ from evalcase.system.error_place import describe_error
 from evalcase.system.file_modules import import_file, names_file, object_to_file
 from evalcase.system.interrupted import InterruptedRunError
 from evalcase.system.missing_modules import describe_relative, hint_at_folder
+from evalcase.system.own_modules import put_first
 
 
 def make_importable(root: str) -> None:
     """Let the modules of a project be imported, before anything that is installed."""
-    root = os.path.abspath(root)
-    if root not in sys.path:
-        sys.path.insert(0, root)
+    put_first(os.path.abspath(root), sys.path)
 
 
 def import_object(name: str, what: str, root: str | None = None) -> object:
@@ -44,6 +43,15 @@ def import_object(name: str, what: str, root: str | None = None) -> object:
         except AttributeError:
             raise ConfigError(_explain_missing(found, attribute, f"{what} `{name}`")) from None
     return found
+
+
+def is_at(wanted: object, name: str) -> bool:
+    """Whether a name leads to this very object, as far as it is imported."""
+    module, _, path = name.partition(":")
+    found: object = sys.modules.get(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found is wanted
 
 
 def _import_module(name: str, wanted: str, root: str) -> ModuleType:
@@ -95,9 +103,19 @@ def _explain_broken(module_name: str, error: BaseException) -> str:
     return f"importing `{module_name}` failed: {describe_error(error)}"
 
 
+def _own_file(module: str, file: str | None) -> str | None:
+    """The file of the project whose name another module has, that was imported before."""
+    folder = sys.path[0] or os.curdir
+    path = os.path.join(folder, f"{module}.py")
+    is_other = file is None or os.path.dirname(file) != os.path.abspath(folder)
+    return f"{module}.py" if is_other and os.path.isfile(path) else None
+
+
 def _explain_missing(found: object, attribute: str, wanted: str) -> str:
     hint = did_you_mean(attribute, [each for each in dir(found) if not each.startswith("_")])
     file = getattr(found, "__file__", None)
+    if isinstance(found, ModuleType) and (own := _own_file(found.__name__, file)) is not None:
+        hint = f"it is not {own}, as that has a name of Python's; write `./{own}:{attribute}`"
     where = f" ({file})" if file else ""
     shown = getattr(found, "__name__", type(found).__name__)
     return f"{wanted}: `{shown}`{where} has no `{attribute}`{f': {hint}' if hint else ''}"

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias, TypeVar
 
 from evalcase.system import forks
+from evalcase.system.clock import keep_time
 from evalcase.system.interrupted import InterruptedRunError
 from evalcase.system.own_task import OwnTask
 from evalcase.system.stubborn import end_tasks
@@ -46,6 +47,7 @@ def run_to_end(main: Coroutine[Any, Any, T], on_stray: OnStray = lambda _: None)
     once. Who has a handler of his own for it keeps that.
     """
     loop = asyncio.new_event_loop()
+    keep_time(loop)
     let_go, is_broken = forks.hold_loop(loop), False
     try:
         asyncio.set_event_loop(loop)

@@ -15,11 +15,11 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
-from time import monotonic
 from types import FrameType
 from typing import Any, Self
 
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.system.clock import monotonic
 from evalcase.system.package import PACKAGE
 
 _PERIOD_S = 0.25

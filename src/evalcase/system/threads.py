@@ -8,16 +8,17 @@ alone until it comes back, if ever.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import Context, copy_context
 from inspect import isawaitable
 from queue import SimpleQueue
 from threading import Lock, Thread
-from time import perf_counter
 from types import NoneType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from evalcase.system import forks
+from evalcase.system.clock import perf_counter
+from evalcase.text.crash import tell_error
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -39,8 +40,8 @@ class PlainCall(Generic[T_co]):
     """
 
     __slots__ = (
-        "arguments", "context", "error", "function", "future", "named", "read", "threads", "took_s",
-        "value",
+        "arguments", "check", "context", "error", "function", "future", "is_read", "named", "read",
+        "tells", "threads", "took_s", "value",
     )  # fmt: skip
 
     def __init__(
@@ -49,7 +50,12 @@ class PlainCall(Generic[T_co]):
     ) -> None:  # fmt: skip
         self.threads = threads
         self.read = read
-        """Is given what was returned, in the thread of the event loop."""
+        """Is given what was returned, in that thread: to look at it is to call the user's code."""
+        self.check: Callable[[object], object] | None = None
+        """The same for what is read then."""
+        self.tells = False
+        """Whether an error is told there, too, and what was told takes its place."""
+        self.is_read = False
         self.function = function
         self.arguments = arguments
         self.named = named
@@ -69,9 +75,16 @@ class PlainCall(Generic[T_co]):
     def run(self) -> None:
         before, started = forks.count, perf_counter()
         try:
-            self.value = self.context.run(self.function, *self.arguments, **self.named)
+            value = self.context.run(self.function, *self.arguments, **self.named)
+            if type(value) not in _PLAIN and isawaitable(value):
+                self.value = value
+            else:
+                value = self.read(value)
+                self.value = value if self.check is None else self.check(value)
+                self.is_read = True
         except BaseException as error:  # noqa: BLE001 - it is raised again where the call was made
-            self.error = _wrap_error(error)
+            error = _wrap_error(error)
+            self.error = tell_error(error) if self.tells else error
         forks.end_if_forked(before)
         self.took_s = perf_counter() - started
 
@@ -83,9 +96,9 @@ class PlainCall(Generic[T_co]):
     def rest(self) -> Coroutine[Any, Any, T_co] | None:
         """What is to be awaited once the function has returned; None where it is over, as it is
         unless an awaitable was returned."""
-        if self.error is not None or type(self.value) in _PLAIN or not isawaitable(self.value):
+        if self.is_read or self.error is not None:
             return None
-        return _await_all(self.value, self.read)
+        return _await_all(cast("Awaitable[object]", self.value), self.read)
 
     def __await__(self) -> Generator[Any, None, T_co]:
         try:
@@ -95,12 +108,13 @@ class PlainCall(Generic[T_co]):
             rest = self.rest()
             if rest is not None:
                 return (yield from rest.__await__())
-            return self.read(self.value)
+            return cast("T_co", self.value)
         finally:
             del self  # an exception has this frame in its traceback: neither would be freed
 
 
-async def _await_all(value: object, read: Callable[[Any], T_co]) -> T_co:
+async def _await_all(first: Awaitable[object], read: Callable[[Any], T_co]) -> T_co:
+    value = await first
     while isawaitable(value):
         value = await value
     return read(value)
@@ -161,14 +175,14 @@ class Threads:
 
     async def call(self, function: Callable[..., object], *arguments: object) -> object:
         """What the function returns, or raises. If this is cancelled, its thread is given up."""
-        return await self.plan(_as_it_is, function, *arguments)
+        return await self.plan(lambda value: value, function, *arguments)
 
     def plan(
         self, read: Callable[[Any], T_co], function: Callable[..., object], /,
         *arguments: object, **named: object,
     ) -> PlainCall[T_co]:  # fmt: skip
-        """A call, begun by whoever awaits it. `read` makes something of what the function returns;
-        an awaitable is awaited before."""
+        """A call of the user's, begun by whoever awaits it. `read` makes something of what the
+        function returns, in its thread; an awaitable is awaited before."""
         return PlainCall(self, read, function, arguments, named)
 
     def take(self, call: PlainCall[Any], loop: asyncio.AbstractEventLoop) -> None:
@@ -270,10 +284,6 @@ class Threads:
             inbox.put(None)
         else:
             self._idle.append(inbox)
-
-
-def _as_it_is(value: object) -> object:
-    return value
 
 
 def _wrap_error(error: BaseException) -> BaseException:

@@ -21,7 +21,7 @@ Async functions share the event loop with all trials. Sync functions run in thre
 
 from __future__ import annotations
 
-import sys
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from inspect import isroutine
@@ -45,7 +45,7 @@ from evalcase.model.target import (
 )
 from evalcase.system.error_place import describe_error
 from evalcase.system.file_modules import find_module_file
-from evalcase.system.imports import import_object, make_importable
+from evalcase.system.imports import import_object, is_at, make_importable
 from evalcase.system.sources import trace_sources
 from evalcase.system.threads import PlainCall, Threads
 from evalcase.targets.asking.fingerprint import describe_asked, project_sources
@@ -108,6 +108,7 @@ class PythonTarget(Target):
         """What the name leads to: it may only make what answers."""
         self._bound: BoundFunction | None = None
         self._threads: Threads | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._leave: Leave | None = None
         self._sessions: Sessions | None = None
         self._sources: dict[str, str] | None = None
@@ -123,7 +124,7 @@ class PythonTarget(Target):
         name = f"{named.__module__}:{named.__qualname__}"
         target = cls(PythonOptions(function=name), surroundings)
         target._found = function
-        if not _is_at(function, name):
+        if not is_at(function, name):
             # Another function of the same name may be another function: nothing tells them apart.
             target.traits = Traits(caching="useless", only_reads=True)
         return target
@@ -133,7 +134,7 @@ class PythonTarget(Target):
         if found is None:
             make_importable(self._surroundings.root)
             found = import_object(self.name, "python target", self._surroundings.root)
-        self._threads = Threads("evalcase-call")
+        self._threads, self._loop = Threads("evalcase-call"), asyncio.get_running_loop()
         if self._options.trace:
             self._open_tracing()
         arguments = self._options.arguments
@@ -203,7 +204,9 @@ class PythonTarget(Target):
         if self._sessions is None and not is_plain(question):
             self._warn_of_hidden(question, bound)
         if not bound.is_async:
-            return await self._call(question, bound)
+            call = self._call(question, bound)
+            call.tells = self._sessions is not None  # nobody else sees to it in that case
+            return await call
         by_place, by_name = bound.arguments(question)
         if self._tracing is None:
             return read_answer(await bound.function(*by_place, **by_name), self._surroundings.warn)
@@ -229,10 +232,15 @@ class PythonTarget(Target):
         return threads.plan(self._read, bound.function, *by_place, **by_name)
 
     def _read(self, returned: object) -> Answer:
-        return read_answer(returned, self._surroundings.warn)
+        return read_answer(returned, self._warn_from_thread)
 
     def _read_traced(self, returned: TracedReturn) -> Answer:
-        return returned.call.with_steps(read_answer(returned.value, self._surroundings.warn))
+        return returned.call.with_steps(read_answer(returned.value, self._warn_from_thread))
+
+    def _warn_from_thread(self, text: str) -> None:
+        """Whoever is warned expects it in the thread of the event loop."""
+        assert self._loop is not None, "open() comes first"
+        self._loop.call_soon_threadsafe(self._surroundings.warn, text)
 
     async def end_session(self, session: str) -> None:
         if self._sessions is not None:
@@ -289,12 +297,3 @@ class PythonTarget(Target):
                 await leave_object(leave, threads)
         finally:
             threads.close()
-
-
-def _is_at(function: object, name: str) -> bool:
-    """Whether a name leads to this very function."""
-    module, _, path = name.partition(":")
-    found: object = sys.modules.get(module)
-    for part in path.split("."):
-        found = getattr(found, part, None)
-    return found is function

@@ -18,9 +18,70 @@ _END_OF_ONE = "+--"
 """What the rule below each error of a group begins with; that above the first is `+-+--`."""
 
 
+class ToldError(TargetError):
+    """What is known of an error that code of the user's raised, or that was raised elsewhere, in
+    plain values. To ask the error itself is to call that code, which may do anything."""
+
+    def __init__(
+        self, failure: Failure, shown: str, *, may_succeed_later: bool = False,
+        retry_after_s: float | None = None, overloaded: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            failure.message, kind=failure.kind, details=failure.details,
+            may_succeed_later=may_succeed_later, retry_after_s=retry_after_s, overloaded=overloaded,
+        )  # fmt: skip
+        self.failure = failure
+        self.shown = shown
+        """The error as Python shows it."""
+        self.by_hand = False
+        """Whether it is what Ctrl-C raises."""
+        self.is_timeout = False
+        self.by_grader = False
+        """Whether a grader raised it on purpose, and its kind holds."""
+
+    def __repr__(self) -> str:
+        return self.shown
+
+
+def tell_error(error: BaseException) -> ToldError:
+    """All that is ever asked of an error, for when it can't be asked any more."""
+    if type(error) is ToldError:
+        return error
+    try:
+        return _tell_error(error)
+    except BaseException as raised:  # noqa: BLE001 - to ask an error is to call the user's code
+        name = type(error).__name__
+        what = f"{name}, which can't say what it is: that raised {type(raised).__name__}"
+        return ToldError(Failure("exception", what), name)
+
+
+def _tell_error(error: BaseException) -> ToldError:
+    first, failure, shown = leaves_of(error)[0], failure_of(error), _show_error(error)
+    if isinstance(first, TargetError):
+        told = ToldError(
+            failure, shown, may_succeed_later=bool(first.may_succeed_later),
+            retry_after_s=first.retry_after_s, overloaded=bool(first.overloaded),
+        )  # fmt: skip
+    else:
+        told = ToldError(failure, shown)
+    told.by_hand = isinstance(error, KeyboardInterrupt)
+    told.is_timeout = isinstance(first, TimeoutError)
+    told.by_grader = isinstance(first, GraderError)
+    return told
+
+
+def _show_error(error: BaseException) -> str:
+    try:
+        return _cap_message(repr(error))
+    except Exception:  # noqa: BLE001 - as above
+        return type(error).__name__
+
+
 def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure:
     """What is known of an error. One that a target raised on purpose has a kind of its own, unless
     another than `exception` is asked for; anything that nobody meant to raise has a traceback."""
+    if type(error) is ToldError:
+        return _told_failure(error, kind)
     if isinstance(error, ExceptionGroup):
         return _failure_of_group(error, kind)
     from traceback import TracebackException  # slow to import, and most runs need none
@@ -38,6 +99,12 @@ def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure
     lines = "".join(told.format()).splitlines()[-_TRACEBACK_LINES:]
     details = {"traceback": [_cap_message(line) for line in lines]}
     return Failure(kind, f"{name}: {message}" if message else name, details)
+
+
+def _told_failure(error: ToldError, kind: FailureKind) -> Failure:
+    told = error.failure
+    holds = kind == "exception" or error.by_grader
+    return told if holds else Failure(kind, told.message, told.details)
 
 
 def leaves_of(error: BaseException) -> list[BaseException]:

@@ -21,10 +21,13 @@ def copy_json(value: object, level: int = 0) -> JSON:
         return _copy_scalar(value)
     if level >= _DEEPEST:
         raise NotJsonError(f"it is nested more than {_DEEPEST} levels deep, or in itself")
+    # What they hold, and not what a class of their own makes of it: that may have no end.
     if isinstance(value, dict):
-        return {_copy_key(key): copy_json(item, level + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [copy_json(item, level + 1) for item in value]
+        return {_copy_key(key): copy_json(item, level + 1) for key, item in dict.items(value)}
+    if isinstance(value, list):
+        return [copy_json(item, level + 1) for item in list.__iter__(value)]
+    if isinstance(value, tuple):
+        return [copy_json(item, level + 1) for item in tuple.__iter__(value)]
     raise NotJsonError(f"{type(value).__name__} is not a JSON value{_hint_at_value(value)}")
 
 

@@ -138,6 +138,7 @@ def _escaped_forms(value: str, data: bytes) -> Iterator[str]:
 def _in_url(data: bytes) -> Iterator[str]:
     from urllib.parse import quote, quote_from_bytes
 
+    yield data.decode("utf-8", "surrogatepass").replace(" ", "+")
     for unescaped in ("", "/", "!'()*", "/!'()*"):
         quoted = quote_from_bytes(data, safe=unescaped)
         for form in (quoted, quoted.replace("%20", "+")):

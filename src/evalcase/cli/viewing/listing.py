@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from time import monotonic
 from typing import Any
 
 from evalcase.cli.run_remark import Remark, remark_on
@@ -24,6 +23,7 @@ from evalcase.report.figures.estimates import Estimator
 from evalcase.report.figures.figures import Mean
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.figures.summing import sum_up
+from evalcase.system.clock import monotonic
 
 _PATIENCE_S = 1.0
 """How long runs are read for one answer; the next one goes on with the rest."""

@@ -10,7 +10,6 @@ import os
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from time import monotonic
 from typing import TextIO
 
 from evalcase.report.terminal.cells import measure_text
@@ -20,6 +19,7 @@ from evalcase.report.terminal.progress import Speed, status_line
 from evalcase.report.terminal.statistics import DecidedCase
 from evalcase.report.terminal.style import PLAIN, Style
 from evalcase.report.terminal.view import RunView, Ticker
+from evalcase.system.clock import monotonic
 from evalcase.text.visible import make_visible
 
 _PERIOD_S = 0.1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from time import monotonic
 from typing import TextIO
 
 from evalcase.model.result import Result
@@ -13,6 +12,7 @@ from evalcase.report.terminal.progress import Speed, plain_line
 from evalcase.report.terminal.statistics import DecidedCase
 from evalcase.report.terminal.style import Style
 from evalcase.report.terminal.view import RunView, Ticker
+from evalcase.system.clock import monotonic
 from evalcase.text.visible import make_visible
 
 WIDTH = 120
