@@ -604,10 +604,11 @@ def test_a_pass_rate_that_is_enough_decides_as_it_does_for_the_command(
     assert evalcase.evaluate(cases, target, root=tmp_path, fail_under=rate).ok is is_ok
 
 
-def test_where_nothing_was_tried_no_pass_rate_is_enough(tmp_path: Path) -> None:
+def test_where_nothing_was_tried_only_a_rate_of_0_is_reached(tmp_path: Path) -> None:
     skipped = evalcase.Case(id="a", input="a", expected_output="a", skip="later")
-    assert evalcase.evaluate(skipped, "echo", root=tmp_path).ok
-    assert not evalcase.evaluate(skipped, "echo", root=tmp_path, fail_under=0.0).ok
+    assert not evalcase.evaluate(skipped, "echo", root=tmp_path).ok
+    assert not evalcase.evaluate(skipped, "echo", root=tmp_path, fail_under=0.1).ok
+    assert evalcase.evaluate(skipped, "echo", root=tmp_path, fail_under=0.0).ok
     shards = [(number, 2) for number in (1, 2)]
     for shard in shards:
         done = evalcase.evaluate(skipped, "echo", root=tmp_path, fail_under=0.5, shard=shard)

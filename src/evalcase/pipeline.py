@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from evalcase.plugins.given import GivenGraders, GivenTarget
     from evalcase.project.keywords import Keywords
     from evalcase.report.figures.figures import Figures, Interval
-    from evalcase.run.place import Workplace
+    from evalcase.run.workplace import Workplace
 
 Path: TypeAlias = str | os.PathLike[str]
 Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Case | Iterable[Case]"
@@ -229,9 +229,9 @@ def ready_run(request: RunRequest, plan: Plan, by: By | None = None) -> Prepared
     that are known are graded by that, and no target is asked."""
     from evalcase.evaluation.conduct import Evaluation
 
-    place = _find_place(request, plan) if by is None else None
+    workplace = _find_workplace(request, plan) if by is None else None
     stopping = _find_stopping(request, plan) if request.run is None else None
-    return PreparedRun(Evaluation(plan, request.watcher, by, place, stopping), request)
+    return PreparedRun(Evaluation(plan, request.watcher, by, workplace, stopping), request)
 
 
 def _find_stopping(request: RunRequest, plan: Plan) -> Stopping | None:
@@ -243,13 +243,13 @@ def _find_stopping(request: RunRequest, plan: Plan) -> Stopping | None:
     return make_stopping(plan, request.folder)
 
 
-def _find_place(request: RunRequest, plan: Plan) -> Workplace | None:
+def _find_workplace(request: RunRequest, plan: Plan) -> Workplace | None:
     """Where trials are answered, if that is not in this process."""
     if plan.config.engine is None and request.engine == (None, None, None):
         return None
-    from evalcase.places.chosen import choose_engine, make_place
+    from evalcase.places.chosen import choose_engine, make_workplace
 
-    return make_place(choose_engine(plan.config, *request.engine), plan)
+    return make_workplace(choose_engine(plan.config, *request.engine), plan)
 
 
 def figures(

@@ -506,6 +506,23 @@ def test_a_gate_says_that_head_skipped_a_case_of_base(project: Project) -> None:
     done = project.run("compare", "--fail-on", "broken")
     said = " ".join(done.out.split())
     assert "passed, no case is broken in the 2 of 3 cases that head has and did not skip" in said
+    assert "did not skip; 1 skipped in head, which --fail-on removed refuses" in said
+
+
+def test_a_gate_says_what_it_does_not_look_at_and_which_gate_does(project: Project) -> None:
+    project.suite(case("a"), case("b"), case("c"))
+    run_with(project, a="yes", b="yes", c="yes")
+    project.suite(case("a"))
+    run_with(project, a="yes")
+    done = project.run("compare", "--fail-on", "broken")
+    said = " ".join(done.out.split())
+    assert done.code == 0
+    assert "head has; 2 missing in head, which --fail-on removed refuses" in said
+    (gate,) = compared(project, "--fail-on", "broken")["gates"]
+    assert (gate["code"], gate["partial"]) == (0, True)
+    both = project.run("compare", "--fail-on", "broken", "--fail-on", "removed")
+    assert both.code == 1
+    assert "which --fail-on removed refuses" not in " ".join(both.out.split())
 
 
 def test_a_case_that_head_skips_was_removed(project: Project) -> None:

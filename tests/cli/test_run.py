@@ -88,11 +88,27 @@ def test_an_ungraded_case_is_not_passed(project: Project) -> None:
     assert project.run("run", "--quiet").code == 1
 
 
-def test_skipped_cases_only_is_all_well(project: Project) -> None:
-    project.suite(case("off", skip=True))
-    done = project.run("run", "--json")
-    assert (done.code, done.counts(), done.json["pass_rate"]) == (0, {"skipped": 1}, None)
+def test_a_run_of_which_every_case_is_skipped_is_no_success(project: Project) -> None:
+    project.suite(case("off", skip=True, tags=["t"]), case("on"))
+    done = project.run("run", "--tag", "t", "--json")
+    assert (done.code, done.counts(), done.json["pass_rate"]) == (1, {"skipped": 1}, None)
     assert project.calls() == []
+    said = project.run("run", "--tag", "t").out
+    assert "1 skipped, nothing was run" in said
+    why = "FAILED, nothing was run, as all is skipped; --fail-under 0 allows it"
+    assert said.splitlines()[-1] == f"gate     {why}"
+    assert project.run("resume", "latest").code == 1
+    assert project.run("report").code == 0
+    assert project.run("run").code == 0
+
+
+def test_who_says_that_no_rate_is_needed_may_run_nothing(project: Project) -> None:
+    project.suite(case("off", skip=True))
+    done = project.run("run", "--fail-under", "0")
+    assert done.code == 0
+    assert "gate     --fail-under 0: passed, though nothing was run" in done.out
+    assert project.run("run", "--fail-under", "0.1").code == 1
+    assert project.run("run", "--shard", "1/1").code == 0
 
 
 def test_an_invalid_case_anywhere_means_that_nothing_runs(project: Project) -> None:
@@ -518,3 +534,13 @@ def test_an_errored_case_shows_what_was_asked_and_expected_before_what_broke(
         places = [shown.find(text) for text in seen]
         assert -1 not in places, (shown, seen)
         assert places == sorted(places), shown
+
+
+def test_answers_of_a_record_are_said_to_be_given_earlier(project: Project) -> None:
+    project.suite(case("a"), case("b"))
+    project.run("run", "--quiet")
+    (run,) = project.runs()
+    done = project.run("run", "--target", f"replay:{run}")
+    assert "cost     2 answers given earlier" in done.out
+    assert "cache" not in done.out
+    assert "given earlier" in project.run("report", "--case", "a").out

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.lsp.pages import folder_told_by
+from evalcase.lsp.pages import folder_told_by, page_of
 from tests.for_each import for_each
 
 COMMIT = {"vcs": "git", "commit_id": "abc123"}
@@ -38,3 +38,9 @@ def test_a_clone_has_the_pages_as_long_as_it_is_there(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_nothing_is_made_up(told: str | None) -> None:
     assert folder_told_by(told) is None
+
+
+def test_the_page_of_a_code_is_there() -> None:
+    found = page_of("unknown-field")
+    assert found is not None
+    assert Path(found.removeprefix("file://")).is_file()

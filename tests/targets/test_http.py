@@ -211,6 +211,52 @@ def test_calls_in_an_answer_are_never_overlooked(options: Any) -> None:
     assert "Done." in answer.text
 
 
+BESIDE = {"reply": {"text": "Done."}, "trace": [{"tool_calls": [{"name": "find"}]}]}
+
+
+@pytest.mark.parametrize("options", [{}, {"tool_calls": "tools"}, {"tool_calls": "trace.0.calls"}])
+def test_calls_to_which_no_path_leads_are_an_error(options: Any) -> None:
+    with serving(BESIDE) as server:
+        error = failure(target_of(HttpTarget, url=server.url, answer="reply.text", **options))
+    assert error.kind == "protocol"
+    assert "there are calls at `trace.0.tool_calls`, to which no path leads" in str(error)
+    assert '`tool_calls = "trace.0.tool_calls"` of the http target reads them' in str(error)
+    assert "`tool_calls = false`" in str(error)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"answer": "reply.text", "tool_calls": False},
+        {"answer": "reply.text", "tool_calls": "reply.calls"},
+        {"answer": "trace", "tool_calls": False},
+        {"output": "json", "tool_calls": False},
+        {"tool_calls": False},
+    ],
+)
+def test_calls_that_do_not_count_are_left_alone(options: Any) -> None:
+    with serving({**BESIDE, "reply": {"text": "Done.", "calls": []}}) as server:
+        assert ask(target_of(HttpTarget, url=server.url, **options)).tool_calls == []
+
+
+def test_a_path_of_calls_that_is_misspelt_is_an_error() -> None:
+    reply = {"text": "Done.", "actions": [{"name": "find"}]}
+    with serving(reply) as server:
+        error = failure(target_of(HttpTarget, url=server.url, answer="text", tool_calls="action"))
+    assert "there is nothing at `action`" in str(error)
+    assert "did you mean `actions`?" in str(error)
+
+
+def test_a_service_may_leave_out_calls_where_there_are_none() -> None:
+    said: list[str] = []
+    with serving({"text": "Done.", "sources": []}) as server:
+        paths = {"answer": "text", "tool_calls": "tools"}
+        answer = ask(target_of(HttpTarget, url=server.url, warn=said.append, **paths))
+    assert (answer.text, answer.tool_calls) == ("Done.", [])
+    (warning,) = said
+    assert warning.startswith("http target: there is nothing at `tools`: at the top there is")
+
+
 def test_a_path_into_a_message_does_not_double_its_calls() -> None:
     reply = {"role": "assistant", "content": "Done.", "tool_calls": [{"name": "find", "args": {}}]}
     with serving({"reply": reply}) as server:

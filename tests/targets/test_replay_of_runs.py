@@ -14,6 +14,7 @@ from evalcase import Answer, Case, Question, Target
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.message import Message
 from evalcase.model.step import Step
+from evalcase.targets.stored.said import list_unread
 from tests.cli.in_process import run_in_process
 
 
@@ -213,3 +214,14 @@ def test_a_judge_that_is_replayed_is_found_by_its_case_alone(root: Path) -> None
     met = {"c1": {"reason": "so", "verdict": "met"}}
     (root / "j.jsonl").write_text(json.dumps({"case": "a", "answer": json.dumps(met)}))
     assert verdicts([evalcase.evaluate(cases, "echo")]) == ["passed"]
+
+
+def test_of_what_a_report_has_nothing_is_unknown(root: Path) -> None:
+    said = [{"turns": [{"input": "a"}, {"input": "b"}], "graders": ["json"]}]
+    cases = [Case(id="plain", input="go"), *[Case(id="talk", **each) for each in said]]
+    done = evalcase.evaluate(cases, Agent())
+    report = run_in_process(["report", done.run.id, "--format", "jsonl"], cwd=root, env={})
+    for line in report.stdout.splitlines():
+        row = json.loads(line)
+        assert list(list_unread(row)) == []
+        assert [list(list_unread(turn)) for turn in row.get("turns", [])] in ([], [[], []])

@@ -1,5 +1,5 @@
 """`evalcase explain`: the page about a diagnostic code, for a terminal. The pages are those of the
-documentation: an installed package brings them along, and a clone has them in its `docs`."""
+documentation."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from evalcase.cli.terminal import columns_of, style_for, write_prose
 from evalcase.model.codes import CODES
 from evalcase.model.nearest import did_you_mean
 from evalcase.system.files import read_file
+from evalcase.system.package import find_pages
 
-_IN_PACKAGE, _IN_CLONE = "../diagnostics", "../../../docs/diagnostics"
 _LARGEST = 1_000_000
 
 
@@ -44,9 +44,8 @@ def command(code: str | None) -> int:
 
 def read_page(code: str) -> str:
     """The page about a code, as Markdown; its title alone, where somebody took the pages away."""
-    for folder in (_IN_PACKAGE, _IN_CLONE):
-        path = os.path.join(os.path.dirname(__file__), folder, f"{code}.md")
-        if os.path.isfile(path):
-            return read_file(path, _LARGEST).decode()
+    path = os.path.join(find_pages() or "", f"{code}.md")
+    if os.path.isfile(path):
+        return read_file(path, _LARGEST).decode()
     severity, title = CODES[code]
     return f"# {code}\n\n*{severity.capitalize()}.* {title}\n"

@@ -1,4 +1,5 @@
-"""What came of `--fail-under`, in words: a log has to say why a build is red or green."""
+"""What came of `--fail-under`, or of a run of nothing, in words: a log has to say why a build is
+red or green."""
 
 from __future__ import annotations
 
@@ -6,9 +7,11 @@ from evalcase.evaluation.evaluated import Evaluated
 
 
 def say_gate(evaluated: Evaluated) -> str:
-    """Empty where no pass rate was asked for, or what ended the run early says it."""
-    if evaluated.fail_under is None or evaluated.decision is not None or evaluated.failed_fast:
+    """Empty where the counts say it, or what ended the run early does."""
+    if evaluated.decision is not None or evaluated.failed_fast:
         return ""
+    if evaluated.fail_under is None:
+        return _say_empty(evaluated)
     return f"--fail-under {evaluated.fail_under:g}: {_say(evaluated, evaluated.fail_under)}"
 
 
@@ -20,9 +23,16 @@ def _say(evaluated: Evaluated, enough: float) -> str:
         trials = "1 trial" if errored == 1 else f"{errored:,} trials"
         return f"not decided, {trials} errored; --max-errors {errored} allows that"
     if totals.pass_rate is None:
-        return "FAILED, nothing was tried"
+        return "passed, though nothing was run" if enough == 0 else "FAILED, nothing was run"
     word = "FAILED" if totals.pass_rate < enough else "passed"
     return f"{word}, {totals.cases.passed:,} of {_tried(evaluated):,} cases passed"
+
+
+def _say_empty(evaluated: Evaluated) -> str:
+    """That all cases are skipped, where that is no success."""
+    if not evaluated.needs_tries or not evaluated.complete or evaluated.pass_rate is not None:
+        return ""
+    return "FAILED, nothing was run, as all is skipped; --fail-under 0 allows it"
 
 
 def _tried(evaluated: Evaluated) -> int:

@@ -14,23 +14,28 @@ from evalcase.cli.running import (
     Manner,
     ask_for,
     carry_out_run,
+    go_back,
     plan_shown,
     read_engine,
     take_process,
 )
 from evalcase.cli.trust import refuse_stranger, trust_option
-from evalcase.errors import ConfigError, RecordError
-from evalcase.evaluation.evaluated import hold_to_gates, read_evaluated
+from evalcase.evaluation.going_on import (
+    choose_run,
+    describe_dropped,
+    find_exit_code,
+    find_stranger,
+    read_request,
+    request_rest,
+)
 from evalcase.model.quick_dataclass import replace
 from evalcase.pipeline import ready_run
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.begun import left_no_record
-from evalcase.record.ending import read_end
-from evalcase.record.find import find_run, list_runs, newest_run, newest_unfinished
+from evalcase.record.find import newest_run
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
-from evalcase.record.seal import is_own
 from evalcase.system.world import this_world
 
 if TYPE_CHECKING:
@@ -87,22 +92,17 @@ def command(**flags: Unpack[ResumeFlags]) -> int:
     manner = take_process(flags, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(flags["runs_dir"], config))
-    chosen, is_named = _choose_run(flags, folder), flags["run"] is not None
-    stranger = None if flags["trust"] else _find_stranger(chosen, folder, config, is_named=is_named)
-    if stranger is not None:
-        return refuse_stranger(stranger, read_request(stranger), this_world().state)
+    chosen = choose_run(flags["run"], folder, errored=flags["retry_errored"])
+    is_named, state = flags["run"] is not None, this_world().state
+    if not flags["trust"]:
+        stranger = find_stranger(chosen, folder, config.root, state, is_named=is_named)
+        if stranger is not None:
+            return refuse_stranger(stranger, read_request(stranger), state)
     if chosen is None:
         sys.stderr.write("there is no run to continue; `evalcase run` creates one\n")
         return 2
     code = _go_on(chosen, flags, config, folder, manner)
     return code if is_named else first_code(code, _code_of_newest(folder, chosen))
-
-
-def _choose_run(flags: ResumeFlags, folder: str) -> Run | None:
-    """The run that is named; or the newest that is not finished, else the newest."""
-    if flags["run"] is not None:
-        return _find_ungraded(flags["run"], folder)
-    return newest_unfinished(folder, errored=flags["retry_errored"]) or newest_run(folder)
 
 
 def _go_on(run: Run, flags: ResumeFlags, config: Config, folder: str, manner: Manner) -> int:
@@ -113,16 +113,12 @@ def _go_on(run: Run, flags: ResumeFlags, config: Config, folder: str, manner: Ma
         return finish_grading(run, broken, flags, config, folder, manner)
     options = _read_options(run, flags)
     go_back(run, config)
-    # Its targets are those it began with, whatever the configuration says by now.
-    config = replace(config, target=run.about.default_target)
     view = manner.make_view()
-    request = replace(
-        ask_for(options, config, folder, view, manner), engine=read_engine(flags), run=run,
-        again=("errored",) if flags["retry_errored"] else (),
-    )  # fmt: skip
+    asked = replace(ask_for(options, config, folder, view, manner), engine=read_engine(flags))
+    request = request_rest(asked, run, retry_errored=flags["retry_errored"])
     prepared = ready_run(request, plan_shown(request, view))
-    if (decision := read_end(run.journal).decision) is not None:
-        view.tell(f"the run was {decision}. That is dropped, and the rest is run now")
+    if dropped := describe_dropped(run):
+        view.tell(dropped)
     return carry_out_run(prepared, view, manner)
 
 
@@ -136,27 +132,6 @@ def _read_options(run: Run, flags: ResumeFlags) -> RunOptions:
     )  # fmt: skip
 
 
-def _find_ungraded(name: str, folder: str) -> Run:
-    """A run by its name, which may not name one of its gradings."""
-    run, grading = find_run(name, folder)
-    if grading is not None:
-        raise ConfigError(f"resume continues a run, not one of its gradings: say `{run.id}`")
-    return run
-
-
-def _find_stranger(
-    chosen: Run | None, folder: str, config: Config, *, is_named: bool
-) -> Run | None:
-    """A run of somebody else's that would be gone on with. Where none is named, the newest has a
-    say in the exit code, and a stranger's could make it better."""
-    newest = [] if is_named else [listed.run for listed in list_runs(folder, 1)]
-    state = this_world().state
-    for run in (*newest, chosen):
-        if run is not None and not is_own(run, state, config.root):
-            return run
-    return None
-
-
 def _code_of_newest(folder: str, chosen: Run) -> int:
     """The exit code of the newest run, if that is another than the chosen one: to go on with an
     older one doesn't make it better."""
@@ -165,8 +140,7 @@ def _code_of_newest(folder: str, chosen: Run) -> int:
         return 0
     code = 0
     if newest.path != chosen.path:
-        code = hold_to_gates(read_evaluated(KeptRun(newest)), read_request(newest)).exit_code
-        code = first_code(code, tell_owed(newest))
+        code = first_code(find_exit_code(newest), tell_owed(newest))
     if code:
         sys.stderr.write(
             f"the newest run is a different one, {newest.id}: its exit code is {code}\n"
@@ -181,22 +155,3 @@ def _refusal_code(folder: str, newest: Run) -> int:
         "the last `evalcase run` was refused, or ended before it had a record: the exit code is 2\n"
     )
     return 2
-
-
-def read_request(run: Run) -> RunOptions:
-    """What was asked for when a run was begun. Raise RecordError if the record doesn't say."""
-    try:
-        return RunOptions.from_dict(run.about.options)
-    except (ConfigError, ValueError) as error:
-        raise RecordError(f"{run.path}: run.json does not say what was run: {error}") from None
-
-
-def go_back(run: Run, config: Config) -> None:
-    """Go to where the run was begun: the paths of its suites were written as seen from there."""
-    folder = run.about.cwd
-    try:
-        os.chdir(os.path.join(config.root, folder))
-    except (OSError, ValueError):
-        raise RecordError(
-            f"{run.path} was started in a folder that no longer exists: {folder!r}"
-        ) from None

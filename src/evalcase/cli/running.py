@@ -111,6 +111,15 @@ def read_engine(flags: EngineFlags) -> AskedEngine:
     return AskedEngine(flags["engine"], flags["processes"], flags["on"])
 
 
+def go_back(run: Run, config: Config) -> None:
+    """Go to where the run was begun: the paths of its suites were written as seen from there."""
+    try:
+        os.chdir(os.path.join(config.root, run.about.cwd))
+    except (OSError, ValueError):
+        gone = f"was started in a folder that no longer exists: {run.about.cwd!r}"
+        raise RecordError(f"{run.path} {gone}") from None
+
+
 def plan_shown(request: RunRequest, view: RunView) -> Plan:
     """The plan of a run, of which the view then knows how much there is to do."""
     with same_streams(), made_for_good():

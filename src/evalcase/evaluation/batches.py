@@ -15,7 +15,7 @@ from evalcase.evaluation.trials import Trials
 from evalcase.model.batching import BatchDraft, BatchedQuestion, Batching, SentBatch
 from evalcase.model.trial import Trial
 from evalcase.record.outline import batch_row
-from evalcase.record.session import Session
+from evalcase.record.recording import Recording
 from evalcase.run.schedule import Engine
 
 T = TypeVar("T")
@@ -30,11 +30,11 @@ class BatchPhase:
     """Sends what is left to ask, and waits until all of it is answered."""
 
     def __init__(
-        self, plan: Plan, run: str, session: Session, trials: Trials, engine: Engine
+        self, plan: Plan, run: str, recording: Recording, trials: Trials, engine: Engine
     ) -> None:
         self._plan = plan
         self._run = run
-        self._session = session
+        self._recording = recording
         self._trials = trials
         self._engine = engine
         self._left: list[str] = []
@@ -102,7 +102,7 @@ class BatchPhase:
         world = self._plan.world
         tag = f"{self._run}-{world.entropy(6).hex()}"
         sent = SentBatch(name, tag, draft.count, world.stamp())
-        await self._session.write(batch_row(sent))
+        await self._recording.write(batch_row(sent))
         id, failures = None, 0
         while id is None:
             try:
@@ -113,7 +113,7 @@ class BatchPhase:
                 # It may be there, although nobody heard of it.
                 if await self._pick_up(name, batching, sent):
                     return
-        await self._session.write(batch_row(sent._replace(id=id)))
+        await self._recording.write(batch_row(sent._replace(id=id)))
         self._left.append(id)
         count = "1 question is" if draft.count == 1 else f"{draft.count:,} questions are"
         self._plan.tell(f"`{name}`: {count} sent as batch {id}; answers may take a day")
@@ -136,7 +136,7 @@ class BatchPhase:
                     self._left.remove(id)
                     continue
                 if sent.id is None:
-                    await self._session.write(batch_row(sent._replace(id=id)))
+                    await self._recording.write(batch_row(sent._replace(id=id)))
                 return True
         return False
 

@@ -25,8 +25,8 @@ from evalcase.record.ending import End, Status, end_row, read_time_taken
 from evalcase.record.folder import Run, create_run, read_run
 from evalcase.record.index import Index
 from evalcase.record.journal import Journal, open_journal
+from evalcase.record.recording import Recording, rows_ahead
 from evalcase.record.seal import make_sealer
-from evalcase.record.session import Session, rows_ahead
 from evalcase.run.budget import Budget
 from evalcase.run.gate import Gate
 from evalcase.run.limits import Limits
@@ -42,23 +42,23 @@ if TYPE_CHECKING:
     from evalcase.evaluation.stopping import Stopping
     from evalcase.record.answer_store import AnswerStore
     from evalcase.run.fail_fast import FailFast
-    from evalcase.run.place import Workplace
+    from evalcase.run.workplace import Workplace
 
 
 class Evaluation:
     """A run on its way. `engine` is there once trials are under way, and can be interrupted."""
 
     def __init__(
-        self, plan: Plan, watcher: Watcher, by: By | None = None, place: Workplace | None = None,
-        stopping: Stopping | None = None,
+        self, plan: Plan, watcher: Watcher, by: By | None = None,
+        workplace: Workplace | None = None, stopping: Stopping | None = None,
     ) -> None:  # fmt: skip
-        """With `by`, answers that are known are graded by that, and nobody is asked. `place` is
+        """With `by`, answers that are known are graded by that, and nobody is asked. `workplace` is
         where trials are answered, if that is not this process; and `stopping` says when a new run
         is decided, if that ends it."""
         self.plan = plan
         self._watcher = watcher
         self._by = by
-        self._place = place
+        self._workplace = workplace
         self._stopping = stopping
         self.engine: Engine | None = None
         self.run: Run | None = None
@@ -106,12 +106,12 @@ class Evaluation:
                 await self._close_graders()
 
     def _there(self) -> AbstractAsyncContextManager[object]:
-        return self._place if self._place is not None else nullcontext()
+        return self._workplace if self._workplace is not None else nullcontext()
 
     def _stand_in(self) -> None:
         """Have targets that are made elsewhere stood in for, from here on."""
-        if self._place is not None:
-            stand_in = self._place.stand_in
+        if self._workplace is not None:
+            stand_in = self._workplace.stand_in
             # What is sent in batches is no work for anybody here.
             targets = {
                 name: target if target.traits.batching is not None else stand_in(name)
@@ -212,8 +212,8 @@ class Evaluation:
         ahead = rows_ahead(limits.concurrency)
         # What was there before may be told anew: then only the journal can count.
         replaces = len(index) > 0
-        session = Session(journal, tally, self._watcher.finished, ahead, replaces=replaces)
-        stopping, place = self._stopping, self._place
+        recording = Recording(journal, tally, self._watcher.finished, ahead, replaces=replaces)
+        stopping, workplace = self._stopping, self._workplace
         engine = self.engine = Engine(
             limits, self._watcher, self._fail_fast(index, again), targets.context,
             stopping.look if stopping is not None else None,
@@ -223,16 +223,16 @@ class Evaluation:
         guests, store = self._guests, self._store()
         gate = Gate(
             targets, limits, engine, budget, guests, plan.world.random,
-            warn=plan.warn, store=store, place=place,
+            warn=plan.warn, store=store, workplace=workplace,
         )  # fmt: skip
-        trials = Trials(plan, engine, gate, guests, run.id, session.lose, place)
+        trials = Trials(plan, engine, gate, guests, run.id, recording.lose, workplace)
         if self._by is not None:
             from evalcase.evaluation.grading import Grading
 
-            return Grading(plan, run, index, trials, session, self._by), engine
+            return Grading(plan, run, index, trials, recording, self._by), engine
         changed = {} if self._is_new else find_changes(plan, run, index.versions)
         ordered = stopping.ordered if stopping is not None else None
-        return Work(plan, run, index, trials, session, again, changed, ordered=ordered), engine
+        return Work(plan, run, index, trials, recording, again, changed, ordered=ordered), engine
 
     def _limits(self) -> Limits:
         # No more workers than there is work, and no more than a target says it can take.

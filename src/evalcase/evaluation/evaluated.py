@@ -64,6 +64,8 @@ class Evaluated:
     """The pass rate that is enough, where one was asked for."""
     max_errors: int = 0
     """How many trials may have errored."""
+    needs_tries: bool = False
+    """Whether something had to be tried for all to be well: a shard may get nothing."""
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """A row for each trial, of plain cells: for pandas, polars, or a loop."""
@@ -147,14 +149,14 @@ class Evaluated:
     @property
     def ok(self) -> bool:
         """Whether all is well, as the command says it by its exit code: complete, with no trial
-        errored, and no case failed or ungraded. Where a pass rate is enough, or a run was decided,
-        that counts in place of what failed."""
+        errored, no case failed or ungraded, and not all of them skipped. Where a pass rate is
+        enough, or a run was decided, that counts in place of what failed."""
         return self.exit_code == 0
 
     @property
     def exit_code(self) -> int:
         """What the command says of such a run: 130 interrupted, 3 errors or not completed, 1 not
-        all passed or a gate not met, else 0."""
+        all passed, all skipped or a gate not met, else 0."""
         totals, decision = self.totals, self.decision
         if self.status == "interrupted":
             return 130
@@ -167,18 +169,22 @@ class Evaluated:
             return 1
         if totals.unfinished:
             return 3  # some cases lack trials, so nobody can say what they come to
+        if totals.pass_rate is None:
+            # Where all was skipped nothing is known to be well, and no rate reached but 0.
+            return 1 if self.needs_tries and self.fail_under != 0 else 0
         if self.fail_under is not None:
-            # Nothing was tried is no rate, and meets none.
-            return 0 if totals.pass_rate is not None and totals.pass_rate >= self.fail_under else 1
+            return 0 if totals.pass_rate >= self.fail_under else 1
         return 1 if totals.cases.failed or totals.cases.ungraded else 0
 
 
 def hold_to_gates(evaluated: Evaluated, options: RunOptions) -> Evaluated:
     """What came of a run, with what its options say is enough. A shard that got nothing to try
     need not reach a pass rate."""
-    is_empty_shard = evaluated.pass_rate is None and options.selection.shard is not None
-    fail_under = None if is_empty_shard else options.fail_under
-    return replace(evaluated, fail_under=fail_under, max_errors=options.max_errors)
+    is_whole = options.selection.shard is None
+    fail_under = options.fail_under if is_whole or evaluated.pass_rate is not None else None
+    return replace(
+        evaluated, fail_under=fail_under, max_errors=options.max_errors, needs_tries=is_whole
+    )
 
 
 def read_evaluated(kept: KeptRun) -> Evaluated:

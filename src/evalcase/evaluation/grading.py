@@ -25,7 +25,7 @@ from evalcase.record.gradings import GradingBegun
 from evalcase.record.index import Index
 from evalcase.record.kept import KeptRun
 from evalcase.record.reader import read_results_of
-from evalcase.record.session import Session
+from evalcase.record.recording import Recording
 from evalcase.run.schedule import Engine
 from evalcase.suites.collection import SomeSuites
 from evalcase.system.table import mark_of
@@ -77,13 +77,13 @@ class Grading(Job):
     """The answers of a run, each graded once more. It takes the place of the work of a run."""
 
     def __init__(
-        self, plan: Plan, run: Run, index: Index, trials: Trials, session: Session, by: By
+        self, plan: Plan, run: Run, index: Index, trials: Trials, recording: Recording, by: By
     ) -> None:
         self._plan = plan
         self._run = run
         self._index = index
         self._trials = trials
-        self._session = session
+        self._recording = recording
         self._by = by
         self._goes_on = by.goes_on(index.find_broken(index.gradings))
         self.grading = index.gradings + (not self._goes_on)
@@ -105,9 +105,9 @@ class Grading(Job):
                 f"grading {self.grading} was interrupted and continues: {before_it.graded:,} of "
                 f"{before_it.answers:,} answers are graded"
             )
-        self._session.note(self._by.begin(self.grading, self._plan.world.stamp()).row())
+        self._recording.note(self._by.begin(self.grading, self._plan.world.stamp()).row())
         left = {name: self._answers(name) for name in self._plan.trials}
-        await engine.run(left, self._grade, self._session.keep_grading)
+        await engine.run(left, self._grade, self._recording.keep_grading)
         if engine.interrupted:
             return "interrupted", None
         if engine.stop_reason is not None:

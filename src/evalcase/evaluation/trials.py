@@ -27,9 +27,9 @@ from evalcase.record.cap import TooLargeError, cap_answer
 from evalcase.run.gate import Asked, Gate
 from evalcase.run.hashes import hash_grading, hash_plain_case, hash_plain_question, hash_question
 from evalcase.run.opening import CLOSE_S
-from evalcase.run.place import Workplace
 from evalcase.run.question import question_of
 from evalcase.run.schedule import Engine
+from evalcase.run.workplace import Workplace
 from evalcase.suites.attached import AttachedFiles
 from evalcase.system.guests import Guests
 
@@ -52,17 +52,17 @@ class Trials:
 
     def __init__(
         self, plan: Plan, engine: Engine, gate: Gate, guests: Guests, run_id: str,
-        lose: Callable[[Trial, float], None], place: Workplace | None,
+        lose: Callable[[Trial, float], None], workplace: Workplace | None,
     ) -> None:  # fmt: skip
-        """`lose` is told of money that was spent on what has no result. `place` is where trials are
-        answered, if that is not this process."""
+        """`lose` is told of money that was spent on what has no result. `workplace` is where trials
+        are answered, if that is not this process."""
         self._plan = plan
         self._engine = engine
         self._gate = gate
         self._guests = guests
         self._run_id = run_id
         self._lose = lose
-        self._place = place
+        self._workplace = workplace
         self.plain = 0
         """How many results rest on the text that is asked and the one that is expected alone."""
         self._files = AttachedFiles(plan.world.cwd)
@@ -215,7 +215,7 @@ class Trials:
         self, case: Case, answer: Answer, graders: Sequence[NamedGrader]
     ) -> Graded | None:
         """What comes of an answer that nobody has to look at."""
-        if self._place is not None or graders is not self._plan.graders.only_expected:
+        if self._workplace is not None or graders is not self._plan.graders.only_expected:
             return None
         return self._plan.graders.same_text.grade(case, answer)
 
@@ -224,12 +224,12 @@ class Trials:
         duration_s: float, turns: int = 1,
     ) -> Awaitable[Graded]:  # fmt: skip
         asker: Asker | None = None
-        if self._place is not None or graders is not self._plan.graders.only_expected:
+        if self._workplace is not None or graders is not self._plan.graders.only_expected:
             ask = self._ask_for_grader if self._capped else self._gate.ask_for_grader
             asker = partial(ask, within=question)
-            if self._place is not None and self._place.must_grade(answer, graders):
+            if self._workplace is not None and self._workplace.must_grade(answer, graders):
                 return self._grade_there(
-                    self._place, case, question, answer, duration_s, turns, asker
+                    self._workplace, case, question, answer, duration_s, turns, asker
                 )
         context = _make_context(case, question, answer, (), asker, None, duration_s, turns)
         limit_s = self._plan.config.grader_timeout_s
@@ -246,10 +246,10 @@ class Trials:
         return answer
 
     async def _grade_there(
-        self, place: Workplace, case: Case, question: Question, answer: Answer, duration_s: float,
-        turns: int, asker: Asker,
+        self, workplace: Workplace, case: Case, question: Question, answer: Answer,
+        duration_s: float, turns: int, asker: Asker,
     ) -> Graded:  # fmt: skip
-        grades = await place.grade(case, question, answer, duration_s, turns, asker)
+        grades = await workplace.grade(case, question, answer, duration_s, turns, asker)
         return Graded(decide_verdict(grades, case.threshold), grades)
 
     def _question(self, trial: Trial, files: dict[str, str] | Unfit, hash: str) -> Question:

@@ -24,7 +24,7 @@ from evalcase.record.gradings import GradingBegun
 from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
 from evalcase.record.outline import changed_row, talk_row
-from evalcase.record.session import Session
+from evalcase.record.recording import Recording
 from evalcase.run.hashes import hash_plain_case
 from evalcase.run.plan import Says
 from evalcase.run.schedule import Engine
@@ -40,7 +40,7 @@ class Work(Job):
     """The trials of a run: finds those that are left, and sends each through ask, grade, keep."""
 
     def __init__(  # noqa: PLR0913 - what a run is made of comes together here
-        self, plan: Plan, run: Run, index: Index, trials: Trials, session: Session,
+        self, plan: Plan, run: Run, index: Index, trials: Trials, recording: Recording,
         again: tuple[Verdict, ...], changed: Mapping[str, TargetVersion],
         *, ordered: Mapping[str, Sequence[Trial]] | None,
     ) -> None:  # fmt: skip
@@ -49,7 +49,7 @@ class Work(Job):
         self._run = run
         self._index = index
         self._trials = trials
-        self._session = session
+        self._recording = recording
         self._again = again
         self._ordered = ordered
         self._changed = dict(changed)
@@ -80,7 +80,7 @@ class Work(Job):
             await self._send_batches(engine)
         left = {name: self._left(name, engine) for name in self._plan.trials}
         await engine.run(left, self.try_one, self.keep)
-        missing = self._plan.planned - self._standing - self._finished - self._session.taken
+        missing = self._plan.planned - self._standing - self._finished - self._recording.taken
         if missing > 0 and engine.interrupted:
             return "interrupted", None
         if missing > 0:
@@ -100,14 +100,14 @@ class Work(Job):
         if self._lost:
             which = "no longer part of the suites, and without a result"
             return "stopped", f"{self._lost:,} of {planned:,} planned cases: {which}"
-        if len(self._index) and not self._session.taken:
+        if len(self._index) and not self._recording.taken:
             self._plan.tell(say_nothing_left(self._run.id, self._changed))
         return "completed", None
 
     async def _send_batches(self, engine: Engine) -> None:
         from evalcase.evaluation.batches import BatchPhase
 
-        phase = BatchPhase(self._plan, self._run.id, self._session, self._trials, engine)
+        phase = BatchPhase(self._plan, self._run.id, self._recording, self._trials, engine)
         for name, target in self._plan.targets.items():
             if target.traits.batching is not None and not engine.stopping:
                 sent = [each for each in self._index.batches.values() if each.target == name]
@@ -138,7 +138,7 @@ class Work(Job):
             if self._index.is_broken_off(trial.key):
                 self._plan.tell(say_broken(case.id))
             # It may take long: whoever resumes should know that it was begun.
-            self._session.note(talk_row(trial.key))
+            self._recording.note(talk_row(trial.key))
         return self._trials.run(trial)
 
     def _note_change(self, target: str) -> None:
@@ -146,7 +146,7 @@ class Work(Job):
         version = self._changed.pop(target, None)
         if version is not None:
             self._index.askers.change(target, version)
-            self._session.note(changed_row(target, version, self._plan.world.stamp()))
+            self._recording.note(changed_row(target, version, self._plan.world.stamp()))
 
     async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:
         from evalcase.record.reader import read_result_at
@@ -177,20 +177,20 @@ class Work(Job):
     def keep(self, trial: Trial, result: Result) -> Awaitable[None] | None:
         """Keep what came of a trial; what is returned is to be waited for."""
         if self._regrading and self._regrading.pop(trial.key, None) is not None:
-            return self._session.keep_grading(trial, result)
+            return self._recording.keep_grading(trial, result)
         if self._goes_on and self._index.find(trial.key) is None:
             self._new += 1
-        return self._session.keep(trial, result)
+        return self._recording.keep(trial, result)
 
     def totals(self) -> Totals | None:
-        return self._session.totals()
+        return self._recording.totals()
 
     def mixed(self) -> tuple[str, ...]:
         # What was kept just now is in the journal only.
         return read_index(self._run.journal).mixed() if self._index.versions else ()
 
     def complete_end(self, end: End) -> End:
-        errored = None if self._goes_on else self._session.errored
+        errored = None if self._goes_on else self._recording.errored
         end = replace(end, errored=errored, lost=self._lost, graded=self._graded)
         return self._count_planned(self._count_trials(end))
 
@@ -200,7 +200,7 @@ class Work(Job):
         if end.status != "completed":
             return end
         gone = len(self._index) - self._standing - self._known
-        plain = 0 if self._session.errored else self._standing + self._trials.plain
+        plain = 0 if self._recording.errored else self._standing + self._trials.plain
         basis = describe_plain_basis(self._plan, plain)
         return replace(end, trials=self._plan.planned + gone, rests_on=basis)
 
@@ -297,4 +297,4 @@ class Work(Job):
             self._grades_anew = True
             self.grading += not self._goes_on_grading
             now, hashes = self._plan.world.stamp(), self._plan.suites.hashes()
-            self._session.note(GradingBegun(self.grading, now, "resume", hashes).row())
+            self._recording.note(GradingBegun(self.grading, now, "resume", hashes).row())

@@ -1,16 +1,17 @@
-"""Where the page about a diagnostic can be read: in the clone that evalcase was installed from, or
-in the repository that has it. No address is written down: an installation knows its own."""
+"""Where the page about a diagnostic can be read: in the clone that evalcase was installed from, in
+the repository that has it, or in the package. No address is written down: an installation knows its
+own."""
 
 from __future__ import annotations
 
 import json
-import os
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-_FOLDER = "docs/diagnostics"
+from evalcase.system.package import CLONE, PAGES, find_pages, pages_in
+
 _HOSTS = ("github.com", "gitlab.com")
 """They show a file of a commit at the same address."""
 
@@ -23,18 +24,16 @@ def page_of(code: str) -> str | None:
 
 @cache
 def _find_folder() -> str | None:
-    clone = os.path.join(os.path.dirname(__file__), *[os.pardir] * 3)
     try:
         told = distribution("evalcase").read_text("direct_url.json")
     except PackageNotFoundError:
         told = None
-    return folder_in(clone) or folder_told_by(told)
+    # Those that an installation brings along lead nowhere else: the other pages aren't there.
+    return _write_address(pages_in(CLONE)) or folder_told_by(told) or _write_address(find_pages())
 
 
-def folder_in(clone: str) -> str | None:
-    """The folder of pages in a clone, as an address."""
-    folder = os.path.join(clone, _FOLDER)
-    return Path(folder).resolve().as_uri() if os.path.isdir(folder) else None
+def _write_address(folder: str | None) -> str | None:
+    return None if folder is None else Path(folder).resolve().as_uri()
 
 
 def folder_told_by(told: str | None) -> str | None:
@@ -46,8 +45,8 @@ def folder_told_by(told: str | None) -> str | None:
     except (ValueError, AttributeError):
         return None
     if where.scheme == "file" and commit is None:
-        return folder_in(unquote(where.path))
+        return _write_address(pages_in(unquote(where.path)))
     if where.scheme == "https" and where.hostname in _HOSTS and commit:
         path = where.path.removesuffix("/").removesuffix(".git")
-        return f"https://{where.hostname}{path}/blob/{commit}/{_FOLDER}"
+        return f"https://{where.hostname}{path}/blob/{commit}/{PAGES}"
     return None

@@ -50,7 +50,7 @@ class Answer:
     truncated: bool = False
     """Whether output was cut because it was larger than evalcase keeps."""
     cached: bool = False
-    """Whether it was given earlier, and from the cache. It cost nothing this time."""
+    """Whether it was given earlier, and comes from the cache or a record. It cost nothing now."""
     model: str | None = None
     """The model that answered, as its service names it."""
     asked_as: str | None = None

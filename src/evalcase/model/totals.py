@@ -59,7 +59,7 @@ class Totals:
     unpriced: int = 0
     """How many answers that count came without their cost."""
     cached: int = 0
-    """How many answers that count were from the cache."""
+    """How many answers that count were given earlier: those of the cache, or of a record."""
 
     @property
     def pass_rate(self) -> float | None:

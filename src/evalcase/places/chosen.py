@@ -1,4 +1,4 @@
-"""What a person says of where trials are answered, and what the configuration does, to a place."""
+"""What a person and the configuration say of where trials are answered, to a workplace."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.registry import find_class
 from evalcase.project.config import Config
 from evalcase.project.engine_settings import EngineSettings
-from evalcase.run.place import Workplace
+from evalcase.run.workplace import Workplace
 
-MakePlace = Callable[[EngineSettings, Plan], Workplace | None]
+MakeWorkplace = Callable[[EngineSettings, Plan], Workplace | None]
 """What an engine stands for. It raises ConfigError where the plan can't be run there."""
 
 
@@ -36,16 +36,16 @@ def choose_engine(
     return config.engine
 
 
-def make_place(settings: EngineSettings | None, plan: Plan) -> Workplace | None:
-    """The place of an engine. Raise ConfigError where the plan can't be run there."""
+def make_workplace(settings: EngineSettings | None, plan: Plan) -> Workplace | None:
+    """The workplace of an engine. Raise ConfigError where the plan can't be run there."""
     if settings is None:
         return None
-    make: MakePlace = find_class("places", settings.kind)
+    make: MakeWorkplace = find_class("places", settings.kind)
     return make(settings, plan)
 
 
 def stay_here(settings: EngineSettings, plan: Plan) -> None:
-    """`in-process`: no place at all, trials are answered in the process of the run."""
+    """`in-process`: no workplace at all, trials are answered in the process of the run."""
     del settings, plan
 
 

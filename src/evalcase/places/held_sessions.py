@@ -9,7 +9,7 @@ from evalcase.errors import TargetError
 from evalcase.model.question import Question
 from evalcase.places.pool import LAST_CHANCE, Pool
 from evalcase.places.task import Task, Worker
-from evalcase.run.place import SessionLostError
+from evalcase.run.workplace import SessionLostError
 from evalcase.text.late_pattern import late_pattern
 
 _AGAIN = late_pattern(r"\.\d+(?=(?:/user)?\Z)")

@@ -13,7 +13,7 @@ from evalcase.places.pool import Pool
 from evalcase.places.process_channel import ProcessChannel
 from evalcase.places.setting import Setting, environment_for, setting_of
 from evalcase.project.engine_settings import EngineSettings
-from evalcase.run.place import Workplace
+from evalcase.run.workplace import Workplace
 from evalcase.system.processes import tree
 
 

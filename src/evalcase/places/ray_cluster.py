@@ -21,7 +21,7 @@ from evalcase.places.processes import count_cores
 from evalcase.places.ray_channel import RayChannel
 from evalcase.places.setting import Setting, environment_for, setting_of
 from evalcase.project.engine_settings import EngineSettings
-from evalcase.run.place import Workplace
+from evalcase.run.workplace import Workplace
 from evalcase.text.late_pattern import late_pattern
 
 _LEFT_BEHIND = [".git", ".evalcase", "__pycache__", ".venv"]

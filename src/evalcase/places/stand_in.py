@@ -13,7 +13,7 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Target, Traits
 from evalcase.places.replies import Read, key_of, opened_of, session_end_of
 from evalcase.places.task import Worker
-from evalcase.run.place import KeyFromAfar
+from evalcase.run.workplace import KeyFromAfar
 
 
 class Afar(Protocol):

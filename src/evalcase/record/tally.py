@@ -25,7 +25,7 @@ class Counted(NamedTuple):
     """Not a number where none is known, as the next one."""
     grading_usd: float
     answered: int
-    """1 if it has an answer, 2 if that is from the cache."""
+    """1 if it has an answer, 2 if that was given earlier."""
     said_at: int
     """Where in the journal the row of its grading begins."""
     user_usd: float | None = None

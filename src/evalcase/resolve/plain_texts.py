@@ -67,3 +67,21 @@ def warn_of_file_texts(part: Named, path: KeyPath, findings: Findings) -> None:
 def is_file_address(text: str) -> bool:
     """Whether a text is the address of a file, and nothing else."""
     return text.startswith(_SCHEME) and len(text.split()) == 1
+
+
+def warn_of_file_value(value: object, path: KeyPath, findings: Findings) -> None:
+    """Warn of a variable whose value only other tools take for what is in a file."""
+    if not is_file_value(value):
+        return
+    field, name = path[-2], path[-1]
+    told = f"`var_files: {{{name}: {str(value).removeprefix(_SCHEME)}}}` takes its text"
+    if field != "vars":
+        told = "`var_files` takes the text of a file"
+    message = f"this is the text `{value}`, and not what is in that file"
+    findings.add("file-as-text", path, message, f"{told}; a link is written file:///…")
+
+
+def is_file_value(value: object) -> bool:
+    """Whether a value is such an address from a folder on. One from the root is a link as people
+    write it, and may be meant."""
+    return type(value) is str and is_file_address(value) and not value.startswith(_SCHEME + "/")

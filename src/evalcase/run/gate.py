@@ -25,8 +25,8 @@ from evalcase.run.budget import Budget
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace, Start
 from evalcase.run.paces import Paces
-from evalcase.run.place import KeyFromAfar, SessionLostError, Workplace
 from evalcase.run.retry import wait_before_retry
+from evalcase.run.workplace import KeyFromAfar, SessionLostError, Workplace
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import stand_in_queue
 from evalcase.text.crash import failure_of
@@ -91,9 +91,9 @@ class Gate:
         *,
         warn: Callable[[str], None],
         store: Store | None = None,
-        place: Workplace | None = None,
+        workplace: Workplace | None = None,
     ) -> None:
-        """`place` is where targets answer, if that is not this process."""
+        """`workplace` is where targets answer, if that is not this process."""
         self._targets = targets
         self._limits = limits
         self._patience = patience
@@ -102,7 +102,7 @@ class Gate:
         self._random = random
         self._warn = warn
         self._store = store
-        self._place = place
+        self._workplace = workplace
         self._paces = Paces(limits, warn)
 
     def ask(
@@ -241,10 +241,10 @@ class Gate:
         start = pace.begin_at_once() or await patience.start(pace)
         tried: Attempted | None = None
         try:
-            if self._place is None or target.traits.batching is not None:
+            if self._workplace is None or target.traits.batching is not None:
                 tried = await make_attempt(target, question, limit_s, self._guests)
             else:
-                tried = await self._place.attempt(name, question, limit_s)
+                tried = await self._workplace.attempt(name, question, limit_s)
         finally:
             self._paces.end(name, start, tried)
         if tried.answer is not None and tried.answer.cost_usd is not None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from traceback import extract_tb, walk_tb
 
+from evalcase.system.package import PACKAGE
 from evalcase.text.crash import leaves_of
 from evalcase.text.foreign_file import is_foreign_file
 
-_OWN = [os.path.join(os.path.dirname(__file__), name) for name in ("imports.py", "file_modules.py")]
+_OWN = [os.path.join(PACKAGE, "system", name) for name in ("imports.py", "file_modules.py")]
 """What imports code for others."""
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 """Where Python's own modules are."""

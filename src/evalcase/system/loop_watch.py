@@ -20,6 +20,7 @@ from types import FrameType
 from typing import Any, Self
 
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.system.package import PACKAGE
 
 _PERIOD_S = 0.25
 _LONG_S = 1.0
@@ -28,7 +29,7 @@ _SIGNAL: int = signal.SIGURG if sys.platform != "win32" else 0
 """Nobody minds it: without a handler it is ignored. Where it isn't known, none is sent."""
 _MOST_TRIES = 8
 """How often something is told to end, before it counts as stuck."""
-_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_OWN = PACKAGE + os.sep
 _PYTHON = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED = ("site-packages", "dist-packages")
 

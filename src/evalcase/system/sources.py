@@ -15,6 +15,7 @@ from functools import lru_cache
 from hashlib import sha256
 
 from evalcase.system.files import read_file
+from evalcase.system.package import PACKAGE
 from evalcase.system.project_root import is_inside
 from evalcase.text.late_pattern import late_pattern
 
@@ -70,13 +71,13 @@ def find_search_path(root: str) -> list[str]:
 
 
 def _is_own(path: str) -> bool:
-    return "site-packages" not in path and not is_inside(path, _find_evalcase())
+    return "site-packages" not in path and not is_inside(path, _real_package())
 
 
 @lru_cache
-def _find_evalcase() -> str:
-    """The folder of this package, which lies in the project where evalcase is developed."""
-    return os.path.realpath(os.path.join(os.path.dirname(__file__), os.pardir))
+def _real_package() -> str:
+    """This package, which lies in the project where evalcase is developed."""
+    return os.path.realpath(PACKAGE)
 
 
 def _find_imported(

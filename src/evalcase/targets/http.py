@@ -5,39 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.conflict import conflict
 from evalcase.model.json_value import JSON
-from evalcase.model.message import Message
 from evalcase.model.option import option
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.quota import Quota
 from evalcase.model.shape import Anything, Choice, Flag, OptionFault
+from evalcase.model.shape_one_of import OneOf
 from evalcase.model.target import Surroundings, Target, TargetKind, Traits
-from evalcase.system.processes.pipes import Output
 from evalcase.targets.asking.files import describe_files
 from evalcase.targets.asking.shown import describe_hidden, describe_question
-from evalcase.targets.reading.answers import content_message, read_json
-from evalcase.targets.reading.calls import BadCallsError, calls_message
-from evalcase.targets.reading.outputs import How, read_output
-from evalcase.targets.reading.replies import HiddenCallsError
-from evalcase.targets.reading.usage import read_cost, read_usage
+from evalcase.targets.reading.outputs import How
 from evalcase.targets.web.body import BodyTemplate
 from evalcase.targets.web.endpoint import make_endpoint
-from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.options import WebOptions
-from evalcase.targets.web.shapes import Address, JsonPathText
-from evalcase.text.json_path import JsonPath, MissingError
-from evalcase.text.strict_json import BadJsonError, parse_json
+from evalcase.targets.web.picked import ReplyPaths, ReplyReader
+from evalcase.targets.web.shapes import Address, JsonPathText, Never
+from evalcase.text.json_path import JsonPath
 from evalcase.traces.context import HEADER, BegunTraces
 
 if TYPE_CHECKING:
     from evalcase.targets.web.client import HttpClient
-
-
-_PATHS = "`answer` and `tool_calls` of an http target say where both are"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +52,9 @@ class HttpOptions(WebOptions):
         default=None,
         elsewhere=("response", "response_path", "transform", "output_path"),
     )
-    tool_calls: JsonPath | None = option(
-        JsonPathText(),
-        "The path of the list of tool calls in the response.",
+    tool_calls: JsonPath | bool | None = option(
+        OneOf((JsonPathText(), Never())),
+        "The path of the list of tool calls in the response; `false` if its calls don't count.",
         default=None,
         elsewhere=("tools", "calls", "tool_calls_path"),
     )
@@ -84,6 +74,15 @@ class HttpOptions(WebOptions):
         default=False, elsewhere=("tracing", "otel"),
     )  # fmt: skip
 
+    @property
+    def paths(self) -> ReplyPaths:
+        """Where in the response everything is."""
+        calls = self.tool_calls if isinstance(self.tool_calls, JsonPath) else None
+        return ReplyPaths(
+            self.answer, calls, self.usage, self.cost_usd, cast(How, self.output),
+            counts_calls=self.tool_calls is not False,
+        )  # fmt: skip
+
     @conflict
     def _body_has_gaps(self) -> Iterator[OptionFault]:
         if self.body is not None:
@@ -94,7 +93,7 @@ class HttpOptions(WebOptions):
         if self.answer is not None and self.output == "text":
             what = "is a path into JSON, and can't be combined with output = 'text'"
             yield OptionFault(("answer",), f"`answer` {what}")
-        if self.tool_calls is not None and self.output == "text":
+        if self.tool_calls and self.output == "text":
             what = 'is a path into JSON, and does not go with output = "text"'
             yield OptionFault(("tool_calls",), f"`tool_calls` {what}")
 
@@ -116,6 +115,7 @@ class HttpTarget(Target):
         self._environment = surroundings.environment
         self._endpoint = make_endpoint("http", options, options.url)
         self._body = None if options.body is None else BodyTemplate(options.body)
+        self._reply = ReplyReader(options.paths, surroundings.warn)
         self._traces = BegunTraces()
         stateless = options.stateless
         if stateless is None:
@@ -142,10 +142,10 @@ class HttpTarget(Target):
         self._warn_of_hidden(question)
         body = self._make_body(question)
         if not self._options.trace:
-            return self._read(await self._client.post(body))
+            return self._reply.read(await self._client.post(body))
         with self._traces.begin(question) as begun:
             answered = await self._client.post(body, {HEADER: begun.traceparent})
-            return replace(self._read(answered), trace=begun.trace)
+            return replace(self._reply.read(answered), trace=begun.trace)
 
     async def close(self) -> None:
         if self._client is not None:
@@ -154,10 +154,7 @@ class HttpTarget(Target):
     def cache_key(self, question: Question) -> JSON:
         """All that decides the answer, without secrets."""
         options = self._options
-        how: list[JSON] = [options.output, options.max_output_bytes]
-        paths = options.answer, options.usage, options.cost_usd
-        how += [path.text if path else None for path in paths]
-        how += [options.tool_calls.text] if options.tool_calls is not None else []
+        how: list[JSON] = [options.max_output_bytes, *options.paths.written()]
         # A session is new each time, and decides nothing by itself.
         body = self._make_body(replace(question, session=""))
         if self._body is None and isinstance(body, dict):
@@ -173,97 +170,6 @@ class HttpTarget(Target):
         if self._body is not None:
             return self._body.fill(question, root)
         return {**describe_question(question), "files": describe_files(question, root)}
-
-    def _read(self, output: Output) -> Answer:
-        options, warn = self._options, self._surroundings.warn
-        value = self._json(output)
-        calls = self._find_calls(value, output)
-        if options.answer is None:
-            answer = self._whole(value, output, calls)
-        else:
-            answer = self._at_path(options.answer, value, output, calls)
-        # A path may lead into a reply whose calls were read with it.
-        if calls is not None and answer.tool_calls != calls.tool_calls:
-            answer = replace(answer, messages=(calls, *answer.messages))
-        usage, cost_usd = self._beside(options.usage, value), self._beside(options.cost_usd, value)
-        if isinstance(usage, dict):
-            # Details of details, such as OpenAI's, are nothing to warn of.
-            usage = {key: item for key, item in usage.items() if not isinstance(item, dict)}
-        if usage is None and cost_usd is None:
-            return answer
-        return replace(
-            answer,
-            usage=answer.usage if usage is None else read_usage(usage, warn),
-            cost_usd=answer.cost_usd if cost_usd is None else read_cost(cost_usd, warn),
-        )
-
-    def _json(self, output: Output) -> JSON:
-        """The body as JSON, if a path leads into it."""
-        options = self._options
-        if all(
-            path is None
-            for path in (options.answer, options.tool_calls, options.usage, options.cost_usd)
-        ):
-            return None
-        try:
-            if output.truncated:
-                raise BadJsonError("it is larger than `max_output_bytes`")
-            return parse_json(output.data)
-        except BadJsonError as error:
-            if options.answer is None and options.tool_calls is None:
-                return None
-            raise protocol_error(f"the answer is not JSON: {error}", output.data) from None
-
-    def _find_calls(self, value: JSON, output: Output) -> Message | None:
-        """The tool calls that a path leads to, as a message of their own. Where it leads nowhere,
-        a warning says so: many services leave out what is empty."""
-        path = self._options.tool_calls
-        try:
-            return calls_message(self._beside(path, value))
-        except BadCallsError as error:
-            where = path.text if path is not None else ""
-            raise protocol_error(f"`tool_calls`: at `{where}` {error}", output.data) from None
-
-    def _whole(self, value: JSON, output: Output, calls: Message | None) -> Answer:
-        how = cast(How, self._options.output)
-        try:
-            return read_output(output, how, self._surroundings.warn)
-        except HiddenCallsError as error:
-            if calls is None:
-                raise protocol_error(f"{error}; {_PATHS}", output.data) from None
-        if how == "json":
-            return Answer((content_message(value),))
-        return read_output(output, "text", self._surroundings.warn)
-
-    def _at_path(
-        self, path: JsonPath, value: JSON, output: Output, calls: Message | None
-    ) -> Answer:
-        try:
-            found = path.find(value)
-        except MissingError as error:
-            raise protocol_error(f"`answer`: {error}", output.data) from None
-        if found is None and calls is not None:
-            return Answer((calls,))  # an agent that calls a tool often says nothing
-        if found is None:
-            raise protocol_error(f"`answer`: at `{path.text}` there is null", output.data)
-        try:
-            return read_json(found, self._surroundings.warn)
-        except HiddenCallsError as error:
-            if calls is None:
-                raise protocol_error(f"{error}; {_PATHS}", output.data) from None
-            return Answer((content_message(found),))
-        except TargetError as error:
-            raise protocol_error(str(error), output.data) from None
-
-    def _beside(self, path: JsonPath | None, value: JSON) -> JSON:
-        """What else a path leads to. It is no reason to lose an answer that was paid for."""
-        if path is None:
-            return None
-        try:
-            return path.find(value)
-        except MissingError as error:
-            self._surroundings.warn(f"http target: {error}")
-            return None
 
     def _warn_of_hidden(self, question: Question) -> None:
         if self._warned or self._body is None:

@@ -31,10 +31,14 @@ from evalcase.system.digests import digest_file
 from evalcase.system.files import open_file
 from evalcase.system.packed import ENDING, open_stored
 from evalcase.targets.reading.answers import read_json, with_extras
+from evalcase.targets.reading.replies import refuse_beside
 from evalcase.targets.stored.index import AnswerIndex
-from evalcase.targets.stored.said import describe_keys, find_said, refuse_beside
+from evalcase.targets.stored.said import describe_keys, find_said
 from evalcase.targets.stored.turns import expect_asked, expect_whole, listed_turn, recorded_turn
 from evalcase.text.journal_row import JOURNAL
+
+_MOST_UNREAD = 10
+"""Of so many keys it is told that nobody reads them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +94,14 @@ class ReplayTarget(Target):
             raise ConfigError(f"replay target: {path} can't be read: {error.strerror}") from None
         except RecordError as error:
             raise ConfigError(f"replay target: {error}") from None
+        self._warn_of_lines()
+
+    def _warn_of_lines(self) -> None:
+        warn, path = self._surroundings.warn, self._index.path
         if self._index.torn is not None:
-            place = f"{path}:{self._index.torn}"
-            self._surroundings.warn(f"replay target: {place}: this line is cut short, and left out")
+            warn(f"replay target: {path}:{self._index.torn}: this line is cut short, and left out")
+        for said in [*self._index.unread.values()][:_MOST_UNREAD]:
+            warn(f"replay target: {said}")
 
     async def answer(self, question: Question) -> Answer:
         assert self._file is not None, "open() comes first"

@@ -21,6 +21,12 @@ _INDEX = late_pattern(r"-?\d{1,9}")
 class MissingError(LookupError):
     """There is nothing at a path."""
 
+    def __init__(self, message: str, step: str = "", found: JSON = None) -> None:
+        super().__init__(message)
+        self.step = step
+        """The step that could not be taken, and what there is where it should have begun."""
+        self.found = found
+
 
 class Found(NamedTuple):
     """A value, and the path that leads to just this one."""
@@ -33,24 +39,24 @@ class JsonPath:
     def __init__(self, text: str) -> None:
         """Raise ValueError where the text is no path."""
         self.text = text
-        self._steps = path_steps(text)
+        self.steps = path_steps(text)
 
     def find(self, value: JSON) -> JSON:
         """What is there. Raise MissingError, which says what there is instead."""
-        for number, step in enumerate(self._steps):
+        for number, step in enumerate(self.steps):
             try:
                 value = _take_step(value, step)
             except LookupError:
-                raise self._missing(self._steps[:number], value) from None
+                raise self._missing(self.steps[:number], value) from None
         return value
 
     def find_all(self, value: JSON) -> list[Found]:
         """Every value that the path leads to, at least one. Raise MissingError as `find` does,
         also if only one of several items lacks what is asked for."""
-        if EVERY not in self._steps:
+        if EVERY not in self.steps:
             return [Found(self.text, self.find(value))]
         reached: list[tuple[list[str], JSON]] = [([], value)]
-        for step in self._steps:
+        for step in self.steps:
             further: list[tuple[list[str], JSON]] = []
             for way, each in reached:
                 try:
@@ -65,7 +71,7 @@ class JsonPath:
     def find_some(self, value: JSON) -> list[Found]:
         """The values that are there, where only some of several items may have one."""
         reached: list[tuple[list[str], JSON]] = [([], value)]
-        for step in self._steps:
+        for step in self.steps:
             further: list[tuple[list[str], JSON]] = []
             for way, each in reached:
                 with suppress(LookupError):
@@ -75,9 +81,8 @@ class JsonPath:
 
     def _missing(self, way: Sequence[str], value: JSON) -> MissingError:
         where = ".".join(way) or "the top"
-        return MissingError(
-            f"there is nothing at `{self.text}`: at {where} there is {_describe_value(value)}"
-        )
+        message = f"there is nothing at `{self.text}`: at {where} there is {_describe_value(value)}"
+        return MissingError(message, self.steps[len(way)], value)
 
     def _joined(self, way: Sequence[str]) -> str:
         if not self.text.startswith("/"):

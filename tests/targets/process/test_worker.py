@@ -67,6 +67,18 @@ def test_it_is_given_the_same_as_a_command(make: Make) -> None:
     assert shown["case"] == "greeting"
 
 
+def test_calls_beside_an_answer_are_read_or_an_error(make: Make) -> None:
+    target = make("""
+        calls = [{"tool": "delete"}]
+        reply(id=id, answer="Done." if text == "text" else {"risk": 1}, tool_calls=calls)
+    """)
+    read, refused = asyncio.run(answer_all(target, [question("text"), question("data")]))
+    assert isinstance(read, Answer)
+    assert [call.name for call in read.tool_calls] == ["delete"]
+    assert isinstance(refused, TargetError)
+    assert "has calls in `tool_calls`" in str(refused)
+
+
 def test_answers_of_every_shape(make: Make) -> None:
     body = """
         message = {"role": "assistant", "content": "m"}

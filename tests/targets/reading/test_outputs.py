@@ -138,3 +138,38 @@ def test_agentv_prefers_messages_then_text_then_the_whole() -> None:
     assert read({"text": "t", "model": "x"}, "agentv").content == "t"
     for odd in ('{"output_messages": [3], "text": "t"}', '{"a": 1}', "[1]", "plain"):
         assert read(odd, "agentv").content == odd
+
+
+CALL = {"tool": "delete", "input": {"id": 1}}
+
+
+@for_each(
+    "written",
+    [
+        {"text": "Done.", "tool_calls": [CALL], "model": "x"},
+        {"text": "Done.", "toolCalls": [{"toolName": "delete", "input": {"id": 1}}]},
+        {"text": "Done.", "function_call": {"name": "delete", "arguments": '{"id": 1}'}},
+        {"output": [{"role": "assistant", "content": "Done.", "tool_calls": [CALL]}], "model": "x"},
+    ],
+)
+def test_agentv_reads_the_calls_beside_a_text(written: Any) -> None:
+    answer = read(written, "agentv")
+    assert [(call.name, call.arguments) for call in answer.tool_calls] == [("delete", {"id": 1})]
+    assert answer.text == "Done."
+
+
+@for_each(
+    "written",
+    [
+        {"text": "Done.", "tool_calls": ["delete"]},
+        {"text": "Done.", "tool_calls": "delete"},
+        {"answer": "Done.", "tool_calls": [CALL]},
+        {"output": [{"role": "assistant", "content": "Done."}], "tool_calls": [CALL]},
+        {"output": [{"role": "assistant", "tool_calls": [CALL]}, 3]},
+        [{"tool_calls": [CALL]}],
+    ],
+)
+def test_agentv_refuses_calls_that_it_can_not_read(written: Any) -> None:
+    with pytest.raises(TargetError) as caught:
+        read(written, "agentv")
+    assert caught.value.kind == "protocol"

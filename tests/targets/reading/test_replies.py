@@ -15,6 +15,9 @@ OLDER = {"name": "delete", "arguments": '{"id": 1}'}
 LANGCHAIN = {"name": "delete", "args": {"id": 1}, "id": "1", "type": "tool_call"}
 VERCEL = {"toolName": "delete", "toolCallId": "1", "input": {"id": 1}}
 USE = {"type": "tool_use", "id": "1", "name": "delete", "input": {"id": 1}}
+GOOGLE = {"name": "delete", "args": {"id": 1}}
+GEMINI: dict[str, Any] = {"role": "model", "parts": [{"text": "Done."}, {"functionCall": GOOGLE}]}
+BEDROCK = {"toolUseId": "1", "name": "delete", "input": {"id": 1}}
 SAID = {"type": "text", "text": "Done."}
 DUMPED = {
     "content": "Done.", "refusal": None, "role": "assistant", "annotations": [], "audio": None,
@@ -42,6 +45,17 @@ DUMPED = {
         [SAID, USE],
         [{"role": "assistant", "content": [USE]}, {"role": "assistant", "content": "Done."}],
         {"messages": [{"role": "assistant", "content": "Done.", "function_call": OLDER}]},
+        GEMINI,
+        {**GEMINI, "parts": [{"text": "Done."}, {"function_call": {**GOOGLE, "id": None}}]},
+        {"candidates": [{"content": GEMINI, "finishReason": "STOP", "index": 0}]},
+        {"content": GEMINI, "finish_reason": "STOP"},
+        [{"role": "user", "parts": [{"text": "Delete 1."}]}, GEMINI],
+        {"messages": [GEMINI]},
+        {"parts": GEMINI["parts"]},
+        GEMINI["parts"],
+        {"text": "Done.", "functionCall": GOOGLE},
+        {"text": "Done.", "function_calls": [GOOGLE]},
+        {"role": "assistant", "content": [{"text": "Done."}, {"toolUse": BEDROCK}]},
     ],
 )
 def test_replies_have_their_calls_in_every_usual_form(value: Any) -> None:
@@ -64,6 +78,34 @@ def test_a_completion_has_its_usage_and_its_model() -> None:
     assert (answer.usage, answer.model, said) == (Usage(3, 2), "m", [])
 
 
+def test_a_reply_of_gemini_has_its_usage_its_model_and_its_end() -> None:
+    counts = {"promptTokenCount": 3, "candidatesTokenCount": 2, "thoughtsTokenCount": 5}
+    candidate = {"content": {"role": "model"}, "finishReason": "MAX_TOKENS"}
+    whole = {"candidates": [candidate], "usageMetadata": counts, "modelVersion": "m"}
+    said: list[str] = []
+    answer = read_answer(whole, said.append)
+    assert (answer.text, answer.usage, answer.model, said) == ("", Usage(3, 7), "m", [])
+    assert answer.messages[0]["finish_reason"] == "MAX_TOKENS"
+
+
+def test_what_gemini_thinks_or_signs_is_kept_and_not_said() -> None:
+    thought, signed = {"text": "Hm.", "thought": True}, {"thoughtSignature": "x"}
+    parts = [thought, {"text": "Done."}, {"inlineData": {"data": "…"}}]
+    answer = read_answer({"role": "model", "parts": [*parts, {"functionCall": GOOGLE, **signed}]})
+    assert answer.text == "Done."
+    assert answer.messages == (
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thought", **thought},
+                {"type": "text", "text": "Done."},
+                {"type": "inlineData", "inlineData": {"data": "…"}},
+            ],
+            "tool_calls": [{"tool": "delete", "input": {"id": 1}, **signed}],
+        },
+    )
+
+
 def test_a_reply_that_calls_nothing_is_read_as_one_that_does() -> None:
     silent = {**DUMPED, "tool_calls": None}
     for value in (silent, {"choices": [{"message": silent}]}, {"text": "Done.", "tool_calls": []}):
@@ -79,10 +121,26 @@ def test_a_reply_that_calls_nothing_is_read_as_one_that_does() -> None:
         ({"text": "Done.", "toolCalls": "delete"}, "has calls in `toolCalls`"),
         ({"risk": 1, "function_call": OLDER}, "has calls in `function_call`"),
         ({"text": "Done.", "tool_calls": ["delete"]}, "a call is {tool, input}, {name, args}"),
-        ({"message": DUMPED, "done": True}, "has calls in `message`"),
-        ({"messages": [{"type": "ai", "tool_calls": [LANGCHAIN]}]}, "has calls in `messages`"),
-        ({"output": [{"type": "function_call", **OLDER}]}, "has calls in `output`"),
-        ([{"type": "ai", "content": "", "tool_calls": [CALL]}], "has calls in an item of a list"),
+        ({"message": DUMPED, "done": True}, "has calls in `message.tool_calls`"),
+        (
+            {"messages": [{"type": "ai", "tool_calls": [LANGCHAIN]}]},
+            "has calls in `messages.0.tool_calls`",
+        ),
+        ({"output": [{"type": "function_call", **OLDER}]}, "has calls in `output.0`"),
+        ([{"type": "ai", "content": "", "tool_calls": [CALL]}], "has calls in `0.tool_calls`"),
+        ({"result": {"steps": [{"tool_calls": ["x"]}]}}, "in `result.steps.0.tool_calls`"),
+        ({"a.b": {"functionCall": {"name": "x"}}}, "in `/a.b/functionCall`"),
+        ({"parts": [{"functionCall": {"args": {}}}]}, "a call is {tool, input}, {name, args}"),
+        ({"candidates": [{"content": GEMINI}] * 2}, "the answer has 2 `candidates`"),
+        (
+            {"response": {"candidates": [{"content": GEMINI}]}},
+            "response.candidates.0.content.parts",
+        ),
+        (
+            {"role": "assistant", "parts": [{"type": "tool-delete", "input": {"id": 1}}]},
+            "has neither `content` nor `tool_calls`",
+        ),
+        ([{"content": "Done.", "function_call": OLDER}], "has calls in `0.function_call`"),
         (("Done.", [CALL]), "has calls in a list beside a text"),
         ({"choices": [{"message": DUMPED}] * 2}, "the answer has 2 `choices`"),
         (
@@ -111,6 +169,12 @@ def test_calls_that_can_not_be_read_are_an_error_and_never_none(value: Any, said
         [{"type": "text", "text": "x"}],
         [{"tool": "hammer", "input": "nail"}],
         {"plan": [CALL]},
+        {"stats": {"tool_calls": 3, "function_call": "never"}},
+        {"stats": {"tool_calls": {"delete": 1}}},
+        {"parts": [{"text": "x"}]},
+        {"role": "model", "parts": "x"},
+        {"candidates": [{"name": "x"}]},
+        [{"type": ["x"]}],
     ],
 )
 def test_data_that_names_no_calls_is_data(value: Any) -> None:

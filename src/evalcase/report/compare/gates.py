@@ -41,6 +41,8 @@ class GateFinding(NamedTuple):
     """0 where it passed, 1 where it failed; 2 or 3 where nobody can tell."""
     reason: str
     """Why it did not pass; or of how much it did."""
+    partial: bool = False
+    """Whether it passed without cases of base that head lacks, and no gate asks for those."""
 
     def say(self, *, doubted: bool) -> str:
         """It in words; `doubted` where something keeps all gates from passing."""
@@ -93,6 +95,9 @@ def judge_gates(
         return doubts
     judged = [_judge_gate(gate, comparison, gated) for gate in gates]
     of = _say_compared(comparison)
+    if of and all(gate.name != "removed" for gate in gates):
+        of += f"; {_say_missing(comparison)}, which --fail-on removed refuses"
+        judged = [each._replace(partial=not each.code) for each in judged]
     met = ((each, "; ".join(filter(None, (of, each.reason)))) for each in judged)
     return [*doubts, *(each if each.code else each._replace(reason=text) for each, text in met)]
 
@@ -198,8 +203,7 @@ def _say_lost_cases(each: Gated, *, several: bool) -> str:
 
 def _say_compared(comparison: Comparison) -> str:
     """Of how much of base the gates are met, where head has only a part of it."""
-    removed = sum(track.counts["removed"] for track in comparison.tracks)
-    skipped = sum(track.head_skipped for track in comparison.tracks)
+    removed, skipped = _count_missing(comparison)
     if not removed and not skipped:
         return ""
     total = comparison.pairs + removed + skipped
@@ -207,13 +211,25 @@ def _say_compared(comparison: Comparison) -> str:
     return f"in the {comparison.pairs:,} of {total:,} cases that head has{did}"
 
 
+def _say_missing(comparison: Comparison) -> str:
+    """How many cases of base have no counterpart."""
+    removed, skipped = _count_missing(comparison)
+    parts = [f"{removed:,} missing" if removed else "", f"{skipped:,} skipped" if skipped else ""]
+    return f"{' and '.join(filter(None, parts))} in head"
+
+
+def _count_missing(comparison: Comparison) -> tuple[int, int]:
+    """How many cases of base head hasn't got, and how many it has skipped."""
+    removed = sum(track.counts["removed"] for track in comparison.tracks)
+    return removed, sum(track.head_skipped for track in comparison.tracks)
+
+
 def _say_removed(comparison: Comparison) -> Iterator[str]:
-    count = sum(track.counts["removed"] for track in comparison.tracks)
+    count, skipped = _count_missing(comparison)
     if count:
         part = comparison.head.part
         of = f": head covers only a part, {part}" if part else ""
         yield f"{_count_cases(count)} only in base{of}"
-    skipped = sum(track.head_skipped for track in comparison.tracks)
     if skipped:
         yield f"{_count_cases(skipped)} skipped in head but not in base"
     if comparison.lost:

@@ -122,7 +122,7 @@ class Judging:
 
     asked: int
     cached: int
-    """How many of the answers came from the cache."""
+    """How many of the answers were given earlier."""
     input_tokens: int
     output_tokens: int
     seconds: float

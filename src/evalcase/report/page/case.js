@@ -114,7 +114,7 @@ function listMeasures(trial) {
     if (said !== null) told.push(`${groupDigits(said)} out`);
   }
   if (trial.model) told.push(drawWord(trial.model));
-  if (trial.cached) told.push('from the cache');
+  if (trial.cached) told.push('given earlier');
   if (trial.earlier) told.push(`first took ${saySeconds(trial.earlier[0])}, ${sayMoney(trial.earlier[1])}`);
   if (trial.at) told.push(sayTime(trial.at));
   return told;

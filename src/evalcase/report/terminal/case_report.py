@@ -138,7 +138,7 @@ def _list_measures(result: Result) -> Iterator[str]:
     if answer is not None and answer.cost_usd is not None:
         yield write_money(answer.cost_usd)
     if answer is not None and answer.cached:
-        yield "from the cache"
+        yield "given earlier"
     usage = answer.usage if answer is not None and answer.usage is not None else Usage()
     for count, words in (
         (usage.input_tokens, "tokens in"), (usage.output_tokens, "tokens out"),

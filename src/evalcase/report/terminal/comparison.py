@@ -161,6 +161,7 @@ def _gate_lines(judged: Sequence[GateFinding], width: int, style: Style) -> Iter
     for each in judged:
         said = each.say(doubted=doubted)
         colour = style.error if each.code else "" if doubted else style.good
+        colour = style.warning if each.partial and not doubted else colour
         yield from _label_lines("gate", said, width, style, colour)
 
 

@@ -153,7 +153,7 @@ def cost_facts(totals: Totals) -> Iterator[Fact]:
     if totals.lost_usd is not None:
         said.append(f"discarded answers and gradings {write_money(totals.lost_usd)}")
     if totals.cached:
-        said.append(f"{_count_things(totals.cached, 'answer')} from the cache")
+        said.append(f"{_count_things(totals.cached, 'answer')} given earlier")
     if said:
         yield Fact("cost", said)
 

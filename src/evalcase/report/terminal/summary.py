@@ -74,7 +74,7 @@ class RunEnding:
     saved: str = ""
     """What it has spared to end once it was decided."""
     gate: str = ""
-    """What came of the pass rate that was asked for."""
+    """What came of the pass rate that was asked for, or that nothing was run."""
 
 
 def summary_lines(
@@ -135,7 +135,7 @@ def verdict_lines(ending: RunEnding, rate: Mean, width: int, style: Style) -> It
         parts.append((f"{_count_things(errored, 'trial')} errored", colour_of("errored", style)))
     parts = parts or [("nothing ran", style.warning)]
     if totals.trials.total and totals.trials.total == totals.trials.skipped:
-        parts.append(("nothing was tried", style.warning))
+        parts.append(("nothing was run", style.warning))
     if rate.value is not None:
         parts.append((f"pass rate {rate_said(rate)}", style.place))
     if totals.cost_usd is not None:

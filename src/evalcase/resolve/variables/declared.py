@@ -8,6 +8,7 @@ from evalcase.model.finding import KeyPath, Unfit
 from evalcase.model.json_value import describe_kind
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
+from evalcase.resolve.plain_texts import warn_of_file_value
 from evalcase.resolve.variables.labels import Labelled, label_values
 from evalcase.resolve.variables.tagged import Variable
 from evalcase.text.tags import is_name
@@ -49,6 +50,7 @@ def read_declared(values: dict[str, Any], path: KeyPath, findings: Findings) -> 
             if not _check_name(name, at, names, matrix, findings):
                 continue
             if field == "vars":
+                warn_of_file_value(value, at, findings)
                 names[name] = Variable(value, at, value)
             elif field == "var_files":
                 names[name] = _read_file(value, at, findings)

@@ -10,6 +10,7 @@ from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import describe_kind, write_alike
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
+from evalcase.resolve.plain_texts import warn_of_file_value
 from evalcase.resolve.variables.tagged import Variable
 from evalcase.text.late_pattern import late_pattern
 
@@ -37,6 +38,8 @@ def label_values(value: Any, path: KeyPath, findings: Findings) -> list[Labelled
         findings.add("empty-list", path, message, "give it a value, or leave it out")
         return []
     labels = Labels()
+    for key, item in value.items() if type(value) is dict else enumerate(value):
+        warn_of_file_value(item, (*path, key), findings)
     if type(value) is dict:
         return [
             Labelled(labels.take(label, label), Variable(item, (*path, label), label))

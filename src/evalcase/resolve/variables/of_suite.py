@@ -60,7 +60,10 @@ class SuiteVariables:
             for tagged in self.tagged.values():
                 report_tags(tagged, "there are cases without `vars`", self._told, self.findings)
         if self._plain is None:
+            start = self.said.begin(self.findings)
             self._plain = self._read(shared, {name: self.raw[name] for name in self.tagged})
+            # Cases with variables may have had it told of already, or will.
+            self.said.keep_new(self.findings, start, (), {})
         return self._plain
 
     def render(self, shared: Shared, variables: VariableValues) -> Shared:

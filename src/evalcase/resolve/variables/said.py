@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from evalcase.model.finding import QUOTE_IT, Finding
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
+from evalcase.resolve.plain_texts import is_file_value
 from evalcase.resolve.variables.tagged import TaggedValue, VariableValues
 
 
@@ -41,7 +42,14 @@ class OnceSaid:
             found = [
                 _point_finding(each, tagged, variables) for each in findings.found[start.found :]
             ]
-            new = [each for each in found if _is_new(_key_of_finding(each), self._found)]
+            told = {each.path for each in variables.values() if is_file_value(each.value)}
+            new = [
+                each
+                for each in found
+                # Of a variable that is the address of a file it is told where it is given.
+                if not (each.code == "file-as-text" and each.path in told)
+                and _is_new(_key_of_finding(each), self._found)
+            ]
             findings.found[start.found :] = new
         if len(findings.files) > start.files:
             files = findings.files[start.files :]

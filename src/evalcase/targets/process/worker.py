@@ -10,12 +10,12 @@ with one line on stdout, before it is given the next:
 the reply. `session` is new for every trial, and `turn` counts the questions of a conversation; with
 `stateless = false` all of one session go to the same process. With `trace = true` there is a
 `traceparent`, of which the spans of this question are to be a part. `answer` is read by the rule of
-`answers`; `usage` and `cost_usd` may be left out. `{"id": …, "error": "…"}` says that there is no
-answer, and the worker goes on. A worker that ends, or writes anything else, or is over its time,
-costs the trial it was at; the next is given to a new process. So does one that wrote a line before
-it was asked, or a second line for a question before: that is never another trial's answer, and
-where no question follows, it is warned of. Stderr is free for anything. At the end of stdin it has
-a second to end by itself.
+`answers`, with the `tool_calls` beside a text; `usage` and `cost_usd` may be left out. `{"id": …,
+"error": "…"}` says that there is no answer, and the worker goes on. A worker that ends, or writes
+anything else, or is over its time, costs the trial it was at; the next is given to a new process.
+So does one that wrote a line before it was asked, or a second line for a question before: that is
+never another trial's answer, and where no question follows, it is warned of. Stderr is free for
+anything. At the end of stdin it has a second to end by itself.
 """
 
 from __future__ import annotations
@@ -32,9 +32,13 @@ from evalcase.system.processes.process import Process
 from evalcase.targets.asking.shown import describe_question
 from evalcase.targets.process.program import Program
 from evalcase.targets.reading.answers import read_json, with_extras
+from evalcase.targets.reading.calls import CALLS
+from evalcase.targets.reading.replies import put_together, refuse_beside
 from evalcase.traces.context import HEADER, TraceContext
 
-_READ = frozenset({"id", "case", "answer", "usage", "token_usage", "cost_usd", "duration_ms"})
+_READ = frozenset({
+    "id", "case", "answer", "usage", "token_usage", "cost_usd", "duration_ms", *CALLS,
+})  # fmt: skip
 
 
 class Workers:
@@ -84,7 +88,9 @@ def _read_reply(reply: dict[str, JSON], warn: Warn) -> Answer:
         raise TargetError("the worker's answer is null", kind="protocol")
     for name in reply.keys() - _READ:
         warn(f"{name!r} in a worker's reply is not read")
-    answer = read_json(reply["answer"], warn)
+    answer = read_json(put_together(reply["answer"], reply), warn)
+    if not answer.tool_calls:
+        refuse_beside(reply)
     beside = with_extras(answer.messages, reply, warn)
     return Answer(
         answer.messages, answer.usage or beside.usage,

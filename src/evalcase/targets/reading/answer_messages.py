@@ -16,6 +16,7 @@ from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.message import ROLES, Message, is_message, names_tool, take_message
 from evalcase.targets.reading.calls import BadCallsError
+from evalcase.targets.reading.parts import is_turn, read_turn
 from evalcase.targets.reading.replies import mend_message
 from evalcase.text.plain_json import has_lone_surrogates
 
@@ -50,6 +51,8 @@ def bytes_message(data: bytes) -> Message:
 
 def _read_message(item: JSON, number: int) -> Message:
     where = f"message {number + 1} of the answer"
+    if isinstance(item, dict) and is_turn(item):
+        item = read_turn(item)
     if not isinstance(item, dict) or not is_message(item):
         raise _make_bad_error(
             f"{where} is {describe_kind(item)} without a role, so it is not a message", item

@@ -11,6 +11,7 @@
 or of calls alone | that message, with the same beside it |
 | a completion of OpenAI's, `choices` with a `message` | that message, with its usage |
 | a list of Anthropic's blocks with `tool_use` in it | a message with these calls |
+| Gemini's `candidates` with one `content`, that alone, or parts with `functionCall` | a message |
 | anything else that names calls | an error: they would be overlooked |
 | any other JSON value | one assistant message with that value as content, keys untouched |
 | an `Answer` | itself; what is of a wrong type in it is an error, as in that of any target |
@@ -34,6 +35,7 @@ from evalcase.model.quick_dataclass import maker_of, replace
 from evalcase.model.target import Warn
 from evalcase.targets.reading.answer_messages import read_messages, text_message
 from evalcase.targets.reading.calls import name_of_calls
+from evalcase.targets.reading.parts import find_candidate, is_turn, read_gemini_usage
 from evalcase.targets.reading.replies import find_choice, find_message, is_blocks, refuse_calls
 from evalcase.targets.reading.usage import read_cost, read_model, read_openai_usage, read_usage
 from evalcase.text.plain_json import NotJsonError, copy_json
@@ -79,7 +81,7 @@ def read_shape(value: JSON, warn: Warn) -> Answer | None:
         return _read_mapping(value, warn)
     if not isinstance(value, list):
         return None
-    if any(map(is_message, value)):
+    if any(map(is_message, value)) or any(map(is_turn, value)):
         return Answer(read_messages(value))
     if is_blocks(value):
         return Answer((content_message(value),))
@@ -88,7 +90,7 @@ def read_shape(value: JSON, warn: Warn) -> Answer | None:
 
 
 def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
-    if is_message(value):
+    if is_message(value) or is_turn(value):
         return Answer(read_messages([value]))
     name = messages_name(value)
     if name is not None:
@@ -97,6 +99,11 @@ def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
     if choice is not None:
         usage = read_openai_usage(value.get("usage"), warn)
         return Answer(read_messages([choice]), usage, model=read_model(value))
+    candidate = find_candidate(value) or find_candidate({"candidates": [value]})
+    if candidate is not None:
+        counts = value.get("usageMetadata", value.get("usage_metadata"))
+        model = read_model({"model": value.get("modelVersion", value.get("model_version"))})
+        return Answer(read_messages([candidate]), read_gemini_usage(counts, warn), model=model)
     message = find_message(value, EXTRAS)
     return None if message is None else with_extras(read_messages([message]), value, warn)
 
@@ -112,7 +119,7 @@ def messages_name(value: dict[str, JSON]) -> str | None:
     """The key under which a mapping has a list of messages, if it has one."""
     for name in BODIES:
         items = value.get(name)
-        if isinstance(items, list) and any(map(is_message, items)):
+        if isinstance(items, list) and any(is_message(each) or is_turn(each) for each in items):
             return name
     return None
 

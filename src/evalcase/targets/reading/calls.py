@@ -10,10 +10,13 @@ from typing import Any
 
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.message import Message, names_tool, take_message
+from evalcase.targets.reading.parts import is_call_part, type_part
 from evalcase.text.strict_json import BadJsonError, parse_json
 
-CALLS = ("tool_calls", "toolCalls", "function_call")
-"""What a mapping may call its calls; the last is one call, by OpenAI's older form."""
+_SINGLE = frozenset({"function_call", "functionCall"})
+"""Names of one call, by OpenAI's older form and Gemini's."""
+CALLS = ("tool_calls", "toolCalls", "function_calls", "functionCalls", *sorted(_SINGLE))
+"""What a mapping may call its calls."""
 _NAMES = ("name", "toolName")
 _ARGUMENTS = ("input", "args", "arguments", "parameters")
 """What services call that which a tool is given, besides OpenAI's own shape."""
@@ -45,13 +48,25 @@ def gather_calls(message: dict[str, JSON]) -> list[JSON]:
     for name in CALLS:
         found = message.get(name)
         if found:
-            calls += understand_calls([found] if name == "function_call" else found)
+            calls += understand_calls([found] if name in _SINGLE else found)
     return calls
 
 
 def is_call_block(value: JSON) -> bool:
     """Whether a content part, such as Anthropic's `tool_use`, is a call."""
-    return isinstance(value, dict) and value.get("type") in _BLOCKS and "function" not in value
+    if is_call_part(value):
+        return True
+    if not isinstance(value, dict) or "function" in value:
+        return False
+    return isinstance(value.get("type"), str) and value["type"] in _BLOCKS
+
+
+def are_calls(value: JSON) -> bool:
+    """Whether a value is a list of calls, at least one, each of which can be read."""
+    try:
+        return bool(understand_calls(value))
+    except BadCallsError:
+        return False
 
 
 def name_of_calls(value: JSON) -> str | None:
@@ -62,6 +77,15 @@ def name_of_calls(value: JSON) -> str | None:
     return next((key for key in CALLS if value.get(key) and _may_be_calls(value[key])), None)
 
 
+def find_named(value: dict[str, JSON]) -> str | None:
+    """The same in the middle of something else, where only a list, or one call, is no figure."""
+    for name in CALLS:
+        found = value.get(name)
+        if are_calls([found]) if name in _SINGLE else bool(found) and isinstance(found, list):
+            return name
+    return None
+
+
 def _may_be_calls(value: JSON) -> bool:
     return isinstance(value, list | dict | str)
 
@@ -70,6 +94,8 @@ def _read_call(call: JSON, number: int) -> JSON:
     """`{tool, input}` and OpenAI's shape are ours already; `{name, args}` is made the first."""
     if names_tool(call):
         return call
+    if isinstance(call, dict) and is_call_part(call):
+        call = leave_out(type_part(call), ["type"])
     named = _find_key(call, _NAMES) if isinstance(call, dict) else None
     if not isinstance(call, dict) or named is None or not _is_name(call[named]):
         raise BadCallsError(f"call {number} names no tool: a call is {{name, args}}")
@@ -95,3 +121,8 @@ def _read_arguments(value: JSON) -> JSON:
         return parse_json(value.encode())
     except (BadJsonError, UnicodeEncodeError):
         return value
+
+
+def leave_out(value: dict[str, Any], keys: list[str]) -> dict[str, Any]:
+    """A mapping without some of its keys."""
+    return {key: item for key, item in value.items() if key not in keys}

@@ -25,6 +25,7 @@ from evalcase.model.target import Warn
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.answer_messages import bytes_message, read_messages, text_message
 from evalcase.targets.reading.answers import BODIES, EXTRAS, read_json, read_shape, with_extras
+from evalcase.targets.reading.replies import put_together, refuse_calls
 from evalcase.text.abridge import cut_bytes
 from evalcase.text.strict_json import BadJsonError, parse_json
 
@@ -84,9 +85,15 @@ def _read_shape(value: JSON, warn: Warn) -> Answer | None:
 
 
 def _read_agentv(value: JSON, warn: Warn) -> Answer | None:
-    """The answer by AgentV's rule: messages, else text; other keys are nobody's concern."""
-    if not isinstance(value, dict):
-        return None
+    """The answer by AgentV's rule: messages, else text; other keys are nobody's concern, unless
+    they hold calls."""
+    answer = _find_agentv(value, warn) if isinstance(value, dict) else None
+    if answer is None or not answer.tool_calls:
+        refuse_calls(value)
+    return answer
+
+
+def _find_agentv(value: dict[str, JSON], warn: Warn) -> Answer | None:
     for name in BODIES:
         items = value.get(name)
         if isinstance(items, list) and items:
@@ -95,7 +102,7 @@ def _read_agentv(value: JSON, warn: Warn) -> Answer | None:
     text = value.get("text")
     if not isinstance(text, str):
         return None
-    return with_extras((text_message(text),), value, warn)
+    return with_extras(read_json(put_together(text, value)).messages, value, warn)
 
 
 def _messages_or_none(items: list[JSON]) -> tuple[Message, ...] | None:

@@ -7,6 +7,7 @@ would pass. Data that names no calls is nobody's reply, and is left alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from evalcase.errors import TargetError
@@ -14,16 +15,18 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import is_message
 from evalcase.targets.reading.calls import (
     CALLS,
-    BadCallsError,
+    are_calls,
     gather_calls,
     is_call_block,
+    leave_out,
     name_of_calls,
     understand_calls,
 )
+from evalcase.targets.reading.hidden import find_calls
+from evalcase.targets.reading.parts import is_call_part, is_parts, type_parts
 
 _TEXTS = ("content", "text", "output")
 """What a reply without a role may call what it says, the best first."""
-_LISTS = ("messages", "output_messages", "output", "content")
 _FORM = '{"role": "assistant", "content": …, "tool_calls": [{"tool": …, "input": {…}}]}'
 _AS_DATA = '{"role": "assistant", "content": the data}'
 
@@ -37,24 +40,28 @@ def mend_message(message: dict[str, Any]) -> dict[str, Any]:
     `function_call` and blocks `tool_use`, too. Raise BadCallsError where one can't be read."""
     content = message.get("content")
     if isinstance(content, list) and any(map(is_call_block, content)):
+        content = type_parts(content) if any(map(is_call_part, content)) else content
         message = {**message, **_split_blocks(content, message)}
     calls = gather_calls(message)
     if not calls or calls == message.get("tool_calls"):
         return message
     others = [key for key in CALLS[1:] if message.get(key)]
-    return {**_leave_out(message, others), "tool_calls": calls}
+    return {**leave_out(message, others), "tool_calls": calls}
 
 
 def find_message(value: dict[str, Any], extras: frozenset[str]) -> dict[str, Any] | None:
     """The message that a mapping without a role stands for; None if it is data. Raise TargetError
     where it has calls that can't be read."""
+    parts = value.get("parts")
+    if "content" not in value and isinstance(parts, list) and any(map(is_call_part, parts)):
+        value = {"content": parts, **leave_out(value, ["parts"])}
     body = next((key for key in _TEXTS if key in value), None)
     names = [key for key in CALLS if key in value]
     blocks = value.get("content")
     if not names and not (isinstance(blocks, list) and any(map(is_call_block, blocks))):
         refuse_calls(value)
         return None
-    rest = _leave_out(value, [*extras, *names, *([body] if body else [])])
+    rest = leave_out(value, [*extras, *names, *([body] if body else [])])
     calls = {name: value[name] for name in names}
     if (rest and body != "content") or not _is_said(value, body) or not _may_hold(calls):
         refuse_calls(value)
@@ -63,6 +70,18 @@ def find_message(value: dict[str, Any], extras: frozenset[str]) -> dict[str, Any
     if body is None and all(each is None for each in calls.values()):
         return None
     return {"role": "assistant", **said, **calls, **rest}
+
+
+def put_together(said: JSON, beside: Mapping[str, JSON]) -> JSON:
+    """What was said, with the calls that stand beside it: a text becomes a message with them."""
+    if not isinstance(said, str | None) or name_of_calls(dict(beside)) is None:
+        return said
+    return {"content": said, **{name: beside[name] for name in CALLS if beside.get(name)}}
+
+
+def refuse_beside(beside: Mapping[str, JSON]) -> None:
+    """Raise HiddenCallsError for calls beside an answer that can't be told to be its own."""
+    refuse_calls({name: beside[name] for name in CALLS if name in beside})
 
 
 def find_choice(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -92,11 +111,10 @@ def refuse_calls(value: JSON) -> None:
 
 
 def is_blocks(items: list[JSON]) -> bool:
-    """Whether a list is the content of a message in Anthropic's form, with calls in it."""
-    return any(map(is_call_block, items)) and all(
-        isinstance(each, dict) and isinstance(each.get("type"), str) and not is_message(each)
-        for each in items
-    )
+    """Whether a list is the content of a message in Anthropic's or Gemini's form, with calls."""
+    if not any(map(is_call_block, items)) or not is_parts(items) or any(map(is_message, items)):
+        return False
+    return any(map(is_call_part, items)) or all(isinstance(each.get("type"), str) for each in items)
 
 
 def _show(value: JSON) -> dict[str, JSON]:
@@ -114,7 +132,7 @@ def _may_hold(calls: dict[str, Any]) -> bool:
 def _split_blocks(blocks: list[JSON], message: dict[str, Any]) -> dict[str, Any]:
     """The content without its calls, and the calls after those that the message has."""
     rest = [block for block in blocks if not is_call_block(block)]
-    uses = [_leave_out(block, ["type"]) for block in blocks if is_call_block(block)]  # type: ignore[arg-type]
+    uses = [leave_out(block, ["type"]) for block in blocks if is_call_block(block)]  # type: ignore[arg-type]
     before = message.get("tool_calls") or []
     made = understand_calls(list(uses))
     known = {call.get("id") for call in before if isinstance(call, dict)} - {None}
@@ -125,40 +143,12 @@ def _split_blocks(blocks: list[JSON], message: dict[str, Any]) -> dict[str, Any]
 
 def _find_calls(value: JSON) -> str | None:
     """Where there are calls in data, in words."""
-    if isinstance(value, list):
-        return _find_in_list(value)
-    if not isinstance(value, dict):
-        return None
-    name = name_of_calls(value)
-    if name is not None:
-        return f"`{name}`"
-    if name_of_calls(value.get("message")) is not None:
-        return "`message`"
-    return next((f"`{key}`" for key in _LISTS if _find_in_list(value.get(key)) is not None), None)
-
-
-def _find_in_list(items: JSON) -> str | None:
-    if not isinstance(items, list):
-        return None
-    for each in items:
-        if isinstance(each, list) and _are_calls(each) and isinstance(items[0], str):
-            return "a list beside a text"
-        if name_of_calls(each) is not None or (is_call_block(each) and _is_readable([each])):
-            return "an item of a list"
-    return None
-
-
-def _are_calls(items: list[JSON]) -> bool:
-    return bool(items) and _is_readable(items)
-
-
-def _is_readable(items: list[JSON]) -> bool:
-    try:
-        understand_calls(items)
-    except BadCallsError:
-        return False
-    return True
-
-
-def _leave_out(value: dict[str, Any], keys: list[str]) -> dict[str, Any]:
-    return {key: item for key, item in value.items() if key not in keys}
+    if (
+        isinstance(value, list)
+        and value
+        and isinstance(value[0], str)
+        and any(map(are_calls, value))
+    ):
+        return "a list beside a text"
+    path = find_calls(value)
+    return None if path is None else f"`{path}`"

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, NoReturn
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
+from evalcase.targets.stored.said import list_unread, refuse_misspelt
 from evalcase.text.journal_row import MAX_LINE, decode_row, fault_in
 from evalcase.text.strict_json import DEEPEST_ROW, parse_json, parse_object
 
@@ -31,6 +32,8 @@ class AnswerIndex:
         self._targets: set[str] = set()
         self.torn: int | None = None
         """The last line of a journal, if it is cut short, and so left out."""
+        self.unread: dict[str, str] = {}
+        """What is said of each key of a file of answers that nobody reads, at its first line."""
 
     def read(self, file: BinaryIO, target: str | None) -> None:
         """Take in every answer of a target. Raise ConfigError for a line that makes no sense."""
@@ -118,10 +121,20 @@ class AnswerIndex:
             self._refuse("`case` names the case, as text", number)
         if not isinstance(suite, str | None) or not isinstance(repeat, int | None):
             self._refuse("`suite` is text, and `repeat` a number from 1", number)
+        if not self.is_journal:
+            self._look_at_keys(row, number)
         cases = self._offsets.setdefault((suite, repeat or _ANY), {})
         if case in cases and not self.is_journal:
             self._refuse(f"a second answer to case `{case}`; tell them apart by `repeat`", number)
         cases[case] = offset
+
+    def _look_at_keys(self, row: dict[str, Any], number: int) -> None:
+        for key in list_unread(row):
+            if key not in self.unread:
+                try:
+                    self.unread[key] = f"{self.path}:{number}: {refuse_misspelt(key)}"
+                except ValueError as error:
+                    self._refuse(str(error), number)
 
     def _others(self) -> str:
         return f": {', '.join(sorted(self._targets))}" if self._targets else ""

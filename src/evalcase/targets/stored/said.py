@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from evalcase.targets.reading.calls import CALLS, name_of_calls
-from evalcase.targets.reading.replies import refuse_calls
+from evalcase.model.nearest import find_nearest
+from evalcase.targets.reading.calls import CALLS
+from evalcase.targets.reading.replies import put_together
 
 _ANSWERS = ("answer", "messages", "text")
 _ELSEWHERE = frozenset({
@@ -14,20 +15,43 @@ _ELSEWHERE = frozenset({
     "actual", "actual_output", "output_text", "output_messages", "message", "answer_text",
 })  # fmt: skip
 """What other tools call an answer."""
+_BESIDE = frozenset({
+    "case", "id", "suite", "target", "repeat", "input", "question_hash", "turns", "said",
+    "usage", "token_usage", "cost_usd", "duration_s", "duration_ms", "truncated", "scrubbed",
+    "steps", "steps_cut", "ends_conversation", *CALLS,
+})  # fmt: skip
+"""What is read beside an answer."""
+_OF_REPORTS = frozenset({
+    "verdict", "score", "expected_output", "grades", "failure", "cached", "earlier", "trace",
+    "tags", "metadata", "conversation_id", "vars", "run", "run_status", "run_trials", "run_folder",
+    "failed_of", "mixed", "repeats", "case_verdict", "pass_rate_needed", "answer_hash",
+    "grading_hash", "ending", "user",
+})  # fmt: skip
+"""What else a report in JSONL has, which is of that run."""
+_KNOWN = _BESIDE | _OF_REPORTS | {*_ANSWERS}
+_NEAR = 0.8
 _MOST_KEYS = 10
 
 
 def find_said(row: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
     """The answer of a row, with the calls that stand beside a text; None if it has neither."""
     said = next((row[name] for name in _ANSWERS if row.get(name) is not None), None)
-    if not isinstance(said, str | None) or name_of_calls(row) is None:
-        return said
-    return {"content": said, **{name: row[name] for name in CALLS if row.get(name)}}
+    return put_together(said, row)
 
 
-def refuse_beside(row: Mapping[str, Any]) -> None:
-    """Raise TargetError for calls beside an answer that can't be told to be its own."""
-    refuse_calls({name: row[name] for name in CALLS if name in row})
+def list_unread(row: Mapping[str, Any]) -> Iterable[str]:
+    """The keys of a row that nobody reads."""
+    return sorted(row.keys() - _KNOWN)
+
+
+def refuse_misspelt(key: str) -> str:
+    """What is said of such a key. Raise ValueError if it is nearly a name of calls, which would be
+    missing without a word."""
+    meant = find_nearest(key, _KNOWN, _NEAR)
+    said = f"`{key}` is not read" + ("" if meant is None else f": did you mean `{meant}`?")
+    if meant in CALLS:
+        raise ValueError(said)
+    return said
 
 
 def describe_keys(row: Mapping[str, Any]) -> str:

@@ -10,7 +10,8 @@ from evalcase.model.answer import Answer
 from evalcase.model.codec import decode_object
 from evalcase.model.conversation import Exchange, Turn, split_turns
 from evalcase.model.question import Question
-from evalcase.targets.stored.said import refuse_beside
+from evalcase.targets.reading.replies import refuse_beside
+from evalcase.targets.stored.said import list_unread, refuse_misspelt
 
 _OF_ALL = ("usage", "cost_usd", "duration_s", "earlier", "steps", "steps_cut", "trace")
 """What a row says of all turns together."""
@@ -44,6 +45,11 @@ def listed_turn(row: dict[str, Any], question: Question) -> dict[str, Any]:
     told = {name: value for name, value in row.items() if name not in (*_OF_ALL, "turns")}
     if not isinstance(turn, Mapping) or turn.keys().isdisjoint(("said", "answer")):
         return {**told, "answer": turn}
+    try:
+        for key in list_unread(turn):
+            refuse_misspelt(key)
+    except ValueError as error:
+        _refuse_question(question, f"can't be read: in turn {question.turn} {error}")
     if isinstance(turn.get("said"), list):
         _expect_same(turn["said"], question)
     return {**told, **turn}

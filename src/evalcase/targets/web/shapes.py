@@ -140,3 +140,24 @@ class JsonPathText:
 
     def schema(self) -> dict[str, JSON]:
         return {"type": "string", "minLength": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """`false`, beside another shape: not at all."""
+
+    @property
+    def words(self) -> str:
+        return "false"
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        if value is not False:
+            yield OptionFault(
+                path, f"`{path[-1]}` is false, not {describe_kind(value)}", unlike=True
+            )
+
+    def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
+        return value
+
+    def schema(self) -> dict[str, JSON]:
+        return {"const": False}

@@ -41,7 +41,7 @@ def rows_ahead(concurrency: int) -> int:
     return min(10 * (concurrency - 1), 100)
 
 
-class Session:
+class Recording:
     """Gives results to a journal, each case once before its first; shows and counts what is safe.
 
     The journal has to deliver in the thread of the event loop.

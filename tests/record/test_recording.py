@@ -21,7 +21,7 @@ from evalcase.record.index import read_index, read_totals
 from evalcase.record.journal import open_journal
 from evalcase.record.lines import read_rows
 from evalcase.record.reader import read_results
-from evalcase.record.session import Session, rows_ahead
+from evalcase.record.recording import Recording, rows_ahead
 from evalcase.record.tally import Tally
 from evalcase.system.disk import Disk, LocalDisk
 from evalcase.text.secrets import Scrubber
@@ -79,13 +79,13 @@ class Kept:
             deliver=lambda dones: _soon(loop, *dones),
             on_failure=lambda _: _soon(loop, self.failed.set),
         )  # fmt: skip
-        self.session = Session(self.journal, Tally(), self.shown.append, ahead)
+        self.recording = Recording(self.journal, Tally(), self.shown.append, ahead)
 
     async def keep(self, kept: Result) -> None:
         await self.keep_of(trial(int(kept.key.case.removeprefix("case-"))), kept)
 
     async def keep_of(self, trial: Trial, kept: Result) -> None:
-        await _wait(self.session.keep(trial, kept))
+        await _wait(self.recording.keep(trial, kept))
 
     async def close(self) -> list[str]:
         """The cases that were shown, once all is written."""
@@ -159,7 +159,7 @@ def test_who_waits_for_the_disk_waits_for_nothing_else(
         kept = Kept(tmp_path, ahead=ahead)
         for number in range(250):
             await kept.keep(result(number))
-        await kept.session.write({"type": "batch"})
+        await kept.recording.write({"type": "batch"})
         assert len(await kept.close()) == 250
 
     asyncio.run(asyncio.wait_for(run(), 30))
@@ -242,14 +242,14 @@ async def test_an_answer_that_is_graded_again_keeps_its_first_grading(tmp_path: 
         first, verdict="passed", grades=(Grade("new", 1.0, True, "fine"),), grading=2,
         grading_hash="0123456789abcdef",
     )  # fmt: skip
-    await _wait(kept.session.keep_grading(trial(1), graded))
+    await _wait(kept.recording.keep_grading(trial(1), graded))
     await kept.close()
     assert list(read_results(kept.path)) == [graded, other]
     assert list(read_results(kept.path, upto=1)) == [first, other]
     assert read_totals(kept.path).trials.passed == 1
     assert read_totals(kept.path, upto=1).trials.passed == 0
     assert read_index(kept.path).gradings == 2
-    assert kept.session.totals() is None, "only the journal can count"
+    assert kept.recording.totals() is None, "only the journal can count"
 
 
 @in_loop
@@ -257,7 +257,7 @@ async def test_a_target_that_is_asked_again_makes_earlier_gradings_void(tmp_path
     kept = Kept(tmp_path)
     await kept.keep(result(2))
     passed = replace(result(2), verdict="passed", grading=2)
-    await _wait(kept.session.keep_grading(trial(2), passed))
+    await _wait(kept.recording.keep_grading(trial(2), passed))
     again = result(2, verdict="failed", grading=2)
     await kept.keep(again)
     await kept.close()
@@ -289,7 +289,7 @@ def test_what_is_counted_on_the_way_is_what_the_journal_says(data: st.DataObject
         for number, each in results:
             await kept.keep_of(trial(number), each)
         await kept.close()
-        assert kept.session.totals() == read_totals(kept.path)
+        assert kept.recording.totals() == read_totals(kept.path)
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(run(Path(folder)))

@@ -1,0 +1,123 @@
+"""Parts of a reply that say by a key what they are, as Gemini's and Bedrock's, to typed blocks.
+
+`{text}`, `{functionCall: {name, args}}` and `{toolUse: {name, input}}` become what the rest of the
+reading knows: `{type: text}` and `{type: tool_use}`. Any other part keeps all that it has, and gets
+its key for a type. What is null in a part says nothing: libraries write every key that there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeGuard
+
+from evalcase.errors import TargetError
+from evalcase.model.answer import Usage
+from evalcase.model.json_value import JSON
+from evalcase.model.message import OTHER_ROLES
+from evalcase.model.target import Warn
+from evalcase.targets.reading.usage import read_usage
+
+_CALLS = ("functionCall", "function_call", "toolUse")
+_ROLES = ("model", "user", "function", "assistant")
+_SAYS = ("role", "content", "text", "message", "output")
+"""What a call has not: something that has it is a message."""
+
+
+def is_call_part(value: JSON) -> bool:
+    """Whether a part is a call that says so by its key."""
+    return _find_call(value) is not None
+
+
+def type_parts(parts: list[JSON]) -> list[JSON]:
+    """The same parts, each with a type."""
+    return [type_part(part) if isinstance(part, dict) else part for part in parts]
+
+
+def is_turn(value: JSON) -> bool:
+    """Whether a value is a message in Gemini's form: a role of theirs, and parts without a type.
+    Those of others have types of which nobody knows here whether they are calls."""
+    if not isinstance(value, dict) or value.get("role") not in _ROLES or "content" in value:
+        return False
+    parts = value.get("parts")
+    return is_parts(parts) and not any("type" in part for part in parts)
+
+
+def is_parts(value: JSON) -> TypeGuard[list[dict[str, JSON]]]:
+    return isinstance(value, list) and all(isinstance(part, dict) for part in value)
+
+
+def read_turn(turn: dict[str, Any]) -> dict[str, Any]:
+    """Such a message as one of ours; every other key is kept."""
+    role = OTHER_ROLES.get(turn["role"], turn["role"])
+    rest = {key: item for key, item in turn.items() if key not in ("role", "parts")}
+    return {"role": role, "content": type_parts(turn["parts"]) or None, **rest}
+
+
+def find_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The message in Gemini's `candidates`, with how it ended; None if there is none."""
+    candidates = value.get("candidates")
+    if not isinstance(candidates, list) or not candidates or not isinstance(candidates[0], dict):
+        return None
+    content = candidates[0].get("content")
+    if not isinstance(content, dict) or content.get("role") != "model":
+        return None
+    if len(candidates) > 1:
+        what = f"the answer has {len(candidates)} `candidates`, and one can be graded"
+        raise TargetError(f"{what}: return the `content` of that one", kind="protocol")
+    # A reply that was cut off before it began has no parts.
+    turn = {**content, "parts": content.get("parts") or []}
+    if not is_turn(turn):
+        return None
+    reason = candidates[0].get("finishReason", candidates[0].get("finish_reason"))
+    return read_turn(turn) if reason is None else {**read_turn(turn), "finish_reason": reason}
+
+
+def read_gemini_usage(value: JSON, warn: Warn) -> Usage | None:
+    """Tokens as Gemini counts them: what was thought was put out, too."""
+    if not isinstance(value, dict):
+        return None
+    said = _find_count(value, "candidatesTokenCount", "candidates_token_count")
+    thought = _find_count(value, "thoughtsTokenCount", "thoughts_token_count")
+    is_known = isinstance(said, int) and isinstance(thought, int | None)
+    counts: dict[str, JSON] = {
+        "input_tokens": _find_count(value, "promptTokenCount", "prompt_token_count"),
+        "output_tokens": said + (thought or 0) if is_known else said,
+        "cached_tokens": _find_count(
+            value, "cachedContentTokenCount", "cached_content_token_count"
+        ),
+    }
+    return read_usage(counts, warn)
+
+
+def _find_count(value: Mapping[str, Any], *names: str) -> Any:  # noqa: ANN401 - held to its type later
+    return next((value[name] for name in names if value.get(name) is not None), None)
+
+
+def _find_call(value: JSON) -> str | None:
+    if not isinstance(value, dict) or isinstance(value.get("type"), str):
+        return None
+    if any(value.get(key) is not None for key in _SAYS):
+        return None
+    return next((key for key in _CALLS if isinstance(value.get(key), dict)), None)
+
+
+def type_part(part: dict[str, Any]) -> dict[str, Any]:
+    """A part with a type, which may be one already."""
+    if isinstance(part.get("type"), str):
+        return part
+    call = _find_call(part)
+    said = {key: item for key, item in part.items() if item is not None}
+    if call is not None:
+        rest = {key: item for key, item in said.items() if key != call}
+        return {"type": "tool_use", **_name_call(part[call]), **rest}
+    if isinstance(said.get("text"), str) and not said.get("thought"):
+        return {"type": "text", **said}
+    # A thought is no part of what is said.
+    return {"type": "thought" if said.get("thought") else next(iter(said), "empty"), **said}
+
+
+def _name_call(call: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: item for key, item in call.items() if item is not None}
+    if "toolUseId" in kept:
+        return {"id": kept.pop("toolUseId"), **kept}
+    return kept
