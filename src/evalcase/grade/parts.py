@@ -30,12 +30,14 @@ Seen = Score | PartScores
 
 def look_at_answer(named: NamedGrader, context: Context) -> Seen | Awaitable[Seen]:
     """What a grader says of an answer, or of the parts that it is told to look at."""
-    if named.grader.kind.reads is None:
-        return named.grader.grade(context)
-    if context.answer.truncated:
+    kind = named.grader.kind
+    # What is made of others asks them, and each of those is looked at here by itself.
+    if context.answer.truncated and not (kind.measures or kind.combines):
         raise EvalcaseError(
             "the answer was truncated, as it was larger than evalcase stores, so it can't be graded"
         )
+    if kind.reads is None:
+        return named.grader.grade(context)
     try:
         if named.path is None:
             return named.grader.grade(context)
