@@ -23,7 +23,13 @@ def mention_files(written: WrittenGrader, declared: DeclaredGrader, findings: Fi
         file = code.rpartition(":")[0]
         findings.add_file(file, written.place((declared.in_name or "",)), from_root=True)
     if type(code) is str and declared.kind.name == "python":
-        findings.mention("code", code, written.place((declared.in_name or "",)))
+        place, arguments = (
+            written.place((declared.in_name or "",)),
+            written.options.get("arguments"),
+        )
+        findings.mention("code", code, place)
+        if arguments is None or type(arguments) is dict:
+            findings.mention_call(code, arguments or (), place)
     if declared.kind.name == "script":
         _mention_program(written.options.get("value"), written, findings)
 
