@@ -67,17 +67,16 @@ def test_errors_are_counted_by_the_files_that_they_are_in(tmp_path: Path) -> Non
     ("suite", "said"),
     [
         (
-            "- {id: a, input: hi, graders: [{python: {value: 'asked_code:grade',"
-            " arguments: {z: 1}}}]}",
-            "s.eval.yaml:1:49: error[unknown-grader]: `grade` has no parameter `z`, which",
+            "- {id: a, input: x, graders: [{python: {value: 'asked:grade', arguments: {z: }}}]}",
+            "s.eval.yaml:1:48: error[unknown-grader]: `grade` has no parameter `z`, which",
         ),
         (
-            "- {id: a, input: hi, graders: ['python:asked_code:odd']}",
+            "- {id: a, input: hi, graders: ['python:asked:odd']}",
             "s.eval.yaml:1:32: error[unknown-grader]: `odd` has a parameter `q`; a grader can be",
         ),
         (
-            "- {id: a, input: hi, expected_output: x, target: 'python:asked_code:two'}",
-            "s.eval.yaml:1:50: error[bad-target]: python target `asked_code:two`: it can't be",
+            "- {id: a, input: hi, expected_output: x, target: 'python:asked:two'}",
+            "s.eval.yaml:1:50: error[bad-target]: python target `asked:two`: it can't be",
         ),
     ],
 )
@@ -85,7 +84,7 @@ def test_a_function_that_run_would_refuse_is_told_as_run_tells_it(
     tmp_path: Path, suite: str, said: str
 ) -> None:
     (tmp_path / "evalcase.toml").write_text('target = "echo"')
-    (tmp_path / "asked_code.py").write_text(
+    (tmp_path / "asked.py").write_text(
         "def grade(answer): ...\ndef odd(q): ...\ndef two(a, b): ...\n"
     )
     (tmp_path / "s.eval.yaml").write_text(suite + "\n")

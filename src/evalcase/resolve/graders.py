@@ -25,19 +25,26 @@ MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"}
 """Graders that take a mapping as their argument, also where nothing is known of them."""
 
 
-def read_grader_list(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
-    """Each grader as `{type: name, …}`; an argument is the option that it gives."""
+def read_grader_list(
+    value: Any, path: KeyPath, findings: Findings, within: DeclaredGrader | None = None
+) -> list[dict[str, Any]] | None:
+    """Each grader as `{type: name, …}`; an argument is the option that it gives. They may be those
+    `within` another."""
     if type(value) is not list:
         hint = f"write [{value}]" if type(value) is str and value.isprintable() else SPELLINGS
         hint = "put `- ` before each grader" if type(value) is dict else hint
         message = f"`{path[-1]}` is a list, not {describe_kind(value)}"
         findings.add("wrong-type", path, message, hint)
         return None
-    graders = [_read_grader(item, (*path, index), findings) for index, item in enumerate(value)]
+    graders = [
+        _read_grader(item, (*path, index), findings, within) for index, item in enumerate(value)
+    ]
     return [grader for grader in graders if grader is not None]
 
 
-def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
+def _read_grader(
+    item: Any, path: KeyPath, findings: Findings, within: DeclaredGrader | None
+) -> dict[str, Any] | None:
     written = _read_spelling(item, path, findings)
     if written is None:
         return None
@@ -45,6 +52,8 @@ def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
     spelling = _other_name(written.name, findings)
     if spelling is not None:
         written = _in_own_words(written, spelling, findings)
+    if within is not None and within.kind.decides and written.options.get("weight") is not None:
+        _report_idle_weight(written, within, findings)
     declared = findings.declared(written.name)
     if declared is None:
         _report_unknown(written, findings)
@@ -173,10 +182,16 @@ def _with_inner(
     for name in declared.lists:
         if type(options.get(name)) is list and options[name]:
             path = written.place((name,))
-            inner = read_grader_list(options[name], path, findings)
+            inner = read_grader_list(options[name], path, findings, declared)
             # What is left of a list with mistakes is never used, but it is not an empty one.
             options[name] = inner or options[name]
     return written._replace(options=options)
+
+
+def _report_idle_weight(written: WrittenGrader, within: DeclaredGrader, findings: Findings) -> None:
+    message = f"`weight` has no effect in `{within.kind.name}`, which goes by how many pass"
+    hint = "leave it out, or use `weighted`, which takes their mean"
+    findings.add("conflicting-fields", written.place(("weight",)), message, hint, "key")
 
 
 def _is_no_argument(fault: OptionFault, written: WrittenGrader) -> bool:
