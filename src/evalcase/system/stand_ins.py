@@ -37,16 +37,16 @@ def _list_parameters(arguments: ast.arguments) -> Iterator[Parameter]:
     for number, each in enumerate(by_place):
         is_first = number < len(arguments.posonlyargs)
         kind = Parameter.POSITIONAL_ONLY if is_first else Parameter.POSITIONAL_OR_KEYWORD
-        yield _make_parameter(each, kind, has_default=number >= first_default)
+        yield _fill_in(Parameter(each.arg, kind), each, has_default=number >= first_default)
     if arguments.vararg is not None:
-        yield _make_parameter(arguments.vararg, Parameter.VAR_POSITIONAL)
+        yield _fill_in(Parameter(arguments.vararg.arg, Parameter.VAR_POSITIONAL), arguments.vararg)
     for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        yield _make_parameter(each, Parameter.KEYWORD_ONLY, has_default=default is not None)
+        parameter = Parameter(each.arg, Parameter.KEYWORD_ONLY)
+        yield _fill_in(parameter, each, has_default=default is not None)
     if arguments.kwarg is not None:
-        yield _make_parameter(arguments.kwarg, Parameter.VAR_KEYWORD)
+        yield _fill_in(Parameter(arguments.kwarg.arg, Parameter.VAR_KEYWORD), arguments.kwarg)
 
 
-def _make_parameter(written: ast.arg, kind: type, *, has_default: bool = False) -> Parameter:
+def _fill_in(parameter: Parameter, written: ast.arg, *, has_default: bool = False) -> Parameter:
     note = Parameter.empty if written.annotation is None else ast.unparse(written.annotation)
-    default = None if has_default else Parameter.empty
-    return Parameter(written.arg, kind, default=default, annotation=note)
+    return parameter.replace(default=None if has_default else Parameter.empty, annotation=note)
