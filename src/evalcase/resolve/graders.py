@@ -10,6 +10,7 @@ from evalcase.model.json_value import describe_kind
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.grader_mentions import mention_files, mention_targets
 from evalcase.resolve.grader_names import Spelling, spelling_of
+from evalcase.resolve.idle_options import advise_patterns, check_weight
 from evalcase.resolve.written_grader import WrittenGrader
 
 if TYPE_CHECKING:
@@ -52,8 +53,6 @@ def _read_grader(
     spelling = _other_name(written.name, findings)
     if spelling is not None:
         written = _in_own_words(written, spelling, findings)
-    if within is not None and within.kind.decides and written.options.get("weight") is not None:
-        _report_idle_weight(written, within, findings)
     declared = findings.declared(written.name)
     if declared is None:
         _report_unknown(written, findings)
@@ -68,6 +67,9 @@ def _read_grader(
         for fault in faults:
             if not (is_odd and fault.code == "missing-option"):
                 _report_fault(fault, written, declared, findings)
+        if not faults:
+            check_weight(written, within, findings)
+            advise_patterns(written, findings)
     return {"type": written.name, **written.options} if findings.errors == before else None
 
 
@@ -186,12 +188,6 @@ def _with_inner(
             # What is left of a list with mistakes is never used, but it is not an empty one.
             options[name] = inner or options[name]
     return written._replace(options=options)
-
-
-def _report_idle_weight(written: WrittenGrader, within: DeclaredGrader, findings: Findings) -> None:
-    message = f"`weight` has no effect in `{within.kind.name}`, which goes by how many pass"
-    hint = "leave it out, or use `weighted`, which takes their mean"
-    findings.add("conflicting-fields", written.place(("weight",)), message, hint, "key")
 
 
 def _is_no_argument(fault: OptionFault, written: WrittenGrader) -> bool:
