@@ -53,7 +53,22 @@ def test_lost_scores_that_may_decide_a_gate_leave_it_open(gate: str, by: dict[st
     (found,) = judge("P" * 40, "P" * 20 + "E" * 20, gate, **by)
     name = "`expected`" if by is GRADER else "all graders"
     assert found.code == 3
-    assert found.reason == f"20 cases have a score by {name} in base and none in head"
+    assert found.reason == f"20 cases have a score by {name} in base and not in all trials of head"
+
+
+@pytest.mark.parametrize("by", [SCORE, GRADER])
+def test_trials_without_a_score_may_decide_a_gate_as_well(by: dict[str, Any]) -> None:
+    one, other = side({"a": "PF", "b": "PF"}), side({"a": "PE", "b": "PF"})
+    comparison = compare_sides(one, other, pair_targets(one.kept.targets, other.kept.targets))
+    gated = find_gated(comparison, by.get("measure"), by.get("graders", ()))
+    (found,) = judge_gates(comparison, gated, [read_gate("worse")], max_errors=9)
+    # What is left of it is better than base was.
+    assert found.code == 0
+    one, other = side({"a": "PP", "b": "PF"}), side({"a": "PE", "b": "PF"})
+    comparison = compare_sides(one, other, pair_targets(one.kept.targets, other.kept.targets))
+    gated = find_gated(comparison, by.get("measure"), by.get("graders", ()))
+    (found,) = judge_gates(comparison, gated, [read_gate("worse")], max_errors=9)
+    assert (found.code, found.reason[:10]) == (3, "1 case has")
 
 
 def test_a_significant_loss_may_hide_in_cases_without_a_score() -> None:

@@ -45,7 +45,7 @@ class Measured:
     adjusted: float | None = None
     """p with regard to the other tests of the comparison; None where it is no part of them."""
     lost: int = 0
-    """How many more pairs have a number in base, and none in head."""
+    """How many pairs have a number in base, and none in head, or only one of some trials."""
     at_worst: Measured | None = None
     """What it would be with those that are lost, each 0 in head; None where none is."""
 
@@ -69,19 +69,22 @@ class Differences:
         self._at_worst: Differences | None = None
         """All that was taken, and what is lost beside it, from the first that is."""
 
-    def add(self, base: float, head: float, cluster: str = "") -> None:
+    def add(
+        self, base: float, head: float, cluster: str = "", worst: float | None = None
+    ) -> None:  # fmt: skip
         """Take a pair. One of which base is no number from 0 to 1 is none, and one of which head
-        is none is lost."""
+        is none is lost; so is that of which a part is missing, if head may be `worst`."""
         if not 0 <= base <= 1:
             return
-        if 0 <= head <= 1:
-            self.take(base, head, cluster)
-        else:
+        is_known = 0 <= head <= 1
+        worst = worst if is_known else 0.0
+        if worst is not None:
             self._at_worst = self._at_worst or deepcopy(self)
             self.lost += 1
-            head = 0.0
         if self._at_worst is not None:
-            self._at_worst.take(base, head, cluster)
+            self._at_worst.take(base, head if worst is None else worst, cluster)
+        if is_known:
+            self.take(base, head, cluster)
 
     def take(self, base: float, head: float, cluster: str) -> None:
         """Take a pair of two numbers from 0 to 1."""

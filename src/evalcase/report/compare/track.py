@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from math import nan
 from typing import Literal
 
 from evalcase.model.quick_dataclass import dataclass, field
@@ -14,7 +13,7 @@ from evalcase.report.compare.amounts import Amount, Amounts
 from evalcase.report.compare.base_units import MOST_PARTS, Held
 from evalcase.report.compare.differences import Differences, Measured
 from evalcase.report.compare.side import PlacedName
-from evalcase.report.compare.unit import AMOUNTS, Unit
+from evalcase.report.compare.unit import AMOUNTS, RunningMean, Unit
 
 ChangeKind = Literal[
     "broken", "fixed", "changed", "same", "added", "removed", "skipped", "unfinished"
@@ -25,6 +24,7 @@ CHANGE_KINDS: tuple[ChangeKind, ...] = (
 _NAMED: tuple[ChangeKind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")
 MOST_NAMED = 10_000
 """Cases of a kind whose names are kept. All of them are counted."""
+_UNGRADED = RunningMean(), RunningMean()
 
 
 class ChangedPair(NamedTuple):
@@ -119,13 +119,13 @@ class Track:
         self._errored[1] += head.errored
         self._repeated = self._repeated or base.trials > 1 or head.trials > 1
         self._trials.add(base.share, head.share, cluster)
-        self._score.add(base.score, head.score.value, cluster)
+        self._score.add(base.score, head.score.value, cluster, head.score.at_worst(head.trials))
         for grader, (passed, score) in head.graders.items():
-            self._grade(grader, find_grader(grader), (passed.value, score.value), cluster)
+            self._grade(grader, find_grader(grader), (passed, score), cluster, head.trials)
         if head.errored or base.grading != head.grading:
             for grader in known:
                 if grader not in head.graders:
-                    self._grade(grader, find_grader(grader), (nan, nan), cluster)
+                    self._grade(grader, find_grader(grader), _UNGRADED, cluster, 0)
         for tag in tags:
             if tag in self._tags or len(self._tags) < MOST_PARTS:
                 self._tags.setdefault(tag, self._make(tag)).add(*sides, cluster)
@@ -133,15 +133,16 @@ class Track:
             each.add(one, other.value)
 
     def _grade(
-        self, grader: str, base: tuple[float, float], head: tuple[float, float], cluster: str
-    ) -> None:
+        self, grader: str, base: tuple[float, float], head: tuple[RunningMean, RunningMean],
+        cluster: str, trials: int,
+    ) -> None:  # fmt: skip
         held = self._graders.get(grader)
         if held is None:
             if len(self._graders) >= MOST_PARTS:
                 return
             held = self._graders[grader] = self._make(grader), self._make(grader)
         for each, one, other in zip(held, base, head, strict=True):
-            each.add(one, other, cluster)
+            each.add(one, other.value, cluster, other.at_worst(trials))
 
     def _make(self, name: str) -> Differences:
         return Differences(name, clustered=self.clustered)

@@ -19,7 +19,7 @@ def say_unscored(each: Gated) -> str:
     if not lost:
         return f"no case has a score by {by} in both"
     cases = "1 case has" if lost == 1 else f"{lost:,} cases have"
-    return f"{cases} a score by {by} in base and none in head"
+    return f"{cases} a score by {by} in base and not in all trials of head"
 
 
 def say_scored(gated: Sequence[Gated]) -> str:
