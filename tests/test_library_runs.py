@@ -262,7 +262,7 @@ def test_notes_are_not_called_warnings_and_are_told_when_nothing_is_wrong(
     [
         ({"concurrency": 0}, "`concurrency` is a whole number of 1 or more, not 0"),
         ({"repeat": 0}, "`repeat`"),
-        ({"repeat": True}, "`repeat` is a whole number of 1 or more, not true"),
+        ({"repeat": True}, "`repeat` is a whole number from 1 to 1,000,000, not true"),
         ({"repeat": 1.5}, "`repeat`"),
         ({"max_cost_usd": float("inf")}, "`max_cost_usd`"),
         ({"limit": 0}, "`limit`"),

@@ -116,11 +116,12 @@ BORDERS = {
     "run/attempt.py": "targets",
     "run/gate.py": "targets, which say what decides an answer",
     "run/life.py": "set-up and tear-down of users",
-    "system/guests.py": "code of users, awaited",
+    "system/guest.py": "code of users, awaited",
     "system/http/server.py": "a page that can't be shown: the browser and the terminal are told",
     "system/loop.py": "the event loop, which may be left by what anybody raised",
     "system/stubborn.py": "tasks of users that nobody waits for",
     "system/threads.py": "raised again where the call was made",
+    "text/crash.py": "errors of users, asked what they are",
     "targets/reading/answers.py": "objects of users, looked at for a hint",
 }
 """The modules that keep what anybody may raise, and whom they have before them."""

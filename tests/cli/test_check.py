@@ -63,6 +63,38 @@ def test_errors_are_counted_by_the_files_that_they_are_in(tmp_path: Path) -> Non
         assert evalcase("check", cwd=tmp_path).out.rstrip().endswith(last)
 
 
+@pytest.mark.parametrize(
+    ("suite", "said"),
+    [
+        (
+            "- {id: a, input: x, graders: [{python: {value: 'asked:grade', arguments: {z: }}}]}",
+            "s.eval.yaml:1:48: error[unknown-grader]: `grade` has no parameter `z`, which",
+        ),
+        (
+            "- {id: a, input: hi, graders: ['python:asked:odd']}",
+            "s.eval.yaml:1:32: error[unknown-grader]: `odd` has a parameter `q`; a grader can be",
+        ),
+        (
+            "- {id: a, input: hi, expected_output: x, target: 'python:asked:two'}",
+            "s.eval.yaml:1:50: error[bad-target]: python target `asked:two`: it can't be",
+        ),
+    ],
+)
+def test_a_function_that_run_would_refuse_is_told_as_run_tells_it(
+    tmp_path: Path, suite: str, said: str
+) -> None:
+    (tmp_path / "evalcase.toml").write_text('target = "echo"')
+    (tmp_path / "asked.py").write_text(
+        "def grade(answer): ...\ndef odd(q): ...\ndef two(a, b): ...\n"
+    )
+    (tmp_path / "s.eval.yaml").write_text(suite + "\n")
+    checked, run = (evalcase(verb, "s.eval.yaml", cwd=tmp_path) for verb in ("check", "run"))
+    assert (checked.code, run.code) == (2, 2)
+    first = (checked.out + checked.err).splitlines()[0]
+    assert first.startswith(said)
+    assert first in (run.out + run.err).splitlines()
+
+
 def test_a_good_file(folder: Path) -> None:
     result = evalcase("check", "good.eval.yaml", cwd=folder)
     assert result == (0, b"no problems found: 1 case in 1 file\n", b"")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import Any
@@ -50,7 +49,7 @@ def test_fault_09_100_megabytes_of_output_take_no_more_memory_than_is_kept(
     assert used - usual < 20 * MIB
     if mode == "once":
         answer = row(project)["answer"]
-        assert (code, row(project)["verdict"], answer["truncated"]) == (1, "failed", True)
+        assert (code, row(project)["verdict"], answer["truncated"]) == (3, "errored", True)
         assert len(answer["messages"][0]["content"]) == MIB
     else:
         assert (code, row(project)["failure"]["kind"]) == (3, "protocol")
@@ -65,27 +64,27 @@ def test_fault_09_100_megabytes_of_stderr_leave_their_end(project: Project, usua
     assert len(why["details"]["stderr"]) <= 4096
 
 
-def test_fault_09_graders_are_told_that_an_answer_was_cut(project: Project) -> None:
-    project.add_to_agent(
-        """
-def short(answer):
-    return {"score": 1, "reason": "cut" if answer.truncated else "whole"}
-"""
-    )
+def test_fault_09_nothing_grades_what_an_answer_that_was_cut_says(project: Project) -> None:
+    project.add_to_agent("def short(answer):\n    return True\n")
+    (project.path / "grade.py").write_text("print('{\"score\": 1}')")
     name = program(project, "print('ok' * 1000)", max_output_bytes=2)
-    project.suite(
-        case("told", graders=["python:agent:short"]),
-        {"id": "compared", "input": "x", "expected_output": "ok"},
-    )
-    project.run("run", "--target", name, "--concurrency", "1")
-    reasons = {}
-    for line in (project.runs()[0] / "journal.jsonl").read_text().splitlines():
-        found = json.loads(line)
-        for grade in found.get("grades", ()):
-            reasons[found["case"], grade["grader"]] = grade["reason"]
-    assert reasons["told", "python:agent:short"] == "cut"
-    assert project.verdicts() == {"told": "failed", "compared": "failed"}
-    assert "cut" in reasons["compared", "expected"]
+    graders: dict[str, Any] = {
+        "code": "python:agent:short",
+        "script": {"script": ["python3", "grade.py"]},
+        "turned": {"type": "expected", "not": True},
+        "calls": {"tool_calls": {"max": 0}},
+        "ended": {"type": "finish", "value": "stop", "not": True},
+        "turns": {"turns": {"max": 1}},
+    }
+    project.suite(*[
+        {"id": id, "input": "x", "graders": [grader]}
+        | ({"expected_output": "ok"} if id == "turned" else {})
+        for id, grader in graders.items()
+    ])  # fmt: skip
+    assert project.run("run", "--target", name).code == 3
+    found = project.verdicts()
+    assert found.pop("turns") == "passed"
+    assert set(found.values()) == {"errored"}, found
 
 
 def test_fault_09_a_function_that_returns_too_much_is_cut_and_marked(project: Project) -> None:

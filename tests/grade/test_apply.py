@@ -284,7 +284,7 @@ def test_a_trial_that_is_given_up_stops_its_grader() -> None:
 def test_fault_09_an_answer_that_was_cut_does_not_pass_as_equal() -> None:
     answer = answer_of("4", truncated=True)
     verdict, _ = asyncio.run(apply([EXPECTED], answer, expected_output="4"))
-    assert verdict == "failed"
+    assert verdict == "errored"
 
 
 # An expected_output is never left unchecked in silence.

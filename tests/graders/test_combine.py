@@ -17,6 +17,8 @@ from evalcase.model.grader import NamedGrader
 from evalcase.model.result import Verdict
 from evalcase.plugins.grader_making import make_grader
 from evalcase.plugins.graders import NO_SURROUNDINGS, Graders
+from evalcase.plugins.known import Existing
+from evalcase.suites.load import load_file
 from evalcase.system.guests import Guests
 from tests.for_each import for_each
 from tests.grade.test_apply import Fixed
@@ -136,6 +138,42 @@ def test_weights_and_required_ones() -> None:
     assert grade(combined("weighted", light, heavy, threshold=0.25))[1].score == 0.25
     needed = NamedGrader("n", Fixed(FAIR), required=True)
     assert grade(combined("weighted", light, needed, threshold=0.1))[0] == "failed"
+
+
+@pytest.mark.parametrize(("name", "options"), [("any", {}), ("at_least", {"count": 1})])
+def test_a_required_one_must_pass_where_others_are_enough(
+    name: str, options: dict[str, Any]
+) -> None:
+    good, needed = NamedGrader("g", Fixed(GOOD)), NamedGrader("n", Fixed(BAD), required=True)
+    verdict, found = grade(combined(name, good, needed, **options))
+    assert verdict == "failed"
+    assert found.reason.startswith("required: `n` did not pass; 1 of 2 graders passed: `n`: ")
+    unseen = NamedGrader("n", Fixed(UNSEEN), required=True)
+    assert grade(combined(name, good, unseen, **{"not": True}, **options))[0] == "failed"
+    assert grade(combined(name, good, needed, **{"not": True}, **options))[0] == "passed"
+
+
+@pytest.mark.parametrize("weight", [0, 1, 2])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "{all: [{type: contains, value: x, weight: W}]}",
+        "{any: [{contains: {value: x, weight: W}}]}",
+        "{at_least: {count: 1, of: [{type: contains, value: x, weight: W}]}}",
+        "{type: weighted, threshold: 0.5, value: [{any: [{type: expected, weight: W}]}]}",
+    ],
+)
+def test_a_weight_where_passes_are_counted_is_an_error_at_its_place(
+    tmp_path: Path, spec: str, weight: int
+) -> None:
+    text = f"- {{id: a, input: x, expected_output: x, graders: [{spec.replace('W', str(weight))}]}}"
+    path = tmp_path / "s.eval.yaml"
+    path.write_text(text)
+    (problem,) = load_file(str(path), known=Existing()).problems
+    assert problem.code == "conflicting-fields"
+    assert problem.message.startswith("`weight` has no effect in `")
+    assert problem.span is not None
+    assert problem.span.column == text.index("weight: ") + 1
 
 
 def test_a_mean_that_rounding_spoils_still_passes() -> None:

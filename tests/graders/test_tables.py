@@ -11,8 +11,10 @@ from evalcase.errors import SuiteError
 from evalcase.model.answer import Answer
 from evalcase.model.grader_options import declared_grader
 from evalcase.model.message import Message
+from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.registry import find_class, list_names
 from tests.for_each import for_each
+from tests.graders.expectation import answer_of, context_of
 from tests.graders.rows import FOLDER, Row, all_rows, grade_by, messages_of, rows
 
 by_place = for_each("row", rows("gives"), ids=lambda row: row.place)
@@ -140,15 +142,34 @@ def test_a_part_is_graded_as_a_whole_answer_would_be(row: Row) -> None:
 
 
 def _with_answer(context: Any, answer: Answer) -> Any:
-    from dataclasses import replace
-
     return replace(context, answer=answer)
 
 
 def test_an_answer_that_was_cut_has_no_verdict() -> None:
     for row in rows("gives"):
-        if declared_grader(find_class("graders", row.spec["type"])).kind.reads is not None:
-            context = _with_answer(row.context, Answer(row.answer.messages, truncated=True))
-            grade = grade_by(row.spec, context)
-            assert grade.failure is not None
-            assert grade.reason.startswith("the answer was truncated")
+        kind = declared_grader(find_class("graders", row.spec["type"])).kind
+        cut = replace(row.answer, truncated=True)
+        grade = grade_by(row.spec, _with_answer(row.context, cut))
+        if kind.measures:
+            assert grade.failure is None, row.place
+        else:
+            assert grade.failure is not None, row.place
+            assert "the answer was truncated" in grade.reason, row.place
+
+
+def test_only_what_measures_the_trial_may_grade_an_answer_that_was_cut() -> None:
+    kinds = [declared_grader(find_class("graders", name)).kind for name in list_names("graders")]
+    assert {each.name for each in kinds if each.measures} == {"cost", "latency", "tokens", "turns"}
+
+
+@pytest.mark.parametrize("negated", [False, True])
+@pytest.mark.parametrize("combined", ["all", "any", "weighted"])
+def test_what_is_made_of_graders_is_errored_by_one_that_can_not_see_all(
+    combined: str, negated: bool
+) -> None:
+    inside: list[Any] = [{"type": "tool_calls", "max": 0}, {"type": "turns", "max": 1}]
+    spec: Any = {"type": combined, "value": inside, "not": negated}
+    spec |= {"threshold": 0.5} if combined == "weighted" else {}
+    grade = grade_by(spec, context_of(replace(answer_of("x"), truncated=True)))
+    assert grade.failure is not None
+    assert "the answer was truncated" in grade.reason

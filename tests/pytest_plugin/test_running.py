@@ -48,6 +48,18 @@ def test_each_verdict_is_what_pytest_has_for_it(evals: pytest.Pytester) -> None:
     }
 
 
+@pytest.mark.parametrize("option", ["--setup-plan", "--setup-only"])
+def test_what_only_shows_the_setup_asks_nobody_and_records_nothing(
+    evals: pytest.Pytester, option: str
+) -> None:
+    write(evals, "agent.py", "def answer(question):\n    open('asked', 'w').close()\n")
+    result = evals.runpytest_inprocess("--evals", option)
+    assert result.ret == 0
+    assert not (evals.path / "asked").exists()
+    assert not (evals.path / ".evalcase").exists()
+    assert "record " not in result.stdout.str()
+
+
 @pytest.mark.parametrize(
     ("arguments", "ids"),
     [

@@ -439,3 +439,36 @@ def test_the_canonical_form_of_all_of_it_is_read_as_it_is(project: Path) -> None
     text = '{id: qa, rows: qa.csv, matrix: {m: {a: "{{q}}"}}, input: "{{q}} {{m}}"}'
     suite = evalcase.load(write(project, text, qa_csv="q\n{{m}}\n"))
     assert evalcase.loads(json.dumps(suite.to_dict()), "json") == suite
+
+
+@pytest.mark.parametrize(
+    ("text", "table", "said"),
+    [
+        (
+            '{input: "{{q}}", rows: t.csv, graders: [{contains: "{{want}}"}]}',
+            "q,want\nx,1\ny,\nz,3\nw,\n",
+            "the argument of `contains` is empty, for the row at t.csv:3",
+        ),
+        (
+            'rows: t.csv\ngraders: [{contains: "{{want}}"}]\ncases: [{input: "{{q}}"}]',
+            "q,want\nx,1\ny,\n",
+            "the argument of `contains` is empty, for the row at t.csv:3",
+        ),
+        (
+            '{input: "{{q}}", rows: t.jsonl, graders: [{length: {min: 3, max: "{{n}}"}}]}',
+            '{"q": "x", "n": 3}\n{"q": "y", "n": 2}\n',
+            "`min` is 3, and `max` only 2, for the row at t.jsonl:2",
+        ),
+    ],
+)
+def test_an_error_that_a_row_makes_names_the_first_such_row(
+    project: Path, text: str, table: str, said: str
+) -> None:
+    name = "t_jsonl" if "jsonl" in text else "t_csv"
+    found = only(project, text, **{name: table}).message
+    assert found.replace(f"{project}{os.sep}", "") == said
+
+
+def test_an_error_that_no_row_makes_names_none(project: Path) -> None:
+    text = '{input: "{{q}}", rows: t.csv, expected_output: "{{q}}", graders: [{contains: ""}]}'
+    assert only(project, text, t_csv="q\nx\n").message == "the argument of `contains` is empty"

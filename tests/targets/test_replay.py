@@ -99,6 +99,48 @@ def test_keys_that_nobody_reads_are_warned_of_once(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("second", [{"text": "b"}, {"messages": [MESSAGE]}])
+def test_two_answers_in_a_line_are_an_error_with_its_line(tmp_path: Path, second: Any) -> None:
+    row = {"case": "two", "answer": "a", **second}
+    with pytest.raises(ConfigError) as caught:
+        ask(replay(tmp_path, {"case": "one", "answer": "a"}, row))
+    assert f"answers.jsonl:2: `answer` and `{next(iter(second))}` are two answers" in str(
+        caught.value
+    )
+    with pytest.raises(TargetError, match="are two answers"):
+        ask(replay(tmp_path, {"case": "one", "turns": [{"said": [], "answer": "a", **second}]}))
+
+
+FAILURE = {"kind": "timeout", "message": "no answer within 5 s", "details": {}}
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"error": "boom"}, "the line of the answer says: boom"),
+        ({"error": {"code": 7}}, 'the line of the answer says: {"code": 7}'),
+        ({"failure": "boom"}, "the line of the answer says: boom"),
+        ({"failure": FAILURE, "verdict": "errored"}, "no answer within 5 s"),
+    ],
+)
+@pytest.mark.parametrize("answer", [{"answer": "a"}, {"answer": None}, {}])
+def test_an_error_is_one_whatever_stands_beside_it(
+    tmp_path: Path, told: Any, said: str, answer: Any
+) -> None:
+    with pytest.raises(TargetError) as caught:
+        ask(replay(tmp_path, {"case": "one", **answer, **told}))
+    assert str(caught.value) == said
+    turn = {"said": [], "answer": "a", **told}
+    with pytest.raises(TargetError) as caught:
+        ask(replay(tmp_path, {"case": "one", "turns": [turn]}))
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("told", [{"error": None}, {"error": ""}, {"failure": None}])
+def test_no_error_is_none(tmp_path: Path, told: Any) -> None:
+    assert ask(replay(tmp_path, {"case": "one", "answer": "a", **told})).text == "a"
+
+
 def test_usage_and_cost_stand_beside_the_answer(tmp_path: Path) -> None:
     answer = ask(replay(tmp_path, {"id": "one", "text": "a", "usage": {"input": 1}, "cost_usd": 2}))
     assert (answer.usage, answer.cost_usd) == (Usage(1), 2.0)

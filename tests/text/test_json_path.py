@@ -26,7 +26,11 @@ def test_paths(path: str, found: Any) -> None:
     assert JsonPath(path).find(VALUE) == found
 
 
-@for_each("path", ["b", "a.2", "a.-3", "a.b", "a.0.b.c", "a.1.b.c", "c.d"])
+@for_each("path", [
+    "b", "a.2", "a.-3", "a.b", "a.0.b.c", "a.1.b.c", "c.d",
+    # Only what is usually written for a number is one.
+    "a.\u0661", "a.\uff11", "a.-0", "a.00", "a.01", "a.-01", "a.--1", "a.+1", "a.1_0",
+])  # fmt: skip
 def test_what_is_not_there(path: str) -> None:
     with pytest.raises(MissingError, match="there is nothing at"):
         JsonPath(path).find(VALUE)

@@ -169,7 +169,7 @@ def _say_range(least: float | None, most: float | None, *, is_open: bool) -> str
         return f"at most {most:g}"
     if most is None:
         return f"more than {least:g}" if is_open else f"at least {least:g}"
-    return f"more than {least:g}, at most {most:g}" if is_open else f"{least:g} to {most:g}"
+    return f"more than {least:g}, at most {most:g}" if is_open else f"{least:g} to {most:.12g}"
 
 
 def _in_words(message: str) -> str:

@@ -14,6 +14,7 @@ from evalcase.cli.run_flags import check_finite
 from evalcase.cli.running import ask_for, carry_out_run, plan_shown, read_engine, take_process
 from evalcase.evaluation.plan import Plan, trials_of
 from evalcase.model.decision import StopRule
+from evalcase.model.defaults import MOST_REPEATS
 from evalcase.model.quick_dataclass import replace
 from evalcase.pipeline import ready_run
 from evalcase.project.config import Config, read_config
@@ -83,7 +84,9 @@ def _auto_shard(of: str, slash: str) -> Shard:
     help="A target from evalcase.toml, or kind:value. Repeatable.",
 )
 @run_flags.concurrency("How many trials run at once. [default: 10]")
-@declare.option("--repeat", type=declare.IntRange(1), help="How many times to run each case.")
+@declare.option(
+    "--repeat", type=declare.IntRange(1, MOST_REPEATS), help="How many times to run each case."
+)
 @declare.option(
     "--case",
     "globs",

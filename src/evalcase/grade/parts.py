@@ -17,9 +17,10 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, NamedGrader, Part
 from evalcase.model.json_value import describe_kind
 from evalcase.model.quick_dataclass import replace
-from evalcase.text.answer_value import value_of_answer
+from evalcase.text.answer_value import has_text, value_of_answer
 from evalcase.text.json_path import Found, JsonPath, MissingError
 from evalcase.text.readable import as_json
+from evalcase.text.silence import say_silence
 from evalcase.text.strict_json import BadJsonError
 
 _LONGEST = 80
@@ -30,13 +31,17 @@ Seen = Score | PartScores
 
 def look_at_answer(named: NamedGrader, context: Context) -> Seen | Awaitable[Seen]:
     """What a grader says of an answer, or of the parts that it is told to look at."""
-    if named.grader.kind.reads is None:
-        return named.grader.grade(context)
-    if context.answer.truncated:
+    kind = named.grader.kind
+    # What is made of others asks them, and each of those is looked at here by itself.
+    if context.answer.truncated and not (kind.measures or kind.combines):
         raise EvalcaseError(
             "the answer was truncated, as it was larger than evalcase stores, so it can't be graded"
         )
+    if kind.reads is None:
+        return named.grader.grade(context)
     try:
+        if named.path is None and kind.reads == "text" and not has_text(context.answer):
+            return _score_unseen(f"there is {say_silence(context.answer.last, '')}")
         if named.path is None:
             return named.grader.grade(context)
         found = _path(named.path).find_all(value_of_answer(context.answer))

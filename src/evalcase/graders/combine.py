@@ -128,9 +128,9 @@ class WeightedGrader(_Listed):
         if mean is None or any(grade.score is None for grade in grades):
             # What is left would be the mean of something else.
             return Score(None, reason, _make_details(grades))
-        missed = [f"`{each.grader}`" for each in grades if each.required and not each.passed]
+        missed = [each for each in grades if each.required and not each.passed]
         if missed:
-            reason = f"required: {', '.join(missed)} did not pass; {reason}"
+            reason = f"{_name_missed(missed)}; {reason}"
         reason = "; ".join(filter(None, [f"the mean is {mean:.4g}{write_sum(grades)}", reason]))
         unseen = any(_is_unseen(grade) for grade in grades if grade.weight or grade.required)
         # A mean of 0.8 that comes out as 0.7999999999999999 is still 0.8.
@@ -145,18 +145,21 @@ def _count_passed(grades: Sequence[Grade], needed: int) -> Score:
     value = scores[needed - 1] if any(grade.score is not None for grade in grades) else None
     others = _list_reasons([grade for grade in grades if not grade.passed])
     said = f"{passed} of {write_count(len(grades), 'grader')} passed"
-    if passed >= needed:
+    missed = [grade for grade in grades if grade.required and not grade.passed]
+    if passed >= needed and not missed:
         return Score(value, said, _make_details(grades), True)
-    wanted = "one is" if needed == 1 else f"{needed} are"
+    if passed >= needed:
+        reason = f"{_name_missed(missed)}; {said}: {_list_reasons(missed)}"
+    else:
+        wanted = "one is" if needed == 1 else f"{needed} are"
+        reason = f"{said}, and {wanted} needed: {others}"
     # With those that could not be looked at it might have passed, so `not` makes no pass of it.
-    might_pass = passed + sum(map(_is_unseen, grades)) >= needed
-    return Score(
-        value,
-        f"{said}, and {wanted} needed: {others}",
-        _make_details(grades),
-        False,
-        stands=might_pass,
-    )
+    might_pass = passed + sum(map(_is_unseen, grades)) >= needed and all(map(_is_unseen, missed))
+    return Score(value, reason, _make_details(grades), False, stands=might_pass)
+
+
+def _name_missed(missed: Sequence[Grade]) -> str:
+    return f"required: {', '.join(f'`{each.grader}`' for each in missed)} did not pass"
 
 
 def _is_unseen(grade: Grade) -> bool:

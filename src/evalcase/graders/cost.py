@@ -26,6 +26,7 @@ class CostGrader(Grader):
         "value",
         example="- cost: 0.01",
         only_reads=True,
+        measures=True,
         light=True,
     )
 

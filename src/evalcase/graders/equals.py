@@ -13,6 +13,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything
+from evalcase.text.answer_value import has_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,9 @@ class EqualsGrader(TextGrader):
     def grade(self, context: Context) -> Score:
         compared = self._compare(context)
         reason = compared.reason + (self.forgiving() if isinstance(self.value, str) else "")
-        return Score(float(compared.equal), reason, dict(compared.details))
+        unseen = compared.is_unseen
+        passed = False if unseen else None
+        return Score(float(compared.equal), reason, dict(compared.details), passed, stands=unseen)
 
     def _compare(self, context: Context) -> ContentMatch:
         if isinstance(self.value, str):
@@ -41,5 +44,7 @@ class EqualsGrader(TextGrader):
             expected, got = self.trimmed(self.value), self.trimmed(context.text)
             written = self.value, context.text
             silence = "" if got else without_text(context)
-            return compare_texts(expected, got, written=written, silence=silence)
+            compared = compare_texts(expected, got, written=written, silence=silence)
+            is_unseen = context.part is None and not has_text(context.answer)
+            return compared._replace(is_unseen=is_unseen and not compared.equal)
         return compare_values(self.value, graded_value(context))

@@ -33,7 +33,8 @@ class JsonGrader(Grader):
     def grade(self, context: Context) -> Score:
         content = context.answer.content if context.part is None else context.part.value
         if content is None and context.part is None:
-            return Score(0.0, f"the answer has no content{but_instead(context.answer.last)}")
+            reason = f"the answer has no content{but_instead(context.answer.last)}"
+            return Score(0.0, reason, passed=False, stands=True)
         text = text_of_content(content)
         if text is not None:
             try:

@@ -24,7 +24,7 @@ class LatencyGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "latency", "Limits how many seconds the target takes to answer.", "value",
         example="- latency: 2.5",
-        only_reads=True, light=True,
+        only_reads=True, measures=True, light=True,
     )  # fmt: skip
 
     value: float = option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature, unwrap
 from types import MappingProxyType
@@ -158,6 +158,11 @@ class PythonGrader(Grader):
         if not callable(function):
             raise ConfigError(f"grader `{self.value}`: it is not a function")
         return function
+
+
+def check_call(function: Callable[..., object], arguments: Collection[str]) -> None:
+    """Raise ConfigError if a function, or what stands for it, can't be called as a grader."""
+    _find_manner(function, tuple(arguments))
 
 
 def _call_function(

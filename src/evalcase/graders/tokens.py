@@ -20,7 +20,7 @@ class TokensGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "tokens", "Limits how many tokens are used: in total, for input or for output.", "value",
         example="- tokens: {output: 200}",
-        only_reads=True, light=True,
+        only_reads=True, measures=True, light=True,
     )  # fmt: skip
 
     value: int | None = option(

@@ -19,7 +19,7 @@ class TurnsGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "turns", "Limits how many turns the conversation takes.",
         example="- turns: {max: 6}",
-        only_reads=True, light=True,
+        only_reads=True, measures=True, light=True,
     )  # fmt: skip
 
     min: int | None = option(Number(1, whole=True), "The fewest turns.", default=None)

@@ -153,6 +153,9 @@ class GraderKind:
     """What it looks at, if that is the text or the JSON of the answer: then it can be told a
     `path`. Where that leads to what is no text, what reads text fails; and where an answer is not
     JSON, what reads a value does."""
+    measures: bool = False
+    """Whether it goes by figures of the trial alone, such as time and cost, and by nothing that was
+    said. Whatever else grades an answer of which a part is missing is errored."""
     compares_expected: bool = False
     """Whether it compares with `expected_output`, so that the built-in comparison isn't added."""
     half: Half | None = None

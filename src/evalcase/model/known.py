@@ -6,6 +6,7 @@ nor a configuration.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal, Protocol
 
 from evalcase.model.finding import Unfit
@@ -24,6 +25,11 @@ class Known(Protocol):
 
     def object_to(self, what: What, name: str) -> Unfit | None:
         """Why what is mentioned can't be used; None where nothing speaks against it."""
+        ...
+
+    def object_to_call(self, function: str, arguments: Collection[str]) -> Unfit | None:
+        """Why a function that grades can't be called with what it is given beside what all are;
+        None where nothing speaks against it."""
         ...
 
     def describe_same_user(self, user: str, target: str | None) -> str | None:

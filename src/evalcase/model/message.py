@@ -12,6 +12,7 @@ _ROLES = frozenset(ROLES)
 OTHER_ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
 """What other tools call some of them."""
 _WITH_FILES = frozenset({"file", "image"})
+_OF_TEXT = frozenset({"text", "output_text"})
 
 
 class ReadOnly(dict[str, Any]):
@@ -226,13 +227,27 @@ def text_of(content: JSON) -> str | None:
         return content
     if not isinstance(content, list) or not content or not all(map(is_part, content)):
         return None
-    texts = [part_text(part) for part in content if isinstance(part, dict)]
+    texts = [said_text(part) for part in content if isinstance(part, dict)]
     return "".join(text for text in texts if text is not None)
 
 
 def part_text(part: Mapping[str, JSON]) -> str | None:
-    """The text of a text part, which may call it `text` or `value`."""
-    if part.get("type") != "text":
+    """The text of a text part, which may call it `text` or `value`; of OpenAI's Responses, too."""
+    if part.get("type") not in _OF_TEXT:
         return None
     text = part.get("text", part.get("value"))
     return text if isinstance(text, str) else None
+
+
+def said_text(part: Mapping[str, JSON]) -> str | None:
+    """The text of a part that says something: of a text, or of a refusal."""
+    if part.get("type") != "refusal":
+        return part_text(part)
+    text = part.get("refusal")
+    return text if isinstance(text, str) else None
+
+
+def lacks_text(content: JSON) -> bool:
+    """Whether a text part has no text: what it says stands elsewhere, and nobody would see it."""
+    parts = parts_of(content) if isinstance(content, list) else ()
+    return any(part["type"] in _OF_TEXT and part_text(part) is None for part in parts)

@@ -145,7 +145,7 @@ class Number:
         if self.above:
             return f"{what} over {self.least:g}"
         if self.most < inf:
-            return f"{what} from {self.least:g} to {self.most:g}"
+            return f"{what} from {self.least:g} to {self.most:,.12g}"
         return f"{what} of {self.least:g} or more" if self.least > -inf else what
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:

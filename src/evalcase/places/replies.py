@@ -111,12 +111,11 @@ def _error_of(tried: _ToldAttempt, limit_s: float) -> BaseException | None:
     failure = tried.failure
     if failure is None:
         return None
-    told = ToldError(
+    return ToldError(
         failure, failure.message, may_succeed_later=tried.may_succeed_later,
         retry_after_s=tried.retry_after_s, overloaded=tried.overloaded,
+        sort="by hand" if tried.by_hand else "timeout" if tried.is_timeout else "any",
     )  # fmt: skip
-    told.by_hand, told.is_timeout = tried.by_hand, tried.is_timeout
-    return told
 
 
 def _quota_of(told: tuple[tuple[float | None, ...] | None, ...] | None) -> Quota | None:

@@ -46,8 +46,8 @@ def attempt_object(tried: Attempted, known: KnownSecrets) -> dict[str, Any]:
     else:
         error = tell_error(tried.error)
         told["failure"] = encode_object(error.failure)
-        told["by_hand"] = error.by_hand
-        told["is_timeout"] = error.is_timeout
+        told["by_hand"] = error.sort == "by hand"
+        told["is_timeout"] = error.sort == "timeout"
         told["may_succeed_later"] = error.may_succeed_later
         told["retry_after_s"] = error.retry_after_s
         told["overloaded"] = error.overloaded

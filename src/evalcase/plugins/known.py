@@ -13,7 +13,7 @@ from evalcase.errors import ConfigError
 from evalcase.model.finding import Unfit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from evalcase.model.grader_options import DeclaredGrader
     from evalcase.model.known import What
@@ -47,6 +47,10 @@ class Installed:
 
     def object_to(self, what: What, name: str) -> Unfit | None:
         del what, name
+        return None
+
+    def object_to_call(self, function: str, arguments: Collection[str]) -> Unfit | None:
+        del function, arguments
         return None
 
     def describe_same_model(self, judge: str | None, target: str | None) -> str | None:
@@ -100,6 +104,18 @@ class InProject(Existing):
 
             self._targets[name] = object_to_target(name, self.config, of_suite=True)
         return self._targets[name]
+
+    def object_to_call(self, function: str, arguments: Collection[str]) -> Unfit | None:
+        from evalcase.graders.python import check_call
+        from evalcase.system.stand_ins import find_stand_in
+
+        stand_in = find_stand_in(function, self.config.root)
+        try:
+            if stand_in is not None:
+                check_call(stand_in, arguments)
+        except ConfigError as error:
+            return Unfit("unknown-grader", str(error))
+        return None
 
     def describe_same_model(self, judge: str | None, target: str | None) -> str | None:
         config = self.config

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Mapping
 
+from evalcase.errors import ConfigError
 from evalcase.model.finding import KeyPath, Unfit
 from evalcase.model.target import TargetKind
 from evalcase.plugins.named_programs import FROM_ROOT
@@ -25,6 +26,8 @@ def object_to_named(
         return _object_to_command(options, root)
     if kind.name == "python" and isinstance(value, str):
         unfit = _object_to_code(value, root, is_project)
+        if unfit is None and options.get("arguments") is None:
+            unfit = _object_to_parameters(value, root)
     elif kind.value_is_path and isinstance(value, str):
         unfit = _object_to_file(value, root, kind.folder_holds)
     return None if unfit is None else (path, unfit)
@@ -81,3 +84,24 @@ def _object_to_code(function: str, root: str, is_project: bool) -> Unfit | None:
         return Unfit("unknown-target", *found)
     missing = find_missing_module(function, root) if is_project else None
     return None if missing is None else Unfit("missing-module", *missing)
+
+
+def _object_to_parameters(function: str, root: str) -> Unfit | None:
+    """Whether a function can't be asked. One without parameters may make what is, and what an
+    annotation stands for is only known once it is imported."""
+    from inspect import signature
+
+    from evalcase.system.stand_ins import find_stand_in
+
+    stand_in = find_stand_in(function, root)
+    parameters = {} if stand_in is None else signature(stand_in).parameters
+    is_plain = all(each.annotation is each.empty for each in parameters.values())
+    if stand_in is None or not parameters or not is_plain:
+        return None
+    from evalcase.targets.code.parameters import bind_function
+
+    try:
+        bind_function(stand_in, function)
+    except ConfigError as error:
+        return Unfit("bad-target", str(error))
+    return None

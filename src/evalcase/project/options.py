@@ -8,6 +8,7 @@ from typing import Any, get_args
 from evalcase.errors import ConfigError
 from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.decision import StopRule
+from evalcase.model.defaults import MOST_REPEATS
 from evalcase.model.option import held_faults, option, options_of
 from evalcase.model.quick_dataclass import dataclass, field, replace
 from evalcase.model.shape import Number
@@ -30,7 +31,7 @@ class RunOptions:
     targets: tuple[str, ...] = ()
     selection: Selection = field(default_factory=Selection)
     repeat: int | None = option(
-        Number(1, whole=True), "How many times to run each case.", default=None
+        Number(1, MOST_REPEATS, whole=True), "How many times to run each case.", default=None
     )
     concurrency: int | None = _as_configured("concurrency")
     timeout_s: float | None = _as_configured("timeout_s")

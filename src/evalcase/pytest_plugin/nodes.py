@@ -83,6 +83,8 @@ class EvalItem(pytest.Item):
         """Wait for what came of it. What broke is raised here: pytest calls that an error."""
         if self.skip_reason:
             pytest.skip(self.skip_reason)
+        if self.config.getoption("setuponly", False) or self.config.getoption("setupplan", False):
+            return  # only what would be set up is to be shown: nobody is asked, nothing recorded
         try:
             told = self._told = self.file.evals.wait(self)
         except NotRunError as error:

@@ -5,7 +5,7 @@ It is also where a reader asks about what no file says: which graders there are,
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable
 from typing import TYPE_CHECKING
 
 from evalcase.model.codes import CODES
@@ -98,6 +98,12 @@ class Findings:
         unfit = self.known.object_to(what, name) if self.known is not None else None
         if unfit is not None:
             self.add(unfit.code, path, unfit.message, unfit.hint, at)
+
+    def mention_call(self, function: str, arguments: Collection[str], path: KeyPath) -> None:
+        """Note that a function of the project grades, and what it is given of its own."""
+        unfit = self.known.object_to_call(function, arguments) if self.known is not None else None
+        if unfit is not None:
+            self.add(unfit.code, path, unfit.message, unfit.hint)
 
     def find_target(self, name: str, path: KeyPath) -> KeyPath | None:
         """Where a target is mentioned for the case at a path, which was read last: in itself, else

@@ -52,6 +52,10 @@ def mention_files(written: WrittenGrader, declared: DeclaredGrader, findings: Fi
             file = name.rpartition(":")[0]
             findings.add_file(file, written.place(path), from_root=True)
         findings.mention(what, name, written.place(path))
+        if what == "code" and declared.kind.name == "python":
+            arguments = written.options.get("arguments")
+            if arguments is None or type(arguments) is dict:
+                findings.mention_call(name, arguments or (), written.place(path))
 
 
 def mention_targets(written: WrittenGrader, declared: DeclaredGrader, findings: Findings) -> None:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from evalcase.model.finding import At, KeyPath, Unfit
 from evalcase.model.json_value import describe_kind
 from evalcase.resolve.findings import Findings
+from evalcase.resolve.grader_faults import report_fault
 from evalcase.resolve.grader_mentions import mention_files, mention_targets
 from evalcase.resolve.grader_names import Spelling, spelling_of
+from evalcase.resolve.idle_options import advise_patterns, check_weight
 from evalcase.resolve.written_grader import WrittenGrader
 
 if TYPE_CHECKING:
@@ -25,14 +27,19 @@ MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"}
 """Graders that take a mapping as their argument, also where nothing is known of them."""
 
 
-def read_grader_list(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
-    """Each grader as `{type: name, …}`; an argument is the option that it gives."""
+def read_grader_list(
+    value: Any, path: KeyPath, findings: Findings, within: DeclaredGrader | None = None
+) -> list[dict[str, Any]] | None:
+    """Each grader as `{type: name, …}`; an argument is the option that it gives. They may be those
+    `within` another."""
     if type(value) is not list:
         hint = _hint_for_one(value, findings)
         message = f"`{path[-1]}` is a list, not {describe_kind(value)}"
         findings.add("wrong-type", path, message, hint)
         return None
-    graders = [_read_grader(item, (*path, index), findings) for index, item in enumerate(value)]
+    graders = [
+        _read_grader(item, (*path, index), findings, within) for index, item in enumerate(value)
+    ]
     return [grader for grader in graders if grader is not None]
 
 
@@ -50,7 +57,9 @@ def _hint_for_one(value: Any, findings: Findings) -> str:
     return f"in a list, {hint}"
 
 
-def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
+def _read_grader(
+    item: Any, path: KeyPath, findings: Findings, within: DeclaredGrader | None
+) -> dict[str, Any] | None:
     written = _read_spelling(item, path, findings)
     if written is None:
         return None
@@ -71,7 +80,10 @@ def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
         is_odd = any(_is_no_argument(fault, written) for fault in faults)
         for fault in faults:
             if not (is_odd and fault.code == "missing-option"):
-                _report_fault(fault, written, declared, findings)
+                report_fault(fault, written, declared, findings)
+        if not faults:
+            check_weight(written, within, findings)
+            advise_patterns(written, findings)
     return {"type": written.name, **written.options} if findings.errors == before else None
 
 
@@ -186,7 +198,7 @@ def _with_inner(
     for name in declared.lists:
         if type(options.get(name)) is list and options[name]:
             path = written.place((name,))
-            inner = read_grader_list(options[name], path, findings)
+            inner = read_grader_list(options[name], path, findings, declared)
             # What is left of a list with mistakes is never used, but it is not an empty one.
             options[name] = inner or options[name]
     return written._replace(options=options)
@@ -210,55 +222,7 @@ def _check_shared(written: WrittenGrader, findings: Findings) -> None:
     for name in written.options:
         if name in SHARED and written.options[name] is not None:
             for fault in SHARED[name].shape.faults(written.options[name], (name,)):
-                _report_fault(fault, written, None, findings)
-
-
-def _report_fault(
-    fault: OptionFault, written: WrittenGrader, declared: DeclaredGrader | None, findings: Findings
-) -> None:
-    message, hint, at = fault.message, fault.hint, fault.at
-    if written.argument is not None and fault.path[:1] == (written.argument,):
-        is_itself = len(fault.path) == 1
-        at = written.argument_at if is_itself else at
-        message = message.replace(f"`{written.argument}`", f"the argument of `{written.name}`", 1)
-        if is_itself and fault.code == "unknown-option":
-            message, hint = _describe_no_argument(written, declared)
-    name = str(fault.path[0]) if fault.path else ""
-    message = message.replace(f"`{name}`", f"`{written.written_as.get(name, name)}`", 1)
-    if fault.code == "missing-option" and declared is not None and declared.kind.example:
-        hint = f"for example: {declared.kind.example}"
-        needs = declared.kind.argument
-        if needs is not None and needs not in written.options and "threshold" in written.options:
-            about = declared.options[needs].about.rstrip(".")
-            about = about[:1].lower() + about[1:]
-            hint = f"`threshold` is a score; its limit is `{needs}`: {about}; {hint}"
-    place = written.place(fault.path)
-    findings.add_fault(fault._replace(path=place, message=message, hint=hint, at=at))
-
-
-def _describe_no_argument(
-    written: WrittenGrader, declared: DeclaredGrader | None
-) -> tuple[str, str | None]:
-    """What is said of an argument of a grader that takes none, and what to write in its place."""
-    assert written.argument is not None
-    given = written.options[written.argument]
-    message = f"the grader `{written.name}` takes options, not {describe_kind(given)}"
-    if written.name == "tool_calls" and type(given) is list:
-        return message, _CALLS
-    example = declared.kind.example if declared is not None else ""
-    hint = f"for example: {example}" if example else None
-    return message, _NO_ARGUMENT.get(written.name, hint)
-
-
-_CALLS = (
-    "calls that have to be made go in `trajectory`: - trajectory: [{tool: search}]; "
-    "`tool_calls` counts them: - tool_calls: {max: 5, forbidden: [delete]}"
-)
-_NO_ARGUMENT = {
-    "expected": "what is expected goes in `expected_output`; to compare with a text given here, "
-    "write {equals: …}"
-}
-"""What to write in place of an argument, where it is not an option."""
+                report_fault(fault, written, None, findings)
 
 
 def _report_nameless(path: KeyPath, findings: Findings) -> None:
@@ -278,7 +242,7 @@ def _check_options(item: dict[str, Any], path: KeyPath, findings: Findings) -> N
     for fault in declared.faults(options):
         # Of options in two places, only those beside the name are looked at.
         if not has_more or (fault.path and fault.path[0] in item):
-            _report_fault(fault, written, declared, findings)
+            report_fault(fault, written, declared, findings)
 
 
 def _hint_for_options(item: Mapping[str, Any], findings: Findings) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from evalcase.model.defaults import MOST_REPEATS
 from evalcase.model.finding import KeyPath
 from evalcase.model.shape import Flag, Number, Shape
 from evalcase.model.shape_seconds import Seconds
@@ -12,7 +13,7 @@ from evalcase.resolve.findings import Findings
 FLAG = Flag()
 SECONDS = Seconds()
 SHARE = Number(0, 1)
-TIMES = Number(1, whole=True)
+TIMES = Number(1, MOST_REPEATS, whole=True)
 WEIGHT = Number(0)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from evalcase.errors import TargetError
 from evalcase.model.answer import MOST_TOKENS, MOST_USD, Answer, Usage
 from evalcase.model.codec import decode_object, encode_object
-from evalcase.model.message import Message, fault_of_message, take_message
+from evalcase.model.message import Message, fault_of_message, lacks_text, take_message
 from evalcase.model.own_copies import copy_steps
 from evalcase.model.quick_dataclass import replace
 from evalcase.text.plain_json import NotJsonError, copy_json
@@ -81,6 +81,8 @@ def _fault_of_message(message: object) -> str | None:
     fault = fault_of_message(message)
     if fault is not None:
         return f"`messages` are wrong: one {fault}"
+    if message.role == "assistant" and lacks_text(message.content):
+        return "`messages` are wrong: one has a text part without a text, which stands in `text`"
     try:
         copy_json(message)
     except (NotJsonError, RecursionError) as error:

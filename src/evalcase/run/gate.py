@@ -279,7 +279,7 @@ def _failure_of_attempt(tried: Attempted) -> Failure:
 
 
 def _is_by_hand(error: BaseException) -> bool:
-    return isinstance(error, ToldError) and error.by_hand
+    return isinstance(error, ToldError) and error.sort == "by hand"
 
 
 def name_of_kind(target: Target) -> str:

@@ -33,7 +33,7 @@ def wait_before_retry(
 
 
 def _may_succeed_later(error: BaseException, retry_timeouts: bool) -> bool:
-    if isinstance(error, ToldError) and error.is_timeout:
+    if isinstance(error, ToldError) and error.sort == "timeout":
         return retry_timeouts
     if isinstance(error, TargetError):
         return error.may_succeed_later

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from evalcase.model.finding import Unfit
@@ -66,6 +66,11 @@ class _Unusable(InProject):
         self._told: set[tuple[What | None, str]] = set()
         self.said: set[tuple[str, str]] = set()
         """The codes of what was objected to, and how their messages begin."""
+
+    def object_to_call(self, function: str, arguments: Collection[str]) -> Unfit | None:
+        """What is used was, or will be, looked at once it is imported."""
+        del function, arguments
+        return None
 
     def object_to(self, what: What, name: str) -> Unfit | None:
         why = self._why.get((what, name))

@@ -5,7 +5,7 @@ It is found in the same way, at the same places, and before anything of the proj
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -166,6 +166,11 @@ class _Needed(InProject):
             unfit = self.object_to("judge", "criteria")
             if unfit is not None:
                 yield Problem(unfit.code, unfit.message, path, hint=unfit.hint, case=case)
+
+    def object_to_call(self, function: str, arguments: Collection[str]) -> Unfit | None:
+        """What is used was, or will be, looked at once it is imported."""
+        del function, arguments
+        return None
 
     def object_to(self, what: What, name: str) -> Unfit | None:
         if not self._uses(what, name):

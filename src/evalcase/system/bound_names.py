@@ -38,6 +38,22 @@ def names_of_class(tree: ast.Module, name: str) -> dict[str, bool] | None:
     return {**dict.fromkeys([*dir(object), *dir(type)], False), **own}
 
 
+def function_of_module(
+    tree: ast.Module, name: str
+) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The function of a name, if that is plainly what the module has: defined once and not within
+    anything, not decorated, and given nothing later."""
+    found = [each for each in tree.body if name in bound_by(each)]
+    if len(found) != 1 or not isinstance(found[0], ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    names = names_of_module(tree)
+    is_bound_elsewhere = any(
+        _gives_to(node, name) or (isinstance(node, ast.Global) and name in node.names)
+        for node in ast.walk(tree)
+    )
+    return None if found[0].decorator_list or names is None or is_bound_elsewhere else found[0]
+
+
 def bound_by(statement: ast.stmt) -> set[str]:
     """The names that a statement binds."""
     return {name for name, _ in _find_bound(statement)}

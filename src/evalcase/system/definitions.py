@@ -66,10 +66,10 @@ def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
     path = file_of_module(module, root)
     if path is None:
         return None
-    try:
-        body: list[ast.stmt] = _tree_of(read_file(path, _LARGEST, root)).body
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = read_tree(path, root)
+    if tree is None:
         return None
+    body: list[ast.stmt] = tree.body
     found: ast.stmt | None = None
     for step in name.split("."):
         found = next((each for each in body if step in bound_by(each)), None)
@@ -114,8 +114,14 @@ def _names_in(path: str, root: str) -> dict[str, bool] | None:
 
 
 def _names_of_class(path: str, root: str, name: str) -> dict[str, bool] | None:
+    tree = read_tree(path, root)
+    return None if tree is None else names_of_class(tree, name)
+
+
+def read_tree(path: str, root: str) -> ast.Module | None:
+    """What a file of the project says; None if it can't be read: whoever runs it is told."""
     try:
-        return names_of_class(_tree_of(read_file(path, _LARGEST, root)), name)
+        return _tree_of(read_file(path, _LARGEST, root))
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

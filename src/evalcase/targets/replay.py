@@ -1,8 +1,9 @@
 """Answers that were given before: from a file of them, or from the folder of an earlier run.
 
 A file of answers has one JSON object per line: `case` (or `id`), where needed `suite`, `target`
-and `repeat`, and either `answer`, read by the rule of `answers`, or `text` or `messages`;
+and `repeat`, and one of `answer`, read by the rule of `answers`, `text` and `messages`;
 `tool_calls` may stand beside a text, and `usage`, `cost_usd` and `duration_s` beside all of them.
+Where there is an `error` or a `failure`, nothing was answered, whatever else there is.
 Without a `repeat` an answer is good for all repeats, without a `suite` for all suites; an answer
 from another suite counts if no other could be meant.
 
@@ -33,7 +34,7 @@ from evalcase.system.packed import ENDING, open_stored
 from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.reading.replies import refuse_beside
 from evalcase.targets.stored.index import AnswerIndex
-from evalcase.targets.stored.said import describe_keys, find_said
+from evalcase.targets.stored.said import describe_keys, find_said, refuse_failed
 from evalcase.targets.stored.turns import expect_asked, expect_whole, listed_turn, recorded_turn
 from evalcase.text.journal_row import JOURNAL
 
@@ -106,6 +107,7 @@ class ReplayTarget(Target):
     async def answer(self, question: Question) -> Answer:
         assert self._file is not None, "open() comes first"
         row = self._index.read_row(self._file, question)
+        refuse_failed(row)
         if row.get("answer") is not None and self._index.is_journal:
             answer = _recorded_answer(row, question)
         else:
@@ -123,7 +125,15 @@ class ReplayTarget(Target):
             self._file.close()
 
     def _listed_answer(self, row: dict[str, Any]) -> Answer:
-        answer, warn = find_said(row), self._surroundings.warn
+        warn = self._surroundings.warn
+        refuse_failed(row)
+        try:
+            answer = find_said(row)
+        except ValueError as error:
+            message = (
+                f"the answer to case `{row.get('case', row.get('id'))}` can't be read: {error}"
+            )
+            raise TargetError(message, kind="protocol") from None
         if answer is None:
             message = f"case `{row.get('case', row.get('id'))}` has no answer in {self._index.path}"
             raise TargetError(message + describe_keys(row), kind="protocol")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, measure_depth
-from evalcase.model.message import is_part, part_text, text_of
+from evalcase.model.message import is_part, said_text, text_of
 from evalcase.text.late_pattern import late_pattern
 from evalcase.text.silence import but_instead
 from evalcase.text.strict_json import DEEPEST, BadJsonError, parse_json
@@ -41,9 +41,18 @@ def text_of_content(content: JSON) -> str | None:
     """Text as it is, parts as their joined text. Parts without any text are data with a `type`."""
     if isinstance(content, str):
         return content
-    if any(part_text(part) is not None for part in text_parts(content)):
+    if any(said_text(part) is not None for part in text_parts(content)):
         return text_of(content)
     return None
+
+
+def has_text(answer: Answer) -> bool:
+    """Whether there is a text to look at, or data that is one as JSON: an empty text is one, and
+    neither are calls alone nor parts without any text."""
+    content = answer.content
+    if content is None:
+        return False
+    return not text_parts(content) or text_of_content(content) is not None
 
 
 def text_parts(content: JSON) -> list[dict[str, JSON]]:

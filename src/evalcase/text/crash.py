@@ -6,7 +6,7 @@ What it says is capped, for it may say anything; it may not even be able to say 
 from __future__ import annotations
 
 from json import dumps
-from typing import Any
+from typing import Any, Literal
 
 from evalcase.errors import EvalcaseError, GraderError, TargetError
 from evalcase.model.failure import Failure, FailureKind
@@ -18,26 +18,27 @@ _END_OF_ONE = "+--"
 """What the rule below each error of a group begins with; that above the first is `+-+--`."""
 
 
+ErrorSort = Literal["any", "by hand", "timeout", "of a grader"]
+"""What matters of what an error is: Ctrl-C, time that was over by the code's own word, or what a
+grader raised on purpose, whose kind then holds."""
+
+
 class ToldError(TargetError):
     """What is known of an error that code of the user's raised, or that was raised elsewhere, in
     plain values. To ask the error itself is to call that code, which may do anything."""
 
     def __init__(
         self, failure: Failure, shown: str, *, may_succeed_later: bool = False,
-        retry_after_s: float | None = None, overloaded: bool = False,
+        retry_after_s: float | None = None, overloaded: bool = False, sort: ErrorSort = "any",
     ) -> None:  # fmt: skip
+        """`shown` is the error as Python shows it."""
         super().__init__(
             failure.message, kind=failure.kind, details=failure.details,
             may_succeed_later=may_succeed_later, retry_after_s=retry_after_s, overloaded=overloaded,
         )  # fmt: skip
         self.failure = failure
         self.shown = shown
-        """The error as Python shows it."""
-        self.by_hand = False
-        """Whether it is what Ctrl-C raises."""
-        self.is_timeout = False
-        self.by_grader = False
-        """Whether a grader raised it on purpose, and its kind holds."""
+        self.sort: ErrorSort = sort
 
     def __repr__(self) -> str:
         return self.shown
@@ -57,17 +58,22 @@ def tell_error(error: BaseException) -> ToldError:
 
 def _tell_error(error: BaseException) -> ToldError:
     first, failure, shown = leaves_of(error)[0], failure_of(error), _show_error(error)
-    if isinstance(first, TargetError):
-        told = ToldError(
-            failure, shown, may_succeed_later=bool(first.may_succeed_later),
-            retry_after_s=first.retry_after_s, overloaded=bool(first.overloaded),
-        )  # fmt: skip
-    else:
-        told = ToldError(failure, shown)
-    told.by_hand = isinstance(error, KeyboardInterrupt)
-    told.is_timeout = isinstance(first, TimeoutError)
-    told.by_grader = isinstance(first, GraderError)
-    return told
+    own = first if isinstance(first, TargetError) else None
+    return ToldError(
+        failure, shown,
+        may_succeed_later=own is not None and bool(own.may_succeed_later),
+        retry_after_s=None if own is None else own.retry_after_s,
+        overloaded=own is not None and bool(own.overloaded),
+        sort=_sort_error(error, first),
+    )  # fmt: skip
+
+
+def _sort_error(error: BaseException, first: BaseException) -> ErrorSort:
+    if isinstance(error, KeyboardInterrupt):
+        return "by hand"
+    if isinstance(first, TimeoutError):
+        return "timeout"
+    return "of a grader" if isinstance(first, GraderError) else "any"
 
 
 def _show_error(error: BaseException) -> str:
@@ -103,7 +109,7 @@ def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure
 
 def _told_failure(error: ToldError, kind: FailureKind) -> Failure:
     told = error.failure
-    holds = kind == "exception" or error.by_grader
+    holds = kind == "exception" or error.sort == "of a grader"
     return told if holds else Failure(kind, told.message, told.details)
 
 

@@ -11,11 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from evalcase.model.json_value import JSON, describe_kind
-from evalcase.model.path_steps import EVERY, path_steps
+from evalcase.model.path_steps import EVERY, is_index, path_steps
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.late_pattern import late_pattern
-
-_INDEX = late_pattern(r"-?\d{1,9}")
 
 
 class MissingError(LookupError):
@@ -103,9 +100,13 @@ def _take_steps(value: JSON, step: str) -> Iterator[tuple[str, JSON]]:
 def _take_step(value: JSON, step: str) -> JSON:
     if isinstance(value, dict):
         return value[step]
-    if isinstance(value, list) and _INDEX.fullmatch(step):
+    if isinstance(value, list) and (is_index(step) or _counts_from_end(step)):
         return value[int(step)]
     raise LookupError(step)
+
+
+def _counts_from_end(step: str) -> bool:
+    return step[:1] == "-" and step != "-0" and is_index(step[1:])
 
 
 def _describe_value(value: JSON) -> str:

@@ -10,13 +10,11 @@ from evalcase.graders.compare.text_difference import (
 )
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, are_same
-from evalcase.model.message import part_text
+from evalcase.model.message import said_text
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.answer_value import parse_answer, text_of_content, text_parts, too_deep
+from evalcase.text.answer_value import has_text, parse_answer, text_of_content, text_parts, too_deep
 from evalcase.text.readable import as_json, content_text
 from evalcase.text.strict_json import DEEPEST, BadJsonError
-
-_CUT = "the answer was cut, as it was larger than evalcase keeps, so it can't be compared"
 
 
 class ContentMatch(NamedTuple):
@@ -25,35 +23,39 @@ class ContentMatch(NamedTuple):
     details: dict[str, str]
     """Where it is not equal: `expected` and `got` for people, cut to a length that can be shown;
     `where` they differ and a `note` on what they don't show, where there is one."""
+    is_unseen: bool = False
+    """Whether there was nothing to compare with what is expected: `not` turns nothing round."""
 
 
 def compare_content(expected: JSON, answer: Answer) -> ContentMatch:
     """Compare by the shape of what is expected."""
     got = answer.content
     text = text_of_content(expected)
-    if answer.truncated:
-        return tell_difference(_CUT, _show_content(expected), _show_content(got), note=_CUT)
     if got is None and text is None:
         from evalcase.text.silence import but_instead
 
-        return tell_difference(
-            f"the answer has no content{but_instead(answer.last)}", lay_out(expected), ""
-        )
+        reason = f"the answer has no content{but_instead(answer.last)}"
+        return _leave_unseen(tell_difference(reason, lay_out(expected), ""))
     if text is None:
         return _compare_data(expected, got)
-    return _compare_as_text(text, got, answer, _left_out(expected))
+    compared = _compare_as_text(text, got, answer, _left_out(expected))
+    return compared if compared.equal or has_text(answer) else _leave_unseen(compared)
+
+
+def _leave_unseen(compared: ContentMatch) -> ContentMatch:
+    return compared._replace(is_unseen=True)
 
 
 def _compare_as_text(text: str, got: JSON, answer: Answer, left_out: str) -> ContentMatch:
     said = _show_content(got)
     parts = text_parts(got)
-    has_text = not parts or text_of_content(got) is not None
-    if trim_text(said) and (has_text or trim_text(text) == trim_text(said)):
+    is_text = not parts or text_of_content(got) is not None
+    if trim_text(said) and (is_text or trim_text(text) == trim_text(said)):
         compared = compare_texts(trim_text(text), trim_text(said), left_out, (text, said))
     else:
         from evalcase.text.silence import say_silence
 
-        said = said if has_text else ""
+        said = said if is_text else ""
         silence = say_silence(answer.last, said)
         compared = compare_texts(trim_text(text), "", left_out, (text, said), silence)
     if not parts or compared.equal:
@@ -99,10 +101,10 @@ def _compare_data(expected: JSON, got: JSON) -> ContentMatch:
             got = parse_answer(text)
         except BadJsonError as error:
             reason = f"the answer is not JSON: {error}"
-            return tell_difference(reason, lay_out(expected), text, note=reason)
+            return _leave_unseen(tell_difference(reason, lay_out(expected), text, note=reason))
     elif too_deep(got):
         reason = f"the answer is nested more than {DEEPEST} deep, deeper than any case"
-        return tell_difference(reason, lay_out(expected), as_json(got), note=reason)
+        return _leave_unseen(tell_difference(reason, lay_out(expected), as_json(got), note=reason))
     return compare_values(expected, got)
 
 
@@ -143,5 +145,5 @@ def lay_out(value: JSON) -> str:
 
 def _left_out(expected: JSON) -> str:
     """Parts that are expected and can't be compared are never passed over in silence."""
-    others = sum(part_text(part) is None for part in text_parts(expected))
+    others = sum(said_text(part) is None for part in text_parts(expected))
     return f"{write_count(others, 'part')} without text not compared" if others else ""

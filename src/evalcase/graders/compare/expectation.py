@@ -50,4 +50,8 @@ def _read_expectation(messages: Sequence[Message]) -> _Expectation:
 
 
 def _grade_content(comparison: ContentMatch) -> Score:
-    return Score(float(comparison.equal), comparison.reason, dict(comparison.details))
+    unseen = comparison.is_unseen
+    return Score(
+        float(comparison.equal), comparison.reason, dict(comparison.details),
+        False if unseen else None, stands=unseen,
+    )  # fmt: skip

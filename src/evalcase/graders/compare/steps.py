@@ -48,6 +48,7 @@ def _score_steps(
     right, steps = sum(match.is_made for match in matches), len(calls)
     reason = "; ".join(describe_calls(calls, made, matches))
     details: dict[str, JSON] = {}
+    is_unseen = False
     if right < steps:
         details["calls"] = align_calls(calls, made, matches)
     if is_comparable(content):
@@ -55,6 +56,8 @@ def _score_steps(
         right, steps = right + comparison.equal, steps + 1
         reason = f"{reason}; {comparison.reason}"
         details |= comparison.details
+        # Where the calls are wrong already, no text could have made it right.
+        is_unseen = comparison.is_unseen and right == steps - 1
         if right < steps:
             reason = f"{right} of {steps} steps right: {reason}"
-    return Score(right / steps, reason, details)
+    return Score(right / steps, reason, details, stands=is_unseen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalcase.model.json_value import JSON
-from evalcase.model.path_steps import path_steps
+from evalcase.model.path_steps import is_index, path_steps
 
 
 class RemoteError(LookupError):
@@ -26,7 +26,7 @@ def find_schema(reference: str, root: JSON) -> JSON:
     for step in path_steps(unquote(fragment)):
         if isinstance(value, dict):
             value = value[step]
-        elif isinstance(value, list) and step.isdecimal():
+        elif isinstance(value, list) and is_index(step):
             value = value[int(step)]
         else:
             raise LookupError(reference)

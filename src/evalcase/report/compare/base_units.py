@@ -20,6 +20,8 @@ _COLUMNS = "bIIIIIddddddQQQQ"
 _MET = len(_COLUMNS) - 1
 """The column that says which comparisons have found a case in head, a bit for each."""
 MOST_TRACKS = 64
+MOST_PARTS = 1_000
+"""Tags, or graders, that are told apart."""
 
 
 class Held(NamedTuple):
@@ -52,6 +54,8 @@ class BaseUnits:
         self._graders = Table("dd")
         self.counts: Counter[str] = Counter()
         """Of each target, how many cases there are."""
+        self.graders: dict[str, None] = {}
+        """The names of all graders, as far as they are told apart."""
         self._suites: dict[str, str] = {}
         """How each suite was named, by where it lies."""
 
@@ -66,6 +70,8 @@ class BaseUnits:
             0,
         )  # fmt: skip
         for grader, (passed, score) in unit.graders.items():
+            if len(self.graders) < MOST_PARTS:
+                self.graders[grader] = None
             self._graders.add(mark_of((mark, grader)), passed.value, score.value)
 
     @property

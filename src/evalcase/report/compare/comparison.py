@@ -176,6 +176,7 @@ class _Walk:
         track.compare(
             base, unit, lambda grader: self._units.find_grader(name, grader),
             dict.fromkeys(case.tags) if case is not None else (), self._cluster(unit, case),
+            self._units.graders,
         )  # fmt: skip
 
     def _cluster(self, unit: Unit, case: Case | None) -> str:

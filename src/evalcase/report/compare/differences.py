@@ -4,6 +4,7 @@ chance. It grows with clusters, and with sizes of differences up to a limit, nev
 from __future__ import annotations
 
 from collections import Counter
+from copy import deepcopy
 
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.report.statistics.mcnemar import mcnemar_p, smallest_p
@@ -43,6 +44,10 @@ class Measured:
     """How many clusters there are, where cases are not taken one by one."""
     adjusted: float | None = None
     """p with regard to the other tests of the comparison; None where it is no part of them."""
+    lost: int = 0
+    """How many pairs have a number in base, and none in head, or only one of some trials."""
+    at_worst: Measured | None = None
+    """What it would be with those that are lost, each 0 in head; None where none is."""
 
 
 class Differences:
@@ -60,11 +65,29 @@ class Differences:
         """Whether every difference is that of two verdicts: 0, or 1 in one direction."""
         self._sizes: Counter[float] = Counter()
         self._clusters: dict[str, Cluster] | None = {} if clustered else None
+        self.lost = 0
+        self._at_worst: Differences | None = None
+        """All that was taken, and what is lost beside it, from the first that is."""
 
-    def add(self, base: float, head: float, cluster: str = "") -> None:
-        """Take a pair. One of which either is no number, or none from 0 to 1, is none."""
-        if not (0 <= base <= 1 and 0 <= head <= 1):
+    def add(
+        self, base: float, head: float, cluster: str = "", worst: float | None = None
+    ) -> None:  # fmt: skip
+        """Take a pair. One of which base is no number from 0 to 1 is none, and one of which head
+        is none is lost; so is that of which a part is missing, if head may be `worst`."""
+        if not 0 <= base <= 1:
             return
+        is_known = 0 <= head <= 1
+        worst = worst if is_known else 0.0
+        if worst is not None:
+            self._at_worst = self._at_worst or deepcopy(self)
+            self.lost += 1
+        if self._at_worst is not None:
+            self._at_worst.take(base, head if worst is None else worst, cluster)
+        if is_known:
+            self.take(base, head, cluster)
+
+    def take(self, base: float, head: float, cluster: str) -> None:
+        """Take a pair of two numbers from 0 to 1."""
         difference = head - base
         self.pairs += 1
         self._base += base
@@ -90,7 +113,8 @@ class Differences:
             self.name, pairs, self._base / pairs if pairs else None,
             self._head / pairs if pairs else None, self.better, self.worse, self._change(), p[0],
             p[1], smallest_p(pairs if self._clusters is None else len(self._clusters)),
-            None if self._clusters is None else len(self._clusters),
+            None if self._clusters is None else len(self._clusters), lost=self.lost,
+            at_worst=None if self._at_worst is None else self._at_worst.measure(),
         )  # fmt: skip
 
     @property

@@ -47,6 +47,11 @@ class Gated:
         return self.grader is None and self.measured.name == "trials"
 
     @property
+    def is_of_scores(self) -> bool:
+        """Whether it is of what graders say, which some cases may not have, and not of verdicts."""
+        return self.grader is not None or self.measured.name == "score"
+
+    @property
     def lost_cases(self) -> float:
         """By how much the pass rate of cases fell, where that of trials is tested; 0 else."""
         passed = self.track.passed

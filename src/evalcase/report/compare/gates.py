@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 
 from evalcase.model.nearest import did_you_mean
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.gated import Gated
+from evalcase.report.compare.unscored import count_at_worst, name_measure, say_scored, say_unscored
 
 _WORDS = ("broken", "worse", "significantly-worse", "worse-than:", "removed")
 GATES = "broken, worse, significantly-worse, worse-than:MARGIN or removed"
@@ -132,8 +134,7 @@ def _judge_gate(
     if gate.name == "removed":
         return _make_finding(gate, "; ".join(_say_removed(comparison)))
     if gate.name == "broken":
-        count = sum(_count_broken(each) for each in gated)
-        return _make_finding(gate, f"{_count_cases(count)} broken" if count else "")
+        return _judge_broken(gate, comparison, gated)
     powerless = [each for each in gated if each.is_powerless]
     if gate.name == "significantly-worse" and len(powerless) == len(gated):
         pairs = max(each.measured.clusters or each.measured.pairs for each in gated)
@@ -147,15 +148,43 @@ def _judge_gate(
         return _make_finding(
             gate, "; ".join(_say_fault(gate, each, several=several) for each in bad)
         )
+    unsure = [each for each in gated if _may_fail(gate, each)]
+    if unsure:
+        return _leave_open(gate, unsure)
     lost = [_say_lost_cases(each, several=several) for each in gated if each.lost_cases]
     reason = f"by trials; {'; '.join(lost)}: `--measure cases` counts those" if lost else ""
-    return GateFinding(str(gate), 0, reason)
+    return GateFinding(str(gate), 0, reason or say_scored(gated))
 
 
-def _count_broken(each: Gated) -> int:
-    """How many cases passed in base and not in head, or are worse by what is judged. A case that
-    passes as before is not broken by one more trial that failed."""
-    return each.track.passed.worse if each.is_of_trials else each.measured.worse
+def _judge_broken(
+    gate: ComparisonGate, comparison: Comparison, gated: Sequence[Gated]
+) -> GateFinding:
+    faults = list(_say_broken(comparison, gated))
+    unsure = [each for each in gated if not each.measured.pairs or count_at_worst(each)]
+    if unsure and not faults:
+        return _leave_open(gate, unsure)
+    return GateFinding(str(gate), int(bool(faults)), "; ".join(faults) or say_scored(gated))
+
+
+def _say_broken(comparison: Comparison, gated: Sequence[Gated]) -> Iterator[str]:
+    """How many cases passed in base and not in head, whatever is measured; and how many are lower
+    by that. A case that passes as before is not broken by one more trial that failed."""
+    count = sum(track.passed.worse for track in comparison.tracks)
+    if count:
+        yield f"{_count_cases(count)} broken"
+    for each in gated:
+        if each.measured.worse and each.is_of_scores:
+            yield f"{_count_cases(each.measured.worse)} lower in head by {name_measure(each)}"
+
+
+def _may_fail(gate: ComparisonGate, each: Gated) -> bool:
+    """Whether it would fail if all that has no score in head had the lowest."""
+    worst = each.measured.at_worst
+    return worst is not None and _is_failed(gate, replace(each, measured=worst))
+
+
+def _leave_open(gate: ComparisonGate, unsure: Sequence[Gated]) -> GateFinding:
+    return GateFinding(str(gate), 3, "; ".join(map(say_unscored, unsure)))
 
 
 def _is_failed(gate: ComparisonGate, each: Gated) -> bool:

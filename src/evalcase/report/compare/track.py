@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Literal
 
 from evalcase.model.quick_dataclass import dataclass, field
@@ -10,10 +10,10 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.trial import TrialKey
 from evalcase.report.compare.amounts import Amount, Amounts
-from evalcase.report.compare.base_units import Held
+from evalcase.report.compare.base_units import MOST_PARTS, Held
 from evalcase.report.compare.differences import Differences, Measured
 from evalcase.report.compare.side import PlacedName
-from evalcase.report.compare.unit import AMOUNTS, Unit
+from evalcase.report.compare.unit import AMOUNTS, RunningMean, Unit
 
 ChangeKind = Literal[
     "broken", "fixed", "changed", "same", "added", "removed", "skipped", "unfinished"
@@ -24,8 +24,7 @@ CHANGE_KINDS: tuple[ChangeKind, ...] = (
 _NAMED: tuple[ChangeKind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")
 MOST_NAMED = 10_000
 """Cases of a kind whose names are kept. All of them are counted."""
-_MOST_PARTS = 1_000
-"""Tags, or graders, that are told apart."""
+_UNGRADED = RunningMean(), RunningMean()
 
 
 class ChangedPair(NamedTuple):
@@ -108,9 +107,10 @@ class Track:
 
     def compare(
         self, base: Held, head: Unit, find_grader: Callable[[str], tuple[float, float]],
-        tags: Iterable[str], cluster: str,
+        tags: Iterable[str], cluster: str, known: Collection[str] = (),
     ) -> None:  # fmt: skip
-        """Take a pair of which both have a verdict."""
+        """Take a pair of which both have a verdict. Of the graders that are `known` in base, some
+        may not have graded head."""
         sides = float(base.verdict == "passed"), float(head.verdict == "passed")
         self._passed.add(*sides, cluster)
         if not base.errored and not head.errored:
@@ -119,25 +119,30 @@ class Track:
         self._errored[1] += head.errored
         self._repeated = self._repeated or base.trials > 1 or head.trials > 1
         self._trials.add(base.share, head.share, cluster)
-        self._score.add(base.score, head.score.value, cluster)
+        self._score.add(base.score, head.score.value, cluster, head.score.at_worst(head.trials))
         for grader, (passed, score) in head.graders.items():
-            self._grade(grader, find_grader(grader), (passed.value, score.value), cluster)
+            self._grade(grader, find_grader(grader), (passed, score), cluster, head.trials)
+        if head.errored or base.grading != head.grading:
+            for grader in known:
+                if grader not in head.graders:
+                    self._grade(grader, find_grader(grader), _UNGRADED, cluster, 0)
         for tag in tags:
-            if tag in self._tags or len(self._tags) < _MOST_PARTS:
+            if tag in self._tags or len(self._tags) < MOST_PARTS:
                 self._tags.setdefault(tag, self._make(tag)).add(*sides, cluster)
         for each, one, other in zip(self._amounts, base.amounts, head.amounts, strict=True):
             each.add(one, other.value)
 
     def _grade(
-        self, grader: str, base: tuple[float, float], head: tuple[float, float], cluster: str
-    ) -> None:
+        self, grader: str, base: tuple[float, float], head: tuple[RunningMean, RunningMean],
+        cluster: str, trials: int,
+    ) -> None:  # fmt: skip
         held = self._graders.get(grader)
         if held is None:
-            if len(self._graders) >= _MOST_PARTS:
+            if len(self._graders) >= MOST_PARTS:
                 return
             held = self._graders[grader] = self._make(grader), self._make(grader)
         for each, one, other in zip(held, base, head, strict=True):
-            each.add(one, other, cluster)
+            each.add(one, other.value, cluster, other.at_worst(trials))
 
     def _make(self, name: str) -> Differences:
         return Differences(name, clustered=self.clustered)

@@ -37,6 +37,11 @@ class RunningMean:
         """Not a number where there is nothing."""
         return self.total / self.count if self.count else nan
 
+    def at_worst(self, trials: int) -> float | None:
+        """What it would be if each of so many trials that has no value had 0; None if all have
+        one, or none has."""
+        return self.total / trials if 0 < self.count < trials else None
+
 
 def _make_amounts() -> tuple[RunningMean, ...]:
     return tuple(RunningMean() for _ in AMOUNTS)

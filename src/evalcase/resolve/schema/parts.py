@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from evalcase.model.defaults import MOST_REPEATS
 from evalcase.model.grader_options import DeclaredGrader
 from evalcase.model.levels import Levels
 from evalcase.resolve.fields import CASE_ALIASES
@@ -119,6 +120,7 @@ def _describe_repeat() -> SuiteSchema:
         "times": {
             "type": "integer",
             "minimum": 1,
+            "maximum": MOST_REPEATS,
             "description": "How many trials each case has.",
             "examples": [5],
         },
@@ -133,6 +135,7 @@ def _describe_repeat() -> SuiteSchema:
     return {
         "type": ["integer", "object", "null"],
         "minimum": 1,
+        "maximum": MOST_REPEATS,
         "if": {"type": "object"},
         "then": {"title": "Repeat", **describe_mapping(fields), "required": ["times"]},
     }

@@ -44,7 +44,7 @@ class OnceSaid:
             ]
             told = {each.path for each in variables.values() if is_file_value(each.value)}
             new = [
-                each
+                _name_row(each, tagged, variables)
                 for each in found
                 # Of a variable that is the address of a file it is told where it is given.
                 if not (each.code == "file-as-text" and each.path in told)
@@ -56,6 +56,25 @@ class OnceSaid:
             findings.files[start.files :] = [
                 each for each in files if _is_new((each.name, each.path), self._files)
             ]
+
+
+def _name_row(
+    finding: Finding, tagged: Iterable[TaggedValue], variables: VariableValues
+) -> Finding:
+    """The finding with the row of the table that it is about, if one of its values may be why. Of
+    all rows that it holds for, this is the first."""
+    origins = (
+        variables[tag.name].origin
+        for each in tagged
+        for path, tag in each.tags()
+        if tag.name in variables and variables[tag.name].field == "rows"
+        if path == finding.path[: len(path)]
+        or (path != each.path and path[:-1] == finding.path[:-1])  # one option beside another
+    )
+    origin = next(origins, "")
+    if not origin or finding.within is not None:
+        return finding
+    return finding._replace(message=f"{finding.message}, {origin}")
 
 
 def _key_of_finding(finding: Finding) -> tuple[object, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 from evalcase.model.finding import LOST_SPELLING, QUOTE_IT, KeyPath
 from evalcase.model.json_value import describe_kind
 from evalcase.model.nearest import did_you_mean
+from evalcase.model.path_steps import is_index
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
 from evalcase.text.tags import Tag, near_tags, split_tags
@@ -184,7 +185,7 @@ def _look_up(tag: Tag, path: KeyPath, variables: VariableValues, findings: Findi
     for number, step in enumerate(tag.steps):
         if type(value) is dict and step in value:
             value = value[step]
-        elif type(value) is list and step.isdecimal() and int(step) < len(value):
+        elif type(value) is list and is_index(step) and int(step) < len(value):
             value = value[int(step)]
         else:
             _report_no_part(tag, number, value, path, findings)

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NoReturn
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
-from evalcase.targets.stored.said import list_unread, refuse_misspelt
+from evalcase.targets.stored.said import find_said, list_unread, refuse_misspelt
 from evalcase.text.journal_row import MAX_LINE, decode_row, fault_in
 from evalcase.text.strict_json import DEEPEST_ROW, parse_json, parse_object
 
@@ -129,6 +129,10 @@ class AnswerIndex:
         cases[case] = offset
 
     def _look_at_keys(self, row: dict[str, Any], number: int) -> None:
+        try:
+            find_said(row)
+        except ValueError as error:
+            self._refuse(str(error), number)
         for key in list_unread(row):
             if key not in self.unread:
                 try:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from evalcase.errors import TargetError
 from evalcase.model.nearest import find_nearest
 from evalcase.targets.reading.calls import CALLS
 from evalcase.targets.reading.replies import put_together
+from evalcase.text.readable import as_json
 
 _ANSWERS = ("answer", "messages", "text")
 _ELSEWHERE = frozenset({
@@ -18,7 +20,7 @@ _ELSEWHERE = frozenset({
 _BESIDE = frozenset({
     "case", "id", "suite", "target", "repeat", "input", "question_hash", "turns", "said",
     "usage", "token_usage", "cost_usd", "duration_s", "duration_ms", "truncated", "scrubbed",
-    "steps", "steps_cut", "ends_conversation", *CALLS,
+    "steps", "steps_cut", "ends_conversation", "error", *CALLS,
 })  # fmt: skip
 """What is read beside an answer."""
 _OF_REPORTS = frozenset({
@@ -34,9 +36,24 @@ _MOST_KEYS = 10
 
 
 def find_said(row: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
-    """The answer of a row, with the calls that stand beside a text; None if it has neither."""
-    said = next((row[name] for name in _ANSWERS if row.get(name) is not None), None)
-    return put_together(said, row)
+    """The answer of a row, with the calls that stand beside a text; None if it has neither. Raise
+    ValueError if it has several: nobody knows which of them was given."""
+    names = [name for name in _ANSWERS if row.get(name) is not None]
+    if len(names) > 1:
+        what = f"`{names[0]}` and `{names[1]}` are two answers"
+        raise ValueError(f"{what}: leave one of them out")
+    return put_together(row[names[0]] if names else None, row)
+
+
+def refuse_failed(row: Mapping[str, Any]) -> None:
+    """Raise TargetError where a row says that there was no answer, whatever stands beside that."""
+    failure, error = row.get("failure"), row.get("error")
+    if isinstance(failure, dict) and isinstance(failure.get("message"), str):
+        raise TargetError(failure["message"], details={"recorded": failure})
+    said = error or failure
+    if said:
+        text = said if isinstance(said, str) else as_json(said)
+        raise TargetError(f"the line of the answer says: {text}")
 
 
 def list_unread(row: Mapping[str, Any]) -> Iterable[str]:

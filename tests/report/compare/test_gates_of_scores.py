@@ -1,0 +1,89 @@
+"""Gates that go by scores: a case that has none is never passed over in silence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evalcase.report.compare.comparison import compare_sides, pair_targets
+from evalcase.report.compare.gated import Measure, find_gated
+from evalcase.report.compare.gates import GateFinding, gates_exit_code, judge_gates, read_gate
+from tests.report.compare.fakes import side
+
+SCORE: dict[str, Any] = {"measure": "score"}
+GRADER: dict[str, Any] = {"graders": ("expected",)}
+
+
+def judge(
+    base: str, head: str, gate: str, *, measure: Measure | None = None,
+    graders: tuple[str, ...] = (), scores: dict[str, float] | None = None,
+) -> list[GateFinding]:  # fmt: skip
+    """What is said of a gate where any number of errors is allowed."""
+    one, other = side(base), side(head, scores=scores or {})
+    comparison = compare_sides(one, other, pair_targets(one.kept.targets, other.kept.targets))
+    gated = find_gated(comparison, measure, graders)
+    return judge_gates(comparison, gated, [read_gate(gate)], max_errors=99)
+
+
+@pytest.mark.parametrize("by", [SCORE, GRADER])
+def test_a_case_that_passed_and_has_no_score_in_head_is_broken(by: dict[str, Any]) -> None:
+    (found,) = judge("PPP", "PPE", "broken", **by)
+    assert (found.code, found.reason) == (1, "1 case is broken")
+
+
+def test_a_case_is_broken_by_its_verdict_whatever_is_measured() -> None:
+    (found,) = judge("PPP", "PPF", "broken", measure="score", scores={"c2": 1.0})
+    assert (found.code, found.reason) == (1, "1 case is broken")
+
+
+def test_a_case_that_passes_with_a_lower_score_is_told_apart_from_a_broken_one() -> None:
+    (found,) = judge("PPP", "PPP", "broken", measure="score", scores={"c2": 0.9})
+    assert (found.code, found.reason) == (1, "1 case is lower in head by all graders")
+
+
+def test_where_no_case_has_a_score_nothing_is_decided() -> None:
+    (found,) = judge("EE", "EE", "broken", **SCORE)
+    assert (found.code, found.reason) == (3, "no case has a score by all graders in both")
+
+
+@pytest.mark.parametrize("by", [SCORE, GRADER])
+@pytest.mark.parametrize("gate", ["worse", "worse-than:0.5"])
+def test_lost_scores_that_may_decide_a_gate_leave_it_open(gate: str, by: dict[str, Any]) -> None:
+    (found,) = judge("P" * 40, "P" * 20 + "E" * 20, gate, **by)
+    name = "`expected`" if by is GRADER else "all graders"
+    assert found.code == 3
+    assert found.reason == f"20 cases have a score by {name} in base and not in all trials of head"
+
+
+@pytest.mark.parametrize("by", [SCORE, GRADER])
+def test_trials_without_a_score_may_decide_a_gate_as_well(by: dict[str, Any]) -> None:
+    one, other = side({"a": "PF", "b": "PF"}), side({"a": "PE", "b": "PF"})
+    comparison = compare_sides(one, other, pair_targets(one.kept.targets, other.kept.targets))
+    gated = find_gated(comparison, by.get("measure"), by.get("graders", ()))
+    (found,) = judge_gates(comparison, gated, [read_gate("worse")], max_errors=9)
+    # What is left of it is better than base was.
+    assert found.code == 0
+    one, other = side({"a": "PP", "b": "PF"}), side({"a": "PE", "b": "PF"})
+    comparison = compare_sides(one, other, pair_targets(one.kept.targets, other.kept.targets))
+    gated = find_gated(comparison, by.get("measure"), by.get("graders", ()))
+    (found,) = judge_gates(comparison, gated, [read_gate("worse")], max_errors=9)
+    assert (found.code, found.reason[:10]) == (3, "1 case has")
+
+
+def test_a_significant_loss_may_hide_in_cases_without_a_score() -> None:
+    assert (
+        gates_exit_code(judge("P" * 40, "P" * 20 + "E" * 20, "significantly-worse", **SCORE)) == 3
+    )
+    assert gates_exit_code(judge("P" * 40, "P" * 39 + "E", "significantly-worse", **SCORE)) == 0
+
+
+def test_a_gate_that_passes_without_some_cases_says_of_how_many() -> None:
+    (found,) = judge("F" * 5 + "P" * 5, "P" * 9 + "E", "worse", **SCORE)
+    assert (found.code, found.reason) == (
+        0,
+        "in the 9 of 10 cases that have a score by all graders in both",
+    )
+    (found,) = judge("E" + "P" * 9, "P" * 10, "broken", **SCORE)
+    said = "no case is broken in the 9 of 10 cases that have a score by all graders in both"
+    assert found.say(doubted=False) == f"--fail-on broken: passed, {said}"
