@@ -68,11 +68,11 @@ def test_errors_are_counted_by_the_files_that_they_are_in(tmp_path: Path) -> Non
     [
         (
             "- {id: a, input: x, graders: [{python: {value: 'asked:grade', arguments: {z: }}}]}",
-            "s.eval.yaml:1:48: error[unknown-grader]: `grade` has no parameter `z`, which",
+            "s.eval.yaml:1:48: error[bad-grader]: `grade` has no parameter `z`, which",
         ),
         (
             "- {id: a, input: hi, graders: ['python:asked:odd']}",
-            "s.eval.yaml:1:32: error[unknown-grader]: `odd` has a parameter `q`; a grader can be",
+            "s.eval.yaml:1:32: error[bad-grader]: `odd` has a parameter `q`; a grader can be",
         ),
         (
             "- {id: a, input: hi, expected_output: x, target: 'python:asked:two'}",

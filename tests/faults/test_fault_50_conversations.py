@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from evalcase.system import clock
 from tests.record.rows import read_rows
 from tests.run.project import Project, finish
 
@@ -95,10 +95,10 @@ def leaping(talking: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     every turn has the time that it needs, however busy the machine is."""
     hanging = talking.path / "hanging"
 
-    def time(_: object) -> float:
+    def time() -> float:
         return monotonic() + (1000.0 if hanging.exists() else 0.0)
 
-    monkeypatch.setattr(asyncio.BaseEventLoop, "time", time)
+    monkeypatch.setattr(clock, "monotonic", time)
     return talking
 
 

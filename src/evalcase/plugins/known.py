@@ -114,7 +114,7 @@ class InProject(Existing):
             if stand_in is not None:
                 check_call(stand_in, arguments)
         except ConfigError as error:
-            return Unfit("unknown-grader", str(error))
+            return Unfit("bad-grader", str(error))
         return None
 
     def describe_same_model(self, judge: str | None, target: str | None) -> str | None:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import _imp
 import time
-from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from contextlib import suppress
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
 
 
 def _copy_time() -> ModuleType:
