@@ -2,7 +2,7 @@
 # environment is made on first use and again only when pyproject.toml changes.
 
 PYTHON ?= python3
-# How many tests are run at once; auto is three for two cores.
+# How many tests are run at once; auto is two for each core.
 WORKERS ?= auto
 FUZZ_SECONDS ?= 60
 KILLS ?= 100

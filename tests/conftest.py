@@ -68,8 +68,8 @@ def _work_in_memory() -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Three for two cores: while a test waits for a process or a server, another can be run."""
-    return (os.cpu_count() or 1) * 3 // 2
+    """Two for each core: while a test waits for a process or a server, another can be run."""
+    return (os.cpu_count() or 1) * 2
 
 
 @pytest.hookimpl(wrapper=True)
