@@ -66,7 +66,7 @@ class Recording:
         self._bytes = 0
         self._waiting: list[asyncio.Future[None]] = []
         self._turned_at = 0.0
-        """When the event loop was seen to turn."""
+        """When the event loop last came round to a result."""
         self._is_watched = False
         """Whether its next turn will be seen."""
         self._cases = bytearray()
@@ -162,14 +162,15 @@ class Recording:
     def _must_turn(self) -> bool:
         """Others get their turn, also where neither target nor grader had to be waited for; but to
         change turns for each of many quick trials would cost as much as the trials."""
+        now = perf_counter()
         if not self._is_watched:
-            self._is_watched = True
+            # The first result of this turn: others had theirs just now.
+            self._is_watched, self._turned_at = True, now
             asyncio.get_running_loop().call_soon(self._see_turn)
-        return perf_counter() - self._turned_at > _TURN_S
+        return now - self._turned_at > _TURN_S
 
     def _see_turn(self) -> None:
         self._is_watched = False
-        self._turned_at = perf_counter()
 
     @property
     def _is_full(self) -> bool:
