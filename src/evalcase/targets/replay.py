@@ -31,8 +31,8 @@ from evalcase.model.target import Surroundings, Target, TargetKind, TargetOption
 from evalcase.system.digests import digest_file
 from evalcase.system.files import open_file
 from evalcase.system.packed import ENDING, open_stored
-from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.reading.replies import refuse_beside
+from evalcase.targets.reading.shaped import read_json, with_extras
 from evalcase.targets.stored.index import AnswerIndex
 from evalcase.targets.stored.said import describe_keys, find_said, refuse_failed
 from evalcase.targets.stored.turns import expect_asked, expect_whole, listed_turn, recorded_turn

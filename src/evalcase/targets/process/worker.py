@@ -31,9 +31,9 @@ from evalcase.system.processes.line_workers import LineWorkers
 from evalcase.system.processes.process import Process
 from evalcase.targets.asking.shown import describe_question
 from evalcase.targets.process.program import Program
-from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.reading.calls import CALLS
 from evalcase.targets.reading.replies import put_together, refuse_beside
+from evalcase.targets.reading.shaped import read_json, with_extras
 from evalcase.traces.context import HEADER, TraceContext
 
 _READ = frozenset({

@@ -26,50 +26,28 @@ an `Answer` it is a mistake of who made it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
-from evalcase.model.message import Message, is_message
+from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import maker_of, replace
 from evalcase.model.target import Warn
-from evalcase.targets.reading.answer_messages import read_messages, text_message
-from evalcase.targets.reading.calls import name_of_calls
-from evalcase.targets.reading.parts import find_candidate, is_turn, read_gemini_usage
-from evalcase.targets.reading.replies import find_choice, find_message, is_blocks, refuse_calls
-from evalcase.targets.reading.responses import (
-    is_items,
-    is_response,
-    read_items,
-    read_response,
-    read_response_usage,
-)
-from evalcase.targets.reading.usage import read_cost, read_model, read_openai_usage, read_usage
+from evalcase.targets.reading.text_messages import text_message
 from evalcase.text.plain_json import NotJsonError, copy_json
 
-BODIES = ("messages", "output_messages", "output")
-"""What a mapping may call its list of messages, the best first."""
-
-EXTRAS = frozenset({
-    "usage", "token_usage", "cost_usd", "truncated", "duration_ms", "ends_conversation",
-})  # fmt: skip
-"""What may stand beside it. The time is accepted and not used: the engine measures its own."""
-
-
-_MOST_NAMED = 5
 _NOTHING = (
     "the target returned None, which is not an answer; does the function end without a `return`?"
 )
 _make_answer = maker_of(Answer)
 
 
-def _ignore_warning(_: str) -> None:
+def ignore_warning(_: str) -> None:
     """Take a warning that nobody wants to see."""
 
 
-def read_answer(value: object, warn: Warn = _ignore_warning) -> Answer:
+def read_answer(value: object, warn: Warn = ignore_warning) -> Answer:
     """The answer that a value stands for. Raise TargetError where it stands for none."""
     if type(value) is str:
         return _make_answer((text_message(value),))
@@ -77,91 +55,18 @@ def read_answer(value: object, warn: Warn = _ignore_warning) -> Answer:
         return _copy_messages(value)
     if value is None:
         raise TargetError(_NOTHING, kind="protocol")
+    from evalcase.targets.reading.shaped import read_json
+
     return read_json(_copy_value(value), warn)
-
-
-def read_json(value: JSON, warn: Warn = _ignore_warning) -> Answer:
-    """The same, for a value that is known to be JSON and nobody else's."""
-    return read_shape(value, warn) or Answer((content_message(value),))
-
-
-def read_shape(value: JSON, warn: Warn) -> Answer | None:
-    """The answer of a value in the shape of messages or of a model's reply; None for data."""
-    if isinstance(value, dict):
-        return _read_mapping(value, warn)
-    if not isinstance(value, list):
-        return None
-    if is_items(value):
-        return Answer(read_messages(read_items(value, warn)))
-    if any(map(is_message, value)) or any(map(is_turn, value)):
-        return Answer(read_messages(value))
-    if is_blocks(value):
-        return Answer((content_message(value),))
-    refuse_calls(value)
-    return None
-
-
-def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
-    if is_message(value) or is_turn(value):
-        return Answer(read_messages([value]))
-    if is_response(value):
-        usage = read_response_usage(value.get("usage"), warn)
-        return Answer(read_messages(read_response(value, warn)), usage, model=read_model(value))
-    name = messages_name(value)
-    if name is not None:
-        return _read_envelope(value, name, warn)
-    choice = find_choice(value)
-    if choice is not None:
-        usage = read_openai_usage(value.get("usage"), warn)
-        return Answer(read_messages([choice]), usage, model=read_model(value))
-    candidate = find_candidate(value) or find_candidate({"candidates": [value]})
-    if candidate is not None:
-        counts = value.get("usageMetadata", value.get("usage_metadata"))
-        model = read_model({"model": value.get("modelVersion", value.get("model_version"))})
-        return Answer(read_messages([candidate]), read_gemini_usage(counts, warn), model=model)
-    message = find_message(value, EXTRAS)
-    return None if message is None else with_extras(read_messages([message]), value, warn)
 
 
 def content_message(content: JSON) -> Message:
     """An assistant message around a value, whatever it looks like."""
     if isinstance(content, str):
         return text_message(content)
+    from evalcase.targets.reading.answer_messages import read_messages
+
     return read_messages([{"role": "assistant", "content": content}])[0]
-
-
-def messages_name(value: dict[str, JSON]) -> str | None:
-    """The key under which a mapping has a list of messages, if it has one."""
-    for name in BODIES:
-        items = value.get(name)
-        if isinstance(items, list) and any(is_message(each) or is_turn(each) for each in items):
-            return name
-    return None
-
-
-def with_extras(messages: Sequence[Message], value: dict[str, JSON], warn: Warn) -> Answer:
-    """An answer with the usage and the cost that a mapping names."""
-    usage = read_usage(value.get("usage", value.get("token_usage")), warn)
-    cost_usd = read_cost(value.get("cost_usd"), warn)
-    return Answer(
-        tuple(messages), usage, cost_usd, value.get("truncated") is True,
-        ends_conversation=value.get("ends_conversation") is True,
-    )  # fmt: skip
-
-
-def _read_envelope(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
-    items = value[name]
-    assert isinstance(items, list)
-    unread = [f"{key!r:.40}" for key in value if key != name and key not in EXTRAS]
-    if unread:
-        more = f" and {len(unread) - _MOST_NAMED} more" if len(unread) > _MOST_NAMED else ""
-        named = f"{', '.join(unread[:_MOST_NAMED])}{more}"
-        are = "is" if len(unread) == 1 else "are"
-        warn(f"{named} beside `{name}` in an answer {are} not read; usage and cost_usd are")
-    answer = with_extras(read_messages(items), value, warn)
-    if not answer.tool_calls and name_of_calls(value) is not None:
-        refuse_calls(value)
-    return answer
 
 
 def _copy_messages(answer: Answer) -> Answer:
@@ -170,6 +75,8 @@ def _copy_messages(answer: Answer) -> Answer:
     messages: object = answer.messages
     if type(messages) is not tuple or any(type(each) is not Message for each in messages):
         return answer
+    from evalcase.targets.reading.answer_messages import read_messages
+
     plain = _copy_value(list(messages))
     assert isinstance(plain, list)
     return replace(answer, messages=read_messages(plain))

@@ -23,9 +23,10 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.target import Warn
 from evalcase.system.processes.pipes import Output
-from evalcase.targets.reading.answer_messages import bytes_message, read_messages, text_message
-from evalcase.targets.reading.answers import BODIES, EXTRAS, read_json, read_shape, with_extras
+from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.replies import put_together, refuse_calls
+from evalcase.targets.reading.shaped import BODIES, EXTRAS, read_json, read_shape, with_extras
+from evalcase.targets.reading.text_messages import bytes_message, text_message
 from evalcase.text.abridge import cut_bytes
 from evalcase.text.strict_json import BadJsonError, parse_json
 

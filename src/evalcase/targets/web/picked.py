@@ -15,11 +15,12 @@ from evalcase.model.nearest import find_nearest
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.target import Warn
 from evalcase.system.processes.pipes import Output
-from evalcase.targets.reading.answers import content_message, read_json
+from evalcase.targets.reading.answers import content_message
 from evalcase.targets.reading.calls import BadCallsError, calls_message
 from evalcase.targets.reading.hidden import find_calls
 from evalcase.targets.reading.outputs import How, read_output
 from evalcase.targets.reading.replies import HiddenCallsError
+from evalcase.targets.reading.shaped import read_json
 from evalcase.targets.reading.usage import read_cost, read_usage
 from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.streamed import join_stream, refuse_stream

@@ -1,0 +1,110 @@
+"""Values in the shape of messages or of a model's reply to answers, and data to the content of
+one; `answers` has the table. A run whose target returns texts doesn't import this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalcase.model.answer import Answer
+from evalcase.model.json_value import JSON
+from evalcase.model.message import Message, is_message
+from evalcase.model.target import Warn
+from evalcase.targets.reading.answer_messages import read_messages
+from evalcase.targets.reading.answers import content_message, ignore_warning
+from evalcase.targets.reading.calls import name_of_calls
+from evalcase.targets.reading.parts import find_candidate, is_turn, read_gemini_usage
+from evalcase.targets.reading.replies import find_choice, find_message, is_blocks, refuse_calls
+from evalcase.targets.reading.responses import (
+    is_items,
+    is_response,
+    read_items,
+    read_response,
+    read_response_usage,
+)
+from evalcase.targets.reading.usage import read_cost, read_model, read_openai_usage, read_usage
+
+BODIES = ("messages", "output_messages", "output")
+"""What a mapping may call its list of messages, the best first."""
+
+EXTRAS = frozenset({
+    "usage", "token_usage", "cost_usd", "truncated", "duration_ms", "ends_conversation",
+})  # fmt: skip
+"""What may stand beside it. The time is accepted and not used: the engine measures its own."""
+_MOST_NAMED = 5
+
+
+def read_json(value: JSON, warn: Warn = ignore_warning) -> Answer:
+    """The same, for a value that is known to be JSON and nobody else's."""
+    return read_shape(value, warn) or Answer((content_message(value),))
+
+
+def read_shape(value: JSON, warn: Warn) -> Answer | None:
+    """The answer of a value in the shape of messages or of a model's reply; None for data."""
+    if isinstance(value, dict):
+        return _read_mapping(value, warn)
+    if not isinstance(value, list):
+        return None
+    if is_items(value):
+        return Answer(read_messages(read_items(value, warn)))
+    if any(map(is_message, value)) or any(map(is_turn, value)):
+        return Answer(read_messages(value))
+    if is_blocks(value):
+        return Answer((content_message(value),))
+    refuse_calls(value)
+    return None
+
+
+def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
+    if is_message(value) or is_turn(value):
+        return Answer(read_messages([value]))
+    if is_response(value):
+        usage = read_response_usage(value.get("usage"), warn)
+        return Answer(read_messages(read_response(value, warn)), usage, model=read_model(value))
+    name = messages_name(value)
+    if name is not None:
+        return _read_envelope(value, name, warn)
+    choice = find_choice(value)
+    if choice is not None:
+        usage = read_openai_usage(value.get("usage"), warn)
+        return Answer(read_messages([choice]), usage, model=read_model(value))
+    candidate = find_candidate(value) or find_candidate({"candidates": [value]})
+    if candidate is not None:
+        counts = value.get("usageMetadata", value.get("usage_metadata"))
+        model = read_model({"model": value.get("modelVersion", value.get("model_version"))})
+        return Answer(read_messages([candidate]), read_gemini_usage(counts, warn), model=model)
+    message = find_message(value, EXTRAS)
+    return None if message is None else with_extras(read_messages([message]), value, warn)
+
+
+def messages_name(value: dict[str, JSON]) -> str | None:
+    """The key under which a mapping has a list of messages, if it has one."""
+    for name in BODIES:
+        items = value.get(name)
+        if isinstance(items, list) and any(is_message(each) or is_turn(each) for each in items):
+            return name
+    return None
+
+
+def with_extras(messages: Sequence[Message], value: dict[str, JSON], warn: Warn) -> Answer:
+    """An answer with the usage and the cost that a mapping names."""
+    usage = read_usage(value.get("usage", value.get("token_usage")), warn)
+    cost_usd = read_cost(value.get("cost_usd"), warn)
+    return Answer(
+        tuple(messages), usage, cost_usd, value.get("truncated") is True,
+        ends_conversation=value.get("ends_conversation") is True,
+    )  # fmt: skip
+
+
+def _read_envelope(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
+    items = value[name]
+    assert isinstance(items, list)
+    unread = [f"{key!r:.40}" for key in value if key != name and key not in EXTRAS]
+    if unread:
+        more = f" and {len(unread) - _MOST_NAMED} more" if len(unread) > _MOST_NAMED else ""
+        named = f"{', '.join(unread[:_MOST_NAMED])}{more}"
+        are = "is" if len(unread) == 1 else "are"
+        warn(f"{named} beside `{name}` in an answer {are} not read; usage and cost_usd are")
+    answer = with_extras(read_messages(items), value, warn)
+    if not answer.tool_calls and name_of_calls(value) is not None:
+        refuse_calls(value)
+    return answer
