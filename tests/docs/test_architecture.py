@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
@@ -58,13 +58,15 @@ def followed(steps: list[Step], go: Callable[[], bool]) -> list[Step]:
 
 
 @pytest.fixture
-def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "agent", raising=False)
     (tmp_path / "evalcase.toml").write_text("")
     path = tmp_path / "sums.eval.yaml"
     path.write_text("- {id: one, input: hi, graders: [contains: hi]}\n")
     (tmp_path / "agent.py").write_text("async def answer(question):\n    return question\n")
-    return path
+    yield path
+    sys.modules.pop("agent", None)
 
 
 def test_a_run_of_a_program_takes_the_steps_that_are_told_in_that_order(suite: Path) -> None:

@@ -26,9 +26,7 @@ from tests.for_each import for_each
 
 NOTHING = Scrubber({}).look()
 TEXTS = st.text(st.characters(exclude_categories=())) | st.sampled_from(["", "\ud800", 'a\0"b\\\n'])
-FLOATS = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from(
-    [0.0, 1.0, 0.004845, 1e-7, 1e22]
-)
+FLOATS = st.floats(0, 1e300) | st.sampled_from([0.0, 1.0, 0.004845, 1e-7, 1e22])
 MESSAGES = st.fixed_dictionaries(
     {"role": st.sampled_from(["assistant", "user"]) | TEXTS, "content": TEXTS},
     optional={"name": TEXTS},
