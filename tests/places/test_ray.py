@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,13 +87,17 @@ def test_a_run_on_a_ray_of_its_own(dangerous: Project, tmp_path: Path, short: st
     done = dangerous.run_process("run", "--json", "--concurrency", "8", env=env)
     assert done.code == 3, done
     verdicts = dangerous.verdicts()
+    rows = {row["case"]: row for row in dangerous.rows()}
     odd = {name: verdict for name, verdict in verdicts.items() if verdict != "passed"}
+    if "loads" in odd:
+        # One of those that die may take the worker with it before the answer is graded there.
+        assert "left its worker, which is gone" in json.dumps(rows["loads"])
+        del odd["loads"]
     assert odd == {
         "wrong": "failed", "raised": "errored", "exit": "errored", "grow": "errored",
         "broken": "errored",
     }, done.err  # fmt: skip
     assert (done.code, done.json["total"], done.json["grading_usd"]) == (3, 31, 0.25)
-    rows = {row["case"]: row for row in dangerous.rows()}
     assert "more than 500 MB of memory" in rows["grow"]["failure"]["message"]
     said = [path for path in session.rglob("*") if path.is_file() and "logs" in path.parts]
     assert any(path.name.startswith("worker-") and path.stat().st_size for path in said)
