@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
+
+from evalcase.text.parsed_pattern import parse_pattern
 
 _BEGINNING = frozenset({"AT_BEGINNING", "AT_BEGINNING_STRING"})
 _END = frozenset({"AT_END", "AT_END_STRING"})
@@ -14,10 +15,8 @@ _REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 def is_found_everywhere(pattern: str) -> bool:
     """Whether a search for a valid pattern succeeds in whatever text, as for `x*`, `a|` and `^`.
     False where that can't be seen."""
-    # The parser of the standard library has no public name, and may be another one some day.
-    parser: Any = getattr(re, "_parser", None)
     try:
-        parsed = parser.parse(pattern)
+        parsed = parse_pattern(pattern)
         return any(_takes_nothing(parsed, place) for place in (_BEGINNING, _END))
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError):
         return False

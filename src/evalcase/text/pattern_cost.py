@@ -7,12 +7,12 @@ text, and a repeat of what can be read in several ways has no bound worth the na
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.text.parsed_pattern import parse_pattern
 
 _MOST_WAYS = 10**9
 
@@ -45,10 +45,8 @@ def worst_steps(pattern: str, length: int, full: bool = False) -> int | None:
 @lru_cache(maxsize=512)
 def ways_of(pattern: str) -> Ways | None:
     """In how many ways a valid pattern can match at one place; None if there is no bound."""
-    # The parser of the standard library has no public name, and may be another one some day.
-    parser: Any = getattr(re, "_parser", None)
     try:
-        return _of_sequence(parser.parse(pattern))
+        return _of_sequence(parse_pattern(pattern))
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError):
         return None
 

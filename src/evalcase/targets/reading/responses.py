@@ -12,12 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Usage
 from evalcase.model.json_value import JSON
 from evalcase.model.message import is_message
 from evalcase.model.target import Warn
 from evalcase.targets.reading.calls import parse_arguments
-from evalcase.targets.reading.usage import read_usage
 
 _SAID = ("output_text", "refusal")
 _CALL, _OUTPUT = "_call", "_call_output"
@@ -67,19 +65,6 @@ def read_response(value: dict[str, Any], warn: Warn) -> list[JSON]:
     if isinstance(reason, str) and isinstance(last, dict):
         messages[-1] = {**last, "finish_reason": reason}
     return messages
-
-
-def read_response_usage(value: JSON, warn: Warn) -> Usage | None:
-    """Tokens as the service counts them, which has details of details."""
-    if not isinstance(value, dict):
-        return None
-    details = value.get("input_tokens_details")
-    counts: dict[str, JSON] = {
-        "input_tokens": value.get("input_tokens"),
-        "output_tokens": value.get("output_tokens"),
-        "cached_tokens": details.get("cached_tokens") if isinstance(details, dict) else None,
-    }
-    return read_usage(counts, warn)
 
 
 def _is_plain(item: dict[str, Any]) -> bool:

@@ -19,7 +19,6 @@ from evalcase.targets.reading.responses import (
     is_response,
     read_items,
     read_response,
-    read_response_usage,
 )
 from evalcase.targets.reading.usage import read_cost, read_model, read_openai_usage, read_usage
 
@@ -58,7 +57,7 @@ def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
     if is_message(value) or is_turn(value):
         return Answer(read_messages([value]))
     if is_response(value):
-        usage = read_response_usage(value.get("usage"), warn)
+        usage = read_openai_usage(value.get("usage"), warn, "input", "output")
         return Answer(read_messages(read_response(value, warn)), usage, model=read_model(value))
     name = messages_name(value)
     if name is not None:

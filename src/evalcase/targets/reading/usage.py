@@ -42,14 +42,17 @@ def read_usage(value: JSON, warn: Warn) -> Usage | None:
     return Usage(**counts) if counts else None
 
 
-def read_openai_usage(value: JSON, warn: Warn) -> Usage | None:
-    """The same from OpenAI's own form, which has details of details."""
+def read_openai_usage(
+    value: JSON, warn: Warn, given: str = "prompt", made: str = "completion"
+) -> Usage | None:
+    """The same from OpenAI's own form, which has details of details, and other names in each of
+    its services for tokens that were given and made."""
     if not isinstance(value, dict):
         return None
-    details = value.get("prompt_tokens_details")
+    details = value.get(f"{given}_tokens_details")
     counts: dict[str, JSON] = {
-        "input_tokens": value.get("prompt_tokens"),
-        "output_tokens": value.get("completion_tokens"),
+        "input_tokens": value.get(f"{given}_tokens"),
+        "output_tokens": value.get(f"{made}_tokens"),
         "cached_tokens": details.get("cached_tokens") if isinstance(details, dict) else None,
     }
     return read_usage(counts, warn)
