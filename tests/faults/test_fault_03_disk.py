@@ -94,10 +94,18 @@ os.fsync = fsync
 """
 
 
+def write_seal(project: Project) -> None:
+    """Have what the first run of a user makes beside its record: its syncs are not among those."""
+    assert project.run("run", "--quiet", "--limit", "1").code == 0
+    shutil.rmtree(project.path / ".evalcase")
+    project.forget_calls()
+
+
 def test_fault_03_a_failed_sync_poisons_the_run_and_is_never_tried_again(
     project: Project, tmp_path: Path
 ) -> None:
     project.suite(*MANY)
+    write_seal(project)
     env = sabotaged(tmp_path, EIO.format(left=SECOND_GROUP))
     done = project.run_process("run", "--concurrency", "2", env=env)
     check_stop(project, done, "Input/output error")
@@ -142,6 +150,7 @@ def test_fault_03_a_read_only_folder_means_that_nothing_runs(project: Project, p
 
 def test_fault_03_json_says_that_the_run_failed(project: Project, tmp_path: Path) -> None:
     project.suite(*MANY)
+    write_seal(project)
     done = project.run_process(
         "run",
         "--json",
