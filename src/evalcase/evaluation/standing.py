@@ -3,38 +3,43 @@ completed is told without a look at each case: by a hash of all that they rest o
 
 from __future__ import annotations
 
-from hashlib import sha256
-
-from evalcase import __version__
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.plan import Plan, trials_of
+from evalcase.evaluation.recall import hash_basis
 from evalcase.model.quick_dataclass import replace
 from evalcase.record.ending import End
 from evalcase.record.index import Index
 from evalcase.system.digests import UNREADABLE
 
 
-def describe_plain_basis(plan: Plan, plain: int) -> str | None:
-    """What all trials of a plan rest on, if as many as there are ask and expect plain texts."""
-    return print_basis(plan) if plain == plan.planned == plan.cases else None
+def note_basis(end: End, plan: Plan, plain: int) -> End:
+    """The same end with what all trials of a plan rest on, and what was found of them before, if as
+    many as there are ask and expect plain texts."""
+    basis = print_basis(plan) if plain == plan.planned == plan.cases else None
+    return end if basis is None else replace(end, rests_on=basis, surveyed=_note_survey(plan))
 
 
 def print_basis(plan: Plan) -> str | None:
     """A hash of all that decides what trials a plan has, and what each asks and expects, if those
-    are plain texts: neither files in content nor graders are in it. None where no file says it.
-
-    The version is in it, for another one may make other cases of the same files.
-    """
+    are plain texts: neither files in content nor graders are in it. None where no file says it."""
     try:
         files = plan.suites.file_hashes()
     except ConfigError:  # one is being written to; who looks at the cases says so
         return None
     if not files or UNREADABLE in files.values():
         return None
-    options = plan.options
-    asked = options.targets, plan.config.target, options.repeat, options.selection
-    told = repr((__version__, sorted(files.items()), asked))
-    return sha256(told.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+    return hash_basis(files, plan.options, plan.config.target)
+
+
+def _note_survey(plan: Plan) -> dict[str, int] | None:
+    """How many trials each target has, if all that could be known or said of suites of plain cases
+    is that: each target is asked about each of them."""
+    default = plan.config.target
+    asked = plan.options.targets or (() if default is None else (default,))
+    if plan.choice.narrows or plan.suites.warnings or plan.suites.notes:
+        return None
+    is_all = list(plan.trials) == list(dict.fromkeys(asked)) and len({*plan.trials.values()}) == 1
+    return dict(plan.trials) if is_all else None
 
 
 def is_settled(plan: Plan, index: Index) -> bool:

@@ -63,7 +63,8 @@ class JournalLines:
         for lines, bodies in self._blocks():
             for line, body in zip(lines, bodies, strict=True):
                 self._go_past(len(line), 1, line)
-                self._check_type(body, self.count)
+                if not body.startswith(_USUAL):
+                    self._check_type(body, self.count)
                 yield line
 
     def rows(self, but: bytes) -> Iterator[list[JournalLine]]:
@@ -74,7 +75,8 @@ class JournalLines:
             numbered = zip(bodies, begins, count(self.count + 1), strict=False)
             rows = [row for row in numbered if not row[0].startswith(but)]
             for body, _, number in rows:
-                self._check_type(body, number)
+                if not body.startswith(_USUAL):
+                    self._check_type(body, number)
             self._go_past(sum(map(len, lines)), len(lines), lines[-1])
             yield rows
 
@@ -99,7 +101,7 @@ class JournalLines:
         self.last = last
 
     def _check_type(self, body: bytes, number: int) -> None:
-        if not body.startswith(_USUAL) and _TYPED.match(body) is None:
+        if _TYPED.match(body) is None:
             raise damaged_error(self.path, number, "does not begin with its type")
 
     def _stop_at(self, line: bytes, *, is_packed: bool) -> None:
