@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.evaluation import plan, recall
+from evalcase.evaluation import plan, standing
 from evalcase.suites.survey import survey_cases
 from evalcase.text.journal_row import decode_row, encode_row
 from tests.cli.test_resume_settled import CHANGES, edit, leave_out, of_journal, told
@@ -43,7 +43,7 @@ def resume(
 
     monkeypatch.setattr(plan, "survey_cases", survey)
     if look:
-        monkeypatch.setattr(plan, "recall_survey", lambda *_: None)
+        monkeypatch.setattr(plan, "_recall_survey", lambda *_: None)
     project.forget_calls()
     done = project.run("resume", project.runs()[0].name, "--json", *options)
     monkeypatch.undo()
@@ -180,5 +180,5 @@ def test_another_version_goes_through_the_suites(
 ) -> None:
     make(project)
     project.run("run", "--quiet")
-    monkeypatch.setattr(recall, "__version__", "99")
+    monkeypatch.setattr(standing, "__version__", "99")
     assert resume(project, monkeypatch)[1]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.evaluation import recall, standing, work
+from evalcase.evaluation import standing, work
 from evalcase.evaluation.plan import Plan
 from evalcase.record.index import Index
 from evalcase.text.journal_row import decode_row, encode_row
@@ -253,7 +253,7 @@ def test_another_version_has_each_case_looked_at(
 ) -> None:
     make(project)
     project.run("run", "--quiet")
-    monkeypatch.setattr(recall, "__version__", "99")
+    monkeypatch.setattr(standing, "__version__", "99")
     for settled in (False, True):
         _, seen = resume(project, monkeypatch)
         assert seen == [settled]

@@ -9,7 +9,6 @@ from types import MappingProxyType
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation.judges import make_judges, refuse_batches, same_models
-from evalcase.evaluation.recall import recall_survey
 from evalcase.evaluation.request import RunRequest
 from evalcase.evaluation.secrets import errors_without_secrets, watch_keys
 from evalcase.model.answer import Answer
@@ -163,9 +162,9 @@ def _prepare_plan(request: RunRequest) -> Plan:
     )  # fmt: skip
     choice = make_choice(options.selection, Places(config.root, world.cwd).find)
     with collector_paused():
-        found = recall_survey(request, suites, choice) if isinstance(suites, Suites) else None
-        if found is None:
-            found = survey_cases(suites, options, config, graders, choice, warn, given.has_user)
+        found = _recall_survey(request, suites, choice) or survey_cases(
+            suites, options, config, graders, choice, warn, given.has_user
+        )
     named = [name for name in options.targets if not given.has_target(name)]
     forbidden: dict[str, Unfit] = {}
     if options.no_exec:
@@ -206,6 +205,15 @@ def _prepare_plan(request: RunRequest) -> Plan:
         scrubber, warn, request.tell, make,
         frozenset({*given.targets, *given.users}), users, needs, judges,
     )  # fmt: skip
+
+
+def _recall_survey(request: RunRequest, suites: SomeSuites, choice: Chooser) -> Survey | None:
+    """What is known of the suites of a run that goes on, if they are what they were."""
+    if request.run is None or not isinstance(suites, Suites):
+        return None
+    from evalcase.evaluation.standing import recall_survey  # which knows plans
+
+    return recall_survey(request.run, request, suites, choice)
 
 
 def _refuse_plan(found: Survey, config: Config, needs: Needs, forbidden: Graders | None) -> None:
