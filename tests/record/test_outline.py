@@ -86,6 +86,14 @@ def test_a_glance_tells_the_same_as_the_whole_row(result: Result) -> None:
     assert glance_at([body]) == [seen_whole(body)]
 
 
+def test_each_line_is_told_by_itself() -> None:
+    usual, other = body_of(USUAL), body_of(WHOLE["a later grading"])
+    seen = seen_whole(usual)
+    assert glance_at([]) == []
+    assert glance_at([b"", usual, other, usual, b""]) == [None, seen, None, seen, None]
+    assert glance_at([usual, b"\xff"]) == [None, None]
+
+
 @pytest.mark.parametrize("result", WHOLE.values(), ids=WHOLE)
 def test_what_a_glance_could_miss_is_read_whole(result: Result) -> None:
     assert glance_at([body_of(result)]) == [None]

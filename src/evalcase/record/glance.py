@@ -39,6 +39,8 @@ other line, which has no verdict then."""
 def glance_at(bodies: list[bytes]) -> list[Glance | None]:
     """What each of some lines that were verified says, its checksum left off, if it is a text with
     its grades. None for all others, which have to be read whole."""
+    if not bodies:
+        return []  # of which there is no line, and not an empty one
     try:
         seen = _LINE.findall(b"\n".join(bodies).decode())
     except UnicodeDecodeError:
