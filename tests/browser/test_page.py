@@ -457,11 +457,15 @@ def test_a_phone_shows_why_a_case_failed(page: Page, project: Project) -> None:
 def test_cases_at_several_targets_are_counted_as_they_were_written(
     page: Page, project: Project
 ) -> None:
-    project.suite(case("a"), case("b"), case("c"))
+    project.suite(case("a"), case("b"), case("kiwi"))
     project.run_process("run", "--target", "python:agent:answer", "--target", "python:agent:other")
     open_report(page, project)
     overview = page.get_by_role("region", name="Overview")
     expect(overview).to_contain_text("of 3 cases × 2 targets passed")
+    shown = page.get_by_role("search").get_by_role("status")
+    expect(shown).to_have_text("3 cases × 2 targets")
+    page.get_by_role("searchbox").fill("kiwi")
+    expect(shown).to_contain_text("2 of 6 (3 cases × 2 targets)")
 
 
 def test_whether_trials_were_answered_alike_is_said_in_words(page: Page, project: Project) -> None:

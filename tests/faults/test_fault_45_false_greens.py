@@ -38,6 +38,41 @@ def test_fault_45_what_can_not_be_looked_at_fails_also_with_not(project: Project
     assert len(found) == 6
 
 
+def other_than(**fields: Any) -> dict[str, Any]:
+    return {"type": "fields", "value": fields, "not": True}
+
+
+def test_fault_45_a_field_that_is_not_there_is_not_something_else(project: Project) -> None:
+    found = verdicts(
+        project,
+        missing=("{}", other_than(status="refunded")),
+        one_of_two=('{"a": 1}', other_than(a=1, b=2)),
+        no_item=('{"items": []}', other_than(**{"items.*.id": 1})),
+        one_item=('{"items": [{"id": 1}, {}]}', other_than(**{"items.*.id": 1})),
+        no_text=('{"reply": null}', other_than(reply={"contains": "secret"})),
+        no_pattern=('{"reply": 5}', other_than(reply={"regex": "secret"})),
+        no_length=('{"reply": 5}', other_than(reply={"length": {"max": 3}})),
+        needed=("{}", other_than(a={"equals": 5, "required": True, "weight": 0}, b=1)),
+        inside=("{}", {"type": "any", "not": True, "value": [{"fields": {"status": "refunded"}}]}),
+    )  # fmt: skip
+    assert found == dict.fromkeys(found, "failed")
+
+
+def test_fault_45_a_field_that_is_something_else_is(project: Project) -> None:
+    found = verdicts(
+        project,
+        other=('{"status": "open"}', other_than(status="refunded")),
+        null=('{"status": null}', other_than(status="refunded")),
+        gone=("{}", other_than(status={"exists": True})),
+        needed=('{"a": 2}', other_than(a={"equals": 1, "required": True}, b=2)),
+        without_weight=('{"a": 2}', other_than(a=1, b={"equals": 2, "weight": 0})),
+        items=('{"items": [{"text": 5}, {"text": "ok"}]}', other_than(**{
+            "items.*.text": {"contains": "secret"},
+        })),
+    )  # fmt: skip
+    assert found == dict.fromkeys(found, "passed")
+
+
 def test_fault_45_every_part_has_to_pass_by_itself(project: Project) -> None:
     required = {"a": {"equals": 1, "required": True}, "b": 2, "c": 3}
     found = verdicts(

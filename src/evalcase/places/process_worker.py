@@ -109,7 +109,6 @@ async def _serve_lines(out: int) -> None:
     service = make_service(setting, this_world(), outlet.send)
     sys.stdout = sys.stderr = ScrubbedOutput(sys.stderr.buffer, service.scrub)
     await service.open()
-    outlet.send({"op": "ready"})
     for message in lines.waiting:
         service.take(message)
     lines.service = service

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from itertools import count
 from typing import Any
@@ -73,7 +73,7 @@ class Service:
         return self._scrubber.text(text)
 
     async def open(self) -> None:
-        """Be ready for messages."""
+        """Take messages from now on. It says itself when it is ready to do what they ask for."""
         if not self._setting.no_exec:
             put_first(self._config.root, self._world.import_path)
         self._guests = await self._stack.enter_async_context(Guests())
@@ -81,15 +81,22 @@ class Service:
         self._targets = await self._stack.enter_async_context(
             OpenTargets({}, self._make, self._warn, opened, self._guests)
         )
+        self._setting_up = asyncio.create_task(self._set_up())
 
     async def close(self) -> None:
         """Give up what is under way, and tear down."""
-        for task in self._under_way.values():
+        for task in (self._setting_up, *self._under_way.values()):
             task.cancel()
         stay = await self._guests.run(self._graders.close(), CLOSE_S, "close")
         if stay.is_late or stay.error is not None:
             self._warn("tear-down of the graders failed")
         await self._stack.aclose()
+
+    async def _set_up(self) -> None:
+        for name in self._setting.opened:
+            with suppress(EvalcaseError):  # whoever asks it is told
+                await self._targets.find(name)
+        self._send({"op": "ready"})
 
     def take(self, message: dict[str, Any]) -> None:
         """Begin to do what a message asks for."""
@@ -108,6 +115,7 @@ class Service:
 
     async def _do(self, number: int, what: str, message: dict[str, Any]) -> None:
         try:
+            await asyncio.wait([self._setting_up])
             told = await self._way(what)(number, message)
         except EvalcaseError as error:
             told = {"refused": self._scrubber.text(str(error)), "why": type(error).__name__}

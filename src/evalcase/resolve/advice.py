@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalcase.model.case import Case
 from evalcase.model.finding import At, KeyPath
-from evalcase.model.message import is_message, part_text
+from evalcase.model.message import is_message, said_text
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.fields import PRIVATE_PREFIX
 from evalcase.resolve.findings import Findings
@@ -278,9 +278,9 @@ def _left_out(message: Mapping[str, Any], is_last: bool) -> Iterator[tuple[KeyPa
     for number, call in enumerate(message.get("tool_calls") or ()):
         yield from _odd_keys(call, _OF_CALLS, ("tool_calls", number))
     parts = text_parts(content)
-    if any(part_text(part) is not None for part in parts):
+    if any(said_text(part) is not None for part in parts):
         for number, part in enumerate(parts):
-            if part_text(part) is None:
+            if said_text(part) is None:
                 yield ("content", number), "only the text of content parts is compared"
 
 

@@ -50,6 +50,11 @@ class Scrubber:
         self._known = NO_SECRETS
         self._warned: set[str] = set()
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The variables that are looked at."""
+        return self._names
+
     def watch(self, names: Iterable[str]) -> None:
         """Look at some more variables from now on."""
         self._names |= frozenset(names)

@@ -181,9 +181,11 @@ function updateFilters() {
 
 function sayShown(isFiltered) {
   const searching = shown.searching ? ', searching' : '';
-  if (!isFiltered) return `${sayCount(data.count, 'case')}${searching}`;
+  const all = sayCases(data.count);
+  if (!isFiltered) return `${all}${searching}`;
   const [tried] = countGroups(shown.rows, () => ['']);
   // Of cases that are chosen by what became of them, a rate says nothing.
   const told = tried && !state.verdict.length && !state.change.length && !labels.blind ? `, ${sayRate(rateGroup(tried), ' of them passed')}` : '';
-  return `${groupDigits(shown.rows.length)} of ${sayCount(data.count, 'case')}${searching || told}`;
+  const of = all.includes('×') ? `${groupDigits(data.count)} (${all})` : all;
+  return `${groupDigits(shown.rows.length)} of ${of}${searching || told}`;
 }

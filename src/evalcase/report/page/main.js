@@ -29,8 +29,9 @@ function sayRepeats(repeats) {
 // So many cases; where each was put to several targets, how many were written, too.
 function sayCases(count) {
   const targets = data.about.targets.length;
+  if (targets < 2) return sayCount(count, 'case');
   const written = new Set(cells.case.map((name, row) => `${cells.suite[row]} ${name}`)).size;
-  return targets > 1 && written * targets === count ? `${sayCount(written, 'case')} × ${targets} targets` : sayCount(count, 'case');
+  return written * targets === count ? `${sayCount(written, 'case')} × ${targets} targets` : sayCount(count, 'case');
 }
 
 function drawRate(run) {

@@ -1,4 +1,4 @@
-"""POST over HTTP: a body in, the bytes of an answer out, every failure a TargetError.
+"""Requests over HTTP: a body in, the bytes of an answer out, every failure a TargetError.
 
 One pool of connections for each target. Redirects are not followed, cookies not kept, and `.netrc`
 not read. Proxies come from HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, and authorities to
@@ -97,7 +97,7 @@ class HttpClient:
             agent=agent,
         ))  # fmt: skip
         self._headers = {"User-Agent": agent, "Accept-Encoding": ACCEPTED, **headers}
-        self._request = self._prepare("POST", endpoint.url, self._headers)
+        self._request = self._prepare(endpoint.method, endpoint.url, self._headers)
 
     async def close(self) -> None:
         if self._client is not None:
@@ -117,10 +117,13 @@ class HttpClient:
         assert self._threads is not None, "open() comes first"
         return await self._threads.call(function, *arguments)
 
-    async def post(self, body: JSON, headers: Mapping[str, str] | None = None) -> Output:
-        """The whole answer, cut where it is larger than is kept. Headers are for this one only."""
+    async def ask(
+        self, body: JSON, headers: Mapping[str, str] | None = None, query: str = ""
+    ) -> Output:
+        """The whole answer, cut where it is larger than is kept. Headers, and a query as addresses
+        have it, are for this one only."""
         try:
-            async with self._post(body, headers) as answer:
+            async with self._ask(body, headers, query) as answer:
                 await self._check_status(answer, self._endpoint.url)
                 return await _read_body(answer, self._endpoint.options.max_output_bytes)
         except _FAILURES as error:
@@ -130,7 +133,7 @@ class HttpClient:
     async def reply(self, body: JSON) -> AsyncIterator[Reply]:
         """An answer with a status of 2xx, whose bytes come one by one."""
         try:
-            async with self._post(body) as answer:
+            async with self._ask(body) as answer:
                 await self._check_status(answer, self._endpoint.url)
                 yield Reply(answer.content_type, _unpack_answer(answer))
         except _FAILURES as error:
@@ -155,10 +158,16 @@ class HttpClient:
             if not isinstance(data, bytes):
                 data.close()
 
-    def _post(self, body: JSON, headers: Mapping[str, str] | None = None) -> HttpExchange:
+    def _ask(
+        self, body: JSON, headers: Mapping[str, str] | None = None, query: str = ""
+    ) -> HttpExchange:
         assert self._client is not None, "open() comes first"
         assert self._request is not None
-        return self._client.ask(self._request, _to_json(body).encode(), headers)
+        endpoint, request = self._endpoint, self._request
+        if query:
+            request = self._prepare(endpoint.method, endpoint.with_query(query), self._headers)
+        data = _to_json(body).encode() if endpoint.has_body else b""
+        return self._client.ask(request, data, headers)
 
     def _prepare(self, method: str, url: str, headers: Mapping[str, str]) -> HttpRequest:
         assert self._client is not None
