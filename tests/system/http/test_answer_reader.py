@@ -128,13 +128,14 @@ def test_whatever_comes_is_an_answer_or_a_named_error(data: bytes, step: int) ->
         OK + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
         OK + b"Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
         OK + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        OK + b"Transfer-Encoding : gzip\r\n\r\nhello",
         OK + b"X: a\0b\r\n\r\n",
         OK + b"X: a\rb\r\n\r\n",
         b"HTTP/1.1 101 Switching\r\n\r\nother",
         OK + b"Name with spaces: x\r\n\r\n",
         b"HTTP/1.1 101 Switching\r\nUpgrade: other\r\nConnection: upgrade\r\n\r\nother",
     ],
-    ids=range(19),
+    ids=range(20),
 )
 @pytest.mark.parametrize("step", [1, 10_000])
 def test_what_is_no_answer_is_refused(data: bytes, step: int) -> None:
@@ -154,6 +155,8 @@ def test_what_is_no_answer_is_refused(data: bytes, step: int) -> None:
         CHUNKED + b"5\r\nhel",
         CHUNKED + b"5\r\nhello\r\n",
         CHUNKED + b"5\r\nhello\r\n0\r\n",
+        OK + b"Content-Length : 5\r\n\r\nhell",
+        OK + b"Transfer-Encoding : chunked\r\n\r\n5\r\nhel",
     ],
 )
 def test_what_ends_in_the_middle_is_broken_off(data: bytes) -> None:

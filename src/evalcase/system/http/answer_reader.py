@@ -113,7 +113,8 @@ class AnswerReader:
         if b"\0" in value or b"\r" in value:
             raise NotHttpError("it has a header that there can't be")
         if not self.is_begun:  # those after a body say nothing that is needed
-            self._pairs.append((name, value))
+            # Some put a space before the colon, and the parser goes by what they mean.
+            self._pairs.append((name.rstrip(), value))
 
     def on_headers_complete(self) -> None:
         parser = self._parser
