@@ -133,6 +133,29 @@ def test_an_idle_connection_that_was_ended_is_not_used(goodbye: bytes) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.parametrize("late", [OK.replace(b"ok", b"no"), b"\r\n", b""])
+def test_what_came_meanwhile_answers_no_other_question(late: bytes) -> None:
+    async def run() -> None:
+        writers: list[asyncio.StreamWriter] = []
+
+        async def first(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writers.append(writer)
+            await saying(OK, OK)(reader, writer)
+
+        async with raw_server(first, saying(OK)) as server, client() as asking:
+            request = post_of(asking, server)
+            await read_answer(asking, request)
+            # Nothing is awaited between these, so that nobody has read what has come.
+            if late:
+                writers[0].write(late)
+            else:
+                writers[0].write_eof()
+            assert await read_answer(asking, request) == b"ok"
+            assert server.connections == 2
+
+    asyncio.run(run())
+
+
 async def end_at_second(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """A server that ends a connection just as it is used again."""
     await saying(OK)(reader, writer)

@@ -6,6 +6,8 @@ It reads no faster than the body is taken, so that an answer of any size needs l
 from __future__ import annotations
 
 import asyncio
+import select
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
@@ -56,6 +58,12 @@ class Connection(asyncio.Protocol):
     def is_open(self) -> bool:
         """Whether something can be sent: nobody has closed it, or said what wasn't asked for."""
         return self._error is None and not self.transport.is_closing()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing has come that nobody has read yet: what was sent too late would be taken
+        for the answer to the next question."""
+        return not _is_readable(self.transport.get_extra_info("socket").fileno())
 
     @property
     def may_be_kept(self) -> bool:
@@ -203,3 +211,12 @@ class Connection(asyncio.Protocol):
             self._fail(BrokenOffError(str(error)))
         elif not upload.cancelled():
             self._upload = None
+
+
+def _is_readable(descriptor: int) -> bool:
+    """Whether a socket has bytes, or its end, at this moment."""
+    if sys.platform == "win32":
+        return bool(select.select([descriptor], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))
