@@ -69,10 +69,11 @@ class AnswerReader:
             if self._beside > MOST_BESIDE:
                 raise NotHttpError(f"its headers are larger than {MOST_BESIDE:,} bytes")
 
-    def feed_eof(self) -> None:
-        """The connection has ended. Raise BrokenOffError if the answer has not."""
+    def feed_eof(self, *, is_said: bool = True) -> None:
+        """The connection has ended, as its server said or not. Raise BrokenOffError if the answer
+        has not."""
         self._parser, self.is_reusable = None, False
-        if self.is_whole or (self.is_begun and self._ends_with_connection):
+        if self.is_whole or (self.is_begun and self._ends_with_connection and is_said):
             self.is_whole = True
         elif self.is_begun:
             raise BrokenOffError("it ended in the middle of the answer")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import select
+import ssl
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -137,7 +138,7 @@ class Connection(asyncio.Protocol):
         self._wake()
 
     def eof_received(self) -> None:
-        self._end(None)
+        self._end(None, is_said=_is_end_said(self.transport))
 
     def connection_lost(self, error: Exception | None) -> None:
         self._end(error)
@@ -172,14 +173,14 @@ class Connection(asyncio.Protocol):
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    def _end(self, error: Exception | None) -> None:
-        """The other side has ended it, or something between."""
+    def _end(self, error: Exception | None, *, is_said: bool = False) -> None:
+        """The other side has ended it, and may have said so; or something between."""
         reader = self._reader
         try:
             if error is not None and not (reader is not None and reader.is_whole):
                 raise BrokenOffError(str(error) or type(error).__name__)
             if reader is not None:
-                reader.feed_eof()
+                reader.feed_eof(is_said=is_said)
             raise BrokenOffError("the other side has closed it")
         except BrokenOffError as broken:
             self._fail(broken)
@@ -220,3 +221,15 @@ def _is_readable(descriptor: int) -> bool:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))
+
+
+def _is_end_said(transport: asyncio.Transport) -> bool:
+    """Whether the other side has ended a connection, and nobody between: with TLS, only that side
+    can say so."""
+    secured = transport.get_extra_info("ssl_object")
+    if secured is None:
+        return True
+    try:
+        return not secured.read(1)
+    except ssl.SSLError:
+        return False
