@@ -47,6 +47,7 @@ from evalcase.targets.web.network import load_trust
 from evalcase.targets.web.proxy import find_proxy
 from evalcase.targets.web.quota import read_quota
 from evalcase.targets.web.unpacking import ACCEPTED, BrokenBodyError, unpack
+from evalcase.targets.web.whole_reply import WholeReply
 
 _ERROR_BYTES = 100_000
 _BLOCK_BYTES = 1 << 18
@@ -117,12 +118,13 @@ class HttpClient:
         assert self._threads is not None, "open() comes first"
         return await self._threads.call(function, *arguments)
 
-    async def post(self, body: JSON, headers: Mapping[str, str] | None = None) -> Output:
+    async def post(self, body: JSON, headers: Mapping[str, str] | None = None) -> WholeReply:
         """The whole answer, cut where it is larger than is kept. Headers are for this one only."""
         try:
             async with self._post(body, headers) as answer:
                 await self._check_status(answer, self._endpoint.url)
-                return await _read_body(answer, self._endpoint.options.max_output_bytes)
+                output = await _read_body(answer, self._endpoint.options.max_output_bytes)
+                return WholeReply(answer.content_type, output)
         except _FAILURES as error:
             raise self._failure(error) from None
 
