@@ -294,6 +294,13 @@ def test_a_redirect_may_point_to_a_path_or_nowhere() -> None:
         )
 
 
+@for_each("location", ["http://[::1", "//[x", "http://a\u2100b/"])
+def test_a_redirect_to_what_is_no_address_points_nowhere(location: str) -> None:
+    with serving(Reply(b"", 302, {"Location": location})) as server:
+        error = failure(target_of(HttpTarget, url=server.url))
+    assert str(error) == f"HTTP 302 (Found), from {server.url}"
+
+
 def test_keys_and_headers_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "k1")
     monkeypatch.setenv("OTHER", "k2")

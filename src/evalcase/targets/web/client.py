@@ -184,9 +184,7 @@ class HttpClient:
             return
         place, status = self._endpoint.place, answer.status
         if 300 <= status <= 399:
-            location = answer.headers.get("Location")
-            to = None if location is None else without_query(_join_location(url, location))
-            raise redirect_error(status, to, place)
+            raise redirect_error(status, _find_location(url, answer.headers), place)
         data = bytearray()
         # The status says more than a body that breaks off.
         with suppress(*_FAILURES):
@@ -239,8 +237,10 @@ async def read_all(chunks: AsyncIterator[bytes], most_bytes: int) -> Output:
     return Output(bytes(data), False)
 
 
-def _join_location(url: str, location: str) -> str:
+def _find_location(url: str, headers: Mapping[str, str]) -> str | None:
+    """Where a redirect leads, as messages may show it; None if it is no address."""
+    location = headers.get("Location")
     try:
-        return urljoin(url, location)
+        return None if location is None else without_query(urljoin(url, location))
     except ValueError:
-        return location
+        return None
