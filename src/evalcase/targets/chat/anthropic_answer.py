@@ -110,6 +110,9 @@ class AnthropicStream:
             self._update({"usage": value.get("usage")})
         elif isinstance(kind, str) and kind.startswith("content_block_"):
             self._take_block(kind, value)
+        elif kind == "message_stop":
+            for block in self._blocks.values():
+                block.end()  # not all services say so of each
         self._is_over = kind == "message_stop"
         return self._is_over
 
