@@ -410,6 +410,15 @@ PROXY = "http://proxy:3128"
         ("http://a.example:81", {"HTTP_PROXY": PROXY, "no_proxy": "A.example:81"}, None),
         ("http://xa.example", {"HTTP_PROXY": PROXY, "NO_PROXY": "a.example"}, PROXY),
         ("http://a.example", {"HTTP_PROXY": PROXY, "NO_PROXY": ""}, PROXY),
+        ("http://a.example", {"HTTP_PROXY": PROXY, "NO_PROXY": "*.example"}, None),
+        ("http://a.example.", {"HTTP_PROXY": PROXY, "NO_PROXY": "b.example,*"}, None),
+        ("http://a.example.", {"HTTP_PROXY": PROXY, "NO_PROXY": "a.example"}, None),
+        ("http://10.1.2.3:81", {"HTTP_PROXY": PROXY, "NO_PROXY": "10.0.0.0/8"}, None),
+        ("http://11.1.2.3", {"HTTP_PROXY": PROXY, "NO_PROXY": "10.0.0.0/8,a/b,::/0"}, PROXY),
+        ("http://[fd00::1]:81", {"HTTP_PROXY": PROXY, "NO_PROXY": "fd00::/8"}, None),
+        ("http://[::1]:81", {"HTTP_PROXY": PROXY, "NO_PROXY": "[::1]"}, None),
+        ("http://[::1]:81", {"HTTP_PROXY": PROXY, "NO_PROXY": "[::1]:82"}, PROXY),
+        ("http://a.example", {"HTTP_PROXY": "HTTP://proxy:3128"}, "HTTP://proxy:3128"),
     ],
 )
 def test_the_proxy_for_an_address(url: str, environment: dict[str, str], found: str | None) -> None:
