@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from evalcase.system.http.answer_reader import MOST_BESIDE, AnswerReader
 from evalcase.system.http.errors import BrokenOffError, NotHttpError
+from evalcase.system.http.headers import HttpHeaders
 
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -211,6 +212,12 @@ def test_headers_are_found_in_any_case_and_joined() -> None:
     assert headers["x-c"].encode("utf-8", "surrogateescape") == b"\xff"
     assert ("X-A" in headers, "x-e" in headers, headers.get("x-e", "-")) == (True, False, "-")
     assert (list(headers), len(headers)) == (["x-a", "x-b", "x-c", "x-d"], 4)
+
+
+def test_a_header_that_comes_very_often_is_joined_once() -> None:
+    """Joined one by one, these would take minutes."""
+    headers = HttpHeaders([(b"X", b"y" * 2000)] * 20_000)
+    assert len(headers["x"]) == 2002 * 20_000 - 2
 
 
 @pytest.mark.parametrize(
