@@ -181,15 +181,21 @@ def test_a_large_answer_is_unpacked_to_its_end() -> None:
         (PACKED["gzip"] + b"more", "gzip", "it can't be unpacked"),
         (PACKED["deflate"] + b"more", "deflate", "there is more after its end"),
         (b"plain text", "gzip", "it can't be unpacked"),
-        (TEXT, "br", "it came as `br`, which was not asked for"),
     ],
-    ids=range(7),
+    ids=range(6),
 )
 def test_half_of_an_answer_is_no_answer(data: bytes, encoding: str, said: str) -> None:
     with serving(packed_reply(data, encoding)) as server:
         error = failure(target_of(HttpTarget, url=server.url))
     assert (error.kind, error.may_succeed_later) == ("connection", True)
     assert f"the answer is not whole: {said}" in str(error)
+
+
+def test_what_is_packed_in_a_way_that_nobody_offered_is_not_tried_again() -> None:
+    with serving(packed_reply(TEXT, "br")) as server:
+        error = failure(target_of(HttpTarget, url=server.url))
+    assert (error.kind, error.may_succeed_later) == ("protocol", False)
+    assert "its Content-Encoding is `br`, which was not asked for" in str(error)
 
 
 # Statuses.
@@ -237,6 +243,15 @@ def test_the_body_of_an_error_survives_if_it_breaks_off_or_is_no_text() -> None:
     with serving(Reply(b"a\xffb" + b"c" * 99, 500, cut=3)) as server:
         error = failure(target_of(HttpTarget, url=server.url))
     assert error.details == {"status": 500, "body": "a\\xffb"}
+
+
+def test_the_body_of_an_error_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalcase.targets.web.client._ERROR_S", 0.05)
+    raw = b"HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 9\r\n\r\nhalf"
+    with serving(Reply(raw=raw, hold=True)) as server:
+        error = failure(target_of(HttpTarget, url=server.url))
+        assert server.hung_up.wait(LIMIT_S)
+    assert (error.details, error.retry_after_s) == ({"status": 503, "body": "half"}, 7.0)
 
 
 NOW_S = 1_700_000_000.0

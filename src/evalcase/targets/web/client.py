@@ -7,6 +7,7 @@ trust from SSL_CERT_FILE, SSL_CERT_DIR, REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -49,7 +50,8 @@ from evalcase.targets.web.quota import read_quota
 from evalcase.targets.web.unpacking import ACCEPTED, BrokenBodyError, unpack
 from evalcase.targets.web.whole_reply import WholeReply
 
-_ERROR_BYTES = 100_000
+_ERROR_BYTES, _ERROR_S = 100_000, 5.0
+"""How much is read of what an error says, and how long that is waited for."""
 _BLOCK_BYTES = 1 << 18
 _FAILURES = (HttpError, BrokenBodyError)
 _PARTIAL = 206
@@ -186,12 +188,13 @@ class HttpClient:
         if 300 <= status <= 399:
             raise redirect_error(status, _find_location(url, answer.headers), place)
         data = bytearray()
-        # The status says more than a body that breaks off.
-        with suppress(*_FAILURES):
-            async for chunk in _unpack_answer(answer):
-                data += chunk
-                if len(data) > _ERROR_BYTES:
-                    break
+        # The status says more than a body that breaks off, or never comes.
+        with suppress(*_FAILURES, TimeoutError):
+            async with asyncio.timeout(_ERROR_S):
+                async for chunk in _unpack_answer(answer):
+                    data += chunk
+                    if len(data) > _ERROR_BYTES:
+                        break
         raise status_error(status, answer.headers, bytes(data), place, self._surroundings.now())
 
     def _failure(self, error: Exception) -> TargetError:
