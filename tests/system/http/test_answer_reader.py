@@ -193,11 +193,19 @@ def test_without_a_length_a_body_ends_with_its_connection(said: bytes) -> None:
     ],
 )
 @pytest.mark.parametrize("is_cut", [True, False])
-def test_what_follows_an_answer_is_nobodys(more: bytes, is_cut: bool) -> None:
-    data = OK + b"Content-Length: 1\r\nX: first\r\n\r\na"
-    reader = read(data + more, [len(data)] if is_cut else [])
-    assert (reader.is_whole, reader.is_reusable, reader.take()) == (True, False, b"a")
-    assert reader.headers["x"] == "first"
+@pytest.mark.parametrize("start", [OK + b"Content-Length: 1\r\n\r\na", b"HTTP/1.1 204 No\r\n\r\n"])
+def test_an_answer_that_more_follows_is_refused(start: bytes, more: bytes, is_cut: bool) -> None:
+    reader = read(start, []) if is_cut else AnswerReader()
+    with pytest.raises(NotHttpError, match="more came than the answer has by its headers"):
+        reader.feed(more if is_cut else start + more)
+    assert (reader.is_whole, reader.is_reusable) == (False, False)
+
+
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_an_empty_line_may_follow_an_answer(is_cut: bool) -> None:
+    data = OK + b"Content-Length: 1\r\n\r\na"
+    reader = read(data + b"\r\n", [len(data)] if is_cut else [])
+    assert (reader.is_whole, reader.is_reusable, reader.take()) == (True, True, b"a")
 
 
 def test_the_answer_to_head_has_no_body() -> None:

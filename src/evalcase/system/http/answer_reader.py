@@ -1,8 +1,8 @@
 """Bytes to one answer, wherever they are cut. It knows no sockets.
 
 It takes what servers send rather than what the standard says where that can't be misunderstood:
-lines without CR, folded headers, spaces after the size of a chunk. Whatever leaves open where an
-answer ends is refused.
+lines without CR, folded headers, spaces after the size of a chunk, an empty line after the end.
+Whatever leaves open where an answer ends is refused.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class AnswerReader:
         """Raise NotHttpError for what is no answer, BrokenOffError for what ceases to be one."""
         parser, size = self._parser, self.size
         if parser is None:
-            self.is_reusable = False  # more than was asked for
+            if data.strip(b"\r\n"):
+                self._refuse_more()
             return
         try:
             parser.feed_data(data)
@@ -94,7 +95,7 @@ class AnswerReader:
     def _take_error(self, error: Exception) -> None:
         cause = error.__context__
         if self.is_whole:
-            self.is_reusable = False  # what follows an answer is nobody's
+            self._refuse_more()
         elif isinstance(cause, NotHttpError):
             raise cause from None
         elif self.status == 101:
@@ -103,6 +104,13 @@ class AnswerReader:
             raise BrokenOffError(f"the answer can't be read to its end: {error}") from None
         else:
             raise NotHttpError(str(error)) from None
+
+    def _refuse_more(self) -> None:
+        """An answer that more follows is longer than it says, or not the one that was asked for."""
+        self.is_reusable = False
+        if self._has_body:
+            self.is_whole = False
+            raise NotHttpError("more came than the answer has by its headers") from None
 
     # What the parser calls.
 
