@@ -499,6 +499,7 @@ def test_authorities_of_the_environment_are_trusted_and_no_others(
     [
         "169.254.169.254", "169.254.0.1:8080", "[fe80::1]", "[fd00:ec2::254]",
         "[::ffff:169.254.169.254]", "[64:ff9b::a9fe:a9fe]", "2852039166", "0xa9fea9fe",
+        "100.100.100.200", "168.63.129.16", "[fd20:ce::254]", "[::ffff:100.100.100.200]",
         "metadata.google.internal", "METADATA.google.internal.",
     ],
 )  # fmt: skip
