@@ -76,6 +76,9 @@ class AnswerReader:
         self._parser, self.is_reusable = None, False
         if self.is_whole or (self.is_begun and self._ends_with_connection and is_said):
             self.is_whole = True
+        elif self.is_begun and self._ends_with_connection:
+            what = "no header says how long the answer is, and TLS not that it has ended"
+            raise BrokenOffError(f"{what}: it may be cut")
         elif self.is_begun:
             raise BrokenOffError("it ended in the middle of the answer")
         else:
