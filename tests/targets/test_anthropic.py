@@ -350,6 +350,13 @@ def test_a_stream_is_put_together() -> None:
     )
 
 
+def test_a_call_that_nobody_says_the_end_of_has_its_input() -> None:
+    start = {"type": "tool_use", "id": "t1", "name": "add", "input": {}}
+    pieces = block(0, start, {"type": "input_json_delta", "partial_json": '{"a": 1}'})[:-1]
+    got = answer(Reply.events(START, *pieces, end("tool_use"), STOP), **STREAM)
+    assert got.tool_calls == [{"tool": "add", "input": {"a": 1}, "id": "t1"}]
+
+
 def test_a_stream_without_its_last_event_is_an_error_with_what_came() -> None:
     pieces = block(0, text(""), {"type": "text_delta", "text": "Hello"})
     error = failure(Reply.events(START, *pieces, end("end_turn")), **STREAM)

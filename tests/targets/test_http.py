@@ -598,6 +598,13 @@ def test_a_stream_of_events_is_no_answer_unless_somebody_says_how_to_read_it(
     assert "data: " in error.details["body"]
 
 
+@for_each("body", [b"data: 42\n\n", b'\xef\xbb\xbfdata: {"a": 1}\n\n', b'x: y\ndata: {"a": 1}\n\n'])
+def test_what_says_that_it_is_a_stream_is_one(body: bytes) -> None:
+    with serving(Reply(body, 200, {"Content-Type": "text/event-stream; charset=utf-8"})) as server:
+        error = failure(target_of(HttpTarget, url=server.url))
+    assert str(error).startswith("the answer is a stream of events: ")
+
+
 @for_each(
     "body", [b"data: 42", b"data: 42\n\nThat is all.", b": a comment", b"id: x", b'{"data:": 1}']
 )
@@ -628,6 +635,11 @@ def test_the_texts_of_a_stream_are_joined(end: bytes) -> None:
         (b'{"text": "Lima"}', "no event has a text at `choices.0.delta.content`"),
         (b"data: {\n\n", "an event is not JSON: "),
         (b'event: error\ndata: {"why": "full"}\n\n', 'it ends with an error: {"why": "full"}'),
+        (b"event: error\ndata: full\n\n", "it ends with an error: full"),
+        (
+            b'data: {"choices": [{"delta": {"content": "Li"}}]}\n\ndata: {"error": "full"}\n\n',
+            'it ends with an error: {"error": "full"}',
+        ),
         (b'data: {"choices": [{"delta": {"content": 3}}]}\n\n', "there is a number, and no text"),
         (b"x" * 2000, "it is larger than `max_output_bytes`"),
     ],

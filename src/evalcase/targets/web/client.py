@@ -7,6 +7,7 @@ trust from SSL_CERT_FILE, SSL_CERT_DIR, REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -47,8 +48,10 @@ from evalcase.targets.web.network import load_trust
 from evalcase.targets.web.proxy import find_proxy
 from evalcase.targets.web.quota import read_quota
 from evalcase.targets.web.unpacking import ACCEPTED, BrokenBodyError, unpack
+from evalcase.targets.web.whole_reply import WholeReply
 
-_ERROR_BYTES = 100_000
+_ERROR_BYTES, _ERROR_S = 100_000, 5.0
+"""How much is read of what an error says, and how long that is waited for."""
 _BLOCK_BYTES = 1 << 18
 _FAILURES = (HttpError, BrokenBodyError)
 _PARTIAL = 206
@@ -119,13 +122,14 @@ class HttpClient:
 
     async def ask(
         self, body: JSON, headers: Mapping[str, str] | None = None, query: str = ""
-    ) -> Output:
+    ) -> WholeReply:
         """The whole answer, cut where it is larger than is kept. Headers, and a query as addresses
         have it, are for this one only."""
         try:
             async with self._ask(body, headers, query) as answer:
                 await self._check_status(answer, self._endpoint.url)
-                return await _read_body(answer, self._endpoint.options.max_output_bytes)
+                output = await _read_body(answer, self._endpoint.options.max_output_bytes)
+                return WholeReply(answer.content_type, output)
         except _FAILURES as error:
             raise self._failure(error) from None
 
@@ -191,16 +195,15 @@ class HttpClient:
             return
         place, status = self._endpoint.place, answer.status
         if 300 <= status <= 399:
-            location = answer.headers.get("Location")
-            to = None if location is None else without_query(_join_location(url, location))
-            raise redirect_error(status, to, place)
+            raise redirect_error(status, _find_location(url, answer.headers), place)
         data = bytearray()
-        # The status says more than a body that breaks off.
-        with suppress(*_FAILURES):
-            async for chunk in _unpack_answer(answer):
-                data += chunk
-                if len(data) > _ERROR_BYTES:
-                    break
+        # The status says more than a body that breaks off, or never comes.
+        with suppress(*_FAILURES, TimeoutError):
+            async with asyncio.timeout(_ERROR_S):
+                async for chunk in _unpack_answer(answer):
+                    data += chunk
+                    if len(data) > _ERROR_BYTES:
+                        break
         raise status_error(status, answer.headers, bytes(data), place, self._surroundings.now())
 
     def _failure(self, error: Exception) -> TargetError:
@@ -246,8 +249,10 @@ async def read_all(chunks: AsyncIterator[bytes], most_bytes: int) -> Output:
     return Output(bytes(data), False)
 
 
-def _join_location(url: str, location: str) -> str:
+def _find_location(url: str, headers: Mapping[str, str]) -> str | None:
+    """Where a redirect leads, as messages may show it; None if it is no address."""
+    location = headers.get("Location")
     try:
-        return urljoin(url, location)
+        return None if location is None else without_query(urljoin(url, location))
     except ValueError:
-        return location
+        return None
