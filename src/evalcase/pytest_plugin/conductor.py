@@ -17,6 +17,7 @@ from evalcase.model.case import Case
 from evalcase.model.outcome import Folding
 from evalcase.model.result import Result
 from evalcase.pipeline import PreparedRun, prepare_evaluation
+from evalcase.project.config_file import say_settings
 from evalcase.project.keywords import Keywords
 from evalcase.pytest_plugin.settings import EvalSettings
 from evalcase.pytest_plugin.told import CaseKey, ToldItem, tell_item
@@ -127,7 +128,7 @@ class Conductor:
             if not key.target:
                 raise ConfigError(
                     f"case `{key.case}` names no target: say --evals-target NAME, or set `target` "
-                    "in evalcase.toml"
+                    f"in {say_settings(settings.config.path)}"
                 )
         paths = tuple(dict.fromkeys(key.suite for key in keys))
         keywords: Keywords = {
