@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from evalcase.graders.compare.excerpt import write_count
 from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
@@ -13,6 +12,7 @@ from evalcase.model.grader import Context, GraderKind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, Number, OptionFault
+from evalcase.text.counted import write_count
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from evalcase.report.terminal.style import PLAIN
 from evalcase.system.loop import describe_stray, run_to_end
 from evalcase.system.own_task import OwnTask
 from evalcase.system.process_end import process_end_refused
+from evalcase.text.counted import write_count
 
 
 class NotRunError(Exception):
@@ -118,8 +119,9 @@ class Conductor:
             return "the run is not complete"
         errored = done.totals.trials.errored
         if self._overlooked and errored > most:
-            what = "1 trial" if errored == 1 else f"{errored:,} trials"
-            return f"{what} errored, and --evals-max-errors allows {most:,}"
+            return (
+                f"{write_count(errored, 'trial')} errored, and --evals-max-errors allows {most:,}"
+            )
         return None
 
     def _prepare(self, keys: Sequence[CaseKey], *, whole: bool) -> PreparedRun:

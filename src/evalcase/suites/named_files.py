@@ -15,6 +15,7 @@ from evalcase.read.jsonl import document_of, read_lines
 from evalcase.read.source import BOM, tell_undecodable
 from evalcase.system.attachments import Attachments, attachments_in
 from evalcase.system.files import OversizeError, open_file, read_file
+from evalcase.text.counted import write_count
 
 if TYPE_CHECKING:
     from evalcase.model.table_source import TableRow
@@ -148,9 +149,7 @@ _NO_ROW = Finding("wrong-type", (), "a row is a mapping of names to values")
 
 
 def _find_lacking_cells(cells: int, columns: int) -> Finding:
-    message = (
-        f"this row has {cells} cell{'' if cells == 1 else 's'}, and there are {columns} columns"
-    )
+    message = f"this row has {write_count(cells, 'cell')}, and there are {columns} columns"
     return Finding("syntax", (), message, "an empty cell has its comma, too")
 
 
