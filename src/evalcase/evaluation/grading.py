@@ -61,12 +61,9 @@ class By(NamedTuple):
 
     def goes_on(self, broken: GradingBegun | None) -> bool:
         """Whether a grading that was broken off was by the same."""
-        is_command = broken is not None and broken.origin == "grade"
-        return (
-            broken is not None
-            and is_command
-            and _basis_of_grading(broken) == _basis_of_grading(self)
-        )
+        if broken is None or broken.origin != "grade":
+            return False
+        return _basis_of_grading(broken) == _basis_of_grading(self)
 
 
 def _basis_of_grading(by: By | GradingBegun) -> tuple[object, ...]:
