@@ -17,7 +17,8 @@ from evalcase.text.late_pattern import late_pattern
 _MOST = 4
 _FRAME = late_pattern(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
 _FRAME_IN_GROUP = late_pattern(r'\s*\|\s+File "')
-_OURS = late_pattern(r"[/\\]evalcase[/\\](?:targets|graders|system)[/\\]")
+_OURS = late_pattern(r"[/\\]src[/\\]evalcase[/\\]")
+"""Where our own sources lie in a clone; else they are installed like those of any package."""
 
 
 def evidence_lines(
