@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
+from evalcase.graders.compare.bounds import find_crossed
 from evalcase.graders.compare.call_match import Call, read_calls
 from evalcase.graders.compare.failed_calls import failed_calls
 from evalcase.graders.compare.traced import calls_of_steps, steps_like, steps_option
@@ -73,8 +74,7 @@ class ToolCallsGrader(Grader):
 
     @conflict
     def _are_out_of_order(self) -> Iterator[OptionFault]:
-        if self.min is not None and self.max is not None and self.min > self.max:
-            yield OptionFault(("min",), f"`min` is {self.min}, and `max` only {self.max}")
+        return find_crossed(self.min, self.max)
 
     @conflict
     def _needed_and_forbidden(self) -> Iterator[OptionFault]:
