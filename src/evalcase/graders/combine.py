@@ -34,8 +34,9 @@ class _Combined(Grader):
             each.grader.load(surroundings)
 
     async def close(self) -> None:
-        for each in self.inner():
-            await each.grader.close()
+        from evalcase.system.closing import close_all  # `check` needs none
+
+        await close_all(each.grader.close for each in self.inner())
 
 
 @dataclass(frozen=True, slots=True)
