@@ -760,3 +760,32 @@ def test_details_of_one_case_are_those_of_no_other(evaluate: Evaluate) -> None:
     for _ in range(2):
         done = evaluate(cases, lambda text: text, on_result=write_down)
         assert [result.grades[0].details for result in done.results] == [{}] * 9
+
+
+class Holding(evalcase.Grader):
+    """Holds something until it is closed, which may go wrong."""
+
+    kind = evalcase.GraderKind("holding", "Always.")
+
+    def __init__(self, error: Exception | None) -> None:
+        self.error = error
+        self.closed = 0
+
+    def grade(self, context: evalcase.Context) -> evalcase.Score:
+        del context
+        return evalcase.Score(1.0)
+
+    async def close(self) -> None:
+        self.closed += 1
+        if self.error is not None:
+            raise self.error
+
+
+@pytest.mark.usefixtures("folder")
+def test_every_grader_is_closed_whatever_another_raises() -> None:
+    graders = [Holding(OSError("it is stuck")), Holding(None)]
+    warned: list[str] = []
+    done = evalcase.evaluate(".", "echo", graders=graders, on_warning=warned.append)
+    assert done.complete
+    assert [each.closed for each in graders] == [1, 1]
+    assert warned == ["tear-down of the graders failed: OSError('it is stuck')"]

@@ -99,6 +99,72 @@ def test_one_value_stands_in_one_place(trees: Trees) -> None:
     assert {name: places for name, places in found.items() if len(places) > 1} == {}
 
 
+# What a function does is done by one: what several need lies beneath them.
+
+_LONG = 100
+"""Of how many characters on a body says something of its own."""
+
+
+def doubles(trees: Trees) -> dict[str, list[str]]:
+    """Where functions of several modules have the same body, word for word, by their names."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for path, module in trees.items():
+        lines = path.read_text().splitlines()
+        for node in statements(module.body):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                body = [each for each in node.body if not _is_docstring(each)]
+                first, last = (body[0].lineno, body[-1].end_lineno) if body else (1, 0)
+                text = "\n".join(line.strip() for line in lines[first - 1 : last])
+                if len(text) >= _LONG:
+                    found.setdefault(text, []).append((node.name, str(path)))
+    return {
+        several[0][0]: [place for _, place in several]
+        for several in found.values()
+        if len({place for _, place in several}) > 1
+    }
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def test_no_function_stands_in_two_modules(trees: Trees) -> None:
+    assert doubles(trees) == {}
+
+
+def test_a_function_that_stands_twice_is_found(tmp_path: Path) -> None:
+    long = "".join(f".removeprefix('{n}')" for n in range(8))
+    bodies = {"one": long, "two": long, "other": long.upper(), "short_one": "", "short_two": ""}
+    for name, body in bodies.items():
+        source = f'def {name}(path):\n    """What {name} does."""\n    return path{body}\n'
+        (tmp_path / f"{name}.py").write_text(source)
+    assert doubles(parse_all(tmp_path)) == {
+        "one": [str(tmp_path / "one.py"), str(tmp_path / "two.py")]
+    }
+
+
+# What is counted is told with its noun, and cut lists with what is left, in one way.
+
+BENEATH = ("model/", "errors.py")
+"""What lies beneath `text`, and can't use what is there."""
+
+
+def counted_by_hand(trees: Trees) -> list[str]:
+    """Where the ending of a noun depends on its number."""
+    return [
+        f"{name_of(path)}:{node.lineno}"
+        for path, module in trees.items()
+        for node in ast.walk(module)
+        if isinstance(node, ast.IfExp)
+        and {"", "s"} == {getattr(each, "value", None) for each in (node.body, node.orelse)}
+        and not name_of(path).startswith(BENEATH)
+    ]
+
+
+def test_what_is_counted_is_told_in_one_way(trees: Trees) -> None:
+    assert [place.partition(":")[0] for place in counted_by_hand(trees)] == ["text/counted.py"]
+
+
 # What anybody may raise is caught at borders: to code of users, to other packages, at the end.
 
 BORDERS = {

@@ -42,6 +42,18 @@ def test_one_is_explained_by_what_it_declares(project: Project) -> None:
     assert "not and path, like\nother graders." in done.out
 
 
+def test_what_a_grader_needs_is_told_with_its_own_options(project: Project) -> None:
+    for name in list_names("graders"):
+        declared = declared_grader(find_class("graders", name))
+        needed = [each.name for each in declared.options.values() if each.needed]
+        own, others = project.run("graders", name).out.split("\nIt also takes ")
+        told = " ".join(own.split())
+        for each in needed:
+            assert f" {each} " in told
+            assert each not in others
+        assert told.count("needed") >= len(needed), name
+
+
 def test_options_within_options_are_shown(project: Project) -> None:
     out = project.run("graders", "fields").out
     assert "options within `value`\n  equals " in out

@@ -137,4 +137,4 @@ def test_thousands_of_names(tmp_path: Path) -> None:
     result, found = migrate(tmp_path, "x.yaml", data)
     assert result.code == 0
     assert found == data.replace(b"input_messages", b"input").replace(b"outcome", b"criteria")
-    assert "6000 names renamed" in result.out
+    assert "6,000 names renamed" in result.out

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.grade.apply import Graded, SameText, grade_answer, left_to_compare
-from evalcase.graders.combine import AllGrader
+from evalcase.graders.combine import AllGrader, AnyGrader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
 from evalcase.model.answer import Answer
@@ -391,6 +391,22 @@ def test_a_time_limit_does_not_count_what_a_question_waits_for_its_turn() -> Non
             return await grade_answer(context, [NamedGrader("asks", Asks(ask))], guests, 1.0)
 
     assert run_leaping(go()).verdict == "passed"
+
+
+def test_those_inside_of_a_grader_have_their_own_time_limits() -> None:
+    slow = named(later, timeout_s=2.0)
+    deep = NamedGrader("all", AllGrader((NamedGrader("any", AnyGrader((slow, named(FAILED)))),)))
+
+    async def go(*graders: NamedGrader) -> Graded:
+        async with Guests() as guests:
+            return await grade_answer(context_of(answer_of("4")), graders, guests, 0.5)
+
+    assert run_leaping(go(slow)).verdict == "passed"
+    assert run_leaping(go(deep)).verdict == "passed"
+    late = run_leaping(go(NamedGrader("any", AnyGrader((named(later), named(PASSED))))))
+    assert late.grades[0].reason == "`fixed`: returned no grade within 0.5 s"
+    own = run_leaping(go(replace(deep, timeout_s=0.7)))
+    assert own.grades[0].reason == "returned no grade within 0.7 s"
 
 
 def test_what_a_grader_asks_is_counted_also_if_it_compares_with_what_is_expected() -> None:

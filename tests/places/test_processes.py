@@ -86,6 +86,35 @@ def test_what_a_grader_asks_is_asked_and_paid_by_the_run(dangerous: Project) -> 
     assert len(dangerous.calls("judged")) == 4
 
 
+JUDGE = """
+class Judge:
+    held = 0
+
+    def __init__(self, session):
+        Judge.held += 1
+        note("held", str(Judge.held))
+
+    def answer(self, question: Question):
+        return "pass"
+
+    def close(self):
+        Judge.held -= 1
+"""
+
+
+def test_what_a_judge_holds_is_let_go_of_with_its_answer(dangerous: Project) -> None:
+    dangerous.add_to_agent(JUDGE)
+    dangerous.configure(
+        'target = "python:agent:answer"\n'
+        '[targets.judge]\nkind = "python"\nfunction = "agent:Judge"\n'
+    )
+    dangerous.suite(*[case(f"c{n}", graders=["python:agent:asks"]) for n in range(4)])
+    for engine in ([], ["--processes", "1"]):
+        done = dangerous.run("run", "--json", "--concurrency", "1", *engine)
+        assert (done.counts(), done.err) == ({"passed": 4}, "")
+    assert dangerous.calls("held") == ["1"] * 8
+
+
 def talk(id: str, last: str = "c") -> dict[str, Any]:
     """A conversation that only who remembers its first turns can pass."""
     return {"id": id, "turns": [
@@ -196,6 +225,32 @@ def test_ctrl_c_finishes_what_is_under_way(project: Project, gate: Gate) -> None
     assert done.code == 130
     assert 2 <= len(project.rows()) < 8
     assert project.run("resume", "--quiet").code == 0
+
+
+COUNTING = """
+class Counting:
+    def __init__(self, session):
+        self.turns = 0
+
+    def answer(self, question: Question):
+        self.turns += 1
+        return f"{self.turns} of {question.turn}"
+"""
+
+
+def test_a_user_stays_with_who_remembers_them_whatever_the_target_is_called(
+    dangerous: Project,
+) -> None:
+    dangerous.add_to_agent(COUNTING)
+    dangerous.configure(
+        'target = "echo"\n[targets.user]\nkind = "python"\nfunction = "agent:Counting"\n'
+    )
+    user = {"goal": "Count.", "target": "user", "max_turns": 3}
+    dangerous.suite(*[
+        {"id": f"t{n}", "user": user, "graders": [{"contains": "3 of 3"}]} for n in range(6)
+    ])  # fmt: skip
+    done = dangerous.run("run", "--json", "--processes", "3")
+    assert done.counts() == {"passed": 6}, done.out
 
 
 def test_functions_of_a_program_are_refused(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evalcase import check
 from evalcase.errors import ConfigError
 from evalcase.model.option import options_of
 from evalcase.project.config import Config, load_config, read_config
@@ -57,9 +58,28 @@ def test_a_pyproject_without_it_is_none(tmp_path: Path) -> None:
     assert load(tmp_path, "[tool.other]\nx = 1\n", "pyproject.toml").path is None
 
 
-def test_evalcase_toml_comes_first(tmp_path: Path) -> None:
-    load(tmp_path, '[tool.evalcase]\ntarget = "echo"\n', "pyproject.toml")
-    assert load(tmp_path, "retries = 5").target is None
+@for_each("text", ["retries = 5", "", "retries = -5"])
+def test_settings_in_two_files_are_an_error(tmp_path: Path, text: str) -> None:
+    load(tmp_path, '[project]\nname = "x"\n[tool.evalcase]\ntarget = "echo"\n', "pyproject.toml")
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, text)
+    problem = caught.value.problems[-1]
+    assert (problem.code, problem.line, problem.column) == ("conflicting-fields", 3, 7)
+    assert problem.path == str(tmp_path / "pyproject.toml")
+    assert problem.message == "these settings are not used: evalcase.toml has some, too"
+    (checked,) = [each for each in check([], root=tmp_path) if each.code == "conflicting-fields"]
+    assert (checked.line, checked.message) == (3, problem.message)
+
+
+@for_each(
+    "other", ["[tool.other]\nx = 'evalcase'", "this is not TOML of evalcase", "\xff evalcase"]
+)
+def test_a_pyproject_without_settings_is_nothing_beside_evalcase_toml(
+    tmp_path: Path, other: str
+) -> None:
+    (tmp_path / "pyproject.toml").write_bytes(other.encode("latin-1"))
+    config = load(tmp_path, "retries = 5")
+    assert (config.retries, config.problems()) == (5, [])
 
 
 def test_it_is_found_from_a_folder_below(tmp_path: Path) -> None:

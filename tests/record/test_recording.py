@@ -263,6 +263,21 @@ async def test_an_answer_that_is_graded_again_keeps_its_first_grading(tmp_path: 
 
 
 @in_loop
+async def test_grades_that_can_not_be_written_are_shown_as_they_are_kept(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    await kept.keep(result(1))
+    odd = (Grade("odd", 1.0, True, "", {"a": {1, 2}}),)
+    graded = result(1, verdict="passed", grades=odd, grading=2)
+    await _wait(kept.recording.keep_grading(trial(1), graded))
+    await kept.close()
+    (found,) = read_results(kept.path)
+    assert (found.verdict, found.answer) == ("errored", graded.answer)
+    assert "the grades can't be recorded" in found.reason
+    assert kept.shown[1:] == [found]
+    assert kept.recording.errored == 1
+
+
+@in_loop
 async def test_a_target_that_is_asked_again_makes_earlier_gradings_void(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     await kept.keep(result(2))

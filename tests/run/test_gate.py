@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from json import dumps
 from math import nan
@@ -370,6 +371,43 @@ def test_what_graders_ask_counts_against_the_same_cap() -> None:
     assert "0.5 USD" in stops[0]
     assert target.asked[1].text == "Is it?"
     assert target.asked[1].schema == {"type": "object"}
+
+
+class Remembering(ScriptedTarget):
+    """Holds something for each session until it is told that it is over."""
+
+    def __init__(self, script: list[Any]) -> None:
+        super().__init__(script)
+        self.traits = Traits(stateless=False, holds_sessions=True)
+        self.held: set[str] = set()
+        self.most = 0
+
+    async def answer(self, question: Question) -> Answer:
+        assert question.session not in self.held
+        self.held.add(question.session)
+        self.most = max(self.most, len(self.held))
+        return await super().answer(question)
+
+    async def end_session(self, session: str) -> None:
+        self.held.remove(session)
+        if session.endswith("-3"):
+            raise OSError("it is stuck")
+
+
+def test_each_question_of_a_grader_is_a_session_that_is_over_with_its_answer() -> None:
+    warned: list[str] = []
+    target = Remembering([OK, ValueError("no words"), OK])
+
+    async def go() -> None:
+        gate = gate_of(target, Limits(), Patient(), warn=warned.append)
+        for text in ("one", "two", "three"):
+            asked = question(text)
+            with suppress(TargetError):
+                await gate.ask_for_grader("it", asked.messages, None, None, question())
+
+    asyncio.run(go())
+    assert (len(target.asked), target.most, target.held) == (3, 1, set())
+    assert warned == ["`it`: tear-down of a session failed: OSError('it is stuck')"]
 
 
 def test_a_grader_hears_of_a_target_that_cannot_answer() -> None:

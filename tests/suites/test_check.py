@@ -612,6 +612,23 @@ def test_the_configuration_of_another_folder(folder: Path) -> None:
     assert [p.code for p in evalcase.check("sub", root="sub")] == ["unknown-target", "no-judge"]
 
 
+def test_hints_name_the_file_that_has_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool.evalcase]\nretries = 1\n")
+    suite = "- {input: x, criteria: Is kind., target: bot}\n- {input: y, target: 'http://a.b'}\n"
+    (tmp_path / "a.eval.yaml").write_text(suite)
+    assert [problem.hint for problem in evalcase.check("a.eval.yaml")] == [
+        'add [tool.evalcase.judge] to pyproject.toml, with target = "NAME"',
+        "add [tool.evalcase.targets.bot] to pyproject.toml, or write kind:value",
+        "add [tool.evalcase.targets.NAME] to pyproject.toml, and name that here",
+    ]
+    (tmp_path / "a.eval.yaml").write_text("- {input: x, expected_output: x}\n")
+    with pytest.raises(evalcase.ConfigError, match=r"in \[tool.evalcase\] of pyproject.toml"):
+        evalcase.evaluate("a.eval.yaml")
+
+
 def test_a_root_is_taken_as_it_is_whatever_lies_above_it(folder: Path) -> None:
     write(folder, evalcase__toml="[targets.nosuch]\nkind='echo'\n")
     (folder / "sub").mkdir()

@@ -610,7 +610,8 @@ def test_what_says_that_it_is_a_stream_is_one(body: bytes) -> None:
 )
 def test_a_text_that_begins_like_an_event_is_a_text(body: bytes) -> None:
     with serving(text(body)) as server:
-        ask(target_of(HttpTarget, url=server.url, output="auto"))
+        answer = ask(target_of(HttpTarget, url=server.url, output="auto"))
+    assert answer.text == body.decode()
 
 
 def test_a_stream_may_be_meant_as_a_text() -> None:

@@ -364,6 +364,30 @@ def test_from_value_is_the_function(tmp_path: Path, make: Make) -> None:
     assert ask(of_value(PythonTarget, "agent:answer", root=str(tmp_path))).text == "Hi"
 
 
+def test_sessions_that_are_left_are_all_torn_down(make: Make, tmp_path: Path) -> None:
+    target = make(
+        f"""
+        class Agent:
+            def __init__(self, session):
+                self.session = session
+
+            def answer(self, text):
+                return text
+
+            def close(self):
+                with open({str(tmp_path / "closed")!r}, "a") as file:
+                    file.write(self.session)
+                if self.session == "a":
+                    raise OSError("it is stuck")
+        """,
+        "agent:Agent",
+    )
+    given = [question("Hi", session=each) for each in "abc"]
+    with pytest.raises(OSError, match="it is stuck"):
+        asyncio.run(answer_all(target, given))
+    assert (tmp_path / "closed").read_text() == "abc"
+
+
 def test_close_without_open_is_nothing(make: Make) -> None:
     asyncio.run(make("").close())
 

@@ -18,6 +18,7 @@ from evalcase.read.source import STDIN
 from evalcase.read.stamps import FileStamps, changed_files, stamp_files
 from evalcase.system.clock import perf_counter
 from evalcase.system.project_root import project_root
+from evalcase.text.counted import list_some
 from evalcase.text.visible import make_visible
 
 PAUSE_S = 0.5
@@ -86,9 +87,8 @@ def _is_below(folder: str, other: str) -> bool:
 
 def describe_change(changed: list[str], cwd: str) -> str:
     """Which files have changed, the first of them by name."""
-    named = ", ".join(make_visible(seen_from(cwd, each)) for each in changed[:_NAMED])
-    more = len(changed) - _NAMED
-    return f"changed: {named}" + (f" and {more:,} more" if more > 0 else "")
+    named = (make_visible(seen_from(cwd, each)) for each in changed[:_NAMED])
+    return f"changed: {list_some(named, len(changed))}"
 
 
 def _write_text(text: str) -> None:

@@ -12,6 +12,7 @@ from evalcase.read.source import STDIN
 from evalcase.report.terminal.style import Style, paint_text
 from evalcase.suites.fix import Fixed, fix_file
 from evalcase.system.disk import write_atomically
+from evalcase.text.counted import write_count
 from evalcase.text.visible import make_visible
 
 if TYPE_CHECKING:
@@ -39,6 +40,5 @@ def _write_fixed(fixed: Fixed, style: Style) -> Iterator[str]:
     for span, old, new in fixed.edits:
         now = paint_text(make_visible(new), style.good) or "(nothing)"
         yield f"{path}:{span.line}:{span.column}: {make_visible(old)} → {now}"
-    count = len(fixed.edits)
-    yield f"{path}: {count} mistake{'' if count == 1 else 's'} fixed"
+    yield f"{path}: {write_count(len(fixed.edits), 'mistake')} fixed"
     yield ""

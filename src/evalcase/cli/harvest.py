@@ -15,6 +15,7 @@ from evalcase.project.config import load_config
 from evalcase.read.discover import format_of
 from evalcase.read.source import STDIN
 from evalcase.system.disk import write_atomically
+from evalcase.text.counted import write_count
 from evalcase.text.personal import USUAL, Finder, SlowPatternError
 from evalcase.text.visible import make_visible
 from evalcase.traces.span import BadTraceError
@@ -105,8 +106,8 @@ def command(
     talk = sys.stdout if to_file or dry_run else sys.stderr
     place = make_visible(output) if output is not None and to_file else "standard output"
     done = "would write" if dry_run else "wrote"
-    talk.write(f"{done} {place}: {_count_things(harvested.cases, 'case')} of "
-               f"{_count_things(harvested.traces, 'trace')}\n")  # fmt: skip
+    talk.write(f"{done} {place}: {write_count(harvested.cases, 'case')} of "
+               f"{write_count(harvested.traces, 'trace')}\n")  # fmt: skip
     _tell_harvest(harvested, talk.write)
     return 1 if harvested.left_out else 0
 
@@ -133,10 +134,6 @@ def _tell_harvest(harvested: Harvested, write: Callable[[str], object]) -> None:
             write(f"          and {len(harvested.left_out) - _SHOWN:,} more\n")
             break
         write(f"{'left out' if not number else '':8}  {make_visible(why)}\n")
-
-
-def _count_things(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _write_suite(text: str, path: str | None) -> bool:

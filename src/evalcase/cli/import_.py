@@ -19,6 +19,7 @@ from evalcase.read.source import STDIN
 from evalcase.report.terminal.problems import fold_problems
 from evalcase.resolve.fields import CASE_FIELDS
 from evalcase.system.disk import write_atomically
+from evalcase.text.counted import write_count
 from evalcase.text.visible import make_visible
 
 _NAMED = 5
@@ -133,12 +134,12 @@ def _write_suite(text: str, path: str) -> bool:
 def _conclude_import(imported: Imported, path: str, *, dry_run: bool) -> None:
     """Say what was done; where the suite itself goes to standard output, not there."""
     talk = sys.stderr if path == STDIN and not dry_run else sys.stdout
-    cases = "1 case" if imported.cases == 1 else f"{imported.cases:,} cases"
+    cases = write_count(imported.cases, "case")
     lost = len(imported.problems)
     done = "would write" if dry_run else "wrote"
     place = "standard output" if path == STDIN else make_visible(path)
     tool = IMPORTERS[imported.name].tool
-    left = f", {lost:,} thing{'' if lost == 1 else 's'} not imported" if lost else ""
+    left = f", {write_count(lost, 'thing')} not imported" if lost else ""
     talk.write(f"{done} {place}: {cases} of {tool}{left}\n")
     if imported.ungraded:
         talk.write(_tell_ungraded(imported.ungraded))

@@ -18,6 +18,7 @@ from evalcase.report.calibration.draw import draw_answers, shares_of
 from evalcase.report.calibration.match import first_of_each
 from evalcase.report.calibration.question import question_lines
 from evalcase.report.terminal.cells import cut_text
+from evalcase.text.counted import write_count
 from evalcase.text.visible import make_visible
 
 _KEYS = {"p": True, "pass": True, "f": False, "fail": False}
@@ -134,8 +135,8 @@ class Labelling:
         self._said[name] = passed
 
     def _say_goodbye(self, *, is_over: bool) -> None:
-        labels = "label" if self._written == 1 else "labels"
-        sys.stdout.write(f"\n{self._written:,} {labels} written to {make_visible(self._path)}\n")
+        labels = write_count(self._written, "label")
+        sys.stdout.write(f"\n{labels} written to {make_visible(self._path)}\n")
         if self._written:
             sys.stdout.write(f"{_SEE}  {self._again}\n")
         if is_over:

@@ -16,6 +16,7 @@ from evalcase.report.terminal.problems import problem_lines
 from evalcase.report.terminal.style import Style, paint_text
 from evalcase.suites.migrate import Migration, migrate_file
 from evalcase.system.disk import write_atomically
+from evalcase.text.counted import write_count
 from evalcase.text.visible import make_visible
 
 
@@ -105,8 +106,7 @@ def _report_migration(
         yield f"{path}:{span.line}:{span.column}: {old} → {paint_text(new, style.good)}"
     count = len(migration.renames)
     if count:
-        names = f"{count} name{'' if count == 1 else 's'}"
-        yield f"{path}: {names} {'renamed' if done else 'to rename'}"
+        yield f"{path}: {write_count(count, 'name')} {'renamed' if done else 'to rename'}"
     elif not (migration.left or migration.errors):
         yield f"{path}: nothing to rename"
     for problem in (*migration.left, *migration.errors):

@@ -14,6 +14,7 @@ from evalcase.cli.runs_place import look_for_runs
 from evalcase.errors import RecordError
 from evalcase.project.options import runs_folder
 from evalcase.record.pruning import Keeping, Old, find_old, remove_run, sweep_rests
+from evalcase.text.counted import write_count
 from evalcase.text.visible import make_visible
 
 _UNITS = {"h": 3_600, "d": 86_400, "w": 7 * 86_400}
@@ -110,8 +111,8 @@ def _object_of_run(old: Old) -> dict[str, object]:
 
 
 def _count_runs(several: Sequence[Old]) -> str:
-    noun = "run" if len(several) == 1 else "runs"
-    return f"{len(several):,} {noun}, {_say_size(sum(each.bytes for each in several))}"
+    size = _say_size(sum(each.bytes for each in several))
+    return f"{write_count(len(several), 'run')}, {size}"
 
 
 def _say_size(count: int) -> str:

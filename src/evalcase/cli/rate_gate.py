@@ -4,6 +4,7 @@ red or green."""
 from __future__ import annotations
 
 from evalcase.evaluation.evaluated import Evaluated
+from evalcase.text.counted import write_count
 
 
 def say_gate(evaluated: Evaluated) -> str:
@@ -20,7 +21,7 @@ def _say(evaluated: Evaluated, enough: float) -> str:
     if not evaluated.complete or totals.unfinished:
         return "not decided, the run is not complete"
     if (errored := totals.trials.errored) > evaluated.max_errors:
-        trials = "1 trial" if errored == 1 else f"{errored:,} trials"
+        trials = write_count(errored, "trial")
         return f"not decided, {trials} errored; --max-errors {errored} allows that"
     if totals.pass_rate is None:
         return "passed, though nothing was run" if enough == 0 else "FAILED, nothing was run"

@@ -22,6 +22,7 @@ from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.begun import note_start
 from evalcase.run.selection import Selection, Shard
 from evalcase.system.world import this_world
+from evalcase.text.counted import write_count
 from evalcase.text.visible import make_visible
 
 if TYPE_CHECKING:
@@ -235,8 +236,7 @@ def _say_what_would_run(plan: Plan, as_json: bool) -> Iterator[str]:
         yield json.dumps({"trials": plan.planned, "targets": counts})
         return
     for name, count in plan.trials.items():
-        trials = "1 trial" if count == 1 else f"{count} trials"
-        yield f"{make_visible(shown(name))}: {trials}"
+        yield f"{make_visible(shown(name))}: {write_count(count, 'trial')}"
         for trial in trials_of(plan, name):
             if trial.repeat == 1:
                 line = f"  {make_visible(shown(trial.suite))}: {make_visible(shown(trial.case.id))}"

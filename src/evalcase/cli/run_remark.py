@@ -10,6 +10,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.record.ending import HALF_WRITTEN
 from evalcase.record.folder import say_part
 from evalcase.record.kept import KeptRun
+from evalcase.text.counted import write_count
 
 
 class Remark(NamedTuple):
@@ -41,7 +42,7 @@ def remark_on(kept: KeptRun, *, own: bool) -> Remark:
     if kept.mixed:
         said.append(f"mixed: {say_mixed(kept.mixed)}")
     if (errored := kept.totals.trials.errored) > kept.totals.cases.errored:
-        said.append(f"{errored:,} {'trial' if errored == 1 else 'trials'} errored")
+        said.append(f"{write_count(errored, 'trial')} errored")
     is_apart = bool(part or kept.mixed or (kept.graded_by and kept.graded_by.graders))
     if kept.end.status == "completed":
         return Remark("; ".join(said), "", "", is_apart)

@@ -14,6 +14,7 @@ from evalcase.read.lines import Lines
 from evalcase.suites.fix import fix_text
 from evalcase.suites.migrate import migrate_bytes
 from evalcase.suites.renames import OLD_NAME_CODES, Rename
+from evalcase.text.counted import write_count
 from evalcase.text.visible import make_visible
 
 
@@ -95,8 +96,7 @@ def mend_all(reading: Reading, known: Known) -> Mending | None:
     end = _count_common(before[begin:][::-1], after[begin:][::-1])
     lines = Lines(before, only_feeds=reading.role.format == "jsonl")
     edit = Edit(lines.span(begin, len(before) - end), after[begin : len(after) - end])
-    count = len(edits)
-    return Mending(f"Mend {count} mistake{'' if count == 1 else 's'} of this file", (edit,))
+    return Mending(f"Mend {write_count(len(edits), 'mistake')} of this file", (edit,))
 
 
 def _count_common(one: str, other: str) -> int:

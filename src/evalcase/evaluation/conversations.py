@@ -30,7 +30,8 @@ from evalcase.run.conversation import (
     TurnAsker,
     follow_script,
 )
-from evalcase.run.user_side import UserSide, user_session
+from evalcase.run.sessions import user_session
+from evalcase.run.user_side import UserSide
 
 GradeAnswer = Callable[
     [Case, Question, Answer, Sequence[NamedGrader], float, int], Awaitable[Graded]

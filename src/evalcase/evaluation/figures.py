@@ -12,6 +12,7 @@ from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.report.figures.figures import Figures, Interval
 from evalcase.report.figures.ledger import Ledger
+from evalcase.text.counted import write_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Figuring:
         repeats, k = figures.all.repeats, max(self.ks, default=1)
         fewest = repeats.fewest if repeats is not None else 1
         if k > fewest:
-            only = "1 trial" if fewest == 1 else f"{fewest} trials"
+            only = write_count(fewest, "trial")
             raise ConfigError(f"pass@{k} needs {k} trials, but some cases have only {only}")
         return figures
 

@@ -5,7 +5,8 @@ No target is asked; judges are. What was graded before stays beside it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from itertools import islice
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation.job import Job
@@ -29,6 +30,7 @@ from evalcase.record.recording import Recording
 from evalcase.run.schedule import Engine
 from evalcase.suites.collection import SomeSuites
 from evalcase.system.table import mark_of
+from evalcase.text.counted import list_some, write_count
 
 FindNewCase = Callable[[str, str], Case | None]
 """The case of a suite and an id, by which its answers are graded; None where it is gone."""
@@ -59,12 +61,9 @@ class By(NamedTuple):
 
     def goes_on(self, broken: GradingBegun | None) -> bool:
         """Whether a grading that was broken off was by the same."""
-        is_command = broken is not None and broken.origin == "grade"
-        return (
-            broken is not None
-            and is_command
-            and _basis_of_grading(broken) == _basis_of_grading(self)
-        )
+        if broken is None or broken.origin != "grade":
+            return False
+        return _basis_of_grading(broken) == _basis_of_grading(self)
 
 
 def _basis_of_grading(by: By | GradingBegun) -> tuple[object, ...]:
@@ -113,7 +112,7 @@ class Grading(Job):
         if engine.stop_reason is not None:
             return "stopped", engine.stop_reason
         if self._without_case:
-            what = "1 answer" if self._without_case == 1 else f"{self._without_case:,} answers"
+            what = write_count(self._without_case, "answer")
             return "stopped", f"{what} can't be graded: the record doesn't have the case"
         self._graded = self.grading
         if is_decided:
@@ -207,14 +206,12 @@ def require_cases(
             changed[f"{suite}: {id}"] = None
     said = []
     if gone:
-        said.append(f"the suites no longer have {_list_names(list(gone))}")
+        said.append(f"the suites no longer have {_name_some(gone)}")
     if changed:
-        said.append(f"the question has changed in {_list_names(list(changed))}")
+        said.append(f"the question has changed in {_name_some(changed)}")
     if said:
         raise ConfigError(f"{'; '.join(said)}. --recorded grades by the stored cases")
 
 
-def _list_names(names: list[str]) -> str:
-    shown = ", ".join(names[:_MOST_NAMED])
-    more = len(names) - _MOST_NAMED
-    return f"{shown} and {more} more" if more > 0 else shown
+def _name_some(names: Collection[str]) -> str:
+    return list_some(islice(names, _MOST_NAMED), len(names))

@@ -26,7 +26,6 @@ from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.cap import TooLargeError, cap_answer
 from evalcase.run.gate import Asked, Gate
 from evalcase.run.hashes import hash_grading, hash_plain_case, hash_plain_question, hash_question
-from evalcase.run.opening import CLOSE_S
 from evalcase.run.question import question_of
 from evalcase.run.schedule import Engine
 from evalcase.run.workplace import Workplace
@@ -111,7 +110,7 @@ class Trials:
         if interrupted and self._engine.interrupted:
             raise asyncio.CancelledError  # it has no result, and is run again by `resume`
         if self._plan.targets[target].traits.holds_sessions:
-            await self._end_session(target, question.session)
+            await self._gate.end_session(target, question.session)
         graders = self._plan.graders.of(case, is_plain=plain is not None)
         verdict, grades = _UNANSWERED
         if answer is not None:
@@ -180,15 +179,9 @@ class Trials:
         from evalcase.evaluation.conversations import Conversations
 
         return Conversations(
-            self._gate, self._plan.graders, self._grade, self._keep_turn, self._end_session,
+            self._gate, self._plan.graders, self._grade, self._keep_turn, self._gate.end_session,
             self._lose,
         )  # fmt: skip
-
-    async def _end_session(self, target: str, session: str) -> None:
-        if self._plan.askable(target).traits.holds_sessions:
-            error = await self._gate.end_session(target, session, CLOSE_S)
-            if error is not None:
-                self._plan.warn(f"`{target}`: tear-down of a session failed: {error!r}")
 
     async def regrade(self, trial: Trial, known: Result, grading: int) -> Result:
         """Grade an answer again, by what the case says now. No target is asked for it.

@@ -151,16 +151,25 @@ def _begin_grade(
         context = replace(context, grades=known, asker=asking.ask)
     elif known:
         context = replace(context, grades=known)
+    limit_s = named.timeout_s or timeout_s
     if named.grader.kind.combines:
         below = partial(_grade_each, context, guests=guests, timeout_s=timeout_s)
         context = replace(context, grading=below)
-    limit_s = named.timeout_s or timeout_s
+        limit_s = _find_limit(named, timeout_s)
     if named.grader.kind.only_reads:
         outcome = _look(named, context)
     else:  # it is of another package, and may do anything
         with guests.attend(limit_s):
             outcome = _look(named, context.copy())
     return outcome if isinstance(outcome, Grade) else _Begun(named, outcome, asking, limit_s)
+
+
+def _find_limit(named: NamedGrader, timeout_s: float) -> float:
+    """How long a grader may take. One that is made of others, and has no limit of its own, may take
+    all that they may: each of them is given up at its own."""
+    if named.timeout_s is not None:
+        return named.timeout_s
+    return timeout_s + sum(_find_limit(each, timeout_s) for each in named.grader.inner())
 
 
 def _look(named: NamedGrader, context: Context) -> Grade | Awaitable[object]:

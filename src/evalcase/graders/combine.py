@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from evalcase.errors import GraderError
-from evalcase.graders.compare.excerpt import write_count
 from evalcase.model.conflict import conflict
 from evalcase.model.grade import Grade, Score, mean_score, write_sum
 from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader
@@ -19,6 +18,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Number, OptionFault
 from evalcase.model.shape_names import GraderList
 from evalcase.model.target import Surroundings
+from evalcase.text.counted import write_count
 
 _ABOUT = "The graders, each written as in `graders`."
 _MOST_REASONS = 5
@@ -34,8 +34,9 @@ class _Combined(Grader):
             each.grader.load(surroundings)
 
     async def close(self) -> None:
-        for each in self.inner():
-            await each.grader.close()
+        from evalcase.system.closing import close_all  # `check` needs none
+
+        await close_all(each.grader.close for each in self.inner())
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import ListOf, OptionFault, Text
 from evalcase.model.shape_one_of import OneOf
+from evalcase.text.counted import list_some
 
 _TEXTS = ListOf(Text(), "a list of texts")
 _LISTED = 5
@@ -97,5 +98,4 @@ def _place_texts(name: str, texts: str | tuple[str, ...] | None) -> Iterator[tup
 
 
 def _list_texts(texts: tuple[str, ...] | list[str]) -> str:
-    more = f" and {len(texts) - _LISTED} more" if len(texts) > _LISTED else ""
-    return ", ".join(quote_value(each) for each in texts[:_LISTED]) + more
+    return list_some(map(quote_value, texts[:_LISTED]), len(texts))

@@ -8,7 +8,6 @@ from functools import partial
 from typing import ClassVar
 
 from evalcase.errors import ConfigError
-from evalcase.graders.compare.excerpt import write_count
 from evalcase.graders.compare.json_difference import Difference, list_differences
 from evalcase.graders.compare.subject import graded_value, is_large
 from evalcase.graders.schema import with_extra
@@ -27,6 +26,7 @@ from evalcase.model.target import Surroundings
 from evalcase.system.digests import digest_file
 from evalcase.system.files import read_file
 from evalcase.system.patterns.searches import Searches, end_searches, settle_aside, settle_searches
+from evalcase.text.counted import write_count
 from evalcase.text.strict_json import BadJsonError, parse_json
 
 _LARGEST_FILE = 10_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from evalcase.graders.compare.excerpt import write_count
+from evalcase.graders.compare.bounds import find_crossed
 from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
@@ -13,6 +13,7 @@ from evalcase.model.grader import Context, GraderKind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, Number, OptionFault
+from evalcase.text.counted import write_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,7 @@ class LengthGrader(TextGrader):
 
     @conflict
     def _are_out_of_order(self) -> Iterator[OptionFault]:
-        if self.min is not None and self.max is not None and self.min > self.max:
-            yield OptionFault(("min",), f"`min` is {self.min}, and `max` only {self.max}")
+        return find_crossed(self.min, self.max)
 
     def grade(self, context: Context) -> Score:
         found = self._count(self.with_even_space(context.text))

@@ -13,6 +13,7 @@ from evalcase.model.grader import Context, GraderKind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import ListOf, Text
+from evalcase.text.counted import list_some
 
 _LISTED = 10
 
@@ -33,7 +34,6 @@ class OneOfGrader(TextGrader):
         text = trim_text(context.text)
         if self.even(text) in [self.trimmed(each) for each in self.value]:
             return Score(1.0, f"it is {quote_value(text)}{self.forgiving()}")
-        more = f" and {len(self.value) - _LISTED} more" if len(self.value) > _LISTED else ""
-        choices = ", ".join(map(quote_value, self.value[:_LISTED])) + more
+        choices = list_some(map(quote_value, self.value[:_LISTED]), len(self.value))
         got = quote_value(text) if text else without_text(context)
         return Score(0.0, f"expected one of {choices}; got {got}{self.forgiving()}")

@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import ClassVar
 
-from evalcase.graders.compare.excerpt import excerpt_text, write_count
+from evalcase.graders.compare.excerpt import excerpt_text
 from evalcase.graders.compare.reference import expected_text, nothing_to_compare
 from evalcase.graders.compare.text_difference import first_difference
 from evalcase.graders.compare.text_options import TextGrader
@@ -15,6 +15,7 @@ from evalcase.model.grader import Context, GraderKind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Text
+from evalcase.text.counted import write_count
 from evalcase.text.edit_distance import edit_distance
 from evalcase.text.few_digits import write_score
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
+from evalcase.graders.compare.bounds import find_crossed
 from evalcase.graders.compare.call_match import Call, read_calls
-from evalcase.graders.compare.excerpt import write_count
 from evalcase.graders.compare.failed_calls import failed_calls
 from evalcase.graders.compare.traced import calls_of_steps, steps_like, steps_option
 from evalcase.model.answer import Answer
@@ -19,6 +19,7 @@ from evalcase.model.json_value import JSON, write_alike
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, ListOf, MapOf, Number, OptionFault, Text
+from evalcase.text.counted import list_some, write_count
 
 _NAMED = 5
 
@@ -73,8 +74,7 @@ class ToolCallsGrader(Grader):
 
     @conflict
     def _are_out_of_order(self) -> Iterator[OptionFault]:
-        if self.min is not None and self.max is not None and self.min > self.max:
-            yield OptionFault(("min",), f"`min` is {self.min}, and `max` only {self.max}")
+        return find_crossed(self.min, self.max)
 
     @conflict
     def _needed_and_forbidden(self) -> Iterator[OptionFault]:
@@ -133,5 +133,5 @@ def _describe_calls(calls: Sequence[Call]) -> str:
         return "no tool calls"
     names = Counter(call.name for call in calls)
     listed = [f"{name} × {times}" if times > 1 else name for name, times in names.items()]
-    more = f" and {len(listed) - _NAMED} more" if len(listed) > _NAMED else ""
-    return f"{write_count(len(calls), 'tool call')} ({', '.join(listed[:_NAMED])}{more})"
+    some = list_some(listed[:_NAMED], len(listed))
+    return f"{write_count(len(calls), 'tool call')} ({some})"

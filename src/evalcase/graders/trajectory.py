@@ -17,7 +17,6 @@ from evalcase.graders.compare.call_match import (
 from evalcase.graders.compare.call_options import ARGUMENTS, CallList, ToolRule
 from evalcase.graders.compare.call_rows import align_calls
 from evalcase.graders.compare.call_rules import CallRules
-from evalcase.graders.compare.excerpt import write_count
 from evalcase.graders.compare.reference import NO_REFERENCE
 from evalcase.graders.compare.traced import calls_of_steps, steps_like, steps_option
 from evalcase.model.case import Case
@@ -30,6 +29,7 @@ from evalcase.model.option import Record, option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, MapOf, OptionFault
 from evalcase.system.patterns.searches import Searches, end_searches, settle_aside, settle_searches
+from evalcase.text.counted import list_some, write_count
 
 _NO_CALLS = Score(None, "there is nothing to compare: `expected_output` has no tool calls")
 _NAMED = 5
@@ -170,9 +170,8 @@ class TrajectoryGrader(Grader):
         else:
             said = list(describe_calls(expected, made, matches, rules.lacking, self.order))
         if extra:
-            names = ", ".join(str(call) for call in extra[:_NAMED])
-            more = f" and {len(extra) - _NAMED} more" if len(extra) > _NAMED else ""
-            said.append(f"{write_count(len(extra), 'call')} not expected: {names}{more}")
+            names = list_some(map(str, extra[:_NAMED]), len(extra))
+            said.append(f"{write_count(len(extra), 'call')} not expected: {names}")
         return "; ".join(said)
 
 

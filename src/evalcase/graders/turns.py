@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from evalcase.graders.compare.excerpt import write_count
+from evalcase.graders.compare.bounds import find_crossed
 from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Number, OptionFault
+from evalcase.text.counted import write_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,7 @@ class TurnsGrader(Grader):
 
     @conflict
     def _are_out_of_order(self) -> Iterator[OptionFault]:
-        if self.min is not None and self.max is not None and self.min > self.max:
-            yield OptionFault(("min",), f"`min` is {self.min}, and `max` only {self.max}")
+        return find_crossed(self.min, self.max)
 
     def grade(self, context: Context) -> Score:
         number = context.turns

@@ -31,6 +31,7 @@ from evalcase.suites.literal import keep_literal
 from evalcase.suites.short_form import Shortening
 from evalcase.suites.writing import suite_lines
 from evalcase.system.files import open_file
+from evalcase.text.counted import write_count
 from evalcase.text.personal import Finder, Replacing
 from evalcase.text.secrets import Scrubber
 from evalcase.text.whole import whole_text
@@ -148,14 +149,14 @@ class _Harvesting:
         drafted = draft_case(told, kept.trace, self._names.get(kept.trace), how)
         if not kept.others:
             return drafted
-        several = f"{len(kept.others)} more trace{'' if len(kept.others) == 1 else 's'}"
+        several = write_count(len(kept.others), "more trace")
         said = [
             drafted.notes.get((), ""),
-            f"{several} asked nearly the same: {_list_some(kept.others)}",
+            f"{several} asked nearly the same: {_list_first(kept.others)}",
         ]
         if kept.failed:
             said.append(
-                f"something failed in {len(kept.failed)} of them: {_list_some(kept.failed)}"
+                f"something failed in {len(kept.failed)} of them: {_list_first(kept.failed)}"
             )
         notes = {**drafted.notes, (): "\n".join(filter(None, said))}
         return drafted._replace(notes=notes)
@@ -169,7 +170,7 @@ class _Harvesting:
                     self.left_out.append(f"{trace}: {error}")
 
 
-def _list_some(traces: list[str]) -> str:
+def _list_first(traces: list[str]) -> str:
     return ", ".join([*traces[:3], *(["…"] if len(traces) > 3 else [])])
 
 

@@ -25,7 +25,8 @@ class Question:
     attempt: int = 1
     """Which try of the trial this is, from 1."""
     session: str = ""
-    """New for every trial, and the same for all that is asked within it."""
+    """New for every trial, and the same for all its tries and turns; what a grader asks has one of
+    its own."""
     turn: int = 1
     """Which turn of its conversation this is, from 1."""
     conversation_id: str | None = None

@@ -26,6 +26,7 @@ from evalcase.places.task import Task, Worker, WorkerLostError
 from evalcase.places.wire import MOST_HELD, describe_failure
 from evalcase.plugins.grader_making import is_ours
 from evalcase.run.attempt import Attempted
+from evalcase.run.sessions import is_graders, is_users
 from evalcase.system.clock import perf_counter
 from evalcase.system.guests import GRACE_S
 
@@ -101,12 +102,14 @@ class Away:
         return self._sessions.end(session)
 
     async def attempt(self, name: str, question: Question, limit_s: float) -> Attempted:
+        session = question.session
+        is_alone = is_graders(session)
         message = {
-            "op": "ask", "target": name, "question": encode_object(question), "limit_s": limit_s
+            "op": "ask", "target": name, "question": encode_object(question), "limit_s": limit_s,
+            "is_alone": is_alone,
         }  # fmt: skip
-        is_graders = question.session.endswith(f"/{name}")
-        is_within = is_graders or question.session.endswith("/user")
-        holds = self._stand_ins[name].remembers and not is_graders
+        is_within = is_alone or is_users(session)
+        holds = self._stand_ins[name].remembers and not is_alone
         started = perf_counter()
         task = None
         try:

@@ -9,13 +9,9 @@ from evalcase.errors import TargetError
 from evalcase.model.question import Question
 from evalcase.places.pool import LAST_CHANCE, Pool
 from evalcase.places.task import Task, Worker
+from evalcase.run.sessions import is_users, trial_of_session
 from evalcase.run.workplace import SessionLostError
-from evalcase.text.late_pattern import late_pattern
 
-_AGAIN = late_pattern(r"\.\d+(?=(?:/user)?\Z)")
-"""What the session of a trial ends with if it was begun again."""
-_USER = "/user"
-"""What that of a user ends with, whom another target plays."""
 _LAST_CHANCE_OF_USER = 4
 """They are never alone: the session that they talk to may be, and waits for them."""
 
@@ -39,8 +35,8 @@ class HeldSessions:
             return self._pool.ask(message, first.worker, may_move=False)
         if first is not None and question.turn > 1:
             raise self.lose(question, "it ended between two turns")
-        is_user = session.endswith(_USER)
-        if _trial_of_session(session) in self._alone and not is_user:
+        is_user = is_users(session)
+        if trial_of_session(session) in self._alone and not is_user:
             task = self._pool.ask_alone(message, session)
         else:
             task = self._pool.ask(message, may_move=False, is_within=is_user)
@@ -53,9 +49,9 @@ class HeldSessions:
 
     def lose(self, question: Question, how: str) -> TargetError:
         """What to say of a session whose worker has ended; it is to be begun alone, if at all."""
-        trial = _trial_of_session(question.session)
+        trial = trial_of_session(question.session)
         first = self._first.pop(question.session, None)
-        is_user = question.session.endswith(_USER)
+        is_user = is_users(question.session)
         counts = is_user or (first is not None and first.session is not None)
         deaths = self._alone[trial] = self._alone.get(trial, 0) + counts
         self._pool.leave(question.session)
@@ -70,7 +66,7 @@ class HeldSessions:
         first = self._first.pop(session, None)
         if first is None:
             return None  # it was lost, and may be begun again
-        self._alone.pop(_trial_of_session(session), None)
+        self._alone.pop(trial_of_session(session), None)
         self._pool.leave(session)
         worker = first.worker
         return worker if worker is not None and not worker.is_lost else None
@@ -80,7 +76,3 @@ def describe_end(how: str) -> TargetError:
     """What is recorded of a trial that ends whoever is to answer it."""
     why = f"the process that was to answer ended, also when it did nothing else: {how}"
     return TargetError(why, kind="exit")
-
-
-def _trial_of_session(session: str) -> str:
-    return _AGAIN.sub("", session)

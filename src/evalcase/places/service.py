@@ -33,7 +33,7 @@ from evalcase.plugins.graders import Graders
 from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config, read_config_of
 from evalcase.run.attempt import make_attempt
-from evalcase.run.gate import name_of_kind
+from evalcase.run.cache_key import name_of_kind
 from evalcase.run.opening import CLOSE_S, OpenTargets
 from evalcase.system.guests import Guests
 from evalcase.system.own_modules import put_first
@@ -134,7 +134,11 @@ class Service:
     async def _ask(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
         target = await self._targets.find(message["target"])
         question = self._question(message)
-        tried = await make_attempt(target, question, message["limit_s"], self._guests)
+        try:
+            tried = await make_attempt(target, question, message["limit_s"], self._guests)
+        finally:
+            if message["is_alone"] and target.traits.holds_sessions:
+                await self._end_alone(message["target"], target, question.session)
         told = attempt_object(tried, self._scrubber.look())
         if tried.answer is not None and told["answer"].get("scrubbed"):
             if len(self._held) >= MOST_HELD:
@@ -152,11 +156,21 @@ class Service:
     async def _end_session(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
         del number
         target = await self._targets.find(message["target"])
-        session = str(message["session"])
+        error = await self._tear_down(target, str(message["session"]))
+        return {} if error is None else {"error": error}
+
+    async def _end_alone(self, name: str, target: Target, session: str) -> None:
+        """End a session that was one question: the run doesn't know who has it."""
+        error = await self._tear_down(target, session)
+        if error is not None:
+            self._warn(f"`{name}`: tear-down of a session failed: {error}")
+
+    async def _tear_down(self, target: Target, session: str) -> str | None:
+        """Tell a target that a session is over. What is wrong then is returned."""
         stay = await self._guests.run(target.end_session(session), CLOSE_S, session)
         if stay.is_late:
-            return {"error": f"it took more than {CLOSE_S:g} s"}
-        return {} if stay.error is None else {"error": self._scrubber.text(repr(stay.error))}
+            return f"it took more than {CLOSE_S:g} s"
+        return None if stay.error is None else self._scrubber.text(repr(stay.error))
 
     async def _grade(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
         case = canonical_case(message["case"])

@@ -269,8 +269,10 @@ class Graders:
 
     async def close(self) -> None:
         """Have every grader let go of what it holds."""
-        for named in (*self.given, *self._made.values(), *self._closing.values()):
-            await named.grader.close()
+        from evalcase.system.closing import close_all
+
+        every = (*self.given, *self._made.values(), *self._closing.values())
+        await close_all(named.grader.close for named in every)
 
 
 def _is_light(spec: Mapping[str, JSON]) -> bool:

@@ -169,5 +169,7 @@ class InProject(Existing):
     def _object_to_judge(self, field: str) -> Unfit | None:
         if self.config.judge is not None or not self.config.is_read or self.config.has_bad_judge:
             return None
-        hint = 'add [judge] to evalcase.toml, with target = "NAME"'
+        from evalcase.project.config_file import say_table
+
+        hint = f'add {say_table(self.config.path, "judge")}, with target = "NAME"'
         return Unfit("no-judge", f"`{field}` needs a judge, and none is configured", hint)

@@ -16,11 +16,11 @@ from evalcase.model.target import TargetKind
 from evalcase.plugins.named_things import object_to_named
 from evalcase.plugins.registry import find_target_kind, is_known, list_names
 from evalcase.project.config import Config
+from evalcase.project.config_file import say_table
 from evalcase.system.project_root import leads_inside
 from evalcase.text.plain_json import NotJsonError, copy_json
 
 _NONE: Mapping[str, Unfit] = MappingProxyType({})
-_CONFIGURE_IT = "add [targets.NAME] to evalcase.toml, and name that here"
 
 
 class NamedTarget(NamedTuple):
@@ -89,7 +89,7 @@ def object_to_name(name: str, config: Config, *, of_suite: bool) -> Unfit | None
     try:
         kind = find_target_kind(word)
         if value or not kind.value_needed:
-            return None if is_trusted else _object_to_reach(kind, value, config.root)
+            return None if is_trusted else _object_to_reach(kind, value, config)
     except ConfigError as error:
         return Unfit("bad-value", str(error))
     return Unfit("unknown-target", f"the target `{name}` needs a value", _hint_at_value(kind))
@@ -121,7 +121,7 @@ def _explain_undefined(name: str, config: Config) -> Unfit:
 
     plain = name if name.isidentifier() else f'"{name}"'
     meant = hint_for_target(name, config.root)
-    hint = meant or f"add [targets.{plain}] to evalcase.toml, or write kind:value"
+    hint = meant or f"add {say_table(config.path, f'targets.{plain}')}, or write kind:value"
     if config.path is None:
         message = f"no configuration says what the target `{name}` is"
         return Unfit("undefined-target", message, hint)
@@ -132,14 +132,15 @@ def _explain_undefined(name: str, config: Config) -> Unfit:
     return Unfit("unknown-target", message, hint)
 
 
-def _object_to_reach(kind: TargetKind, value: str, root: str) -> Unfit | None:
+def _object_to_reach(kind: TargetKind, value: str, config: Config) -> Unfit | None:
+    hint = f"add {say_table(config.path, 'targets.NAME')}, and name that here"
     if not kind.runs_code and kind.carries_address(value):
         message = "the target of a suite carries an address, which only the configuration may"
-        return Unfit("address-in-suite", message, _CONFIGURE_IT)
+        return Unfit("address-in-suite", message, hint)
     # What no path can be is a file that isn't there.
-    if kind.value_is_path and "\0" not in value and not leads_inside(value, root):
+    if kind.value_is_path and "\0" not in value and not leads_inside(value, config.root):
         message = f"`{value}` is outside the project, and a suite may not leave it"
-        return Unfit("file-outside-project", message, _CONFIGURE_IT)
+        return Unfit("file-outside-project", message, hint)
     return None
 
 

@@ -16,7 +16,7 @@ from evalcase.model.finding import Finding, KeyPath
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.option import Record, faults_of, fields_of, option, options_of
 from evalcase.model.problem import Problem, in_order
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, ListOf, Number, Text
 from evalcase.model.shape_seconds import Seconds
@@ -101,6 +101,8 @@ class Config:
         default=HarvestSettings(),
     )  # fmt: skip
     source: Source | None = None
+    second: tuple[Problem, ...] = ()
+    """That another file of the project has settings, too, if so."""
 
     @property
     def has_bad_judge(self) -> bool:
@@ -117,12 +119,12 @@ class Config:
     def problems(self, more: Iterable[Finding] = ()) -> list[Problem]:
         """What is wrong with its file, with places; `more` is found by whoever knows targets."""
         if self.source is None:
-            return []
+            return [*self.second]
         document, table, findings, unreadable = self.source
         if document is None:
-            return [unreadable] if unreadable is not None else []
+            return [each for each in (unreadable, *self.second) if each is not None]
         found = [each._replace(path=(*table, *each.path)) for each in (*findings, *more)]
-        return in_order(document.problems + document.place(found))
+        return [*in_order(document.problems + document.place(found)), *self.second]
 
 
 def load_config(start: str, seen_from: str | None = None) -> Config:
@@ -150,13 +152,27 @@ def read_config_of(root: str, seen_from: str | None = None) -> Config:
 
 
 def _read_config_in(root: str, seen_from: str | None) -> Config:
+    found: Config | None = None
     for name in TABLES:
         path = os.path.join(root, name)
         if os.path.lexists(path):
             config = _read_file(root, path, _show_path(path, root, seen_from))
-            if config is not None:
-                return config
-    return Config(root)
+            if config is not None and found is not None:
+                return replace(found, second=_object_to_second(config, found))
+            found = found or config
+    return found or Config(root)
+
+
+def _object_to_second(config: Config, first: Config) -> tuple[Problem, ...]:
+    """That settings are not used because another file has some, if this can be read. Else nobody
+    knows whether there are any, and what is wrong with it is for others to say."""
+    document = config.source.document if config.source is not None else None
+    if document is None or not document.readable:
+        return ()
+    message = f"these settings are not used: {os.path.basename(first.path or '')} has some, too"
+    table = TABLES[os.path.basename(config.path or "")]
+    found = Finding("conflicting-fields", table, message, "keep one of the two", "key")
+    return tuple(document.place([found]))
 
 
 def config_of_text(text: bytes, path: str, root: str, shown: str) -> Config | None:

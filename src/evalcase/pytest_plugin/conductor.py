@@ -17,6 +17,7 @@ from evalcase.model.case import Case
 from evalcase.model.outcome import Folding
 from evalcase.model.result import Result
 from evalcase.pipeline import PreparedRun, prepare_evaluation
+from evalcase.project.config_file import say_settings
 from evalcase.project.keywords import Keywords
 from evalcase.pytest_plugin.settings import EvalSettings
 from evalcase.pytest_plugin.told import CaseKey, ToldItem, tell_item
@@ -25,6 +26,7 @@ from evalcase.report.terminal.style import PLAIN
 from evalcase.system.loop import describe_stray, run_to_end
 from evalcase.system.own_task import OwnTask
 from evalcase.system.process_end import process_end_refused
+from evalcase.text.counted import write_count
 
 
 class NotRunError(Exception):
@@ -117,8 +119,9 @@ class Conductor:
             return "the run is not complete"
         errored = done.totals.trials.errored
         if self._overlooked and errored > most:
-            what = "1 trial" if errored == 1 else f"{errored:,} trials"
-            return f"{what} errored, and --evals-max-errors allows {most:,}"
+            return (
+                f"{write_count(errored, 'trial')} errored, and --evals-max-errors allows {most:,}"
+            )
         return None
 
     def _prepare(self, keys: Sequence[CaseKey], *, whole: bool) -> PreparedRun:
@@ -127,7 +130,7 @@ class Conductor:
             if not key.target:
                 raise ConfigError(
                     f"case `{key.case}` names no target: say --evals-target NAME, or set `target` "
-                    "in evalcase.toml"
+                    f"in {say_settings(settings.config.path)}"
                 )
         paths = tuple(dict.fromkeys(key.suite for key in keys))
         keywords: Keywords = {

@@ -15,6 +15,7 @@ from evalcase.record.ending import read_end
 from evalcase.record.folder import RUN_ID, Run, read_run
 from evalcase.record.index import read_totals
 from evalcase.record.kept import KeptRun
+from evalcase.text.counted import list_some
 
 _PLACES = {"latest": 0, "previous": 1}
 """Names that count from the newest run."""
@@ -143,8 +144,7 @@ def _explain_unknown(name: str, runs_dir: str) -> str:
 
 
 def _list_several(names: list[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    return list_some(names[:_NAMED], len(names))
 
 
 def _read_names(runs_dir: str) -> list[str]:

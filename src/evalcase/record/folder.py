@@ -18,6 +18,7 @@ from evalcase.record.seal import Sealer
 from evalcase.system.disk import Disk, LocalDisk, sync_folder, write_atomically
 from evalcase.system.files import OversizeError, read_file
 from evalcase.system.packed import ENDING
+from evalcase.text.counted import write_count
 from evalcase.text.journal_row import JOURNAL, MAX_LINE
 from evalcase.text.late_pattern import late_pattern
 from evalcase.text.strict_json import DEEPEST_ROW, parse_object
@@ -153,8 +154,7 @@ def say_part(run: Run) -> str:
     if run.about.failed_of is not None:
         return f"cases that did not pass in {run.about.failed_of}"
     if (selected := run.about.selected) is not None:
-        cases = "case" if selected.total == 1 else "cases"
-        return f"{selected.chosen:,} of {selected.total:,} {cases} selected"
+        return f"{selected.chosen:,} of {write_count(selected.total, 'case')} selected"
     return ""
 
 

@@ -24,6 +24,7 @@ from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
 from evalcase.record.outcomes import Outcomes, fold_outcomes
 from evalcase.record.reader import read_result_at, read_results_of
+from evalcase.text.counted import write_count
 
 
 class KeptRun:
@@ -182,7 +183,7 @@ class KeptRun:
             return Index()  # killed before there was one
         index = read_index(journal, self.grading)
         if self.grading is not None and not 1 <= self.grading <= index.gradings:
-            there = "1 grading" if index.gradings == 1 else f"{index.gradings} gradings"
+            there = write_count(index.gradings, "grading")
             raise ConfigError(f"run {self.run.id} has {there}: there is no {self.grading}")
         return index
 

@@ -98,17 +98,13 @@ class Recording:
     def keep_grading(self, trial: Trial, result: Result) -> Awaitable[None] | None:
         """Take what became of an answer that is on disk already."""
         self._replaces = True
-        again = Regraded(
-            result.key, result.verdict, result.grading_hash, result.grading, result.grades,
-            result.pass_rate, result.repeats,
-        )  # fmt: skip
         try:
-            return self._take(trial, result, again)
+            return self._take(trial, result, _leave_answer(result))
         except ValueError as error:
             why = Failure("grader", f"the grades can't be recorded: {error}")
             broken = Grade("record", None, False, why.message, failure=why)
-            again = replace(again, verdict="errored", grades=(broken,))
-            return self._take(trial, result, again)
+            result = replace(result, verdict="errored", grades=(broken,))
+            return self._take(trial, result, _leave_answer(result))
 
     def note(self, row: dict[str, Any]) -> None:
         """Write a row that nobody waits for."""
@@ -155,7 +151,7 @@ class Recording:
         if 2 * self._rows >= self._ahead or 2 * self._bytes >= _MOST_BYTES:
             self._journal.hurry()  # so that there is room again before all of it is taken
         must_turn = self._must_turn()
-        if must_turn or self._rows > self._ahead or self._bytes >= _MOST_BYTES:
+        if must_turn or self._is_full:
             return self._let_others(must_turn)
         return None
 
@@ -200,6 +196,14 @@ class Recording:
                 waiting.set_result(None)
         self._tally.add(result)
         self._show(result)
+
+
+def _leave_answer(result: Result) -> Regraded:
+    """What is new of a result whose answer is on disk already."""
+    return Regraded(
+        result.key, result.verdict, result.grading_hash, result.grading, result.grades,
+        result.pass_rate, result.repeats,
+    )  # fmt: skip
 
 
 def _as_written(result: Result, row: dict[str, Any]) -> Result:

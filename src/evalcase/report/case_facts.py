@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from evalcase.model.case import Case
 from evalcase.model.simulated_user import SimulatedUser
+from evalcase.text.counted import write_count
 from evalcase.text.readable import as_json, content_text
 from evalcase.text.yaml_writer import write_yaml
 
@@ -37,5 +38,4 @@ def user_facts(user: SimulatedUser) -> Iterator[tuple[str, str]]:
         facts = [f"{name}: {content_text(value)}" for name, value in facts.items()]
     if facts:
         yield "facts", "\n".join(facts)
-    turns = f"at most {user.max_turns:,} turn{'' if user.max_turns == 1 else 's'}"
-    yield "played by", f"{user.target}, {turns}"
+    yield "played by", f"{user.target}, at most {write_count(user.max_turns, 'turn')}"

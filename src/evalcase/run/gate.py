@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from hashlib import sha256
-from inspect import isawaitable
-from json import dumps
+from itertools import count
 from typing import Protocol
 
 from evalcase.errors import TargetError
@@ -15,23 +13,24 @@ from evalcase.model.failure import Failure
 from evalcase.model.grader import Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
-from evalcase.model.own_copies import copy_question
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.target import Target
 from evalcase.run.attempt import Attempted, OverTimeError, make_attempt
 from evalcase.run.budget import Budget
+from evalcase.run.cache_key import make_cache_key
 from evalcase.run.limits import Limits
+from evalcase.run.opening import CLOSE_S
 from evalcase.run.pace import Pace, Start
 from evalcase.run.paces import Paces
 from evalcase.run.retry import wait_before_retry
-from evalcase.run.workplace import KeyFromAfar, SessionLostError, Workplace
+from evalcase.run.sessions import grader_session
+from evalcase.run.workplace import SessionLostError, Workplace
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import stand_in_queue
 from evalcase.text.crash import ToldError, failure_of
 
-CACHE_VERSION = 2
 _BATCHED = (
     "answers in batches, which a grader can't wait for: give it the same model without `batch`"
 )
@@ -104,6 +103,8 @@ class Gate:
         self._store = store
         self._workplace = workplace
         self._paces = Paces(limits, warn)
+        self._numbers = count(1)
+        """Of what graders ask."""
 
     def ask(
         self, name: str, question: Question, timeout_s: float | None = None
@@ -143,12 +144,16 @@ class Gate:
         """Wait within a trial until it may be begun again."""
         return self._patience.sleep(seconds)
 
-    async def end_session(self, name: str, session: str, limit_s: float) -> BaseException | None:
-        """Tell a target that a session is over. What it raised is returned."""
+    async def end_session(self, name: str, session: str) -> None:
+        """Tell a target that a session is over, if it holds something for each."""
         target = self._targets.by_name[name]
-        stay = await self._guests.run(target.end_session(session), limit_s, session)
-        late = TimeoutError(f"took more than {limit_s:g} s") if stay.is_late else None
-        return late or stay.error
+        if not target.traits.holds_sessions:
+            return
+        stay = await self._guests.run(target.end_session(session), CLOSE_S, session)
+        late = TimeoutError(f"took more than {CLOSE_S:g} s") if stay.is_late else None
+        error = late or stay.error
+        if error is not None:
+            self._warn(f"`{name}`: tear-down of a session failed: {error!r}")
 
     async def _look_up(
         self, name: str, question: Question, timeout_s: float | None, patience: Patience,
@@ -182,7 +187,7 @@ class Gate:
     async def _find_key(self, name: str, target: Target, question: Question) -> str | None:
         """Under which the answer to a question is kept; None if it can't be."""
         try:
-            return await _cache_key(target, question)
+            return await make_cache_key(target, question)
         except (TargetError, OSError):
             return None  # a question that can't be asked has no key, either, and asking says why
         except Exception as error:  # noqa: BLE001 - a target may be anybody's
@@ -196,16 +201,21 @@ class Gate:
     ) -> Answer:  # fmt: skip
         """What a grader asks of a target. Raise TargetError if it has no answer.
 
-        An answer of no use to it is not kept, and asked for again by the next run.
+        An answer of no use to it is not kept, and asked for again by the next run. The question has
+        a session of its own, which is over with its answer.
         """
+        session = grader_session(within.session, next(self._numbers))
         question = replace(
-            within, messages=tuple(messages), schema=schema, files={}, attempt=1,
-            session=f"{within.session}/{name}", hash="",
+            within, messages=tuple(messages), schema=schema, files={}, attempt=1, session=session,
+            hash="",
         )  # fmt: skip
         if (await self._targets.find(name)).traits.batching is not None:
             raise TargetError(f"`{name}` {_BATCHED}", kind="protocol")
         # The trial has its answer, which was paid for: it is not given up while a grader waits.
-        asked = await self._look_up(name, question, None, _Steadfast(), usable)
+        try:
+            asked = await self._look_up(name, question, None, _Steadfast(), usable)
+        finally:
+            await self.end_session(name, session)
         if asked.answer is not None:
             return asked.answer
         failure = asked.failure
@@ -280,21 +290,3 @@ def _failure_of_attempt(tried: Attempted) -> Failure:
 
 def _is_by_hand(error: BaseException) -> bool:
     return isinstance(error, ToldError) and error.sort == "by hand"
-
-
-def name_of_kind(target: Target) -> str:
-    """What tells the keys of one kind of target from those of another."""
-    return f"{type(target).__module__}.{type(target).__qualname__}"
-
-
-async def _cache_key(target: Target, question: Question) -> str:
-    asked = question if target.traits.only_reads else copy_question(question)
-    described: object = target.cache_key(asked)
-    if isawaitable(described):
-        described = await described
-    if isinstance(described, KeyFromAfar):
-        kind, described = described
-    else:
-        kind = name_of_kind(target)
-    data = [CACHE_VERSION, kind, described, question.repeat]
-    return sha256(dumps(data, sort_keys=True).encode()).hexdigest()

@@ -7,6 +7,7 @@ from itertools import islice
 
 from evalcase.model.nearest import nearest_meaning, plain_name
 from evalcase.run.selection import SuiteCase
+from evalcase.text.counted import list_some
 
 _MOST_KNOWN = 10_000
 """Names among which the nearest is looked for."""
@@ -84,6 +85,5 @@ def _there_are(known: Collection[str], quote: str = "") -> str:
 
 
 def _list_names(known: Collection[str], quote: str = "") -> str:
-    told = ", ".join(f"{quote}{each}{quote}" for each in islice(known, _MOST_TOLD))
-    more = len(known) - _MOST_TOLD
-    return f"{told} and {more:,} more" if more > 0 else told
+    told = (f"{quote}{each}{quote}" for each in islice(known, _MOST_TOLD))
+    return list_some(told, len(known))

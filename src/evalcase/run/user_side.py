@@ -9,15 +9,11 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.model.simulated_user import SimulatedUser
 from evalcase.run.conversation import TurnAsker, Words
 from evalcase.run.gate import Asked
+from evalcase.run.sessions import user_session
 from evalcase.run.user_prompt import DONE, show_user
 
 _NOTHING = "it said nothing"
 _AT_ONCE = "it ended the conversation before it said anything"
-
-
-def user_session(session: str) -> str:
-    """The session in which the user of a conversation is played: never that of the target."""
-    return f"{session}/user"
 
 
 class UserSide:

@@ -92,7 +92,7 @@ def config_problems_of(
     """What is wrong with a configuration; with `used`, only with the targets that are. `broken` is
     what is known of some targets beyond that."""
     if config.source is None:
-        return []
+        return config.problems()
     from evalcase.plugins.target_names import find_wrong_targets
 
     return config.problems(find_wrong_targets(config, used, broken or {}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 from evalcase.model.finding import Finding
@@ -12,6 +11,7 @@ from evalcase.model.shape import Shape
 from evalcase.read.document import Document, parse_document
 from evalcase.read.source import tell_undecodable
 from evalcase.resolve.findings import Findings
+from evalcase.system.attachments import show_beside
 from evalcase.system.files import OversizeError, read_file
 
 LARGEST_HELD = 10_000_000
@@ -30,16 +30,11 @@ class HeldFiles:
         told: list[Problem] = []
         for path, shape in findings.held:
             if (path, shape) not in self._known:
-                problems = list(_look_into(path, self._shown(path), shape))
+                problems = list(_look_into(path, show_beside(path, self._folder), shape))
                 self._known[path, shape] = len(problems)
                 told += problems
             findings.errors += self._known[path, shape]
         return told
-
-    def _shown(self, path: str) -> str:
-        """The path as the suite's own is shown: seen from where that is seen from."""
-        below = os.path.relpath(path, os.path.realpath(self._folder))
-        return os.path.normpath(os.path.join(self._folder, below))
 
 
 def _look_into(path: str, shown: str, shape: Shape) -> Iterator[Problem]:

@@ -5,7 +5,6 @@ They lie in the project, are regular files of a sane size and UTF-8: the rules o
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,9 @@ from evalcase.model.finding import Finding, Unfit
 from evalcase.model.problem import Problem
 from evalcase.read.jsonl import document_of, read_lines
 from evalcase.read.source import BOM, tell_undecodable
-from evalcase.system.attachments import Attachments, attachments_in
+from evalcase.system.attachments import Attachments, attachments_in, show_beside
 from evalcase.system.files import OversizeError, open_file, read_file
+from evalcase.text.counted import write_count
 
 if TYPE_CHECKING:
     from evalcase.model.table_source import TableRow
@@ -52,7 +52,7 @@ class SuiteFiles:
         path = self._attachments.find(name)
         if isinstance(path, Unfit):
             return path
-        shown = self._shown(path)
+        shown = show_beside(path, self._folder)
         self._on_file(shown)
         if name.lower().endswith(".jsonl"):
             return self._lines(path, shown)
@@ -62,7 +62,7 @@ class SuiteFiles:
     def has_errors_in(self, name: str) -> bool:
         """Whether rows of a table that was read to its end were left out."""
         path = self._attachments.find(name)
-        return isinstance(path, str) and self._told.get(self._shown(path), False)
+        return isinstance(path, str) and self._told.get(show_beside(path, self._folder), False)
 
     @property
     def _attachments(self) -> Attachments:
@@ -74,13 +74,8 @@ class SuiteFiles:
         path = self._attachments.find(name)
         if isinstance(path, Unfit):
             return path
-        self._on_file(self._shown(path))
+        self._on_file(show_beside(path, self._folder))
         return self._read(path, name, LARGEST_TEXT)
-
-    def _shown(self, path: str) -> str:
-        """The path of a file, seen from where that of the suite is seen from."""
-        below = os.path.relpath(path, os.path.realpath(self._folder))
-        return os.path.normpath(os.path.join(self._folder, below))
 
     def _read(self, path: str, name: str, most_bytes: int) -> str | Unfit:
         try:
@@ -148,9 +143,7 @@ _NO_ROW = Finding("wrong-type", (), "a row is a mapping of names to values")
 
 
 def _find_lacking_cells(cells: int, columns: int) -> Finding:
-    message = (
-        f"this row has {cells} cell{'' if cells == 1 else 's'}, and there are {columns} columns"
-    )
+    message = f"this row has {write_count(cells, 'cell')}, and there are {columns} columns"
     return Finding("syntax", (), message, "an empty cell has its comma, too")
 
 

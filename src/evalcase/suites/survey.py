@@ -24,6 +24,7 @@ from evalcase.suites.collection import SomeSuites
 from evalcase.suites.refusal import SuiteNeeds
 from evalcase.system.attachments import find_attachments
 from evalcase.system.digests import digest_file
+from evalcase.text.counted import write_count
 
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader
@@ -225,7 +226,7 @@ def _note_grading(
 def describe_remarks(suites: SomeSuites) -> str:
     """A sentence on what was found in suites that are valid; empty if that is nothing."""
     counts = {"warning": suites.warnings, "note": suites.notes}
-    told = [f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n]
+    told = [write_count(number, noun) for noun, number in counts.items() if number]
     return f"the suites have {' and '.join(told)}, which `evalcase check` shows" if told else ""
 
 
@@ -236,15 +237,16 @@ def targets_of(case: Case, config: Config, suite: str = "") -> tuple[str, ...]:
     if names:
         return tuple(dict.fromkeys(names))
     if config.target is None:
-        raise _without_target(case, suite)
+        raise _without_target(case, suite, config)
     return (config.target,)
 
 
-def _without_target(case: Case, suite: str) -> ConfigError:
+def _without_target(case: Case, suite: str, config: Config) -> ConfigError:
+    from evalcase.project.config_file import say_settings
     from evalcase.suites.case_places import find_case_span
 
     what = f"case `{case.id}` names no target"
-    hint = "say --target NAME, or set `target` in evalcase.toml"
+    hint = f"say --target NAME, or set `target` in {say_settings(config.path)}"
     span = find_case_span(suite, case.id)
     if span is None:
         # Made in a program, which has no command line.

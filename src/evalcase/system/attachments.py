@@ -20,6 +20,12 @@ _LONGEST_SHOWN = 200
 """A name may be a whole picture by mistake."""
 
 
+def show_beside(path: str, folder: str) -> str:
+    """The real path of a file as that of a suite in a folder is shown: seen from the same place."""
+    below = os.path.relpath(path, os.path.realpath(folder))
+    return os.path.normpath(os.path.join(folder, below))
+
+
 class Attachments:
     """Finds the files of the suites in one folder."""
 

@@ -16,6 +16,7 @@ from evalcase.model.json_value import JSON, write_alike
 from evalcase.model.message import ToolCall
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import too_deep
+from evalcase.text.counted import list_some
 from evalcase.text.readable import arguments_text, call_text
 
 _NAMED = 5
@@ -192,6 +193,5 @@ def _tell_instead(call: Call, got: Sequence[Call], match: Match, lacking: Lackin
         return f"made out of order, as call {match.elsewhere + 1} of the answer"
     if match.number is not None:
         return list_differences(lacking(call, got[match.number])).text
-    names = ", ".join(each.name for each in got[:_NAMED])
-    more = f" and {len(got) - _NAMED:,} more" if len(got) > _NAMED else ""
-    return f"not made; the answer called {names}{more}"
+    names = list_some((each.name for each in got[:_NAMED]), len(got))
+    return f"not made; the answer called {names}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.graders.compare.excerpt import excerpt_text, quote_value, write_count
+from evalcase.graders.compare.excerpt import excerpt_text, quote_value
 from evalcase.graders.compare.text_difference import (
     find_text_difference,
     first_difference,
@@ -13,6 +13,7 @@ from evalcase.model.json_value import JSON, are_same
 from evalcase.model.message import said_text
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import has_text, parse_answer, text_of_content, text_parts, too_deep
+from evalcase.text.counted import write_count
 from evalcase.text.readable import as_json, content_text
 from evalcase.text.strict_json import DEEPEST, BadJsonError
 

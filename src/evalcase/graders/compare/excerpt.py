@@ -27,7 +27,3 @@ def excerpt_text(text: str, around: int = 0) -> str:
     before = f"({start:,} characters before) …" if start else ""
     after = f"… ({len(text) - end:,} more characters)" if end < len(text) else ""
     return before + text[start:end] + after
-
-
-def write_count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

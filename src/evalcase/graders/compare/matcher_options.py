@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import Any
 
+from evalcase.graders.compare.bounds import find_crossed
 from evalcase.graders.compare.dates import object_to_format, read_expected
 from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
@@ -84,8 +85,7 @@ class Bounds:
 
     @conflict
     def _are_out_of_order(self) -> Iterator[OptionFault]:
-        if self.min is not None and self.max is not None and self.min > self.max:
-            yield OptionFault(("min",), f"`min` is {self.min}, and `max` only {self.max}")
+        return find_crossed(self.min, self.max)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from evalcase.graders.compare.excerpt import quote_value, write_count
+from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.field_match import is_type
 from evalcase.graders.compare.lenience import is_number
 from evalcase.graders.schema.formats import FORMATS
 from evalcase.model.json_value import JSON, are_same, describe_kind, write_alike
+from evalcase.text.counted import write_count
 
 KeywordRule = Callable[[Any, Any], str | None]
 

@@ -7,13 +7,14 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from evalcase.errors import EvalcaseError
-from evalcase.graders.compare.excerpt import quote_value, write_count
+from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.json_difference import Difference, step_text
 from evalcase.graders.schema.references import find_schema
 from evalcase.graders.schema.rules import RULES
 from evalcase.model.json_value import JSON
 from evalcase.system.patterns.search import Search
 from evalcase.system.patterns.searches import Searches
+from evalcase.text.counted import write_count
 
 MOST_ERRORS = 1_000
 """How many errors are listed of a value, or of a part of it."""

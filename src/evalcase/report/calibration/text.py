@@ -12,6 +12,7 @@ from evalcase.report.calibration.verdict import say_verdict
 from evalcase.report.statistics.estimate import Estimate
 from evalcase.report.terminal.cells import cut_text, pad_text, wrap_text
 from evalcase.report.terminal.style import Style, paint_text
+from evalcase.text.counted import write_count
 from evalcase.text.visible import make_visible
 
 _LABEL = 9
@@ -106,7 +107,7 @@ def _figure_lines(trust: Trust, matched: Matched, width: int, style: Style) -> I
         refused = f"no interval: {trust.kappa_refused}"
         yield from _hang_text(f"{'kappa':{_FIGURE}}{value:>6}  ", refused, width)
     yield _write_figure(
-        "pass rate by the judge", trust.judge_share, f"of {_count_answers(trust.judged)}"
+        "pass rate by the judge", trust.judge_share, f"of {write_count(trust.judged, 'answer')}"
     )
     if trust.true_share is not None:
         yield _write_figure("true pass rate", trust.true_share)
@@ -135,7 +136,7 @@ def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
     """What else is known of the judge and of the people."""
     itself = section.itself
     if itself.agreement is not None:
-        told = f"of {_count_answers(itself.answers)} that it judged again"
+        told = f"of {write_count(itself.answers, 'answer')} that it judged again"
         yield "itself", f"agrees with itself in {itself.agreement:.2f} of pairs, {told}"
     if itself.voted:
         kappa = "says nothing" if itself.votes_kappa is None else f"is {itself.votes_kappa:.2f}"
@@ -151,7 +152,9 @@ def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
 
 def _say_between(between: Between) -> str:
     one, other = (cut_text(name, 30) for name in between.raters)
-    told = f"{one} and {other} agree on {between.agreed:,} of {_count_answers(between.answers)}"
+    told = (
+        f"{one} and {other} agree on {between.agreed:,} of {write_count(between.answers, 'answer')}"
+    )
     if between.kappa is None:
         return told
     low, high = between.kappa.interval[1:]
@@ -165,7 +168,3 @@ def _say_length(length: Estimate) -> str:
     if length.low > 0:
         return f"{told}: the judge may favour long answers"
     return f"{told}: the judge may favour short answers" if length.high < 0 else told
-
-
-def _count_answers(count: int) -> str:
-    return f"{count:,} {'answer' if count == 1 else 'answers'}"

@@ -13,6 +13,7 @@ from evalcase.report.compare.base_units import Held
 from evalcase.report.compare.side import Side
 from evalcase.report.compare.track import ChangeKind, TrackFigures
 from evalcase.report.compare.unit import Unit
+from evalcase.text.counted import list_some, write_count
 
 _NAMED = 3
 _MOST_LOOKED_AT = 1_000
@@ -38,9 +39,7 @@ class _Noted:
             self.names.append(name)
 
     def say(self, what: str) -> str:
-        more = self.count - len(self.names)
-        names = ", ".join(self.names) + (f" and {more:,} more" if more else "")
-        return f"{self.count:,} {'case' if self.count == 1 else 'cases'} {what}: {names}"
+        return f"{write_count(self.count, 'case')} {what}: {list_some(self.names, self.count)}"
 
 
 class Conditions:
@@ -113,15 +112,12 @@ def say_errors(tracks: tuple[TrackFigures, ...], all_base: int, all_head: int) -
     base = sum(track.base_errored for track in tracks)
     head = sum(track.head_errored for track in tracks)
     if base or head:
-        errored = f"{_count_trials(base)} errored in base and {head:,} in head"
+        errored = f"{write_count(base, 'trial')} errored in base and {head:,} in head"
         yield f"{errored}: they count as not passed"
     for word, rest in (("base", all_base - base), ("head", all_head - head)):
         if rest > 0:
-            yield f"{_count_trials(rest)} errored in {word} among cases that are not compared"
-
-
-def _count_trials(count: int) -> str:
-    return f"{count:,} {'trial' if count == 1 else 'trials'}"
+            errored = f"{write_count(rest, 'trial')} errored in {word}"
+            yield f"{errored} among cases that are not compared"
 
 
 def say_suites(
@@ -140,11 +136,10 @@ def say_suites(
     for kind, words, alone, other_part in kinds:
         count = sum(track.counts[kind] for track in tracks)
         if count and not other_part:
-            yield f"{count:,} {'case' if count == 1 else 'cases'} {words}{_of_suites(alone)}"
+            yield f"{write_count(count, 'case')} {words}{_of_suites(alone)}"
 
 
 def _of_suites(names: Sequence[str]) -> str:
     if not names:
         return ""
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return f", which alone has {', '.join(names[:_NAMED])}{more}"
+    return f", which alone has {list_some(names[:_NAMED], len(names))}"

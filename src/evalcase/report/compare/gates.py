@@ -15,6 +15,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.gated import Gated
 from evalcase.report.compare.unscored import count_at_worst, name_measure, say_scored, say_unscored
+from evalcase.text.counted import write_count
 
 _WORDS = ("broken", "worse", "significantly-worse", "worse-than:", "removed")
 GATES = "broken, worse, significantly-worse, worse-than:MARGIN or removed"
@@ -122,7 +123,7 @@ def _find_doubts(comparison: Comparison, max_errors: int) -> Iterator[GateFindin
         yield GateFinding("", 3, "nothing is compared: no case has a verdict in both")
     for word, errored in (("base", comparison.base_errored), ("head", comparison.head_errored)):
         if errored > max_errors:
-            trials = "1 trial" if errored == 1 else f"{errored:,} trials"
+            trials = write_count(errored, "trial")
             allowed = f", more than the {max_errors:,} allowed" if max_errors else ""
             way_out = f"run it again, or allow that with --max-errors {errored}"
             yield GateFinding("", 3, f"{trials} of {word} errored{allowed}; {way_out}")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from evalcase.report.compare.differences import Measured
 from evalcase.report.compare.track import TrackFigures
+from evalcase.text.counted import write_count
 
 _FEWEST = 5
 """Cases below which an interval is as wide as all there is."""
@@ -25,8 +26,6 @@ def choose_parts(parts: Sequence[Measured]) -> list[Measured]:
 def say_folded(track: TrackFigures) -> str:
     """What is said in place of the others; empty where there are none."""
     counts = {noun: len(parts) - len(choose_parts(parts)) for noun, parts in list_parts(track)}
-    said = [
-        f"{count:,} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items() if count
-    ]
+    said = [write_count(count, noun) for noun, count in counts.items() if count]
     few = f"without a change, or with fewer than {_FEWEST} cases: `--json` has all"
     return f"Not shown: {' and '.join(said)} {few}." if said else ""

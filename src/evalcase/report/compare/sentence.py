@@ -9,6 +9,7 @@ from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.gated import Gated
 from evalcase.report.compare.power import Power
 from evalcase.report.compare.track import ChangeKind, TrackFigures
+from evalcase.text.counted import write_count
 
 NO_CHANGE = "no significant difference"
 
@@ -74,9 +75,8 @@ def say_counts(track: TrackFigures, unselected: Mapping[ChangeKind, str]) -> str
     said += [f"{counts['changed']:,} changed", f"{counts['same']:,} the same"]
     left_out: tuple[ChangeKind, ...] = ("added", "removed", "skipped", "unfinished")
     more = [f"{counts[kind]:,} {unselected.get(kind, kind)}" for kind in left_out if counts[kind]]
-    noun = "case" if track.pairs == 1 else "cases"
     beside = f"; not compared: {', '.join(more)}" if more else ""
-    return f"{track.pairs:,} {noun} compared: {', '.join(said)}{beside}"
+    return f"{write_count(track.pairs, 'case')} compared: {', '.join(said)}{beside}"
 
 
 def say_test(gated: Sequence[Gated]) -> str:

@@ -14,6 +14,7 @@ from evalcase.report.compare.track import ChangedPair, ChangeKind, TrackFigures
 from evalcase.report.terminal.changed_cases import name_cases, said_by, say_verdicts
 from evalcase.report.terminal.comparison_tables import amount_rows, measure_rows, part_rows
 from evalcase.report.terminal.pairs import pair_texts
+from evalcase.text.counted import list_some
 from evalcase.text.markdown import code_block, code_span, write_table
 
 _LONGEST = 50_000
@@ -137,8 +138,7 @@ def _write_names(pairs: Sequence[ChangedPair], count: int) -> Iterator[str]:
     if not count:
         return
     names = [code_span(name[:100]) for name in name_cases(pairs)[:_MOST_NAMES]]
-    more = count - len(names)
-    yield ", ".join(names) + (f" and {more:,} more" if more else "")
+    yield list_some(names, count)
     yield ""
 
 

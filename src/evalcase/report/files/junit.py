@@ -23,6 +23,7 @@ from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.summary import FindCase
 from evalcase.report.terminal.trial_details import detail_lines
 from evalcase.text.abridge import shorten_text
+from evalcase.text.counted import write_count
 
 _MOST_BYTES = 10_000
 """Of the body of a failure."""
@@ -94,8 +95,7 @@ class _Errors:
         """What no test case says, where it breaks the run; else empty."""
         if not self.hidden or self.total <= allowed:
             return ""
-        trials = "1 trial" if self.hidden == 1 else f"{self.hidden:,} trials"
-        cases = "1 case" if self.cases == 1 else f"{self.cases:,} cases"
+        trials, cases = write_count(self.hidden, "trial"), write_count(self.cases, "case")
         return f"{trials} errored in {cases} that got another verdict anyway"
 
 

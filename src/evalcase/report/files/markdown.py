@@ -31,6 +31,7 @@ from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.summary import FindCase
 from evalcase.report.terminal.trial_details import detail_lines
 from evalcase.text.abridge import shorten_text
+from evalcase.text.counted import write_count
 from evalcase.text.late_pattern import late_pattern
 from evalcase.text.markdown import code_block
 from evalcase.text.visible import make_visible
@@ -144,7 +145,7 @@ def _write_headline(figures: Figures, about: MarkdownHead) -> str:
     tried = counts.total - counts.skipped
     said = f"{counts.passed:,} of {tried:,} cases passed{rate}"
     if errored > counts.errored:
-        said += f", {errored:,} {'trial' if errored == 1 else 'trials'} errored"
+        said += f", {write_count(errored, 'trial')} errored"
     if about.shown:
         said += f"; shown: {_escape_inline(about.shown)}"
     return (

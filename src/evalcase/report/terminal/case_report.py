@@ -25,6 +25,7 @@ from evalcase.report.terminal.said import label_text, result_heard
 from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import Style, colour_of, paint_text
 from evalcase.report.threshold_words import mean_words
+from evalcase.text.counted import write_count
 from evalcase.text.readable import as_json, content_text, outcome_lines
 from evalcase.text.silence import NO_TEXT
 from evalcase.text.visible import make_visible, name_blank
@@ -201,8 +202,8 @@ def _list_playing(user: Simulated) -> Iterator[str]:
 
 
 def _count_calls(asked: int, cached: int) -> str:
-    calls = "1 call" if asked == 1 else f"{asked} calls"
-    return f"{calls}, {cached} cached" if cached else calls
+    calls = write_count(asked, "call")
+    return f"{calls}, {cached:,} cached" if cached else calls
 
 
 def _list_tokens(usage: Usage | None) -> Iterator[str]:

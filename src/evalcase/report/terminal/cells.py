@@ -31,8 +31,8 @@ def cut_text(text: str, width: int) -> str:
     line, more, _ = text.partition("\n")
     cells = cells_of(line[: 2 * width + 2])  # a code point is seldom less than a cell
     if width_of(cells) <= width and len(line) <= 2 * width + 2 and not more:
-        return _join_cells(cells)
-    return _join_cells(take_cells(cells, max(0, width - 1))) + ELLIPSIS
+        return join_cells(cells)
+    return join_cells(take_cells(cells, max(0, width - 1))) + ELLIPSIS
 
 
 def measure_text(text: str) -> int:
@@ -55,7 +55,7 @@ def wrap_text(text: str, width: int) -> list[str]:
         # Piece by piece: the cells of a line take far more room than its text.
         for at in range(0, max(1, len(line)), _PIECE):
             cells = cells_of(line[at : at + _PIECE])
-            lines += [_join_cells(cells[start:end]) for start, end in break_line(cells, width)]
+            lines += [join_cells(cells[start:end]) for start, end in break_line(cells, width)]
     return lines
 
 
@@ -81,7 +81,7 @@ def _last_space(cells: Sequence[Cell], start: int, end: int) -> int | None:
     return None
 
 
-def _join_cells(cells: Iterable[Cell]) -> str:
+def join_cells(cells: Iterable[Cell]) -> str:
     return "".join(cell.text for cell in cells)
 
 

@@ -23,6 +23,7 @@ from evalcase.report.terminal.columns import align_columns
 from evalcase.report.terminal.comparison_tables import amount_rows, measure_rows, part_rows
 from evalcase.report.terminal.failures import INDENT
 from evalcase.report.terminal.style import Style, paint_text
+from evalcase.text.counted import list_some
 from evalcase.text.visible import make_visible
 
 _LABEL = 9
@@ -125,7 +126,7 @@ def _case_lines(track: TrackFigures, compared: Compared, width: int, style: Styl
         yield ""
     for kind, names, count in rest:
         if names:
-            yield from _label_lines(kind, _list_some(names, count, width), width, style)
+            yield from _label_lines(kind, _list_fitting(names, count, width), width, style)
 
 
 def _say_turned(pair: ChangedPair) -> str:
@@ -137,12 +138,12 @@ def _alike_lines(
     pair: ChangedPair, alike: Sequence[ChangedPair], width: int, style: Style
 ) -> Iterator[str]:
     if alike:
-        names = _list_some(name_cases(alike, [pair]), len(alike), width)
+        names = _list_fitting(name_cases(alike, [pair]), len(alike), width)
         for row in wrap_text(make_visible(f"the same for {names}"), max(10, width - INDENT)):
             yield paint_text(" " * INDENT + row, style.gutter)
 
 
-def _list_some(names: Sequence[str], count: int, width: int) -> str:
+def _list_fitting(names: Sequence[str], count: int, width: int) -> str:
     """As many names as fit into two lines, and how many there are beside."""
     room, shown = 2 * (width - _LABEL) - len(" and 1,000,000 more"), list[str]()
     for name in (cut_text(make_visible(each), 40) for each in names):
@@ -150,8 +151,7 @@ def _list_some(names: Sequence[str], count: int, width: int) -> str:
         if shown and room < 0:
             break
         shown.append(name)
-    more = count - len(shown)
-    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+    return list_some(shown, count)
 
 
 def _gate_lines(judged: Sequence[GateFinding], width: int, style: Style) -> Iterator[str]:

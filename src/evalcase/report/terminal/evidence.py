@@ -9,6 +9,7 @@ from typing import Any
 from evalcase.report.terminal.cells import cut_text
 from evalcase.report.terminal.style import Style, paint_text
 from evalcase.text.complaint import excerpt_complaint
+from evalcase.text.counted import write_count
 from evalcase.text.crash import find_end_of_first
 from evalcase.text.foreign_file import is_foreign_file
 from evalcase.text.late_pattern import late_pattern
@@ -16,7 +17,8 @@ from evalcase.text.late_pattern import late_pattern
 _MOST = 4
 _FRAME = late_pattern(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
 _FRAME_IN_GROUP = late_pattern(r'\s*\|\s+File "')
-_OURS = late_pattern(r"[/\\]evalcase[/\\](?:targets|graders|system)[/\\]")
+_OURS = late_pattern(r"[/\\]src[/\\]evalcase[/\\]")
+"""Where our own sources lie in a clone; else they are installed like those of any package."""
 
 
 def evidence_lines(
@@ -57,17 +59,13 @@ def _quote_output(name: str, text: str, style: Style, width: int) -> Iterator[st
         all_lines = [line.rstrip("\r") for line in text.split("\n")]
         before, lines, after = 0, all_lines[:_MOST], max(0, len(all_lines) - _MOST)
     if before:
-        lines = [f"… {_count_lines(before)} before", *lines]
+        lines = [f"… {write_count(before, 'line')} before", *lines]
     if after:
-        lines = [*lines, f"… {_count_lines(after)} more"]
+        lines = [*lines, f"… {write_count(after, 'line')} more"]
     lead = f"{name} │ "
     for line in lines:
         yield paint_text(lead + cut_text(line, width - len(lead)), style.gutter)
         lead = f"{'':{len(name)}} │ "
-
-
-def _count_lines(count: int) -> str:
-    return f"{count:,} line" + ("s" if count > 1 else "")
 
 
 def _find_place(trace: list[object], width: int) -> Iterator[str]:

@@ -10,6 +10,7 @@ from evalcase.model.totals import Totals
 from evalcase.report.figures.figures import Effort, Figures, Judging, Mean, Repeats, Slice
 from evalcase.report.terminal.part_table import interval_of
 from evalcase.report.terminal.progress import write_money, write_percent
+from evalcase.text.counted import write_count
 
 _SLOW_S = 0.1
 """What is quicker is no news."""
@@ -43,7 +44,7 @@ def rate_facts(figures: Figures) -> Iterator[Fact]:
 def _rate_notes(part: Slice, figures: Figures) -> Iterator[str]:
     rate = part.rate
     if part.cases.errored and part.without_errors.n:
-        of = _count_things(part.without_errors.n, "case")
+        of = write_count(part.without_errors.n, "case")
         yield f"{rate_said(part.without_errors)} of the {of} that did not error"
     if rate.n and rate.low is None and figures.without:
         yield f"no interval: {figures.without}"
@@ -58,7 +59,7 @@ def _rate_notes(part: Slice, figures: Figures) -> Iterator[str]:
 
 
 def _cluster_notes(figures: Figures, rate: Mean) -> Iterator[str]:
-    clusters = _count_things(rate.clusters or 0, "cluster")
+    clusters = write_count(rate.clusters or 0, "cluster")
     rough = "; with fewer than 10 it is only rough" if rate.is_rough else ""
     yield f"the interval is over {clusters} by {figures.cluster}{rough}"
     if alone := figures.unclustered:
@@ -81,7 +82,7 @@ def repeat_facts(repeats: Repeats | None) -> Iterator[Fact]:
     trials = f"{repeats.fewest}"
     if repeats.most > repeats.fewest:
         trials += f" to {repeats.most}"
-    cases = _count_things(repeats.cases, "case")
+    cases = write_count(repeats.cases, "case")
     passed = [cases, f"{trials} trials each", f"{rate_said(repeats.share)} of them passed"]
     for each in repeats.pass_at:
         passed += [f"pass@{each.k} {rate_said(each.any)}", f"pass^{each.k} {rate_said(each.all)}"]
@@ -92,7 +93,7 @@ def repeat_facts(repeats: Repeats | None) -> Iterator[Fact]:
         said = f"standard error: {again:.1f} points from repeating these cases, {others:.1f} from"
         yield Fact("", [f"{said} the choice of cases (more repeats won't lower it)"])
     if repeats.flaky:
-        flaky = f"{repeats.flaky:,} of {_count_things(repeats.cases, 'case')}"
+        flaky = f"{repeats.flaky:,} of {write_count(repeats.cases, 'case')}"
         yield Fact("flaky", [f"{flaky} passed in some trials but not in others"])
 
 
@@ -102,7 +103,7 @@ def score_facts(part: Slice, effort: Effort) -> Iterator[Fact]:
     if score.value is None or not part.partial:
         return
     between = f" ({score.low:.2f}–{score.high:.2f})" if score.low is not None else ""
-    said = f"mean {score.value:.2f}{between} of {_count_things(score.n, 'case')}"
+    said = f"mean {score.value:.2f}{between} of {write_count(score.n, 'case')}"
     drawn = f"  0│{draw_bins(effort.scores)}│1" if score.n >= _SEVERAL else ""
     yield Fact("scores", [said + drawn])
 
@@ -131,9 +132,9 @@ def judging_facts(judging: Judging | None) -> Iterator[Fact]:
     """What graders asked of targets; its cost stands with the other one."""
     if judging is None:
         return
-    said = [_count_things(judging.asked, "call")]
+    said = [write_count(judging.asked, "call")]
     if judging.cached:
-        said.append(f"{_count_things(judging.cached, 'answer')} from the cache")
+        said.append(f"{write_count(judging.cached, 'answer')} from the cache")
     if judging.input_tokens or judging.output_tokens:
         said += [f"{judging.input_tokens:,} tokens in", f"{judging.output_tokens:,} out"]
     if judging.seconds >= _SLOW_S:
@@ -145,7 +146,7 @@ def cost_facts(totals: Totals) -> Iterator[Fact]:
     """What the sum of costs does not say."""
     said = []
     if totals.cost_usd is not None and totals.unpriced:
-        said.append(f"{_count_things(totals.unpriced, 'answer')} without a cost")
+        said.append(f"{write_count(totals.unpriced, 'answer')} without a cost")
     if totals.grading_usd is not None:
         said.append(f"grading {write_money(totals.grading_usd)}")
     if totals.users_usd is not None:
@@ -153,10 +154,6 @@ def cost_facts(totals: Totals) -> Iterator[Fact]:
     if totals.lost_usd is not None:
         said.append(f"discarded answers and gradings {write_money(totals.lost_usd)}")
     if totals.cached:
-        said.append(f"{_count_things(totals.cached, 'answer')} given earlier")
+        said.append(f"{write_count(totals.cached, 'answer')} given earlier")
     if said:
         yield Fact("cost", said)
-
-
-def _count_things(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

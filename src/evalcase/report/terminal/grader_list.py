@@ -37,13 +37,15 @@ def explain_grader(grader: DeclaredGrader, width: int, style: Style) -> Iterator
             f"  {paint_text(line, style.hint)}" for line in kind.example.strip().split("\n")
         )
     ordered = sorted(own.values(), key=lambda each: each.name != kind.argument)
+    # What others take, and this one needs, is an option of its own.
+    ordered += [each for each in grader.shared.values() if each.needed]
     yield from _write_group("options", ordered, kind.argument, width, style)
     for each in ordered:
         if each.inside is not None:
             inner = options_of(each.inside).values()
             yield from _write_group(f"options within `{each.name}`", inner, None, width, style)
     yield ""
-    *names, last = grader.shared
+    *names, last = [name for name, each in grader.shared.items() if not each.needed]
     yield from wrap_text(f"It also takes {', '.join(names)} and {last}, like other graders.", width)
 
 

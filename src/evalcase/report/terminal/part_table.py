@@ -10,6 +10,7 @@ from evalcase.report.figures.figures import Effort, Figures, Mean, Slice
 from evalcase.report.terminal.cells import cut_text, measure_text, pad_text
 from evalcase.report.terminal.progress import write_money, write_percent
 from evalcase.report.terminal.style import Style, paint_text
+from evalcase.text.counted import write_count
 from evalcase.text.visible import make_visible
 
 _NAME = 10
@@ -68,7 +69,7 @@ def part_table(
         yield _write_row(row, widths)
     if more := len(parts) - len(shown):
         what = "value" if noun.startswith("vars.") else noun
-        rest = f"and {more:,} more {what}{'s' if more > 1 else ''}, with higher pass rates"
+        rest = f"and {write_count(more, f'more {what}')}, with higher pass rates"
         yield paint_text(cut_text(rest, width), style.gutter)
 
 

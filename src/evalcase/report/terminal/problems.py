@@ -12,6 +12,7 @@ from evalcase.report.terminal.cells import measure_text
 from evalcase.report.terminal.frame import WIDTH, draw_frame, find_margin
 from evalcase.report.terminal.hanging import hang_text
 from evalcase.report.terminal.style import PLAIN, Style, paint_text
+from evalcase.text.counted import write_count
 from evalcase.text.visible import make_visible
 
 
@@ -107,17 +108,17 @@ def summary_line(
 ) -> str:
     """The last line: how many problems there are, in how many files; or what was looked at."""
     found = [
-        paint_text(_count_things(counts[severity], severity), _choose_colour(severity, style))
+        paint_text(write_count(counts[severity], severity), _choose_colour(severity, style))
         for severity in _SEVERITIES
         if counts.get(severity)
     ]
-    scope = f"{_count_things(checked.cases, 'case')} in {_count_things(checked.files, 'file')}"
+    scope = f"{write_count(checked.cases, 'case')} in {write_count(checked.files, 'file')}"
     if not found:
         return f"{paint_text('no problems found', style.good)}: {scope}"
     if not counts.get("error"):
         return f"no errors, {', '.join(found)}: {scope}"
     # Cases that can't be read can't be counted, so only the files with problems are told.
-    return ", ".join(found) + (f" in {_count_things(at_fault, 'file')}" if at_fault else "")
+    return ", ".join(found) + (f" in {write_count(at_fault, 'file')}" if at_fault else "")
 
 
 _INDENT = 4
@@ -135,7 +136,3 @@ def _hint_lines(hint: str, indent: int, style: Style, width: int | None) -> Iter
         for row in hang_text(make_visible(line), width, indent=inner, taken=inner):
             yield (lead + paint_text(row.removeprefix(" " * inner), style.hint)).rstrip()
             lead = " " * inner
-
-
-def _count_things(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

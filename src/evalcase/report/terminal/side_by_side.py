@@ -13,6 +13,7 @@ from evalcase.report.terminal.cells import (
     break_line,
     cells_of,
     cut_text,
+    join_cells,
     measure_text,
     pad_text,
     width_of,
@@ -117,19 +118,15 @@ def _write_row(
     """A row in its colour, or with carets below it where there is none."""
     blank = " " * (width - width_of(cells[start:end]))
     if mark[0] >= mark[1]:
-        yield _text_of_cells(cells[start:end]) + blank
+        yield join_cells(cells[start:end]) + blank
         return
     parts = cells[start : mark[0]], cells[mark[0] : mark[1]], cells[mark[1] : end]
     yield (
-        _text_of_cells(parts[0])
-        + paint_text(_text_of_cells(parts[1]), colour or "")
-        + _text_of_cells(parts[2])
+        join_cells(parts[0])
+        + paint_text(join_cells(parts[1]), colour or "")
+        + join_cells(parts[2])
         + blank
     )
     if colour is None:
         under = " " * width_of(parts[0]) + "^" * width_of(parts[1])
         yield under + " " * (width - len(under))
-
-
-def _text_of_cells(cells: Sequence[Cell]) -> str:
-    return "".join(cell.text for cell in cells)

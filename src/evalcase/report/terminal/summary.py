@@ -35,6 +35,7 @@ from evalcase.report.terminal.progress import write_money
 from evalcase.report.terminal.statistics import TROUBLED, CaseName, Shown, Statistics
 from evalcase.report.terminal.style import Style, colour_of, paint_text
 from evalcase.report.terminal.trial_details import detail_lines
+from evalcase.text.counted import list_some, write_count
 from evalcase.text.visible import make_visible
 
 _LABEL = 9
@@ -108,9 +109,8 @@ def _case_lines(
     case = find_case(result.key.suite, result.key.case)
     yield from detail_lines(result, shown.heard, case, style, width)
     if shown.same:
-        more = shown.same - len(shown.named)
-        names = ", ".join(_name_beside(each, shown, see_suite) for each in shown.named)
-        said = f"the same for {names}" + (f" and {more:,} more" if more > 0 else "")
+        names = [_name_beside(each, shown, see_suite) for each in shown.named]
+        said = f"the same for {list_some(names, shown.same)}"
         yield paint_text(cut_text(f"{'':{INDENT}}{said}", width), style.gutter)
     yield ""
 
@@ -132,7 +132,7 @@ def verdict_lines(ending: RunEnding, rate: Mean, width: int, style: Style) -> It
         parts.append((f"{ending.not_run:,} not run", style.warning))
     if (errored := totals.trials.errored) > totals.cases.errored:
         # Those of cases that passed all the same are in no other count, and the exit code is 3.
-        parts.append((f"{_count_things(errored, 'trial')} errored", colour_of("errored", style)))
+        parts.append((f"{write_count(errored, 'trial')} errored", colour_of("errored", style)))
     parts = parts or [("nothing ran", style.warning)]
     if totals.trials.total and totals.trials.total == totals.trials.skipped:
         parts.append(("nothing was run", style.warning))
@@ -217,9 +217,7 @@ def _write_repeats(
         more = f"{statistics.more_shaky:,} more passed, but not in every trial"
         yield from _write_fact("", [more], width, style)
     if forgiven := statistics.forgiven:
-        more = (
-            f" and {_count_things(forgiven.cases - 1, 'more case')}" if forgiven.cases > 1 else ""
-        )
+        more = f" and {write_count(forgiven.cases - 1, 'more case')}" if forgiven.cases > 1 else ""
         said = f"trials of {forgiven.first}{more}, passed anyway: {forgiven.reason}"
         yield from _write_fact("errored", [cut_text(said, 2 * width)], width, style)
 
@@ -269,10 +267,6 @@ def _flow_parts(parts: Sequence[tuple[str, str]], width: int, line: str) -> Iter
         line += (" " if line else "") + paint_text(text, colour) + comma
         room -= needed
     yield line
-
-
-def _count_things(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _write_duration(seconds: float) -> str:

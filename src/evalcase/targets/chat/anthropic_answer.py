@@ -8,7 +8,6 @@ those written to it, too.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from evalcase.errors import TargetError
@@ -16,11 +15,10 @@ from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.target import Warn
 from evalcase.targets.chat.api import ReadAnswer
-from evalcase.targets.chat.client import service_error
+from evalcase.targets.chat.client import no_answer_error, service_error
 from evalcase.targets.chat.pieces import Pieces
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.usage import CACHE_WRITTEN, read_anthropic_usage, read_model
-from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.event_stream import Event
 from evalcase.text.strict_json import parse_json
 
@@ -29,13 +27,13 @@ def read_anthropic_answer(value: dict[str, Any], warn: Warn) -> ReadAnswer:
     """Raise TargetError where there is no answer in it."""
     blocks = value.get("content")
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
-        raise _no_answer("it has no `content`", value)
+        raise no_answer_error("it has no `content`", value)
     if not blocks and value.get("stop_reason") is None:
-        raise _no_answer("its `content` is empty", value)
+        raise no_answer_error("its `content` is empty", value)
     try:
         messages = read_messages([_make_message(blocks, value.get("stop_reason"))])
     except TargetError as error:
-        raise _no_answer(str(error), value) from None
+        raise no_answer_error(str(error), value) from None
     usage = value.get("usage")
     written = usage.get(CACHE_WRITTEN) if isinstance(usage, dict) else None
     answer = Answer(messages, read_anthropic_usage(usage, warn), model=read_model(value))
@@ -65,11 +63,6 @@ def _make_call(block: dict[str, Any]) -> JSON:
     pairs = {"tool": block.get("name"), "input": block.get("input"), **block}
     kept = {key: item for key, item in pairs.items() if key not in ("type", "name")}
     return {key: item for key, item in kept.items() if item is not None}
-
-
-def _no_answer(why: str, value: dict[str, Any]) -> TargetError:
-    data = json.dumps(value, ensure_ascii=False).encode(errors="surrogatepass")
-    return protocol_error(f"there is no answer in what came back: {why}", data)
 
 
 class AnthropicStream:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -127,6 +128,12 @@ def service_error(error: JSON, data: bytes) -> TargetError:
         may_succeed_later=not codes.isdisjoint(_PASSING),
         overloaded=not codes.isdisjoint(_OVERLOADED),
     )
+
+
+def no_answer_error(why: str, value: dict[str, Any]) -> TargetError:
+    """The error of a reply that has none of what an answer is made of."""
+    data = json.dumps(value, ensure_ascii=False).encode(errors="surrogatepass")
+    return protocol_error(f"there is no answer in what came back: {why}", data)
 
 
 def _read_object(output: Output) -> dict[str, Any]:

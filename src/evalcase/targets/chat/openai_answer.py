@@ -6,7 +6,6 @@ left out, and `finish_reason` is put beside the rest.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from evalcase.errors import TargetError
@@ -15,11 +14,10 @@ from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Warn
 from evalcase.targets.chat.api import ReadAnswer
-from evalcase.targets.chat.client import service_error
+from evalcase.targets.chat.client import no_answer_error, service_error
 from evalcase.targets.chat.pieces import Pieces
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.usage import read_model, read_openai_usage
-from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.event_stream import Event
 from evalcase.text.strict_json import parse_json
 
@@ -28,14 +26,14 @@ def read_openai_answer(value: dict[str, Any], warn: Warn) -> ReadAnswer:
     """Raise TargetError where there is no answer in it."""
     choices = value.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        raise _no_answer("it has no `choices`", value)
+        raise no_answer_error("it has no `choices`", value)
     message = choices[0].get("message")
     if not isinstance(message, dict):
-        raise _no_answer("its first choice has no `message`", value)
+        raise no_answer_error("its first choice has no `message`", value)
     try:
         messages = read_messages([_keep_message(message, choices[0].get("finish_reason"), value)])
     except TargetError as error:
-        raise _no_answer(str(error), value) from None
+        raise no_answer_error(str(error), value) from None
     usage = read_openai_usage(value.get("usage"), warn)
     return ReadAnswer(Answer(messages, usage, model=read_model(value)))
 
@@ -47,15 +45,10 @@ def _keep_message(message: dict[str, Any], reason: JSON, value: dict[str, Any]) 
     if "content" not in kept and "tool_calls" not in kept:
         # Cut off or refused is an answer of sorts. Nothing at all is none.
         if reason is None and "refusal" not in kept:
-            raise _no_answer("its message is empty", value)
+            raise no_answer_error("its message is empty", value)
         kept = {"content": None, **kept}
     kept = {"role": "assistant", **kept}
     return kept if reason is None else {**kept, "finish_reason": reason}
-
-
-def _no_answer(why: str, value: dict[str, Any]) -> TargetError:
-    data = json.dumps(value, ensure_ascii=False).encode(errors="surrogatepass")
-    return protocol_error(f"there is no answer in what came back: {why}", data)
 
 
 class OpenAIStream:

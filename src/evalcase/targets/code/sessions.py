@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from evalcase.system.closing import close_all
 from evalcase.system.threads import Threads
 from evalcase.targets.code.lifetime import Leave, check_arguments, enter_object, leave_object
 from evalcase.targets.code.parameters import BoundFunction
@@ -69,8 +70,7 @@ class Sessions:
 
     async def close(self) -> None:
         """The same for all that are left."""
-        for session in list(self._held):
-            await self.end(session)
+        await close_all(partial(self.end, session) for session in self._held)
 
     def _arguments_for(self, session: str) -> dict[str, Any]:
         own = {SESSION: session} if _takes_session(self._found) else {}

@@ -27,6 +27,7 @@ from evalcase.targets.reading.usage import (
     read_openai_usage,
     read_usage,
 )
+from evalcase.text.counted import list_some
 
 BODIES = ("messages", "output_messages", "output")
 """What a mapping may call its list of messages, the best first."""
@@ -108,8 +109,7 @@ def _read_envelope(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
     assert isinstance(items, list)
     unread = [f"{key!r:.40}" for key in value if key != name and key not in EXTRAS]
     if unread:
-        more = f" and {len(unread) - _MOST_NAMED} more" if len(unread) > _MOST_NAMED else ""
-        named = f"{', '.join(unread[:_MOST_NAMED])}{more}"
+        named = list_some(unread[:_MOST_NAMED], len(unread))
         are = "is" if len(unread) == 1 else "are"
         warn(f"{named} beside `{name}` in an answer {are} not read; usage and cost_usd are")
     answer = with_extras(read_messages(items), value, warn)

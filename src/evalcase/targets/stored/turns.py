@@ -12,6 +12,7 @@ from evalcase.model.conversation import Exchange, Turn, split_turns
 from evalcase.model.question import Question
 from evalcase.targets.reading.replies import refuse_beside
 from evalcase.targets.stored.said import list_unread, refuse_misspelt
+from evalcase.text.counted import write_count
 
 _OF_ALL = ("usage", "cost_usd", "duration_s", "earlier", "steps", "steps_cut", "trace")
 """What a row says of all turns together."""
@@ -89,9 +90,7 @@ def _choose_turn(turns: Sequence[Any], question: Question) -> Any:  # noqa: ANN4
     had, number = len(turns), question.turn
     if number > had:
         had = max(had, 1)
-        _refuse_question(
-            question, f"has {had} turn{'' if had == 1 else 's'}, and turn {number} is asked"
-        )
+        _refuse_question(question, f"has {write_count(had, 'turn')}, and turn {number} is asked")
     return turns[number - 1]
 
 
