@@ -169,5 +169,5 @@ class InProject(Existing):
     def _object_to_judge(self, field: str) -> Unfit | None:
         if self.config.judge is not None or not self.config.is_read or self.config.has_bad_judge:
             return None
-        hint = 'add [judge] to evalcase.toml, with target = "NAME"'
+        hint = 'add [judge] to evalcase.toml, with who judges, such as target = "openai:MODEL"'
         return Unfit("no-judge", f"`{field}` needs a judge, and none is configured", hint)

@@ -236,15 +236,17 @@ def targets_of(case: Case, config: Config, suite: str = "") -> tuple[str, ...]:
     if names:
         return tuple(dict.fromkeys(names))
     if config.target is None:
-        raise _without_target(case, suite)
+        raise _without_target(case, suite, config)
     return (config.target,)
 
 
-def _without_target(case: Case, suite: str) -> ConfigError:
+def _without_target(case: Case, suite: str, config: Config) -> ConfigError:
     from evalcase.suites.case_places import find_case_span
 
     what = f"case `{case.id}` names no target"
-    hint = "say --target NAME, or set `target` in evalcase.toml"
+    known = ", ".join(config.targets)
+    names = f"one of {known}" if known else "a name, or kind:value such as python:my_agent:answer"
+    hint = f"say --target with {names}; or set `target` in evalcase.toml"
     span = find_case_span(suite, case.id)
     if span is None:
         # Made in a program, which has no command line.
