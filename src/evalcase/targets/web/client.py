@@ -52,6 +52,7 @@ _ERROR_BYTES = 100_000
 _BLOCK_BYTES = 1 << 18
 _FAILURES = (HttpError, BrokenBodyError)
 _PARTIAL = 206
+_UNAUTHORIZED = 401
 """Only a part of an answer: nobody asked for one."""
 _CODED = "Content-Encoding"
 # Made once: each call of `json.dumps` with options makes another.
@@ -181,6 +182,8 @@ class HttpClient:
         if 200 <= answer.status <= 299 and answer.status != _PARTIAL:
             return
         place, status = self._endpoint.place, answer.status
+        if status == _UNAUTHORIZED and not self._endpoint.key_names:
+            place += "; no key was sent: `key_env` in the configuration names the variable of one"
         if 300 <= status <= 399:
             location = answer.headers.get("Location")
             to = None if location is None else without_query(_join_location(url, location))
