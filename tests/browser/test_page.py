@@ -544,6 +544,16 @@ def test_a_phone_has_targets_side_by_side_below_each_case(page: Page, project: P
     assert find_faults(page) == []
 
 
+def test_paper_has_a_row_for_each_case_at_each_target(page: Page, project: Project) -> None:
+    run_at_two_targets(project)
+    open_report(page, project, "#view=grid")
+    assert rows(page).count() == 4
+    page.emulate_media(media="print")
+    expect(rows(page)).to_have_count(12)
+    page.emulate_media(media="screen")
+    expect(rows(page)).to_have_count(4)
+
+
 def test_one_target_has_nothing_beside_it(page: Page, project: Project) -> None:
     run_mixed(project)
     open_report(page, project, "#view=grid")

@@ -91,7 +91,6 @@ function sortRows(rows) {
 
 function chooseRows() {
   shown.rows = sortRows(selectRows());
-  shown.lines = isGrid() ? foldTargets(shown.rows) : shown.rows;
 }
 
 let search = 0;

@@ -5,8 +5,8 @@ const LONGEST_SAID = 600;
 const grid = { counted: -1, rows: new Map() };
 
 const hasGrid = () => data.about.targets.length > 1 && !isCompared();
-// While a case is open there is no room for it.
-const isGrid = () => state.view === 'grid' && !state.case && hasGrid();
+// While a case is open there is no room for it, and paper doesn't wait for answers to be unpacked.
+const isGrid = () => state.view === 'grid' && !state.case && !list.printing && hasGrid();
 const nameCase = (row) => `${cells.suite[row]} ${cells.case[row]}`;
 
 // The rows of the same case, by the numbers of their targets.

@@ -28,6 +28,7 @@ function drawTable() {
 }
 
 function chooseColumns() {
+  shown.lines = isGrid() ? foldTargets(shown.rows) : shown.rows;
   columns = isGrid() ? gridColumns() : COLUMNS.filter((column) => !column.needed || column.needed());
   const table = list.rows.parentElement;
   table.style.setProperty('--columns', columns.map((column) => (column.name === 'verdict' && isCompared() ? '128px' : column.width)).join(' '));
