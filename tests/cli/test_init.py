@@ -66,6 +66,7 @@ def test_a_file_that_exists_is_named_and_nothing_is_written(tmp_path: Path, name
     result = evalcase("init", cwd=tmp_path)
     assert (result.code, result.out) == (2, "")
     assert f"{name} already exists" in result.err
+    assert "`evalcase init FOLDER` makes a new folder" in result.err
     assert files(tmp_path) == [name]
     assert path.read_text() == "mine"
 

@@ -177,9 +177,10 @@ def test_blocks_of_an_earlier_answer_go_back_and_other_keys_are_warned_of() -> N
     said: list[str] = []
     thinking = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
     given = {"role": "assistant", "content": "4", "blocks": [thinking], "stop_reason": "end_turn"}
+    given["mood"] = "good"
     turns = body(user("Hi"), given, warn=said.append)["messages"]
     assert turns[1] == {"role": "assistant", "content": [thinking, text("4")]}
-    assert said == ["`stop_reason` of a message is not sent: Anthropic's API doesn't know it"]
+    assert said == ["`mood` of a message is not sent: Anthropic's API doesn't know it"]
 
 
 def test_files_and_images_are_sent_as_what_they_are(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def command(folder: str) -> int:
     if in_the_way:
         for path in in_the_way:
             sys.stderr.write(f"evalcase: {make_visible(path)} already exists\n")
-        sys.stderr.write("nothing was written\n")
+        sys.stderr.write("nothing was written; `evalcase init FOLDER` makes a new folder\n")
         return 2
     ignored = os.path.normpath(os.path.join(folder, ".gitignore"))
     if not os.path.lexists(ignored):

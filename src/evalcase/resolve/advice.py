@@ -22,6 +22,7 @@ GRADED = ("expected_output", "criteria", "rubrics", "graders")
 _OF_MESSAGES = frozenset({"role", "content", "tool_calls", "id", "name"})
 _OF_CALLS = frozenset({"tool", "input", "id", "type", "function"})
 """What is compared, or only says which one is meant."""
+_ARGUMENTS = frozenset({"args", "arguments", "parameters", "params"})
 _IN_CODE = "a grader of your own that reads what is expected may compare more"
 
 
@@ -289,4 +290,5 @@ def _odd_keys(
 ) -> Iterator[tuple[KeyPath, str]]:
     for key, said in value.items():
         if said is not None and key not in compared and not key.startswith(PRIVATE_PREFIX):
-            yield (*below, key), f"`{key}` is kept, and is not compared"
+            instead = ": arguments are written as `input`" if key in _ARGUMENTS else ""
+            yield (*below, key), f"`{key}` is kept, and is not compared{instead}"

@@ -115,8 +115,8 @@ class Scrubber:
         self._known = known
         for name in sorted(common.difference(_PROXY_NAMES, [""])):
             self._warn_once(
-                f"the value of {name} is too short or too common to be told from other text: "
-                "it is not kept out of what is written"
+                f"the value of {name} is too short or too common to be recognised in other "
+                "text: it is not redacted from records and output"
             )
 
     def _warn_once(self, text: str) -> None:

@@ -201,6 +201,18 @@ def test_what_is_packed_in_a_way_that_nobody_offered_is_not_tried_again() -> Non
 # Statuses.
 
 
+def test_a_key_that_was_not_sent_is_told_where_one_is_wanted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = "no key was sent: `key_env` in the configuration names"
+    monkeypatch.setenv("SOME_KEY", "sk-1234567890")
+    with serving(Reply(b"", 401)) as server:
+        assert told in str(failure(target_of(HttpTarget, url=server.url)))
+        assert told not in str(failure(target_of(HttpTarget, url=server.url, key_env="SOME_KEY")))
+    with serving(Reply(b"", 403)) as server:
+        assert told not in str(failure(target_of(HttpTarget, url=server.url)))
+
+
 @for_each("status", [206, 400, 401, 403, 404, 409, 413, 422])
 def test_what_is_wrong_with_the_request_is_not_tried_again(status: int) -> None:
     with serving(Reply.of({"error": {"message": "No\n such model."}}, status)) as server:

@@ -61,6 +61,12 @@ async def _connect(place: SocketAddress) -> socket.socket:
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         made.setblocking(False)
         await asyncio.get_running_loop().sock_connect(made, place.address)
+    except ConnectionRefusedError as error:
+        made.close()
+        host, port = place.address[:2]
+        where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        what = f"nothing listens at {where}; is the server running?"
+        raise ConnectionRefusedError(error.errno, what) from None
     except BaseException:
         made.close()
         raise

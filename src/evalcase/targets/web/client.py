@@ -55,6 +55,7 @@ _ERROR_BYTES, _ERROR_S = 100_000, 5.0
 _BLOCK_BYTES = 1 << 18
 _FAILURES = (HttpError, BrokenBodyError)
 _PARTIAL = 206
+_UNAUTHORIZED = 401
 """Only a part of an answer: nobody asked for one."""
 _CODED = "Content-Encoding"
 # Made once: each call of `json.dumps` with options makes another.
@@ -194,6 +195,8 @@ class HttpClient:
         if 200 <= answer.status <= 299 and answer.status != _PARTIAL:
             return
         place, status = self._endpoint.place, answer.status
+        if status == _UNAUTHORIZED and not self._endpoint.key_names:
+            place += "; no key was sent: `key_env` in the configuration names the variable of one"
         if 300 <= status <= 399:
             raise redirect_error(status, _find_location(url, answer.headers), place)
         data = bytearray()
