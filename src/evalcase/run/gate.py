@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from hashlib import sha256
-from inspect import isawaitable
-from json import dumps
 from typing import Protocol
 
 from evalcase.errors import TargetError
@@ -15,23 +12,24 @@ from evalcase.model.failure import Failure
 from evalcase.model.grader import Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
-from evalcase.model.own_copies import copy_question
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.target import Target
+from evalcase.run.answer_key import make_answer_key
 from evalcase.run.attempt import Attempted, OverTimeError, make_attempt
 from evalcase.run.budget import Budget
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace, Start
 from evalcase.run.paces import Paces
+from evalcase.run.repeated import leave_out_question
 from evalcase.run.retry import wait_before_retry
-from evalcase.run.workplace import KeyFromAfar, SessionLostError, Workplace
+from evalcase.run.workplace import SessionLostError, Workplace
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import stand_in_queue
 from evalcase.text.crash import ToldError, failure_of
 
-CACHE_VERSION = 2
+_LEFT_OUT = "these are no part of an answer, and are left out"
 _BATCHED = (
     "answers in batches, which a grader can't wait for: give it the same model without `batch`"
 )
@@ -182,7 +180,7 @@ class Gate:
     async def _find_key(self, name: str, target: Target, question: Question) -> str | None:
         """Under which the answer to a question is kept; None if it can't be."""
         try:
-            return await _cache_key(target, question)
+            return await make_answer_key(target, question)
         except (TargetError, OSError):
             return None  # a question that can't be asked has no key, either, and asking says why
         except Exception as error:  # noqa: BLE001 - a target may be anybody's
@@ -249,7 +247,10 @@ class Gate:
             self._paces.end(name, start, tried)
         if tried.answer is not None and tried.answer.cost_usd is not None:
             self._budget.spend(tried.answer.cost_usd)
-        return tried
+        own = leave_out_question(tried, question)
+        if own is not tried and own.answer is not None:
+            self._warn(f"answers of `{name}` begin with messages that it was given: {_LEFT_OUT}")
+        return own
 
     def _wait(self, error: BaseException, number: int) -> float | None:
         limits = self._limits
@@ -280,21 +281,3 @@ def _failure_of_attempt(tried: Attempted) -> Failure:
 
 def _is_by_hand(error: BaseException) -> bool:
     return isinstance(error, ToldError) and error.sort == "by hand"
-
-
-def name_of_kind(target: Target) -> str:
-    """What tells the keys of one kind of target from those of another."""
-    return f"{type(target).__module__}.{type(target).__qualname__}"
-
-
-async def _cache_key(target: Target, question: Question) -> str:
-    asked = question if target.traits.only_reads else copy_question(question)
-    described: object = target.cache_key(asked)
-    if isawaitable(described):
-        described = await described
-    if isinstance(described, KeyFromAfar):
-        kind, described = described
-    else:
-        kind = name_of_kind(target)
-    data = [CACHE_VERSION, kind, described, question.repeat]
-    return sha256(dumps(data, sort_keys=True).encode()).hexdigest()
