@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -100,6 +101,28 @@ def test_fault_05_an_edited_grader_function_grades_again(project: Project) -> No
     project.forget_calls()
     (project.path / "own.py").write_text("def fine(text):\n    return 'not at all'\n")
     assert project.run("resume", project.runs()[0].name).code == 1
+    assert (project.verdicts(), project.calls()) == ({"a": "failed"}, [])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"tags": ["lenient"]}, {"tags": ["strict"]}),
+        ({"description": "lenient"}, {"description": "strict"}),
+        ({"vars": {"how": "lenient"}}, {"vars": {"how": "strict"}}),
+    ],
+)
+def test_fault_05_what_code_of_a_grader_sees_of_a_case_is_graded_by_anew(
+    project: Project, before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    code = "def fine(case):\n    return 'strict' not in str(case.data)\n"
+    (project.path / "own.py").write_text(code)
+    graders = [{"any": ["python:own:fine"]}]
+    project.suite(case("a", graders=graders, **before))
+    assert project.run("run", "--quiet").code == 0
+    project.forget_calls()
+    project.suite(case("a", graders=graders, **after))
+    assert project.run("resume").code == 1
     assert (project.verdicts(), project.calls()) == ({"a": "failed"}, [])
 
 

@@ -187,3 +187,26 @@ def test_fault_45_a_grader_that_asks_for_at_least_nothing_is_an_error(
     assert "every answer has at least 0" in project.run("check").out
     project.suite({"id": "a", "input": "say x", "graders": [{kind: {"min": 0, "max": 3}}]})
     assert "every answer" not in project.run("check").out
+
+
+def test_fault_45_calls_that_an_agent_was_given_are_not_its_own(project: Project) -> None:
+    project.add_to_agent("""
+def whole(messages):
+    said = [dict(each) for each in messages]
+    if "first" in said[-1]["content"]:
+        said.append({"role": "assistant", "content": None, "tool_calls": [{"tool": "cancel"}]})
+    return {"messages": [*said, {"role": "assistant", "content": "ok"}]}
+""")
+    graders = [{"trajectory": [{"tool": "cancel"}]}]
+    given = {"role": "assistant", "content": None, "tool_calls": [{"tool": "cancel"}]}
+    asked = [{"role": "user", "content": "a"}, given, {"role": "user", "content": "b"}]
+    first, second = {"input": "first", "graders": graders}, {"input": "next", "graders": graders}
+    project.suite(
+        {"id": "turns", "turns": [first, second]}, {"id": "one", "input": asked, "graders": graders}
+    )
+    done = project.run("run", "--json", "--target", "python:agent:whole")
+    assert project.verdicts() == {"turns": "failed", "one": "failed"}
+    assert "begin with messages that it was given" in done.err
+    (talk,) = [row for row in project.rows() if row["case"] == "turns"]
+    assert [grade["passed"] for grade in talk["grades"]] == [True, False]
+    assert len(talk["answer"]["messages"]) == 5

@@ -135,7 +135,7 @@ class Trials:
         if plain is not None and graders is self._plan.graders.only_expected:
             self.plain += 1
             return plain[1]
-        return hash_grading(case, self._plan.graders.prints_of(graders))
+        return hash_grading(case, self._plan.graders.prints_of(graders, case))
 
     async def _converse(self, trial: Trial, started: str) -> Result:
         """The same for a case that is asked in turns."""

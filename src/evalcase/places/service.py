@@ -32,8 +32,8 @@ from evalcase.places.wire import MOST_HELD, attempt_object, grades_object, trait
 from evalcase.plugins.graders import Graders
 from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config, read_config_of
+from evalcase.run.answer_key import name_of_kind
 from evalcase.run.attempt import make_attempt
-from evalcase.run.cache_key import name_of_kind
 from evalcase.run.opening import CLOSE_S, OpenTargets
 from evalcase.system.guests import Guests
 from evalcase.system.own_modules import put_first
