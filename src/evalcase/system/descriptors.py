@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
+_MOST = 10_240
+"""macOS refuses to allow more, rather than to allow as many as it can."""
 _SPARE = 64
 """How many sockets leave to whatever else has to be opened: modules, programs, the record."""
 
@@ -16,7 +18,7 @@ def allow_descriptors(count: int) -> None:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    wanted = min(count, _MOST if hard == resource.RLIM_INFINITY else min(hard, _MOST))
     if soft != resource.RLIM_INFINITY and soft < wanted:
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
