@@ -244,8 +244,11 @@ def _find_workplace(request: RunRequest, plan: Plan) -> Workplace | None:
     """Where trials are answered, if that is not in this process."""
     if plan.config.engine is None and request.engine == (None, None, None):
         return None
+    from evalcase.model.quick_dataclass import replace
     from evalcase.places.chosen import choose_engine, make_workplace
 
+    if request.run is not None:
+        plan = replace(plan, judges={})  # nobody knows yet if anything is left to judge
     return make_workplace(choose_engine(plan.config, *request.engine), plan)
 
 

@@ -105,18 +105,28 @@ class LoopWatch:
     def _watch(self) -> None:
         while not self._over.wait(self._period_s):
             asked_at, sign = monotonic(), threading.Event()
-            if not self._post(partial(self._give_sign, sign)) or sign.wait(self.silence_s):
+            if not self._post(partial(self._give_sign, sign)) or self._hears(sign):
                 continue
             culprit = self.find_culprit()
             tries = 0
             while not sign.wait(self._period_s):
-                if self._over.is_set():
+                if self._over.is_set() or self._loop.is_closed():
                     return
                 tries += self._end_if_overdue(tries)
             if culprit is not None and culprit.function not in self._told:
                 self._told.add(culprit.function)
                 self._untold.append(_describe_culprit(culprit, monotonic() - asked_at))
                 self._post(self._tell_all)
+
+    def _hears(self, sign: threading.Event) -> bool:
+        """Whether a sign comes in time. Of a loop that is closed meanwhile nobody wants one."""
+        until = monotonic() + self.silence_s
+        while not sign.wait(min(self._period_s, max(0.0, until - monotonic()))):
+            if self._loop.is_closed():
+                return True
+            if monotonic() >= until:
+                return False
+        return True
 
     def _give_sign(self, sign: threading.Event) -> None:
         sign.set()
