@@ -563,3 +563,14 @@ def test_one_target_has_nothing_beside_it(page: Page, project: Project) -> None:
     open_report(page, project, "#view=grid")
     assert names(page) == ORDER
     expect(page.get_by_role("button", name="Targets side by side")).to_have_count(0)
+
+
+def test_a_small_cost_is_seen_in_full(page: Page, project: Project) -> None:
+    project.suite(case("alpha"))
+    row = {"case": "alpha", "answer": "ok", "cost_usd": 0.0000078}
+    (project.path / "answers.jsonl").write_text(json.dumps(row) + "\n")
+    project.run_process("run", "--target", "replay:answers.jsonl")
+    open_report(page, project)
+    cost = rows(page).locator(".cell.cost")
+    expect(cost).to_have_text("$0.0000078")
+    assert cost.evaluate("element => element.scrollWidth <= element.clientWidth")

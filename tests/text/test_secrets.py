@@ -132,6 +132,7 @@ def test_a_short_or_common_value_is_not_looked_for_and_that_is_said_once(value: 
     assert [scrubber.text(f"a {value}") for _ in range(3)] == [f"a {value}"] * 3
     assert len(said) == 1
     assert said[0].startswith("the value of KEY is too short or too common")
+    assert said[0].endswith(": it is not redacted from records and output")
 
 
 @for_each(

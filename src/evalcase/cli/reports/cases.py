@@ -54,12 +54,15 @@ def write_markdown(reported: Reported) -> Iterator[str]:
     notes = [say_part(kept.run),
              f"grading {_say_grading(evaluated)}" if evaluated.graded_by is not None else "",
              say_mixed(kept.mixed), _say_settled(evaluated)]  # fmt: skip
+    statistics = reported.open_statistics()
+    figures = reported.figures(statistics)
     about = MarkdownHead(
         kept.run.id, evaluated.duration_s, _say_incomplete(evaluated),
         tuple(note for note in notes if note), evaluated.totals,
         reported.wanted.describe(), " or ".join(reported.wanted.verdicts),
+        tuple(statistics.grid.differing()),
     )  # fmt: skip
-    return markdown_pieces(reported.figures(), _find_troubled(reported), kept.find_case, about)
+    return markdown_pieces(figures, _find_troubled(reported), kept.find_case, about)
 
 
 def _find_troubled(reported: Reported) -> Iterator[CaseTrials]:

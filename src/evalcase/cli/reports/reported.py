@@ -72,9 +72,10 @@ class Reported:
     junit_properties: bool = False
     """Whether test cases of JUnit have properties."""
 
-    def figures(self) -> Figures:
-        """Those of all results that count. Raise ConfigError where the run hasn't got them."""
-        statistics = Statistics((), self.figuring.open_ledger(self.kept.run))
+    def figures(self, statistics: Statistics | None = None) -> Figures:
+        """Those of all results that count; statistics are filled on the way. Raise ConfigError
+        where the run hasn't got them."""
+        statistics = statistics or self.open_statistics()
         evaluated = self.evaluated(statistics)
         figures = self.figuring.sum_up(statistics.ledger, evaluated.not_run)
         require_variables(self.by, figures)
@@ -82,6 +83,10 @@ class Reported:
             figures, evaluated.decision, whole=self.wanted.is_all,
             is_biased=evaluated.is_biased,
         )  # fmt: skip
+
+    def open_statistics(self) -> Statistics:
+        """Those of a report that shows no case by them."""
+        return Statistics((), self.figuring.open_ledger(self.kept.run))
 
     def evaluated(self, statistics: Statistics | None = None) -> Evaluated:
         """What came of the run, or of a case or a target; statistics are filled on the way."""

@@ -7,7 +7,7 @@ and ends no block. All of it fits into a comment: of what doesn't, there is a co
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import replace
@@ -30,6 +30,7 @@ from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.summary import FindCase
 from evalcase.report.terminal.trial_details import detail_lines
+from evalcase.report.terminal.verdict_grid import GridRow
 from evalcase.text.abridge import shorten_text
 from evalcase.text.counted import write_count
 from evalcase.text.late_pattern import late_pattern
@@ -42,6 +43,8 @@ BUDGET = 60_000
 """Characters; GitHub takes 65,536 in a comment."""
 _RESERVE = 600
 _MOST_PARTS = 25
+_MOST_TARGETS = 8
+"""Columns that a table of targets has room for."""
 _FEW = 20
 """So many values a variable may have that cases are grouped by unasked."""
 _LONGEST = 160
@@ -65,6 +68,8 @@ class MarkdownHead(NamedTuple):
     """Which cases these are, where they are not all; then no word on the run follows of them."""
     shown: str = ""
     """Which verdicts are shown, where some were asked for."""
+    differing: tuple[GridRow, ...] = ()
+    """The cases that targets differ on."""
 
 
 def markdown_pieces(
@@ -99,6 +104,7 @@ def _write_head(figures: Figures, about: MarkdownHead) -> Iterator[str]:
         yield f"> ⚠️ **not complete**: {_escape_inline(about.incomplete)}\n\n"
     if len(figures.by_target) > 1:
         yield from _write_parts("target", {**figures.by_target, "all": figures.all})
+        yield from _write_grid(about.differing, list(figures.by_target)[:_MOST_TARGETS])
     else:
         yield from _write_parts("", {"": figures.all})
     variables = [
@@ -171,6 +177,22 @@ def _write_parts(title: str, parts: Mapping[str, Slice]) -> Iterator[str]:
     if len(parts) > len(shown):
         yield f"\n… and {len(parts) - len(shown):,} more\n"
     yield "\n"
+
+
+def _write_grid(rows: Sequence[GridRow], targets: Sequence[str]) -> Iterator[str]:
+    """The cases that targets differ on, a column for each target."""
+    if not rows:
+        return
+    count = "1 case" if len(rows) == 1 else f"{len(rows):,} cases"
+    yield f"<details><summary>{count} that targets differ on</summary>\n\n"
+    yield f"| case | {' | '.join(map(_write_code, targets))} |\n|---|{'---|' * len(targets)}\n"
+    for name, verdicts in rows[:_MOST_PARTS]:
+        said = ((verdicts[each] or UNFINISHED) if each in verdicts else "" for each in targets)
+        cells = [f"{_SIGNS[word]} {word}" if word else "–" for word in said]
+        yield f"| {' | '.join([_write_code(name), *cells])} |\n"
+    if len(rows) > _MOST_PARTS:
+        yield f"\n… and {len(rows) - _MOST_PARTS:,} more\n"
+    yield "\n</details>\n\n"
 
 
 def _write_rate(mean: Mean) -> tuple[str, str]:

@@ -13,7 +13,7 @@ const COLUMNS = [
   { name: 'trials', label: 'Trials', width: '76px', needed: () => cells.trials.some((count) => count > 1) },
   { name: 'score', label: 'Score', width: '96px' },
   { name: 'seconds', label: 'Latency', width: '84px' },
-  { name: 'cost', label: 'Cost', width: '84px', needed: () => cells.cost.some((cost) => cost !== null) },
+  { name: 'cost', label: 'Cost', width: '92px', needed: () => cells.cost.some((cost) => cost !== null) },
 ];
 let columns = [];
 

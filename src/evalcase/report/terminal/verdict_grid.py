@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
 from evalcase.report.terminal.cells import cut_text, measure_text, pad_text
 from evalcase.report.terminal.failures import UNFINISHED
@@ -20,6 +21,13 @@ _GAP = "  "
 
 VerdictsByTarget = dict[str, Verdict | None]
 """Of a case, by target; None is of one that is not decided."""
+
+
+class GridRow(NamedTuple):
+    """A case, and what came of it at each target."""
+
+    name: str
+    verdicts: VerdictsByTarget
 
 
 class VerdictGrid:
@@ -46,27 +54,30 @@ class VerdictGrid:
         self, targets: Sequence[str], width: int, style: Style,
         see_suite: Callable[[str], str] = str,
     ) -> Iterator[str]:  # fmt: skip
-        """The cases that targets differ on, in the order of their suites, and an empty line."""
-        differing = sorted(
-            (name for name, said in self._cases.items() if len(set(said.values())) > 1),
-            key=lambda name: self._numbers[name],
-        )
-        if not differing or self._overflowed:
-            return
-        several = len({suite for suite, _ in self._cases}) > 1
-        rows = [
-            (f"{see_suite(suite)}: {case}" if several else case, self._cases[suite, case])
-            for suite, case in differing[:_MOST_SHOWN]
-        ]
-        drawn = list(_draw_rows(rows, targets, width, style))
+        """The cases that targets differ on, a line for each, and an empty one."""
+        rows = self.differing(see_suite)
+        drawn = list(_draw_rows(rows[:_MOST_SHOWN], targets, width, style)) if rows else []
         yield from drawn
-        if drawn and (more := len(differing) - len(rows)):
-            yield paint_text(f"and {more:,} more that targets differ on", style.gutter)
+        if drawn and len(rows) > _MOST_SHOWN:
+            more = f"and {len(rows) - _MOST_SHOWN:,} more that targets differ on"
+            yield paint_text(more, style.gutter)
         yield from [""] * bool(drawn)
+
+    def differing(self, see_suite: Callable[[str], str] = str) -> list[GridRow]:
+        """The cases that targets differ on, in the order of their suites; none of a run that has
+        too many cases to hold."""
+        if self._overflowed:
+            return []
+        several = len({suite for suite, _ in self._cases}) > 1
+        names = [name for name, said in self._cases.items() if len(set(said.values())) > 1]
+        return [
+            GridRow(f"{see_suite(suite)}: {case}" if several else case, self._cases[suite, case])
+            for suite, case in sorted(names, key=self._numbers.__getitem__)
+        ]
 
 
 def _draw_rows(
-    rows: Sequence[tuple[str, VerdictsByTarget]], targets: Sequence[str], width: int, style: Style
+    rows: Sequence[GridRow], targets: Sequence[str], width: int, style: Style
 ) -> Iterator[str]:
     """A head, and a line for each case; nothing if so many targets don't fit."""
     words = {verdict or UNFINISHED for _, said in rows for verdict in said.values()}
