@@ -79,7 +79,7 @@ function drawTrials(detail, trials, active) {
   }
   const passed = trials.filter((trial) => trial.verdict === 'passed').length;
   const needed = detail.needed === undefined || detail.needed >= 1 ? 'all' : `${+round(detail.needed * 100, 1)}%`;
-  const missing = detail.repeats > trials.length ? `, ${sayCount(detail.repeats - trials.length, 'more')} without a result`.replace('mores', 'more') : '';
+  const missing = detail.repeats > trials.length ? `, ${groupDigits(detail.repeats - trials.length)} more without a result` : '';
   return h('section.repeats', { 'aria-label': 'Trials' },
     h('p.fine', `${passed} of ${trials.length} trials passed, ${needed} must${missing}; ${sayCount(new Set(trials.map((trial) => trial.hash).filter(Boolean)).size, 'different answer')}`),
     [...groups.values()].map((group) => h('div.answer-group', h('span.fine', group[0].hash ? `${group.length} ×` : 'no answer'),

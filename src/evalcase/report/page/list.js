@@ -107,7 +107,7 @@ const CELLS = {
   trials: (row) => (cells.trials[row] > 1 ? [`${cells.passed[row]}/${cells.trials[row]}`,
     cells.answers[row] > 0 && drawAnswers(cells.answers[row])] : ''),
   score: (row) => [sayScore(cells.score[row]), drawDelta(row, 'score', (value) => round(value, 2), 1)],
-  seconds: (row) => [saySeconds(cells.seconds[row]), cells.retries[row] ? h('span.retries', { title: sayCount(cells.retries[row], 'retry').replace('retrys', 'retries') }, `↻${cells.retries[row]}`) : null],
+  seconds: (row) => [saySeconds(cells.seconds[row]), cells.retries[row] ? h('span.retries', { title: `retried ${cells.retries[row]} ×` }, `↻${cells.retries[row]}`) : null],
   cost: (row) => sayMoney(cells.cost[row]),
   said: (row, at, { target }) => drawSaid(findBeside(row)[target], at),
 };

@@ -29,9 +29,8 @@ function sayRepeats(repeats) {
 // So many cases; where each was put to several targets, how many were written, too.
 function sayCases(count) {
   const targets = data.about.targets.length;
-  if (targets < 2) return sayCount(count, 'case');
   const written = new Set(cells.case.map((_, row) => nameCase(row))).size;
-  return written * targets === count ? `${sayCount(written, 'case')} × ${targets} targets` : sayCount(count, 'case');
+  return targets > 1 && written * targets === count ? `${sayCount(written, 'case')} × ${targets} targets` : sayCount(count, 'case');
 }
 
 function drawRate(run) {
