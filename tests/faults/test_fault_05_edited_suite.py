@@ -326,3 +326,22 @@ def test_fault_05_nobody_says_that_no_target_is_asked_when_one_is(project: Proje
     done = project.run("resume", "latest", "--retry-errored")
     assert (done.code, project.calls()) == (0, ["a", "a"])
     assert "no target" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("after", "asked"), [(case("a", "say no"), ["a"] * 4), (case("a", expected_output="no"), [])]
+)
+def test_fault_05_trials_of_more_repeats_than_there_are_now_rest_on_the_case_as_it_is(
+    project: Project, after: dict[str, Any], asked: list[str]
+) -> None:
+    project.suite({**case("a"), "repeat": {"times": 4, "pass_rate": 0.5}}, case("b"))
+    assert project.run("run", "--quiet").code == 0
+    project.forget_calls()
+    project.suite({**after, "repeat": {"times": 2, "pass_rate": 0.5}}, case("b"))
+    done = project.run("resume")
+    assert (done.code, project.calls()) == (1, asked)
+    assert "2 trials are no longer part of the suites; still counted" in done.err
+    assert "0 of 4 passed" in done.out
+    again = project.run("resume")
+    assert (again.code, project.calls()) == (1, asked)
+    assert "nothing to do" in again.err

@@ -85,13 +85,17 @@ class Grading(Job):
         self._recording = recording
         self._by = by
         self._goes_on = by.goes_on(index.find_broken(index.gradings))
-        self.grading = index.gradings + (not self._goes_on)
+        self._number = index.gradings + (not self._goes_on)
         """Which of its gradings the run stands at."""
         self._graded: int | None = None
         """The grading that is brought to its end, once it is."""
         self._was_decided = False
         self._without_case = 0
         self._under_way: dict[TrialKey, Result] = {}
+
+    @property
+    def grading(self) -> int:
+        return self._number
 
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
         """Grade them all. The run itself is as complete as it was."""
@@ -101,10 +105,10 @@ class Grading(Job):
         if self._goes_on:
             before_it = self._index.graded_by()
             self._plan.tell(
-                f"grading {self.grading} was interrupted and continues: {before_it.graded:,} of "
+                f"grading {self._number} was interrupted and continues: {before_it.graded:,} of "
                 f"{before_it.answers:,} answers are graded"
             )
-        self._recording.note(self._by.begin(self.grading, self._plan.world.stamp()).row())
+        self._recording.note(self._by.begin(self._number, self._plan.world.stamp()).row())
         left = {name: self._answers(name) for name in self._plan.trials}
         await engine.run(left, self._grade, self._recording.keep_grading)
         if engine.interrupted:
@@ -114,7 +118,7 @@ class Grading(Job):
         if self._without_case:
             what = write_count(self._without_case, "answer")
             return "stopped", f"{what} can't be graded: the record doesn't have the case"
-        self._graded = self.grading
+        self._graded = self._number
         if is_decided:
             return before.status, "it was ended by a decision on an earlier grading"
         return before.status, before.notice
@@ -149,7 +153,7 @@ class Grading(Job):
         """Whether this grading has graded an answer before it was broken off, by the same."""
         known = self._index.find(key)
         by = mark_of(self._trials.hash_grading(case))
-        return known is not None and (known.graded_in, known.grading) == (self.grading, by)
+        return known is not None and (known.graded_in, known.grading) == (self._number, by)
 
     async def _grade(self, trial: Trial) -> Result:
         known = self._under_way.pop(trial.key)
@@ -159,7 +163,7 @@ class Grading(Job):
             why = "the answer was recorded without a secret that was in it"
             return self._refuse(trial, known, why)
         try:
-            return await self._trials.regrade(trial, known, self.grading)
+            return await self._trials.regrade(trial, known, self._number)
         except UnaskedTurnsError:
             why = "it ended at a turn that failed then, and those after it were never asked"
             return self._refuse(trial, known, why)
@@ -169,7 +173,7 @@ class Grading(Job):
         why = f"{why}: run the case again"
         broken = Grade("record", None, False, why, failure=Failure("grader", why))
         return replace(
-            known, verdict="errored", grades=(broken,), grading=self.grading,
+            known, verdict="errored", grades=(broken,), grading=self._number,
             grading_hash=self._trials.hash_grading(trial.case),
             repeats=trial.repeats, pass_rate=trial.case.pass_rate,
         )  # fmt: skip

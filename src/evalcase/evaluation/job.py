@@ -12,8 +12,10 @@ from evalcase.run.schedule import Engine
 class Job(Protocol):
     """All that is left to do, whatever it is."""
 
-    grading: int
-    """Which of its gradings the run stands at."""
+    @property
+    def grading(self) -> int:
+        """Which of its gradings the run stands at."""
+        ...
 
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
         """Do all of it. Return how it ended, and why if it ended early."""

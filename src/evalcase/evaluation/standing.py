@@ -3,16 +3,19 @@ completed is told without a look at each case: by a hash of all that they rest o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
+from itertools import count
 
 from evalcase import __version__
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.plan import Plan, trials_of
 from evalcase.evaluation.request import RunRequest
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.trial import Trial
 from evalcase.project.options import RunOptions
 from evalcase.record.ending import End, read_end
+from evalcase.record.finished import FinishedTrial
 from evalcase.record.folder import Run
 from evalcase.record.index import Index
 from evalcase.run.selection import Chooser
@@ -87,6 +90,22 @@ def is_settled(plan: Plan, index: Index) -> bool:
     them does."""
     basis = index.find_basis()
     return basis is not None and len(index) >= plan.planned and basis == print_basis(plan)
+
+
+def find_later(first: Trial, index: Index) -> Iterator[tuple[Trial, FinishedTrial]]:
+    """The trials of a case from when it was repeated more often, given its first: they count still,
+    and so have to rest on what it says now, as the others do."""
+    if not index.is_repeated or first.repeat > 1:
+        return
+    known = index.find(first.key)
+    most = 0 if known is None else known.repeats
+    for repeat in count(first.repeats + 1):
+        later = first._replace(repeat=repeat)
+        found = index.find(later.key)
+        if found is not None:
+            yield later, found
+        elif repeat >= most:
+            return
 
 
 def count_planned(end: End, plan: Plan, index: Index, new: int) -> End:

@@ -9,8 +9,9 @@ from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.about import say_broken, say_gone, say_nothing_left, say_without_result
 from evalcase.evaluation.job import Job
 from evalcase.evaluation.judges import OpenAll, open_before
-from evalcase.evaluation.plan import Plan, trials_of, warn_once
-from evalcase.evaluation.standing import count_planned, is_settled, note_basis
+from evalcase.evaluation.new_grading import NewGrading
+from evalcase.evaluation.plan import Plan, trials_of
+from evalcase.evaluation.standing import count_planned, find_later, is_settled, note_basis
 from evalcase.evaluation.trials import Trials, UnaskedTurnsError
 from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import replace
@@ -21,7 +22,6 @@ from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.ending import End, Status
 from evalcase.record.finished import FinishedTrial
 from evalcase.record.folder import Run
-from evalcase.record.gradings import GradingBegun
 from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
 from evalcase.record.outline import changed_row, talk_row
@@ -58,14 +58,9 @@ class Work(Job):
         """Targets that are not what they were, as long as they have not been asked."""
         self._regrading: dict[TrialKey, FinishedTrial] = {}
         """Of the trials under way: whose answers are graded again."""
-        self.grading = index.gradings
-        """Which of its gradings the run stands at."""
-        broken = index.find_broken(index.gradings)
-        self._goes_on_grading = broken is not None and broken.origin == "resume"
-        self._grades_anew = self._has_noted = False
+        self._anew = NewGrading(plan, index, recording.note)
         self._graded: int | None = None
         """The later grading that is brought to its end, once it is."""
-        self._tell_once = warn_once(plan.tell)
         self._goes_on = len(index) > 0
         self._may_stand = not again and not plan.graders.given
         self._standing = 0
@@ -74,8 +69,14 @@ class Work(Job):
         self._known_cases = 0
         self._finished = 0
         self._new = 0
+        self._later = 0
+        """Trials beyond those of the plan that are run or graded again."""
         self._lost = 0
         """Cases that were planned when the run was begun, and that can't be run any more."""
+
+    @property
+    def grading(self) -> int:
+        return self._anew.number
 
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
         left = {name: self._left(name, engine) for name in self._plan.trials}
@@ -83,7 +84,8 @@ class Work(Job):
         if any(target.traits.batching for target in self._plan.targets.values()):
             await self._send_batches(engine)
         await engine.run(left, self.try_one, self.keep)
-        missing = self._plan.planned - self._standing - self._finished - self._recording.taken
+        planned = self._plan.planned + self._later
+        missing = planned - self._standing - self._finished - self._recording.taken
         if missing > 0 and engine.interrupted:
             return "interrupted", None
         if missing > 0:
@@ -92,7 +94,7 @@ class Work(Job):
             self._plan.suites.verify()
         except ConfigError as error:
             return "stopped", str(error)
-        if self._grades_anew or self._goes_on_grading:
+        if self._anew.is_under_way:
             self._graded = self.grading
         # All that is planned now is there. The suites may have had more when the run was begun.
         if gone := len(self._index) - self._standing - self._known:
@@ -121,8 +123,8 @@ class Work(Job):
         """The trials of a target that it is asked for."""
         for trial in self._planned(name, engine):
             known = self._index.find(trial.key)
-            if known is None or self._must_ask(trial, known):
-                yield trial
+            both = [*find_later(trial, self._index), (trial, known)]
+            yield from (each for each, old in both if old is None or self._must_ask(each, old))
 
     def try_one(self, trial: Trial) -> Awaitable[Result]:
         """Ask and grade; or only grade, where the answer is known."""
@@ -154,7 +156,7 @@ class Work(Job):
     async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:
         from evalcase.record.reader import read_result_at
 
-        self._note_grading()
+        self._anew.note()
         with open_lines(self._run.journal) as file:
             before = read_result_at(self._run.journal, file, known.answer_at, known.grading_at)
         if self._must_grade(trial, known):
@@ -205,7 +207,7 @@ class Work(Job):
         if end.status != "completed":
             return end
         gone = len(self._index) - self._standing - self._known
-        plain = 0 if self._recording.errored else self._standing + self._trials.plain
+        plain = 0 if gone or self._recording.errored else self._standing + self._trials.plain
         return note_basis(replace(end, trials=self._plan.planned + gone), self._plan, plain)
 
     @cached_property
@@ -222,13 +224,19 @@ class Work(Job):
             return
         last = None
         for trial in self._planned(name, engine, self._stands if self._may_stand else None):
+            for later, found in find_later(trial, self._index):
+                if self._is_stale(later, found):
+                    self._later += 1
+                    yield later
             known = self._index.find(trial.key)
             if known is not None:
                 self._known += 1
                 self._known_cases += trial.number != last
                 last = trial.number
-            if known is None or self._is_left(trial, known):
+            if known is None or self._is_stale(trial, known):
                 yield trial
+            else:
+                self._finished += 1
 
     def _stands(self, suite: str, case: Case, target: str) -> bool:
         """Whether a case is one of the most: it was asked once and graded by an expected text, and
@@ -239,14 +247,13 @@ class Work(Job):
         self._standing += 1
         return True
 
-    def _is_left(self, trial: Trial, known: FinishedTrial) -> bool:
+    def _is_stale(self, trial: Trial, known: FinishedTrial) -> bool:
         """Whether the result of a trial counts no more."""
         if self._must_ask(trial, known):
             return True
         if self._must_grade(trial, known) or self._is_decided_otherwise(trial, known):
             self._regrading[trial.key] = known
             return True
-        self._finished += 1
         return False
 
     def _planned(self, name: str, engine: Engine, stands: Says | None = None) -> Iterator[Trial]:
@@ -273,7 +280,7 @@ class Work(Job):
             return False
         changed = known.grading != mark_of(self._trials.hash_grading(trial.case))
         if changed:
-            self._begin_grading(_GRADED_BY)
+            self._anew.begin(_GRADED_BY)
         return changed or known.verdict in self._again
 
     def _is_decided_otherwise(self, trial: Trial, known: FinishedTrial) -> bool:
@@ -281,19 +288,5 @@ class Work(Job):
         decided_by = trial.repeats, trial.case.pass_rate
         changed = known.verdict != "skipped" and (known.repeats, known.pass_rate) != decided_by
         if changed:
-            self._begin_grading(_DECIDED_BY)
+            self._anew.begin(_DECIDED_BY)
         return changed
-
-    def _begin_grading(self, why: str) -> None:
-        """Tell why results become others. What they were before stays beside it."""
-        self._tell_once(why)
-        if not self._grades_anew:
-            self._grades_anew = True
-            self.grading += not self._goes_on_grading
-
-    def _note_grading(self) -> None:
-        """Note that results become others, when the first of them does."""
-        if self._grades_anew and not self._has_noted:
-            self._has_noted = True
-            now, hashes = self._plan.world.stamp(), self._plan.suites.hashes()
-            self._recording.note(GradingBegun(self.grading, now, "resume", hashes).row())

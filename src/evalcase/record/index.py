@@ -33,10 +33,15 @@ class Index(Intake):
     def stands(self, name: tuple[str, str, str], hashes: tuple[str, str]) -> bool:
         """Whether the one trial of a case at a target was answered, and rests on these hashes, of
         its question and its grading. If this doesn't know, `find` does."""
-        if self._is_regraded or self._in_order:
+        if self._is_regraded or self._in_order or self._repeats:
             return False
         row = self._results.row_of(hash(name) & MARK_BITS)
         return row >= 0 and self._rested[row] == hash(hashes) & MARK_BITS
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether any case has, or had, more than one trial."""
+        return self._repeats
 
     def find_basis(self) -> str | None:
         """What all trials rested on when the run was completed, if it said so, and each of them has
