@@ -11,6 +11,8 @@ from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.evaluation.plan import prepare_plan, trials_of
+from evalcase.evaluation.request import RunRequest
+from evalcase.evaluation.secrets import make_scrubber
 from evalcase.model.result import Result
 from evalcase.model.totals import Counts
 from evalcase.model.trial import Trial
@@ -47,10 +49,17 @@ class Watched:
             self.early.append(result.key.case)
 
 
-def evaluation(folder: Path, watched: Watched, request: RunOptions | None = None) -> Evaluation:
-    request = request or RunOptions((str(folder),), ("echo",))
-    plan = prepare_plan(request, load_config(str(folder)), this_world(), lambda _: None)
-    return Evaluation(plan, watched)
+def evaluation(folder: Path, watched: Watched, options: RunOptions | None = None) -> Evaluation:
+    options = options or RunOptions((str(folder),), ("echo",))
+    config, world = load_config(str(folder)), this_world()
+    scrubber = make_scrubber(config, world.environment, _ignore)
+    runs = str(folder / "runs")
+    asked = RunRequest(options, config, world, runs, watched, _ignore, _ignore, scrubber)
+    return Evaluation(prepare_plan(asked), watched)
+
+
+def _ignore(_: str) -> None:
+    pass
 
 
 def write(folder: Path, *texts: str) -> None:

@@ -218,10 +218,7 @@ def plan_run(request: RunRequest) -> Plan:
     # Who only loads or checks need not wait for it.
     from evalcase.evaluation.plan import prepare_plan
 
-    return prepare_plan(
-        request.options, request.config, request.world, request.warn, request.given,
-        request.scrubber, request.tell,
-    )  # fmt: skip
+    return prepare_plan(request)
 
 
 def ready_run(request: RunRequest, plan: Plan, by: By | None = None) -> PreparedRun:

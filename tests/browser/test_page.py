@@ -457,11 +457,15 @@ def test_a_phone_shows_why_a_case_failed(page: Page, project: Project) -> None:
 def test_cases_at_several_targets_are_counted_as_they_were_written(
     page: Page, project: Project
 ) -> None:
-    project.suite(case("a"), case("b"), case("c"))
+    project.suite(case("a"), case("b"), case("kiwi"))
     project.run_process("run", "--target", "python:agent:answer", "--target", "python:agent:other")
     open_report(page, project)
     overview = page.get_by_role("region", name="Overview")
     expect(overview).to_contain_text("of 3 cases × 2 targets passed")
+    shown = page.get_by_role("search").get_by_role("status")
+    expect(shown).to_have_text("3 cases × 2 targets")
+    page.get_by_role("searchbox").fill("kiwi")
+    expect(shown).to_contain_text("2 of 6 (3 cases × 2 targets)")
 
 
 def test_whether_trials_were_answered_alike_is_said_in_words(page: Page, project: Project) -> None:
@@ -469,3 +473,93 @@ def test_whether_trials_were_answered_alike_is_said_in_words(page: Page, project
     project.run_process("run")
     open_report(page, project)
     expect(page.get_by_role("img", name="the same answer in all trials")).to_be_visible()
+
+
+def run_at_two_targets(project: Project) -> None:
+    project.suite(
+        case("alpha", "say ok"),
+        case("beta", "say  a\nneedle"),
+        case("gamma", "call", expected_output=None, graders=[{"tool_calls": {"max": 1}}]),
+        case("delta", "raise it broke"),
+    )
+    code = "def loud(text):\n    return text.upper()\n"
+    code += "def call(text):\n    tool = {'tool': 'find', 'input': {'order': 'A-1'}}\n"
+    code += "    return {'role': 'assistant', 'tool_calls': [tool]}\n"
+    (project.path / "second.py").write_text(code)
+    second = ("--target", "python:second:loud", "--target", "python:second:call")
+    project.run_process("run", "--target", "agent", *second)
+
+
+def test_targets_stand_side_by_side_with_what_each_said(page: Page, project: Project) -> None:
+    run_at_two_targets(project)
+    open_report(page, project)
+    assert rows(page).count() == 12
+    toggle = page.get_by_role("button", name="Targets side by side")
+    toggle.click()
+    expect(toggle).to_have_attribute("aria-pressed", "true")
+    heads = page.get_by_role("columnheader")
+    told = ["Case", "agent2 passed", "python:second:loud1 passed", "python:second:call1 passed"]
+    assert heads.all_inner_texts() == told
+    # Where trouble is worst comes first.
+    assert names(page) == ["delta", "alpha", "beta", "gamma"]
+    alpha = rows(page).filter(has_text="alpha").locator(".excerpt")
+    expect(alpha.nth(0)).to_have_text("ok")
+    expect(alpha.nth(1)).to_have_text("SAY OK")
+    expect(alpha.nth(2)).to_contain_text("find {")
+    beta = rows(page).filter(has_text="beta").locator(".excerpt")
+    expect(beta.nth(0)).to_have_text("a needle")
+    delta = rows(page).filter(has_text="delta").locator(".excerpt")
+    expect(delta.nth(0)).to_contain_text("it broke")
+    assert find_faults(page) == []
+    page.get_by_role("combobox", name="Any target").select_option("agent")
+    assert heads.all_inner_texts() == ["Case", "agent2 passed"]
+
+
+def test_an_answer_side_by_side_opens_its_case_and_leads_to_its_neighbours(
+    page: Page, project: Project
+) -> None:
+    run_at_two_targets(project)
+    open_report(page, project, "#view=grid")
+    rows(page).filter(has_text="alpha").locator(".answer").nth(1).click()
+    expect(panel(page)).to_contain_text("at python:second:loud")
+    expect(panel(page)).to_contain_text("SAY OK")
+    beside = panel(page).get_by_role("group", name="Targets")
+    beside.get_by_role("button", name="agent").click()
+    expect(panel(page)).to_contain_text(" at agent")
+    page.keyboard.press("Escape")
+    assert names(page) == ["delta", "alpha", "beta", "gamma"]
+    # Who comes back is still at the same case.
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(panel(page).get_by_role("heading", level=2)).to_have_text("beta")
+
+
+def test_a_phone_has_targets_side_by_side_below_each_case(page: Page, project: Project) -> None:
+    run_at_two_targets(project)
+    page.set_viewport_size({"width": 390, "height": 800})
+    open_report(page, project, "#view=grid")
+    first = rows(page).first
+    name, said = first.locator(".name"), first.locator(".answer").first
+    said.wait_for()
+    above, below = name.bounding_box(), said.bounding_box()
+    assert above is not None
+    assert below is not None
+    assert below["y"] >= above["y"] + above["height"]
+    assert find_faults(page) == []
+
+
+def test_paper_has_a_row_for_each_case_at_each_target(page: Page, project: Project) -> None:
+    run_at_two_targets(project)
+    open_report(page, project, "#view=grid")
+    assert rows(page).count() == 4
+    page.emulate_media(media="print")
+    expect(rows(page)).to_have_count(12)
+    page.emulate_media(media="screen")
+    expect(rows(page)).to_have_count(4)
+
+
+def test_one_target_has_nothing_beside_it(page: Page, project: Project) -> None:
+    run_mixed(project)
+    open_report(page, project, "#view=grid")
+    assert names(page) == ORDER
+    expect(page.get_by_role("button", name="Targets side by side")).to_have_count(0)

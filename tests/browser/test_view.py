@@ -57,6 +57,18 @@ def test_a_run_by_other_graders_is_no_step_of_the_trend(page: Page, project: Pro
         page.goto("about:blank")
 
 
+def test_a_long_name_stays_in_its_chart(page: Page, project: Project) -> None:
+    project.suite(case("a"))
+    for target in ("agent", "python:agent:answer", "openai:some-model@http://127.0.0.1:9/v1/long"):
+        project.run_process("run", "--retries", "0", "--target", target)
+    with view(project) as seen:
+        page.goto(seen.address)
+        page.set_viewport_size({"width": 700, "height": 800})
+        for caption in page.locator("figcaption").all():
+            assert caption.evaluate("element => element.scrollWidth <= element.clientWidth")
+        page.goto("about:blank")
+
+
 def test_charts_that_are_left_out_are_counted_and_can_be_shown(
     page: Page, project: Project
 ) -> None:

@@ -205,8 +205,10 @@ def test_targets_of_one_run(project: Project) -> None:
     project.suite(*({"id": name, "input": "say no", "expected_output": "ok"} for name in "abcdef"))
     project.run("run", "--quiet", "--target", "agent", "--target", "other")
     found = compared(project, "latest")
-    assert found["result"] == ["Head is better than base."]
+    assert found["result"] == ["`other` is better than `agent`."]
     assert found["targets"][0]["fixed"] == 6
+    shown = project.run("compare", "latest").out
+    assert "\nagent (base) → other (head)\n6 cases compared" in shown
     swapped = compared(project, "--targets", "other", "agent")
     assert swapped["targets"][0]["broken"] == 6
 

@@ -23,7 +23,7 @@ def judge(messages):
     return json.dumps(said)
 '''
 SHOWN = """\
-    `c2` not met: It goes on.; (1·1 + 3·0) ÷ 4 (score 0.25, needs 1)
+    "Is short." not met: It goes on.; (1·1 + 3·0) ÷ 4 (score 0.25, needs 1)
     met       kind: Is kind.
               It says please.
     not met   c2: Is short. (weight 3)

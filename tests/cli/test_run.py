@@ -159,6 +159,8 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
             ["--timeout", "5s"],
             "'5s' is not a number: give a number of seconds, for example 5.",
         ),
+        (CONFIG, ["--concurrency", "many"], "'--concurrency': 'many' is not a whole number."),
+        (CONFIG, ["--seed", "1 is 2"], "'--seed': '1 is 2' is not a whole number."),
         (CONFIG, ["--timeout", "0"], "0.0 is out of range: more than 0."),
         (CONFIG, ["--max-cost", "$3"], "give a number of US dollars, for example 2.5."),
         (CONFIG, ["--case", "on"], "no case has an id like `on` (the nearest is `one`)"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -104,6 +105,28 @@ def test_fault_05_an_edited_grader_function_grades_again(project: Project) -> No
 
 
 @pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"tags": ["lenient"]}, {"tags": ["strict"]}),
+        ({"description": "lenient"}, {"description": "strict"}),
+        ({"vars": {"how": "lenient"}}, {"vars": {"how": "strict"}}),
+    ],
+)
+def test_fault_05_what_code_of_a_grader_sees_of_a_case_is_graded_by_anew(
+    project: Project, before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    code = "def fine(case):\n    return 'strict' not in str(case.data)\n"
+    (project.path / "own.py").write_text(code)
+    graders = [{"any": ["python:own:fine"]}]
+    project.suite(case("a", graders=graders, **before))
+    assert project.run("run", "--quiet").code == 0
+    project.forget_calls()
+    project.suite(case("a", graders=graders, **after))
+    assert project.run("resume").code == 1
+    assert (project.verdicts(), project.calls()) == ({"a": "failed"}, [])
+
+
+@pytest.mark.parametrize(
     "part", [{"type": "file", "path": "a.txt"}, {"type": "image", "path": "a.txt"}]
 )
 def test_fault_05_a_file_that_a_case_refers_to_is_edited(
@@ -159,7 +182,7 @@ def test_fault_05_a_pass_rate_that_changed_is_a_grading_beside_the_one_before(
     done = project.run("resume", *[run] * named)
     assert (done.code, project.calls()) == (0, [])
     assert DECIDED in done.err
-    assert "2 of 2, by the suites when the run was resumed" in done.out
+    assert "2 of 2, by the suites as they were when it was resumed" in done.out
     assert case_verdicts(project, run) == ["passed"] * 4
     assert case_verdicts(project, f"{run}@1") == ["failed"] * 4
     assert case_verdicts(project, f"{run}@2") == ["passed"] * 4

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -110,6 +112,7 @@ from contextlib import contextmanager
 
 REAL = {name: getattr(time, name) for name in ("time", "monotonic", "perf_counter")}
 FROZEN = {id(real): (lambda: 1704067200.0) for real in REAL.values()}
+ONE_THREAD = threading.Lock()  # another would thaw what this one has frozen
 
 @contextmanager
 def frozen():
@@ -127,7 +130,7 @@ def frozen():
             setattr(module, name, value)
 
 def answer(text):
-    with frozen():
+    with ONE_THREAD, frozen():
         assert time.monotonic() == 1704067200.0
         threading.Event().wait(0.05)
         return text
@@ -163,3 +166,32 @@ def test_fault_25_code_that_freezes_the_date_stops_no_clock_of_evalcase(
     for line in (project.runs()[0] / "journal.jsonl").read_text().splitlines():
         assert 0 <= json.loads(line).get("duration_s", 0) < 60
     assert project.run_process("report").code == 0
+
+
+IN_A_LOOP = """
+import asyncio, sys
+import evalcase, freezing
+
+async def main(function, timeout_s):
+    target = getattr(freezing, function)
+    done = await evalcase.evaluate_async("s.eval.yaml", target, timeout_s=timeout_s, concurrency=2)
+    print(" ".join(case.verdict for case in done.cases))
+
+asyncio.run(main(sys.argv[1], float(sys.argv[2])))
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "timeout_s", "verdict"),
+    [("answer", 60, "passed"), ("answer_before", 60, "passed"), ("answer_later", 0.5, "errored")],
+)
+def test_fault_25_limits_go_by_a_clock_of_their_own_in_a_loop_of_the_user_s_too(
+    project: Project, function: str, timeout_s: float, verdict: str
+) -> None:
+    # What waits by the clock of such a loop waits for ever once that is frozen: until its limit.
+    (project.path / "freezing.py").write_text(FREEZING)
+    (project.path / "in_a_loop.py").write_text(IN_A_LOOP)
+    project.suite(*[{"id": f"c{n}", "input": "ok", "expected_output": "ok"} for n in range(4)])
+    command = [sys.executable, "in_a_loop.py", function, str(timeout_s)]
+    told = subprocess.check_output(command, cwd=project.path, text=True, timeout=60)
+    assert told.split() == [verdict] * 4

@@ -4,11 +4,12 @@ descriptors, or puts something else in the place of what evalcase is made of."""
 from __future__ import annotations
 
 import re
+import subprocess
 
 import pytest
 
-from tests.cli.command import LIMIT_S
-from tests.run.project import Done, Project, case
+from tests.cli.command import EVALCASE, LIMIT_S, environment
+from tests.run.project import Done, Project, case, cases, finish
 
 AGENT = """
 import asyncio, atexit, os, sys, threading
@@ -190,3 +191,33 @@ def test_fault_43_what_can_not_be_ended_ends_the_run_which_can_be_resumed(
     assert "stuck: `is_stuck` (" in done.err
     assert "evalcase resume " in done.err
     assert [row["case"] for row in project.rows()] == ["well"]
+
+
+OPENS = """
+import asyncio, os
+
+opened, all_are_open = [], asyncio.Event()
+
+async def opens(question):
+    opened.append(os.open(os.devnull, os.O_RDONLY))
+    if len(opened) == 200:
+        all_are_open.set()
+    await all_are_open.wait()
+    return "ok"
+"""
+
+
+def test_fault_43_trials_may_open_as_many_files_as_there_are_trials_at_once(
+    project: Project,
+) -> None:
+    project.add_to_agent(OPENS)
+    project.suite(*cases(200))
+    options = ("--json", "--concurrency", "200", "--timeout", "30")
+    asked = ("run", *options, "--target", "python:agent:opens")
+    around = ("bash", "-c", 'ulimit -Sn 128; exec "$0" "$@"')
+    process = subprocess.Popen(
+        [*around, *EVALCASE, *asked], cwd=project.path, env=environment(),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    done = finish(process)
+    assert (done.code, done.counts()) == (0, {"passed": 200})

@@ -38,6 +38,41 @@ def test_fault_45_what_can_not_be_looked_at_fails_also_with_not(project: Project
     assert len(found) == 6
 
 
+def other_than(**fields: Any) -> dict[str, Any]:
+    return {"type": "fields", "value": fields, "not": True}
+
+
+def test_fault_45_a_field_that_is_not_there_is_not_something_else(project: Project) -> None:
+    found = verdicts(
+        project,
+        missing=("{}", other_than(status="refunded")),
+        one_of_two=('{"a": 1}', other_than(a=1, b=2)),
+        no_item=('{"items": []}', other_than(**{"items.*.id": 1})),
+        one_item=('{"items": [{"id": 1}, {}]}', other_than(**{"items.*.id": 1})),
+        no_text=('{"reply": null}', other_than(reply={"contains": "secret"})),
+        no_pattern=('{"reply": 5}', other_than(reply={"regex": "secret"})),
+        no_length=('{"reply": 5}', other_than(reply={"length": {"max": 3}})),
+        needed=("{}", other_than(a={"equals": 5, "required": True, "weight": 0}, b=1)),
+        inside=("{}", {"type": "any", "not": True, "value": [{"fields": {"status": "refunded"}}]}),
+    )  # fmt: skip
+    assert found == dict.fromkeys(found, "failed")
+
+
+def test_fault_45_a_field_that_is_something_else_is(project: Project) -> None:
+    found = verdicts(
+        project,
+        other=('{"status": "open"}', other_than(status="refunded")),
+        null=('{"status": null}', other_than(status="refunded")),
+        gone=("{}", other_than(status={"exists": True})),
+        needed=('{"a": 2}', other_than(a={"equals": 1, "required": True}, b=2)),
+        without_weight=('{"a": 2}', other_than(a=1, b={"equals": 2, "weight": 0})),
+        items=('{"items": [{"text": 5}, {"text": "ok"}]}', other_than(**{
+            "items.*.text": {"contains": "secret"},
+        })),
+    )  # fmt: skip
+    assert found == dict.fromkeys(found, "passed")
+
+
 def test_fault_45_every_part_has_to_pass_by_itself(project: Project) -> None:
     required = {"a": {"equals": 1, "required": True}, "b": 2, "c": 3}
     found = verdicts(
@@ -152,3 +187,26 @@ def test_fault_45_a_grader_that_asks_for_at_least_nothing_is_an_error(
     assert "every answer has at least 0" in project.run("check").out
     project.suite({"id": "a", "input": "say x", "graders": [{kind: {"min": 0, "max": 3}}]})
     assert "every answer" not in project.run("check").out
+
+
+def test_fault_45_calls_that_an_agent_was_given_are_not_its_own(project: Project) -> None:
+    project.add_to_agent("""
+def whole(messages):
+    said = [dict(each) for each in messages]
+    if "first" in said[-1]["content"]:
+        said.append({"role": "assistant", "content": None, "tool_calls": [{"tool": "cancel"}]})
+    return {"messages": [*said, {"role": "assistant", "content": "ok"}]}
+""")
+    graders = [{"trajectory": [{"tool": "cancel"}]}]
+    given = {"role": "assistant", "content": None, "tool_calls": [{"tool": "cancel"}]}
+    asked = [{"role": "user", "content": "a"}, given, {"role": "user", "content": "b"}]
+    first, second = {"input": "first", "graders": graders}, {"input": "next", "graders": graders}
+    project.suite(
+        {"id": "turns", "turns": [first, second]}, {"id": "one", "input": asked, "graders": graders}
+    )
+    done = project.run("run", "--json", "--target", "python:agent:whole")
+    assert project.verdicts() == {"turns": "failed", "one": "failed"}
+    assert "begin with messages that it was given" in done.err
+    (talk,) = [row for row in project.rows() if row["case"] == "turns"]
+    assert [grade["passed"] for grade in talk["grades"]] == [True, False]
+    assert len(talk["answer"]["messages"]) == 5

@@ -57,6 +57,24 @@ def test_fault_60_a_blocked_event_loop_is_given_up(dangerous: Project) -> None:
     assert "its event loop was blocked" in row["failure"]["message"]
 
 
+def test_fault_60_what_leaves_the_loop_of_a_worker_ends_nothing_there(dangerous: Project) -> None:
+    dangerous.suite(*[case(text, text) for text in ("stop", "exit beside", "cancel all", "fine")])
+    arguments = ["--processes", "1", "--concurrency", "1", "--target", "python:agent:stray"]
+    done = finish(dangerous.start("run", "--json", *arguments))
+    assert (done.code, done.json["passed"]) == (0, 4)
+    assert "the event loop was stopped by code of a target or a grader" in done.err
+    assert "SystemExit(0) was raised outside of any trial" in done.err
+
+
+def test_fault_60_a_grader_that_blocks_its_worker_is_given_up(dangerous: Project) -> None:
+    graders = [{"type": "python:agent:blocks", "timeout_s": 0.5}]
+    dangerous.suite(case("bad", "say block", graders=graders), case("good", graders=graders))
+    done = finish(dangerous.start("run", "--json", "--processes", "1", "--concurrency", "1"))
+    assert (done.code, done.json["passed"], done.json["errored"]) == (3, 1, 1)
+    (row,) = [row for row in dangerous.rows() if row["case"] == "bad"]
+    assert "its event loop was blocked" in row["grades"][0]["reason"]
+
+
 def test_fault_60_a_grader_that_ends_its_worker_errors_its_trial(dangerous: Project) -> None:
     graders = ["python:agent:graded"]
     dangerous.suite(case("bad", "say die", graders=graders), case("good", graders=graders))

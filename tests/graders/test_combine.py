@@ -237,8 +237,9 @@ def test_those_inside_are_made_ready_told_apart_and_may_be_forbidden() -> None:
     inside = make_grader({"type": "all", "value": [{"type": "any", "value": [named]}]})
     inside.grader.load(NO_SURROUNDINGS)
     graders = Graders()
-    assert graders.prints_of([inside])
-    assert graders.prints_of([make_grader({"type": "all", "value": [{"type": "expected"}]})]) == []
+    assert graders.prints_of([inside], case)
+    light = make_grader({"type": "all", "value": [{"type": "expected"}]})
+    assert graders.prints_of([light], case) == []
 
 
 @for_each(

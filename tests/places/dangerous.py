@@ -57,6 +57,26 @@ async def blocking(question: Question):
     return "ok"
 
 
+async def stray(question: Question):
+    loop = asyncio.get_running_loop()
+    if question.text == "stop":
+        loop.stop()
+    if question.text == "exit beside":
+        loop.call_soon(sys.exit, 0)
+    if question.text == "cancel all":
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    return "ok"
+
+
+async def blocks(text):
+    if text == "block":
+        threading.Event().wait()
+    return text == "ok"
+
+
 def graded(text):
     if "die" in text:
         os._exit(5)

@@ -30,7 +30,8 @@ MEANT = {
     "agent.sh": "did you mean `command:sh agent.sh`?",
     "answers.jsonl": "answers that are there already are given by `replay:answers.jsonl`",
     "python://bot:ask": "did you mean `bot:ask`?",
-    "nobody": "add [targets.nobody] to evalcase.toml, or write kind:value",
+    "nobody": "add [targets.nobody] to evalcase.toml, or write kind:value, such as "
+    "python:my_agent:answer",
     "": "write kind:value",
 }
 

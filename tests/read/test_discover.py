@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from evalcase.model.problem import Problem
-from evalcase.read.discover import discover_files, find_sidecars, format_of, suite_name
+from evalcase.read.discover import (
+    discover_files,
+    find_sidecars,
+    format_of,
+    nothing_there,
+    suite_name,
+)
 from tests.for_each import for_each
 
 
@@ -195,3 +201,42 @@ def test_the_suite_fields_beside_a_jsonl_file(tmp_path: Path) -> None:
     assert beside("x.jsonl") == ["x.suite.yaml", "x.suite.yml"]
     (tmp_path / "d.suite.yaml").symlink_to("nowhere")
     assert beside("d.jsonl") == ["d.suite.yaml"]
+
+
+def hint_of(*paths: str) -> str | None:
+    (problem,) = discover_files(paths)
+    assert isinstance(problem, Problem)
+    return problem.hint
+
+
+def test_a_folder_without_eval_files_says_what_lies_near(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    touch(tmp_path, "shop/evalcase.toml", "shop/evals/a.eval.yaml", "shop/src/agent.py")
+    touch(tmp_path, "plain/math.yaml", "plain/.hidden.yaml", "empty/agent.py", "old/my-evals.json")
+    ends = "eval files end in .eval.yaml, .eval.yml, .eval.json, .eval.jsonl; "
+    outright = "name any other file outright"
+    assert hint_of("plain") == f"{ends}{outright}, such as plain/math.yaml"
+    assert hint_of("empty") == f"{ends}{outright}, or write a first one with `evalcase init`"
+    assert hint_of("old") == hint_of("empty")
+    monkeypatch.chdir("shop/src")
+    assert hint_of(".") == f"{ends}there is ../evals/a.eval.yaml in this project"
+
+
+def test_a_path_that_leads_nowhere_names_its_neighbour(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    touch(tmp_path, "evals/shop.eval.yaml", "shop.eval.yaml", "other.txt")
+
+    def told(path: str) -> str | None:
+        problem = nothing_there(path)
+        assert problem is not None
+        return problem.hint
+
+    assert told("evals/shop.eval.yml") == "did you mean `evals/shop.eval.yaml`?"
+    assert told("shops.eval.yaml") == "did you mean `shop.eval.yaml`?"
+    assert told("eval") == "did you mean `evals`?"
+    assert told("quite-different.yaml") is None
+    assert told("nowhere/shop.eval.yaml") is None

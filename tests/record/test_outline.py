@@ -83,12 +83,20 @@ def seen_whole(body: bytes) -> Glance:
 @pytest.mark.parametrize("result", QUICK.values(), ids=QUICK)
 def test_a_glance_tells_the_same_as_the_whole_row(result: Result) -> None:
     body = body_of(result)
-    assert glance_at(body) == seen_whole(body)
+    assert glance_at([body]) == [seen_whole(body)]
+
+
+def test_each_line_is_told_by_itself() -> None:
+    usual, other = body_of(USUAL), body_of(WHOLE["a later grading"])
+    seen = seen_whole(usual)
+    assert glance_at([]) == []
+    assert glance_at([b"", usual, other, usual, b""]) == [None, seen, None, seen, None]
+    assert glance_at([usual, b"\xff"]) == [None, None]
 
 
 @pytest.mark.parametrize("result", WHOLE.values(), ids=WHOLE)
 def test_what_a_glance_could_miss_is_read_whole(result: Result) -> None:
-    assert glance_at(body_of(result)) is None
+    assert glance_at([body_of(result)]) == [None]
 
 
 @for_each(
@@ -123,7 +131,7 @@ def test_what_a_glance_could_miss_is_read_whole(result: Result) -> None:
 def test_a_row_that_evalcase_would_not_write_is_read_whole(old: bytes, new: bytes) -> None:
     body = body_of(USUAL)
     assert old in body
-    assert glance_at(body.replace(old, new, 1)) is None
+    assert glance_at([body.replace(old, new, 1)]) == [None]
 
 
 _PIECES = [b'"', b"\\", b",", b":", b"{", b"}", b"[", b"]", b"0", b"1e9", b"null", b"\x00", b"\xff"]
@@ -139,5 +147,8 @@ def test_whatever_is_written_a_glance_tells_nothing_or_what_the_reader_does(
     body = body_of(result)
     for at, length, piece in edits:
         body = body[:at] + piece + body[at + length :]
-    seen = glance_at(body)
+    body = body.replace(b"\n", b"")  # the end of a line
+    usual = body_of(USUAL)
+    *_, seen, after = glance_at([usual, body, usual])
     assert seen is None or seen == seen_whole(body)
+    assert after is None or after == seen_whole(usual)

@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 
+import pytest
+
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial
 from evalcase.run.fail_fast import FailFast
@@ -137,6 +139,24 @@ def test_cancel_gives_up_what_is_under_way() -> None:
         assert harness.kept == []
         assert harness.under_way["all"] == 0
         assert harness.engine.stop_reason == "interrupted"
+
+    asyncio.run(main())
+
+
+def test_what_is_raised_is_told_and_not_that_others_were_given_up() -> None:
+    async def main() -> None:
+        harness = Harness(Limits(3))
+
+        async def try_one(trial: Trial) -> Result:
+            if trial.case.id == "a2":
+                raise OSError("the disk is gone")
+            return await harness.try_one(trial)
+
+        for name in ("a0", "a1"):
+            harness.waiting[name] = asyncio.Event()
+        harness.trying = try_one
+        with pytest.raises(OSError, match="the disk is gone"):
+            await harness.run(a=3)
 
     asyncio.run(main())
 

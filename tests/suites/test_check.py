@@ -430,6 +430,27 @@ def test_no_target_at_all_is_well_until_a_run(folder: Path) -> None:
         evalcase.evaluate(".")
 
 
+def test_a_case_without_a_target_says_which_there_are(folder: Path) -> None:
+    def hint() -> str | None:
+        with pytest.raises(evalcase.ConfigError) as caught:
+            evalcase.evaluate(".")
+        return caught.value.problems[0].hint
+
+    write(folder, a__eval__yaml="- {id: a, input: hi, expected_output: hi}\n")
+    kinds = "a name, or kind:value such as python:my_agent:answer"
+    assert hint() == f"say --target with {kinds}; or set `target` in evalcase.toml"
+    write(folder, evalcase__toml="[targets.big]\nkind='echo'\n[targets.small]\nkind='echo'\n")
+    assert hint() == "say --target with one of big, small; or set `target` in evalcase.toml"
+
+
+def test_arguments_of_a_call_by_another_name_are_told_of(folder: Path) -> None:
+    call = "{role: assistant, tool_calls: [{tool: f, args: {a: 1}}]}"
+    write(folder, a__eval__yaml=f"- {{input: hi, expected_output: {call}}}\n")
+    (problem,) = evalcase.check(".")
+    told = "`args` is kept, and is not compared: arguments are written as `input`"
+    assert (problem.code, problem.message) == ("not-compared", told)
+
+
 def test_a_program_that_gives_no_target_is_told_how_to_pass_one(folder: Path) -> None:
     suite = evalcase.loads("- {id: a, input: hi, expected_output: hi}")
     with pytest.raises(evalcase.ConfigError, match=r"pass one, evaluate\(suite, target\), or"):

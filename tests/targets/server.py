@@ -19,6 +19,7 @@ class Request:
     path: str
     headers: dict[str, str]
     body: bytes
+    method: str
 
     @property
     def json(self) -> Any:
@@ -96,7 +97,8 @@ class Server:
         pairs = [line.split(": ", 1) for line in head[1:] if line]
         headers = {name.lower(): value for name, value in pairs}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
-        self.requests.append(Request(head[0].split(" ")[1], headers, body))
+        method, path, _ = head[0].split(" ")
+        self.requests.append(Request(path, headers, body, method))
         self.asked.set()
         reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
         writer.write(_written(reply))

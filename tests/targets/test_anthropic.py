@@ -177,9 +177,10 @@ def test_blocks_of_an_earlier_answer_go_back_and_other_keys_are_warned_of() -> N
     said: list[str] = []
     thinking = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
     given = {"role": "assistant", "content": "4", "blocks": [thinking], "stop_reason": "end_turn"}
+    given["mood"] = "good"
     turns = body(user("Hi"), given, warn=said.append)["messages"]
     assert turns[1] == {"role": "assistant", "content": [thinking, text("4")]}
-    assert said == ["`stop_reason` of a message is not sent: Anthropic's API doesn't know it"]
+    assert said == ["`mood` of a message is not sent: Anthropic's API doesn't know it"]
 
 
 def test_files_and_images_are_sent_as_what_they_are(tmp_path: Path) -> None:
@@ -348,6 +349,13 @@ def test_a_stream_is_put_together() -> None:
             "stop_reason": "tool_use",
         },
     )
+
+
+def test_a_call_that_nobody_says_the_end_of_has_its_input() -> None:
+    start = {"type": "tool_use", "id": "t1", "name": "add", "input": {}}
+    pieces = block(0, start, {"type": "input_json_delta", "partial_json": '{"a": 1}'})[:-1]
+    got = answer(Reply.events(START, *pieces, end("tool_use"), STOP), **STREAM)
+    assert got.tool_calls == [{"tool": "add", "input": {"a": 1}, "id": "t1"}]
 
 
 def test_a_stream_without_its_last_event_is_an_error_with_what_came() -> None:

@@ -8,11 +8,13 @@ from base64 import b64decode
 from pathlib import Path
 from time import time
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Usage
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings
 from evalcase.targets.http import HttpOptions, HttpTarget
 from tests.cli.command import environment
@@ -110,6 +112,74 @@ def test_files_are_sent_with_their_content(tmp_path: Path, body: Any) -> None:
         "b.bin": {"media_type": "application/octet-stream", "base64": "/wA="},
         "c.png": {"media_type": "image/png", "base64": "iVBORw0KGgo="},
     }
+
+
+def test_a_get_asks_by_its_query_and_has_no_body() -> None:
+    given = question("a&b=1 #é/?+%")
+    query = {"q": "{prompt}", "all": "{messages}", "note": "about {case_id}", "k": "3"}
+    with serving(text(b"ok")) as server:
+        target = target_of(HttpTarget, url=server.url + "/ask?v=1", method="GET", query=query)
+        assert ask(target, given).text == "ok"
+    sent = server.request
+    assert (sent.method, sent.body) == ("GET", b"")
+    assert not {"content-type", "content-length"} & sent.headers.keys()
+    assert "?v=1&q=a%26b%3D1%20%23%C3%A9%2F%3F%2B%25&all=%5B%7B" in sent.path
+    assert parse_qs(urlsplit(sent.path).query) == {
+        "v": ["1"], "q": ["a&b=1 #é/?+%"], "note": ["about " + given.case], "k": ["3"],
+        "all": [json.dumps([{"role": "user", "content": "a&b=1 #é/?+%"}], ensure_ascii=False)],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
+def test_another_method_has_a_body_and_may_have_a_query(method: str) -> None:
+    options: Any = {"method": method, "query": {"case": "{case_id}"}, "body": {"k": 3}}
+    with serving(text(b"ok")) as server:
+        ask(target_of(HttpTarget, url=server.url + "/ask", **options), question("Hi", id="x"))
+    assert (server.request.method, server.request.path) == (method, "/ask?case=x")
+    assert server.request.json == {"k": 3}
+
+
+@for_each(
+    ("options", "said"),
+    [
+        ({"method": "GET"}, "a GET has no body, so without `query` every case would be asked"),
+        ({"method": "GET", "query": {"q": "hi"}}, "`query` has no placeholder, so every case"),
+        ({"method": "GET", "body": {"q": "{prompt}"}}, "`body` is not sent with a GET"),
+        ({"method": "GET", "query": {"q": "{promt}"}}, "did you mean {prompt}"),
+        (
+            {"method": "get", "query": {"q": "{prompt}"}},
+            "`method` is one of POST, GET, PUT, PATCH, not 'get'",
+        ),
+        ({"query": {"q": 3}}, "`query.q` is text, not 3: quote it"),
+        ({"query": {"api_key": "sk-1"}}, "send it as a header, by `header_env`"),
+        ({"url": "http://localhost/{prompt}"}, "placeholders stand in `query` and `body`"),
+    ],
+)
+def test_what_a_request_can_not_say_is_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        target_of(HttpTarget, **{"url": "http://localhost/", **options})
+    assert said in str(caught.value)
+
+
+def test_what_a_query_hides_is_warned_of_as_of_a_body() -> None:
+    told: list[str] = []
+    options: Any = {"method": "GET", "query": {"q": "{prompt}"}, "warn": told.append}
+    with serving(text(b"ok")) as server:
+        ask(target_of(HttpTarget, url=server.url, **options), question(LONG))
+    assert len(told) == 1
+    assert "sends the last user message only" in told[0]
+
+
+def test_method_and_query_decide_an_answer_and_a_session_does_not() -> None:
+    def key(session: str = "", **options: Any) -> str:
+        options = {"url": "http://localhost/", "query": {"q": "{session}{prompt}"}, **options}
+        target = target_of(HttpTarget, **options)
+        assert target.traits.stateless is False
+        return json.dumps(target.cache_key(replace(question("Hi"), session=session)))
+
+    assert key(session="a", method="GET") == key(session="b", method="GET")
+    keys = [key(), key(method="GET"), key(query={"q": "{session}"}), key(method="PUT")]
+    assert len(set(keys)) == 4
 
 
 def test_an_unknown_placeholder_is_refused_with_the_nearest() -> None:
@@ -528,6 +598,13 @@ def test_a_stream_of_events_is_no_answer_unless_somebody_says_how_to_read_it(
     assert "data: " in error.details["body"]
 
 
+@for_each("body", [b"data: 42\n\n", b'\xef\xbb\xbfdata: {"a": 1}\n\n', b'x: y\ndata: {"a": 1}\n\n'])
+def test_what_says_that_it_is_a_stream_is_one(body: bytes) -> None:
+    with serving(Reply(body, 200, {"Content-Type": "text/event-stream; charset=utf-8"})) as server:
+        error = failure(target_of(HttpTarget, url=server.url))
+    assert str(error).startswith("the answer is a stream of events: ")
+
+
 @for_each(
     "body", [b"data: 42", b"data: 42\n\nThat is all.", b": a comment", b"id: x", b'{"data:": 1}']
 )
@@ -559,6 +636,11 @@ def test_the_texts_of_a_stream_are_joined(end: bytes) -> None:
         (b'{"text": "Lima"}', "no event has a text at `choices.0.delta.content`"),
         (b"data: {\n\n", "an event is not JSON: "),
         (b'event: error\ndata: {"why": "full"}\n\n', 'it ends with an error: {"why": "full"}'),
+        (b"event: error\ndata: full\n\n", "it ends with an error: full"),
+        (
+            b'data: {"choices": [{"delta": {"content": "Li"}}]}\n\ndata: {"error": "full"}\n\n',
+            'it ends with an error: {"error": "full"}',
+        ),
         (b'data: {"choices": [{"delta": {"content": 3}}]}\n\n', "there is a number, and no text"),
         (b"x" * 2000, "it is larger than `max_output_bytes`"),
     ],

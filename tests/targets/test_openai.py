@@ -140,6 +140,13 @@ def test_extra_keys_that_the_api_knows_are_sent_and_others_warned_of() -> None:
     ]
 
 
+def test_what_an_answer_brought_along_is_not_sent_back_and_not_warned_of() -> None:
+    said: list[str] = []
+    answer = {"role": "assistant", "content": "Hi", "finish_reason": "stop", "annotations": []}
+    assert messages(answer, warn=said.append) == [{"role": "assistant", "content": "Hi"}]
+    assert said == []
+
+
 SCHEMA = {"type": "object", "properties": {"score": {"type": "number"}}}
 
 

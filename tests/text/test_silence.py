@@ -6,6 +6,16 @@ from evalcase.text.silence import name_silence, say_silence
 from tests.for_each import for_each
 
 
+def test_calls_that_end_an_answer_need_no_other_word() -> None:
+    call = {"tool": "f", "input": {}}
+    message: dict[str, Any] = {"role": "assistant", "tool_calls": [call]}
+    message["finish_reason"] = "tool_calls"
+    assert name_silence([message]) == "(no text)"
+    assert name_silence([{**message, "finish_reason": "length"}]).endswith("length)")
+    without = {"role": "assistant", "content": "", "finish_reason": "tool_calls"}
+    assert name_silence([without]) == "(no text, but finish_reason: tool_calls)"
+
+
 @for_each(
     ("ended", "told"),
     [

@@ -29,6 +29,8 @@ def test_what_is_json_is_read_as_it_stands_from_text_and_bytes(value: Any) -> No
         ("", "Expecting value at line 1, column 1"),
         ('{"a":\n nope}', "Expecting value at line 2, column 2"),
         ("{} {}", "Extra data at line 1, column 4"),
+        ('"a\nb"', "Invalid control character at line 1, column 3"),
+        ('"a', "Unterminated string starting at line 1, column 1"),
         ('{"a": 1, "b": {"c": 2, "c": 3}}', 'it has the key "c" twice'),
         ('{"' + "k" * 200 + '": 1, "' + "k" * 200 + '": 1}', f'the key "{"k" * 80}"… twice'),
         ("NaN", "NaN is not a JSON value"),

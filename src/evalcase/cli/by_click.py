@@ -153,8 +153,6 @@ def _make_type(declared: declare.Type) -> click.ParamType[Any]:
     match declared:
         case declare.WordChoice(words):
             return click.Choice(words)
-        case declare.IntRange(None, None):
-            return click.INT
         case declare.IntRange(least, most):
             return _Count(least, most)
         case declare.FloatRange():
@@ -164,7 +162,9 @@ def _make_type(declared: declare.Type) -> click.ParamType[Any]:
 
 
 def _say_range(least: float | None, most: float | None, *, is_open: bool) -> str:
-    """Which numbers are allowed, in words."""
+    """Which numbers are allowed, in words; empty where all are."""
+    if least is None and most is None:
+        return ""
     if least is None:
         return f"at most {most:g}"
     if most is None:
@@ -185,7 +185,9 @@ class _Count(click.IntRange):
     def fail(
         self, message: str, param: click.Parameter | None = None, ctx: click.Context | None = None
     ) -> NoReturn:
-        super().fail(_in_words(message), param, ctx)
+        given, is_text, _ = message.rpartition(" is not a valid integer")
+        told = f"{given} is not a whole number." if is_text else _in_words(message)
+        super().fail(told, param, ctx)
 
 
 class _Number(click.FloatRange):

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 
+from evalcase.cli.suite_places import find_suite_places
 from evalcase.errors import ConfigError
 from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.model.quick_dataclass import replace
@@ -153,8 +154,9 @@ def _run_side(found: FoundRun, root: str, stack: ExitStack) -> Side:
     # What a record says of itself is no name: it may come from anyone.
     id = os.path.basename(os.path.realpath(kept.run.path))
     label = id if found.grading is None else f"{id}@{found.grading}"
+    find_place = find_suite_places(root, folder_of_run(kept.run))
     return Side(
-        kept, label, _find_places(root, folder_of_run(kept.run)), _why_missing(kept), kept.mixed,
+        kept, label, find_place, _why_missing(kept), kept.mixed,
         origin=kept.run.about.failed_of or "", part=say_part(kept.run),
     )  # fmt: skip
 
@@ -177,32 +179,9 @@ def _open_file(path: str, root: str, stack: ExitStack) -> Side:
         kept = TrialsFile(path)
         stack.callback(kept.close)
         return Side(
-            kept, path, _find_places(root, kept.folder), kept.missing, kept.mixed,
+            kept, path, find_suite_places(root, kept.folder), kept.missing, kept.mixed,
             whole_cases=False, origin=kept.origin or "",
             part=f"cases that did not pass in {kept.origin}" if kept.origin else "",
         )  # fmt: skip
     except OSError as error:
         raise ConfigError(f"{path} can't be read: {error.strerror or error}") from error
-
-
-def _find_places(root: str, folder: str) -> Callable[[str], str]:
-    """Where suites lie in their project, by words alone: a record may come from anyone, and nothing
-    is looked for."""
-    known: dict[str, str] = {}
-
-    def find(suite: str) -> str:
-        place = known.get(suite)
-        if place is None:
-            place = known[suite] = _place_suite(suite, root, folder)
-        return place
-
-    return find
-
-
-def _place_suite(suite: str, root: str, folder: str) -> str:
-    if suite.startswith("<"):
-        return suite
-    path = os.path.normpath(os.path.join(folder, suite))
-    if os.path.isabs(path) and (path + os.sep).startswith(root + os.sep):
-        path = os.path.relpath(path, root)
-    return path.replace(os.sep, "/")

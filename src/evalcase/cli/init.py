@@ -46,7 +46,7 @@ def command(folder: str) -> int:
     if in_the_way:
         for path, why in in_the_way.items():
             sys.stderr.write(f"evalcase: {make_visible(path)} {why}\n")
-        sys.stderr.write("nothing was written\n")
+        sys.stderr.write("nothing was written; `evalcase init FOLDER` makes a new folder\n")
         return 2
     ignored = os.path.normpath(os.path.join(folder, ".gitignore"))
     if not os.path.lexists(ignored):

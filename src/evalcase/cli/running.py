@@ -39,6 +39,7 @@ from evalcase.record.folder import Run
 from evalcase.report.terminal.view import RunView
 from evalcase.system.clock import monotonic
 from evalcase.system.collector import made_for_good
+from evalcase.system.descriptors import allow_descriptors
 from evalcase.system.loop import describe_stray, run_to_end
 from evalcase.system.own_task import OwnTask
 from evalcase.system.process_end import end_process, refuse_process_end
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from evalcase.record.kept import KeptRun
     from evalcase.report.terminal.statistics import Statistics
 
+_OWN_DESCRIPTORS, _DESCRIPTORS_OF_TRIAL = 256, 4
+"""How many are open at once: of evalcase itself, and of a trial, which may have a program."""
 _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""
 
@@ -131,6 +134,9 @@ def plan_shown(request: RunRequest, view: RunView) -> Plan:
 def carry_out_run(prepared: PreparedRun, view: RunView, manner: Manner) -> int:
     """Run, show, and say by the exit code how it went."""
     evaluation = prepared.evaluation
+    plan = evaluation.plan
+    concurrency = plan.options.limits(plan.config, {}).concurrency
+    allow_descriptors(_OWN_DESCRIPTORS + _DESCRIPTORS_OF_TRIAL * concurrency)
     try:
         with keep_shown(view):
             waiting = _until_interrupted(prepared, view, partial(_leave_stuck, evaluation, manner))

@@ -10,26 +10,30 @@ from evalcase.evaluation.plan import Plan
 from evalcase.model.totals import Totals
 from evalcase.record.ending import End, Status
 from evalcase.record.folder import Run
-from evalcase.record.index import read_totals
 
 if TYPE_CHECKING:
     from evalcase.evaluation.job import Job
-    from evalcase.record.gradings import GradedBy
+    from evalcase.record.kept import KeptRun
 
 
 def conclude_run(
     plan: Plan, run: Run, end: End, work: Job, *, is_new: bool, is_failed: bool
 ) -> Evaluated:
     """`is_failed`: whether it is the record itself that failed."""
-    totals = (work.totals() if not is_failed else None) or _count_kept(run)
+    totals, graded_by = (None if is_failed else work.totals()), None
+    if totals is None or work.grading > 1:  # else the record need not be gone through again
+        from evalcase.record.kept import KeptRun
+
+        kept = KeptRun(run)
+        totals = totals or _count_kept(kept)
+        graded_by = kept.graded_by if work.grading > 1 and not is_failed else None
     _put_in_order(plan, run, end.status, totals, is_new=is_new)
     evaluated = Evaluated(
         run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
         mixed=work.mixed(), not_run=count_not_run(run, end.status, totals),
         decision=end.decision, lost=end.lost, was_decided=end.was_decided,
         finished=end.finished, planned=end.planned,
-        # The record tells it, and need not be gone through again where there is one only.
-        graded_by=_graded_by(run) if work.grading > 1 and not is_failed else None,
+        graded_by=graded_by,
     )  # fmt: skip
     return hold_to_gates(evaluated, plan.options)
 
@@ -46,15 +50,9 @@ def _put_in_order(plan: Plan, run: Run, status: Status, totals: Totals, *, is_ne
         pack_journal(run, plan.warn)
 
 
-def _count_kept(run: Run) -> Totals:
+def _count_kept(kept: KeptRun) -> Totals:
     """What the results that are on disk come to; none, if nobody can read them."""
     try:
-        return read_totals(run.journal)
+        return kept.totals
     except RecordError:
         return Totals()
-
-
-def _graded_by(run: Run) -> GradedBy | None:
-    from evalcase.record.kept import KeptRun
-
-    return KeptRun(run).graded_by

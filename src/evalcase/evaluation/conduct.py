@@ -102,7 +102,8 @@ class Evaluation:
                 )  # fmt: skip
             self.run = run
             try:
-                with LoopWatch(plan.warn, self._guests.is_overdue, on_stuck):
+                guests = self._guests
+                with LoopWatch(plan.warn, guests.is_overdue, on_stuck, guests.timer.look):
                     return await self._record(run, targets, again)
             finally:
                 await self._guests.settle()

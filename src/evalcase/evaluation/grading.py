@@ -95,7 +95,7 @@ class Grading(Job):
 
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
         """Grade them all. The run itself is as complete as it was."""
-        before = KeptRun(self._run).before_broken().end
+        before = KeptRun(self._run, index=self._index).before_broken().end
         is_decided = before.decision is not None
         self._was_decided = is_decided or before.was_decided or before.failed_fast
         if self._goes_on:

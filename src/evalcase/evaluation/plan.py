@@ -9,13 +9,14 @@ from types import MappingProxyType
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation.judges import make_judges, refuse_batches, same_models
-from evalcase.evaluation.secrets import errors_without_secrets, make_scrubber, watch_keys
+from evalcase.evaluation.request import RunRequest
+from evalcase.evaluation.secrets import errors_without_secrets, watch_keys
 from evalcase.model.answer import Answer
 from evalcase.model.finding import Unfit
 from evalcase.model.grader import NamedGrader
 from evalcase.model.problem import in_order
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_dataclass import dataclass, field, replace
 from evalcase.model.target import Surroundings, Target, Warn
 from evalcase.model.trial import Trial
 from evalcase.plugins.graders import Graders
@@ -128,34 +129,26 @@ def trials_of(plan: Plan, name: str, stands: Says | None = None) -> Iterator[Tri
     return plan_trials(cases, name, default, options.repeat, overridden, asks, stands)
 
 
-def prepare_plan(
-    options: RunOptions, config: Config, world: World, warn: Warn, given: Given | None = None,
-    scrubber: Scrubber | None = None, tell: Warn | None = None,
-) -> Plan:  # fmt: skip
+def prepare_plan(request: RunRequest) -> Plan:
     """Check every case, and make every target and grader, before anybody is asked.
-
-    `tell` takes what is good to know; where there is none, it goes the way of warnings.
 
     Raise SuiteError if a case is invalid, ConfigError if a target or a grader can't be used.
     """
-    secret: tuple[str, ...] = ()
-    if options.env_file is not None:
+    scrubber = request.scrubber
+    if request.options.env_file is not None:
         from evalcase.project.env_file import names_secret, read_env_file, set_missing
 
-        given_by_file = read_env_file(options.env_file)
-        set_missing(world.environment, given_by_file)
-        secret = tuple(filter(names_secret, given_by_file))
-    scrubber = scrubber or make_scrubber(config, world.environment, warn)
-    scrubber.watch(secret)
-    warn, tell = _scrub_warnings(warn, scrubber), _scrub_warnings(tell or warn, scrubber)
+        given_by_file = read_env_file(request.options.env_file)
+        set_missing(request.world.environment, given_by_file)
+        scrubber.watch(filter(names_secret, given_by_file))
+    warn, tell = (_scrub_warnings(each, scrubber) for each in (request.warn, request.tell))
     with errors_without_secrets(scrubber):
-        return _prepare_plan(options, config, world, warn, tell, given, scrubber)
+        return _prepare_plan(replace(request, warn=warn, tell=tell))
 
 
-def _prepare_plan(
-    options: RunOptions, config: Config, world: World, warn: Warn, tell: Warn,
-    given: Given | None, scrubber: Scrubber,
-) -> Plan:  # fmt: skip
+def _prepare_plan(request: RunRequest) -> Plan:
+    options, config, world, warn = request.options, request.config, request.world, request.warn
+    given, scrubber = request.given, request.scrubber
     named_by = "--target" if given is None else "target"
     given = given or Given()
     if not options.no_exec:
@@ -169,7 +162,9 @@ def _prepare_plan(
     )  # fmt: skip
     choice = make_choice(options.selection, Places(config.root, world.cwd).find)
     with collector_paused():
-        found = survey_cases(suites, options, config, graders, choice, warn, given.has_user)
+        found = _recall_survey(request, suites, choice) or survey_cases(
+            suites, options, config, graders, choice, warn, given.has_user
+        )
     named = [name for name in options.targets if not given.has_target(name)]
     forbidden: dict[str, Unfit] = {}
     if options.no_exec:
@@ -180,7 +175,7 @@ def _prepare_plan(
     needs = Needs(found.needs, named, named_by, given.suites is not None, forbidden)
     _refuse_plan(found, config, needs, graders if options.no_exec else None)
     if remarks := describe_remarks(suites):
-        tell(remarks)
+        request.tell(remarks)
     trials = found.trials
     refuse_batches(found, config)
     for same in same_models(found, config):
@@ -207,9 +202,18 @@ def _prepare_plan(
     return Plan(
         options, config, world, suites, found.choice, trials, sum(found.cases.values()),
         (found.chosen, found.total) if found.chosen < found.total else None, targets, graders,
-        scrubber, warn, tell, make,
+        scrubber, warn, request.tell, make,
         frozenset({*given.targets, *given.users}), users, needs, judges,
     )  # fmt: skip
+
+
+def _recall_survey(request: RunRequest, suites: SomeSuites, choice: Chooser) -> Survey | None:
+    """What is known of the suites of a run that goes on, if they are what they were."""
+    if request.run is None or not isinstance(suites, Suites):
+        return None
+    from evalcase.evaluation.standing import recall_survey  # which knows plans
+
+    return recall_survey(request.run, request, suites, choice)
 
 
 def _refuse_plan(found: Survey, config: Config, needs: Needs, forbidden: Graders | None) -> None:

@@ -135,7 +135,7 @@ class Trials:
         if plain is not None and graders is self._plan.graders.only_expected:
             self.plain += 1
             return plain[1]
-        return hash_grading(case, self._plan.graders.prints_of(graders))
+        return hash_grading(case, self._plan.graders.prints_of(graders, case))
 
     async def _converse(self, trial: Trial, started: str) -> Result:
         """The same for a case that is asked in turns."""
@@ -220,12 +220,10 @@ class Trials:
         if self._workplace is not None or graders is not self._plan.graders.only_expected:
             ask = self._ask_for_grader if self._capped else self._gate.ask_for_grader
             asker = partial(ask, within=question)
-            if self._workplace is not None and self._workplace.must_grade(answer, graders):
-                return self._grade_there(
-                    self._workplace, case, question, answer, duration_s, turns, asker
-                )
         context = _make_context(case, question, answer, (), asker, None, duration_s, turns)
         limit_s = self._plan.config.grader_timeout_s
+        if self._workplace is not None and self._workplace.must_grade(answer, graders):
+            return self._grade_there(self._workplace, context, graders, limit_s)
         only_these = self._plan.graders.only_given
         return grade_answer(context, graders, self._guests, limit_s, only_these=only_these)
 
@@ -239,11 +237,10 @@ class Trials:
         return answer
 
     async def _grade_there(
-        self, workplace: Workplace, case: Case, question: Question, answer: Answer,
-        duration_s: float, turns: int, asker: Asker,
-    ) -> Graded:  # fmt: skip
-        grades = await workplace.grade(case, question, answer, duration_s, turns, asker)
-        return Graded(decide_verdict(grades, case.threshold), grades)
+        self, workplace: Workplace, context: Context, graders: Sequence[NamedGrader], limit_s: float
+    ) -> Graded:
+        grades = await workplace.grade(context, graders, limit_s)
+        return Graded(decide_verdict(grades, context.case.threshold), grades)
 
     def _question(self, trial: Trial, files: dict[str, str] | Unfit, hash: str) -> Question:
         """What is asked. All was well with its files before the run, but may not be now."""

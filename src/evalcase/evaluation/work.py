@@ -10,7 +10,7 @@ from evalcase.evaluation.about import say_broken, say_gone, say_nothing_left, sa
 from evalcase.evaluation.job import Job
 from evalcase.evaluation.judges import OpenAll, open_before
 from evalcase.evaluation.plan import Plan, trials_of, warn_once
-from evalcase.evaluation.standing import count_planned, describe_plain_basis, is_settled
+from evalcase.evaluation.standing import count_planned, is_settled, note_basis
 from evalcase.evaluation.trials import Trials, UnaskedTurnsError
 from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import replace
@@ -206,8 +206,7 @@ class Work(Job):
             return end
         gone = len(self._index) - self._standing - self._known
         plain = 0 if self._recording.errored else self._standing + self._trials.plain
-        basis = describe_plain_basis(self._plan, plain)
-        return replace(end, trials=self._plan.planned + gone, rests_on=basis)
+        return note_basis(replace(end, trials=self._plan.planned + gone), self._plan, plain)
 
     @cached_property
     def _is_settled(self) -> bool:

@@ -9,11 +9,10 @@ from typing import Any
 
 from evalcase.errors import EvalcaseError, TargetError
 from evalcase.model.answer import Answer
-from evalcase.model.case import Case
 from evalcase.model.codec import encode_object
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
-from evalcase.model.grader import Asker, NamedGrader
+from evalcase.model.grader import Asker, Context, NamedGrader
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.quick_tuple import NamedTuple
@@ -142,26 +141,26 @@ class Away:
         return answer.scrubbed or not all(map(is_ours, graders))
 
     async def grade(
-        self,
-        case: Case,
-        question: Question,
-        answer: Answer,
-        duration_s: float,
-        turns: int,
-        asker: Asker,
+        self, context: Context, graders: Sequence[NamedGrader], limit_s: float
     ) -> tuple[Grade, ...]:
+        question, answer = context.question, context.answer
         message: dict[str, Any] = {
-            "op": "grade", "case": case._data, "question": encode_object(question),
-            "answer": encode_object(answer), "duration_s": duration_s, "turns": turns,
+            "op": "grade", "case": context.case._data, "question": encode_object(question),
+            "answer": encode_object(answer), "duration_s": context.duration_s,
+            "turns": context.turns,
         }  # fmt: skip
         held = self._held.pop((question.session, question.turn), None)
         if held is not None and held.answer is answer:
             message["held"] = held.number
         task = self._pool.ask(message, held.worker if held is not None else None)
         task.read = grades_of
-        self._askers[task.number] = asker
+        limits = [each.timeout_s or limit_s for each in graders if not is_ours(each)]
+        assert context.asker is not None
+        self._askers[task.number] = context.asker
         try:
-            grades: tuple[Grade, ...] = _accept_reply(await task.done)
+            grades: tuple[Grade, ...] = _accept_reply(
+                await self._wait(task, max(limits, default=limit_s))
+            )
             return grades
         except WorkerLostError as error:
             return _make_broken_grades(str(describe_end(str(error))))

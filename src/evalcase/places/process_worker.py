@@ -19,7 +19,7 @@ from evalcase.places.scrubbed_output import ScrubbedOutput
 from evalcase.places.service import Service, make_service
 from evalcase.places.setting import Setting
 from evalcase.places.wire import from_line, to_line
-from evalcase.system.clock import keep_time
+from evalcase.system.loop import describe_stray, run_to_end
 from evalcase.system.world import this_world
 
 _OUT_OF_INPUT = 0
@@ -93,30 +93,40 @@ def _is_this_loop(loop: asyncio.AbstractEventLoop) -> bool:
         return False
 
 
-async def _serve_lines(out: int) -> None:
-    loop = asyncio.get_running_loop()
-    keep_time(loop)
-    over: asyncio.Future[None] = loop.create_future()
-    lines = Inlet(over)
-    await loop.connect_read_pipe(lambda: lines, os.fdopen(0, "rb", buffering=0))
-    pipe = os.fdopen(out, "wb", buffering=0)
-    transport, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, pipe)
-    outlet = Outlet(transport)
-    await lines.came.wait()
-    if not lines.waiting:
-        return
-    setting = decode_object(Setting, lines.waiting.pop(0)["setting"], "setting")
-    service = make_service(setting, this_world(), outlet.send)
-    sys.stdout = sys.stderr = ScrubbedOutput(sys.stderr.buffer, service.scrub)
-    await service.open()
-    outlet.send({"op": "ready"})
-    for message in lines.waiting:
-        service.take(message)
-    lines.service = service
-    await over
-    await service.close()
-    outlet.flush()
-    await asyncio.sleep(0)
+class LineService:
+    """A service between two pipes."""
+
+    def __init__(self) -> None:
+        self._service: Service | None = None
+
+    async def serve(self, out: int) -> None:
+        """Answer lines until there are no more."""
+        loop = asyncio.get_running_loop()
+        over: asyncio.Future[None] = loop.create_future()
+        lines = Inlet(over)
+        await loop.connect_read_pipe(lambda: lines, os.fdopen(0, "rb", buffering=0))
+        pipe = os.fdopen(out, "wb", buffering=0)
+        transport, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, pipe)
+        outlet = Outlet(transport)
+        await lines.came.wait()
+        if not lines.waiting:
+            return
+        setting = decode_object(Setting, lines.waiting.pop(0)["setting"], "setting")
+        service = self._service = make_service(setting, this_world(), outlet.send)
+        sys.stdout = sys.stderr = ScrubbedOutput(sys.stderr.buffer, service.scrub)
+        await service.open()
+        for message in lines.waiting:
+            service.take(message)
+        lines.service = service
+        await over
+        await service.close()
+        outlet.flush()
+        await asyncio.sleep(0)
+
+    def warn_of_stray(self, error: BaseException) -> None:
+        """Tell the run what code of the user's raised outside of any trial."""
+        if self._service is not None:
+            self._service.warn(describe_stray(error))
 
 
 def end_with_parent() -> None:
@@ -140,8 +150,10 @@ def serve_run() -> None:
     out = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
+    service = LineService()
     try:
-        asyncio.run(_serve_lines(out))
+        # Code of the user's may stop the loop, or exit from it: others are under way there.
+        run_to_end(service.serve(out), service.warn_of_stray)
     finally:
         sys.stderr.flush()
         os._exit(_OUT_OF_INPUT)

@@ -71,7 +71,6 @@ class RayWorker:
         except Exception as error:  # noqa: BLE001 - the boundary: the run must be told
             self._send({"op": "failed", "why": f"{type(error).__name__}: {error}"})
             return
-        self._send({"op": "ready"})
         if (most := greeting.get("most_bytes")) is not None:
             threading.Thread(target=self._look_at_memory, args=(most,), daemon=True).start()
 

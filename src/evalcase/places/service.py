@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from itertools import count
 from typing import Any
@@ -32,11 +32,12 @@ from evalcase.places.wire import MOST_HELD, attempt_object, grades_object, trait
 from evalcase.plugins.graders import Graders
 from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config, read_config_of
+from evalcase.run.answer_key import name_of_kind
 from evalcase.run.attempt import make_attempt
-from evalcase.run.cache_key import name_of_kind
 from evalcase.run.opening import CLOSE_S, OpenTargets
 from evalcase.system.guests import Guests
 from evalcase.system.own_modules import put_first
+from evalcase.system.own_task import OwnTask
 from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber
 
@@ -61,7 +62,7 @@ class Service:
         self._graders = graders
         self._send = send
         self._stack = AsyncExitStack()
-        self._under_way: dict[int, asyncio.Task[None]] = {}
+        self._under_way: dict[int, OwnTask[None]] = {}
         self._asked: dict[int, asyncio.Future[Answer]] = {}
         self._numbers = count(1)
         self._held: dict[int, Answer] = {}
@@ -73,41 +74,51 @@ class Service:
         return self._scrubber.text(text)
 
     async def open(self) -> None:
-        """Be ready for messages."""
+        """Take messages from now on. It says itself when it is ready to do what they ask for."""
         if not self._setting.no_exec:
             put_first(self._config.root, self._world.import_path)
         self._guests = await self._stack.enter_async_context(Guests())
         opened = partial(watch_keys, self._scrubber)
         self._targets = await self._stack.enter_async_context(
-            OpenTargets({}, self._make, self._warn, opened, self._guests)
+            OpenTargets({}, self._make, self.warn, opened, self._guests)
         )
+        self._setting_up = asyncio.create_task(self._set_up())
 
     async def close(self) -> None:
         """Give up what is under way, and tear down."""
+        self._setting_up.cancel()
         for task in self._under_way.values():
-            task.cancel()
+            task.give_up()
         stay = await self._guests.run(self._graders.close(), CLOSE_S, "close")
         if stay.is_late or stay.error is not None:
-            self._warn("tear-down of the graders failed")
+            self.warn("tear-down of the graders failed")
         await self._stack.aclose()
+
+    async def _set_up(self) -> None:
+        for name in self._setting.opened:
+            with suppress(EvalcaseError):  # whoever asks it is told
+                await self._targets.find(name)
+        self._send({"op": "ready"})
 
     def take(self, message: dict[str, Any]) -> None:
         """Begin to do what a message asks for."""
         number, what = message["n"], message["op"]
         if what == "drop":
             if (task := self._under_way.get(number)) is not None:
-                task.cancel()
+                task.give_up()
         elif what == "told":
             self._take_told(number, message)
         elif what == "ping":
             self._send({"n": number})
         else:
-            task = asyncio.create_task(self._do(number, what, message))
+            loop = asyncio.get_running_loop()
+            task = OwnTask(self._do(number, what, message), loop=loop)
             self._under_way[number] = task
             task.add_done_callback(lambda _: self._under_way.pop(number, None))
 
     async def _do(self, number: int, what: str, message: dict[str, Any]) -> None:
         try:
+            await asyncio.wait([self._setting_up])
             told = await self._way(what)(number, message)
         except EvalcaseError as error:
             told = {"refused": self._scrubber.text(str(error)), "why": type(error).__name__}
@@ -155,7 +166,7 @@ class Service:
         """End a session that was one question: the run doesn't know who has it."""
         error = await self._tear_down(target, session)
         if error is not None:
-            self._warn(f"`{name}`: tear-down of a session failed: {error}")
+            self.warn(f"`{name}`: tear-down of a session failed: {error}")
 
     async def _tear_down(self, target: Target, session: str) -> str | None:
         """Tell a target that a session is over. What is wrong then is returned."""
@@ -234,14 +245,15 @@ class Service:
 
     def _make(self, name: str) -> Target:
         surroundings = Surroundings(
-            self._config.root, self._world.environment, self._warn, self._world.now
+            self._config.root, self._world.environment, self.warn, self._world.now
         )
         return make_target(
             name, self._config, surroundings,
             no_exec=self._setting.no_exec, of_suite=name in self._setting.of_suite,
         )  # fmt: skip
 
-    def _warn(self, text: str) -> None:
+    def warn(self, text: str) -> None:
+        """Tell the run what a person should know."""
         warn_run(text, self._scrubber, self._send)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from evalcase.errors import ConfigError
 from evalcase.evaluation.plan import Plan
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.plugins.targets import key_names
 
 _USUAL = frozenset(
     "PATH HOME USER LOGNAME SHELL TERM TZ LANG LANGUAGE TMPDIR TEMP TMP VIRTUAL_ENV "
@@ -28,6 +27,9 @@ class Setting:
     default_target: str | None
     of_suite: tuple[str, ...]
     """The targets that only suites name, which may not carry an address."""
+    opened: tuple[str, ...]
+    """The targets that a worker sets up before its first question: while one is set up, the event
+    loop may be blocked, on which others are measured."""
     variables: tuple[str, ...]
     """The names of environment variables that reach a worker, beside those that every program
     needs."""
@@ -50,16 +52,20 @@ def setting_of(plan: Plan, more: Iterable[str]) -> Setting:
             "`python:module:function`"
         )
     options, config = plan.options, plan.config
-    names = {*more, *key_names(config, [*plan.targets.values(), *plan.users.values()])}
+    # Whatever has a key in it: targets, users and judges are asked there, and so is whomever code
+    # of a grader asks.
+    names = {*more, *plan.scrubber.names}
     if options.env_file is not None:
         from evalcase.project.env_file import read_env_file
 
         names.update(read_env_file(options.env_file))
     of_suite = [name for name in plan.targets if not options.targets and name != config.target]
     of_suite += plan.users
+    here = {name for name, target in plan.targets.items() if target.traits.batching is not None}
+    opened = [name for name in (*plan.targets, *plan.users, *plan.judges) if name not in here]
     return Setting(
         config.root, plan.world.cwd, options.no_exec, config.target, tuple(of_suite),
-        tuple(sorted(names)),
+        tuple(opened), tuple(sorted(names)),
     )  # fmt: skip
 
 

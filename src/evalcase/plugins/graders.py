@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from evalcase.plugins.grader_making import Defaults
 
 _RECENT = 500
+_SEEN_BY_CODE = ("description", "tags", "vars")
+"""Fields of a case by which nothing of evalcase's own grades."""
 
 
 def _ignore_warning(_: str) -> None:
@@ -149,7 +151,7 @@ class Graders:
         """The fingerprints of the graders of a case and of its turns that have one."""
         if not self.given and GRADED_BY_MORE.isdisjoint(case._data):
             return ()  # the built-in comparison, as most cases have, is a part of evalcase
-        return self.prints_of(self.of_all(case))
+        return self.prints_of(self.of_all(case), case)
 
     def _of(self, case: Case, given: tuple[NamedGrader, ...]) -> Sequence[NamedGrader]:
         graders, data = given, case._data
@@ -224,11 +226,18 @@ class Graders:
 
         return defaults_of(self._config) if self._config is not None else {}
 
-    def prints_of(self, graders: Sequence[NamedGrader]) -> list[str]:
-        """The fingerprints of those graders that have one."""
+    def prints_of(self, graders: Sequence[NamedGrader], case: Case) -> list[str]:
+        """The fingerprints of those graders that have one; and what else of the case code may
+        look at, where one of them is code."""
         if graders is self.only_expected:
             return []
-        return [found for named in graders if (found := self._print(named))]
+        prints = [found for named in graders if (found := self._print(named))]
+        seen = {name: case._data[name] for name in _SEEN_BY_CODE if name in case._data}
+        if prints and seen:
+            from evalcase.plugins.grader_making import is_ours
+
+            return prints if all(map(is_ours, graders)) else [*prints, _to_json(seen)]
+        return prints
 
     def _print(self, named: NamedGrader) -> str:
         if is_light_class(type(named.grader)) and not self.only_given:

@@ -171,5 +171,6 @@ class InProject(Existing):
             return None
         from evalcase.project.config_file import say_table
 
-        hint = f'add {say_table(self.config.path, "judge")}, with target = "NAME"'
+        table = say_table(self.config.path, "judge")
+        hint = f'add {table}, with who judges, such as target = "openai:MODEL"'
         return Unfit("no-judge", f"`{field}` needs a judge, and none is configured", hint)

@@ -21,6 +21,7 @@ from evalcase.system.project_root import leads_inside
 from evalcase.text.plain_json import NotJsonError, copy_json
 
 _NONE: Mapping[str, Unfit] = MappingProxyType({})
+_FUNCTION = "python:my_agent:answer"
 
 
 class NamedTarget(NamedTuple):
@@ -121,12 +122,13 @@ def _explain_undefined(name: str, config: Config) -> Unfit:
 
     plain = name if name.isidentifier() else f'"{name}"'
     meant = hint_for_target(name, config.root)
-    hint = meant or f"add {say_table(config.path, f'targets.{plain}')}, or write kind:value"
+    table = say_table(config.path, f"targets.{plain}")
+    hint = meant or f"add {table}, or write kind:value, such as {_FUNCTION}"
     if config.path is None:
         message = f"no configuration says what the target `{name}` is"
         return Unfit("undefined-target", message, hint)
     if config.targets and meant is None:
-        hint = f"it has {', '.join(config.targets)}; any other is kind:value"
+        hint = f"it has {', '.join(config.targets)}; any other is kind:value, such as {_FUNCTION}"
     hint = did_you_mean(name, [*config.targets, "echo"]) or hint
     message = f"there is no target `{name}` in the configuration"
     return Unfit("unknown-target", message, hint)

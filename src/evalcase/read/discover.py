@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from evalcase.model.problem import Problem
 from evalcase.read.document import Format
+from evalcase.read.folders import enters_folder, is_found
 from evalcase.read.source import STDIN, TEXT
 from evalcase.system.project_root import is_inside, project_root
 
@@ -16,10 +17,6 @@ FILE_ENDINGS: dict[str, Format] = {
     ".json": "json",
     ".jsonl": "jsonl",
 }
-_SEARCHED = tuple(".eval" + ending for ending in FILE_ENDINGS)
-_NEVER_ENTERED = frozenset({"node_modules", "__pycache__"})
-_OF_OTHERS = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json", "evals.json")
-"""What other tools call the files that `evalcase import` reads."""
 
 
 def discover_files(
@@ -40,27 +37,9 @@ def discover_files(
                 seen.add(place)
                 yield each
         if empty:
-            hint = "eval files end in " + ", ".join(_SEARCHED) + "; name any other file outright"
-            if (other := _of_another(path)) is not None:
-                hint = f"this converts {other}: {_import_command(other)}"
-            yield Problem("no-suites", "there are no eval files in this folder", path, hint=hint)
+            from evalcase.read.missing_files import no_suites  # only a mistake needs it
 
-
-def _of_another(folder: str) -> str | None:
-    """A file of another tool, by its name."""
-    for parent, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if enters_folder(parent, name))
-        for name in _OF_OTHERS:
-            if name in files:
-                return os.path.join(parent, name).removeprefix("./")
-    return None
-
-
-def _import_command(path: str) -> str:
-    from shlex import quote
-
-    stem = os.path.splitext(path)[0]
-    return f"evalcase import {quote(path)} -o {quote(stem + '.eval.yaml')}"
+            yield no_suites(path)
 
 
 def _check_named(path: str) -> str | Problem:
@@ -74,10 +53,10 @@ def _search_folder(folder: str, passed_over: list[str] | None) -> Iterator[str |
     for parent, folders, files in os.walk(folder, onerror=unlisted.append):
         folders[:] = sorted(name for name in folders if enters_folder(parent, name))
         for name in sorted(files):
-            if name.lower().endswith(_SEARCHED):
+            if is_found(name):
                 path = os.path.join(parent, name).removeprefix("./")
                 yield outside_link(path, folder) or path
-        if passed_over is not None and any(name.lower().endswith(_SEARCHED) for name in files):
+        if passed_over is not None and any(is_found(name) for name in files):
             others = [name for name in sorted(files) if _is_other_yaml(name)]
             passed_over += [os.path.join(parent, name).removeprefix("./") for name in others]
     for error in unlisted:
@@ -86,7 +65,7 @@ def _search_folder(folder: str, passed_over: list[str] | None) -> Iterator[str |
 
 
 def _is_other_yaml(name: str) -> bool:
-    return name.lower().endswith((".yaml", ".yml")) and not name.lower().endswith(_SEARCHED)
+    return name.lower().endswith((".yaml", ".yml")) and not is_found(name)
 
 
 def outside_link(path: str, searched: str | None = None) -> Problem | None:
@@ -103,13 +82,6 @@ def outside_link(path: str, searched: str | None = None) -> Problem | None:
     return Problem("unreadable-file", message, path, hint=hint)
 
 
-def enters_folder(parent: str, name: str) -> bool:
-    """Whether a folder is searched: it is neither hidden nor another program's own."""
-    if name.startswith(".") or name in _NEVER_ENTERED:
-        return False
-    return not os.path.exists(os.path.join(parent, name, "pyvenv.cfg"))
-
-
 def nothing_there(path: str) -> Problem | None:
     """What is wrong with a path that leads to no file."""
     if path == STDIN:
@@ -117,7 +89,9 @@ def nothing_there(path: str) -> Problem | None:
     if os.path.isdir(path):
         return Problem("unreadable-file", "this is a folder, but one file is needed", path)
     if not os.path.lexists(path):
-        return Problem("unreadable-file", "there is no such file or folder", path)
+        from evalcase.read.missing_files import missing_path
+
+        return missing_path(path)
     return None
 
 

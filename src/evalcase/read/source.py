@@ -92,7 +92,9 @@ def encode_text(text: str, path: str) -> bytes:
 
 def tell_unreadable(path: str, error: OSError) -> Problem:
     if isinstance(error, FileNotFoundError):
-        return Problem("unreadable-file", "there is no such file or folder", path)
+        from evalcase.read.missing_files import missing_path
+
+        return missing_path(path)
     return Problem("unreadable-file", f"the file can't be read: {error.strerror or error}", path)
 
 

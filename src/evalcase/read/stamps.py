@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from evalcase.read.discover import enters_folder
+from evalcase.read.folders import enters_folder
 
 FileStamps: TypeAlias = "dict[str, tuple[int, int, int]]"
 """Time of the last change, size and number of each file, by its path."""

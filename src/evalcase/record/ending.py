@@ -52,6 +52,9 @@ class End:
     rests_on: str | None = None
     """A hash of all that its trials rested on, where it was completed and files say all of that:
     while it is the same, no trial is left."""
+    surveyed: dict[str, int] | None = None
+    """How many trials each target had, where the suites have nothing else to be known or said of
+    before they are run: while the hash is the same, nobody has to go through them for that."""
     graded: int | None = field(default=None, metadata=COUNT)
     """The later grading that was brought to its end, where one was: without it, one that was begun
     is broken off."""

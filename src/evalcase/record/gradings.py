@@ -54,10 +54,10 @@ class GradedBy(NamedTuple):
         if self.graders:
             return "by --grader " + ", ".join(self.graders)
         if self.number == 1:
-            return "by the suites when the run began"
+            return "by the suites as they were when the run began"
         if self.recorded:
             return "by the cases in the record"
-        return "by the suites when " + ("the run was resumed" if self.resumed else "it was graded")
+        return f"by the suites as they were when it was {'resumed' if self.resumed else 'graded'}"
 
 
 @dataclass(frozen=True, slots=True)

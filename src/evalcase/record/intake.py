@@ -35,7 +35,6 @@ from evalcase.record.outline import (
 )
 from evalcase.record.played import Played, PlayedUsers
 from evalcase.system.table import MARK_BITS, Table, mark_of
-from evalcase.text.journal_row import TAIL
 
 NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 
@@ -163,12 +162,13 @@ class Intake:
     def read(self, lines: JournalLines) -> None:
         """Take in all lines of a journal. Cases, the most of it, are not even looked at, and of
         most results no more than their names and hashes."""
-        for body in lines.bodies(SKIPPED):
-            begins = lines.size - len(body) - TAIL
-            if (seen := glance_at(body)) is None:
-                self._take_in(read_counting(body, lines), begins)
-            elif not self._is_past:
-                self._add_usual(seen, begins)
+        for rows in lines.rows(SKIPPED):
+            glances = glance_at([body for body, _, _ in rows])
+            for (body, begins, number), seen in zip(rows, glances, strict=True):
+                if seen is None:
+                    self._take_in(read_counting(body, lines.path, number), begins)
+                elif not self._is_past:
+                    self._add_usual(seen, begins)
         if lines.last.startswith(_ENDED):
             self.end = self.ends.get(self.gradings)
 

@@ -30,9 +30,11 @@ from evalcase.text.counted import write_count
 class KeptRun:
     """The record of a run, at its newest grading or an earlier one. It may come from anyone."""
 
-    def __init__(self, run: Run, grading: int | None = None) -> None:
+    def __init__(self, run: Run, grading: int | None = None, index: Index | None = None) -> None:
+        """`index` is that of its journal, where somebody has read that just now."""
         self.run = run
         self.grading = grading
+        self._read = index
 
     @cached_property
     def end(self) -> End:
@@ -174,6 +176,8 @@ class KeptRun:
 
     @cached_property
     def _index(self) -> Index:
+        if self._read is not None:
+            return self._read
         journal = self.run.journal
         if not os.path.exists(journal):
             return Index()  # killed before there was one

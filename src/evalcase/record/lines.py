@@ -8,7 +8,8 @@ from binascii import hexlify
 from collections.abc import Iterator
 from hashlib import sha256
 from io import BufferedReader, BytesIO
-from typing import Any
+from itertools import accumulate, count
+from typing import Any, TypeAlias
 
 from evalcase.errors import RecordError
 from evalcase.model.quick_tuple import NamedTuple
@@ -28,6 +29,11 @@ _TYPED = late_pattern(rb'\{"type":"[^"\\]+"(?:,|\Z)')
 """How every row begins, so that readers can tell by its first bytes what it is: in one that begins
 otherwise, each would overlook something else."""
 _USUAL = (b'{"type":"result",', b'{"type":"case",', b'{"type":"regraded",')
+
+
+JournalLine: TypeAlias = tuple[bytes, int, int]
+"""All of a line that stands before its checksum, the byte at which it begins, and its number,
+counted from 1."""
 
 
 class Torn(NamedTuple):
@@ -54,44 +60,49 @@ class JournalLines:
         self.torn: Torn | None = None
 
     def __iter__(self) -> Iterator[bytes]:
-        for _ in self.bodies():
-            yield self.last
+        for lines, bodies in self._blocks():
+            for line, body in zip(lines, bodies, strict=True):
+                self._go_past(len(line), 1, line)
+                if not body.startswith(_USUAL):
+                    self._check_type(body, self.count)
+                yield line
 
-    def bodies(self, but: bytes = b"") -> Iterator[bytes]:
-        """The same without checksums: all that stands before them. Those whose type is
-        `but`, the first bytes of a row, are verified and not given."""
+    def rows(self, but: bytes) -> Iterator[list[JournalLine]]:
+        """The same without checksums, many at once. Those whose type is `but`, the first bytes of a
+        row, are verified and not given."""
+        for lines, bodies in self._blocks():
+            begins = accumulate(map(len, lines), initial=self.size)
+            numbered = zip(bodies, begins, count(self.count + 1), strict=False)
+            rows = [row for row in numbered if not row[0].startswith(but)]
+            for body, _, number in rows:
+                if not body.startswith(_USUAL):
+                    self._check_type(body, number)
+            self._go_past(sum(map(len, lines)), len(lines), lines[-1])
+            yield rows
+
+    def _blocks(self) -> Iterator[tuple[list[bytes], list[bytes]]]:
+        """Lines that are whole, many at once, and all of each that stands before its checksum."""
         with open_lines(self.path) as file:
             for lines in _split_lines(file):
                 bodies = [line[_BODY] for line in lines]
                 if not _are_whole(lines, bodies):
-                    # One of them is not, and those before it are.
-                    yield from self._until_fault(lines, but, is_packed=packing_of(file) is not None)
+                    whole = _count_whole(lines, bodies)
+                    if whole:
+                        yield lines[:whole], bodies[:whole]
+                    self._stop_at(lines[whole], is_packed=packing_of(file) is not None)
                     return
-                yield from self._take(lines, bodies, but)
+                if lines:
+                    yield lines, bodies
             self._conclude(file)
 
-    def _take(self, lines: list[bytes], bodies: list[bytes], but: bytes) -> Iterator[bytes]:
-        """Lines that are whole, one by one."""
-        count, size = self.count, self.size
-        for line, body in zip(lines, bodies, strict=True):
-            count += 1
-            size += len(line)
-            if but and body.startswith(but):
-                continue
-            if not body.startswith(_USUAL) and _TYPED.match(body) is None:
-                raise damaged_error(self.path, count, "does not begin with its type")
-            self.count, self.size, self.last = count, size, line
-            yield body
-        if lines:
-            self.count, self.size, self.last = count, size, lines[-1]
+    def _go_past(self, size: int, count: int, last: bytes) -> None:
+        self.size += size
+        self.count += count
+        self.last = last
 
-    def _until_fault(self, lines: list[bytes], but: bytes, *, is_packed: bool) -> Iterator[bytes]:
-        for line in lines:
-            body = line[_BODY]
-            if not _are_whole([line], [body]):
-                self._stop_at(line, is_packed=is_packed)
-                return
-            yield from self._take([line], [body], but)
+    def _check_type(self, body: bytes, number: int) -> None:
+        if _TYPED.match(body) is None:
+            raise damaged_error(self.path, number, "does not begin with its type")
 
     def _stop_at(self, line: bytes, *, is_packed: bool) -> None:
         """A writer that is cut short leaves no line feed; a whole line that is wrong was changed by
@@ -115,6 +126,12 @@ def _are_whole(lines: list[bytes], bodies: list[bytes]) -> bool:
     between = hexlify(digests, b"|", _BYTES).replace(b"|", END + SUM)
     # Each of the ends has the same length; were one too short, all of them together would be.
     return b"".join([line[_TAIL] for line in lines]) == b"".join((SUM, between, END))
+
+
+def _count_whole(lines: list[bytes], bodies: list[bytes]) -> int:
+    """How many of some lines, of which one is not whole, come before that."""
+    pairs = zip(lines, bodies, strict=True)
+    return next(at for at, (line, body) in enumerate(pairs) if not _are_whole([line], [body]))
 
 
 def _split_lines(file: BufferedReader) -> Iterator[list[bytes]]:

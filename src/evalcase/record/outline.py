@@ -15,7 +15,7 @@ from evalcase.model.trial import TrialKey
 from evalcase.record.basis import Basis, decode_basis
 from evalcase.record.ending import End, decode_end
 from evalcase.record.gradings import GradingBegun, decode_grading
-from evalcase.record.lines import JournalLines, damaged_error
+from evalcase.record.lines import damaged_error
 from evalcase.text.journal_row import decode_body
 
 RESULT, REGRADED, CHANGED, GRADING, END = "result", "regraded", "target", "grading", "end"
@@ -82,17 +82,16 @@ Counting = Outline | Changed | Begun | Ended | Lost | Talking | SentBatch | Basi
 """What a row says that counts."""
 
 
-def read_counting(body: bytes, lines: JournalLines) -> Counting | None:
-    """What the last of some lines says that counts trials, or of who answers or which grading they
-    are of; `body` is that line without its checksum."""
-    row = _decode_line(body, lines)
+def read_counting(body: bytes, path: str, number: int) -> Counting | None:
+    """What a line says that counts trials, or of who answers or which grading they are of; `body`
+    is that line without its checksum, the one with this number in the journal at `path`."""
+    row = _decode_line(body, path, number)
     read = _READERS.get(row.get("type"))
     try:
         return read(row) if read is not None else None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise damaged_error(
-            lines.path, lines.count, f"is not a result: {_explain_error(error)}"
-        ) from error
+        fault = f"is not a result: {_explain_error(error)}"
+        raise damaged_error(path, number, fault) from error
 
 
 def _explain_error(error: Exception) -> str:
@@ -102,13 +101,11 @@ def _explain_error(error: Exception) -> str:
     return str(error) if isinstance(error, ValueError) else "a part of it has a wrong type"
 
 
-def _decode_line(body: bytes, lines: JournalLines) -> dict[str, Any]:
+def _decode_line(body: bytes, path: str, number: int) -> dict[str, Any]:
     try:
         return decode_body(body)
     except ValueError as error:
-        raise damaged_error(
-            lines.path, lines.count, f"is not a row of a journal: {error}"
-        ) from error
+        raise damaged_error(path, number, f"is not a row of a journal: {error}") from error
 
 
 def outline_of(row: dict[str, Any]) -> Outline:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalcase.model.case import Case
 from evalcase.model.finding import At, KeyPath
-from evalcase.model.message import is_message, part_text
+from evalcase.model.message import is_message, said_text
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.fields import PRIVATE_PREFIX
 from evalcase.resolve.findings import Findings
@@ -22,6 +22,7 @@ GRADED = ("expected_output", "criteria", "rubrics", "graders")
 _OF_MESSAGES = frozenset({"role", "content", "tool_calls", "id", "name"})
 _OF_CALLS = frozenset({"tool", "input", "id", "type", "function"})
 """What is compared, or only says which one is meant."""
+_ARGUMENTS = frozenset({"args", "arguments", "parameters", "params"})
 _IN_CODE = "a grader of your own that reads what is expected may compare more"
 
 
@@ -278,9 +279,9 @@ def _left_out(message: Mapping[str, Any], is_last: bool) -> Iterator[tuple[KeyPa
     for number, call in enumerate(message.get("tool_calls") or ()):
         yield from _odd_keys(call, _OF_CALLS, ("tool_calls", number))
     parts = text_parts(content)
-    if any(part_text(part) is not None for part in parts):
+    if any(said_text(part) is not None for part in parts):
         for number, part in enumerate(parts):
-            if part_text(part) is None:
+            if said_text(part) is None:
                 yield ("content", number), "only the text of content parts is compared"
 
 
@@ -289,4 +290,5 @@ def _odd_keys(
 ) -> Iterator[tuple[KeyPath, str]]:
     for key, said in value.items():
         if said is not None and key not in compared and not key.startswith(PRIVATE_PREFIX):
-            yield (*below, key), f"`{key}` is kept, and is not compared"
+            instead = ": arguments are written as `input`" if key in _ARGUMENTS else ""
+            yield (*below, key), f"`{key}` is kept, and is not compared{instead}"

@@ -6,9 +6,9 @@ from typing import Any
 
 from evalcase.model.finding import QUOTE_IT, Fix, KeyPath
 from evalcase.model.json_value import describe_kind
-from evalcase.model.message import ROLES, is_lone_part, is_message, is_part, part_text
+from evalcase.model.message import ROLES, is_message
 from evalcase.model.nearest import hint_at
-from evalcase.model.part_files import find_picture, named_file
+from evalcase.resolve.content_parts import check_content, may_be_part, usual_role
 from evalcase.resolve.findings import Findings
 from evalcase.text.suggest import (
     ROLES_ELSEWHERE,
@@ -18,7 +18,6 @@ from evalcase.text.suggest import (
 )
 
 _ROLES = frozenset(ROLES)
-_CONTENT_TYPES = frozenset({"text", "file", "image"})
 _OF_CASES = frozenset({
     "expected_output", "expected_messages", "expected_outcome", "criteria", "rubrics", "graders",
     "evaluators", "assert",
@@ -77,7 +76,7 @@ def are_plain(value: list[Any]) -> bool:
         role, content = item.get("role"), item.get("content")
         if type(role) is not str or role not in _ROLES:
             return False
-        if type(content) is not str and (type(content) is list or _may_be_part(content)):
+        if type(content) is not str and (type(content) is list or may_be_part(content)):
             return False
         if "tool_calls" in item:
             calls = item["tool_calls"]
@@ -135,7 +134,7 @@ def _warn_of_misplaced(item: dict[str, Any], path: KeyPath, findings: Findings) 
 
 
 def _report_odd_item(item: Any, path: KeyPath, mixed: bool, findings: Findings) -> None:
-    example = f"{{role: {_usual_role(path)}, content: …}}"
+    example = f"{{role: {usual_role(path)}, content: …}}"
     what, hint = describe_kind(item), f"a message is {example}"
     if type(item) is str:
         hint = f"write {example} around it"
@@ -150,15 +149,6 @@ def _report_odd_item(item: Any, path: KeyPath, mixed: bool, findings: Findings) 
         findings.add("mixed-messages", path, f"this list holds messages, but this is {what}", hint)
     else:
         findings.add("wrong-type", path, f"a list in `input` holds messages, not {what}", hint)
-
-
-def _usual_role(path: KeyPath) -> str:
-    """The role that a message would have where only its content is written."""
-    return "user" if _is_input(path) else "assistant"
-
-
-def _is_input(path: KeyPath) -> bool:
-    return "input" in path or "input_messages" in path or "user" in path
 
 
 def _report_role(role: Any, path: KeyPath, findings: Findings) -> None:
@@ -196,7 +186,7 @@ def _report_empty(item: dict[str, Any], path: KeyPath, findings: Findings) -> No
 def _as_data(path: KeyPath) -> str:
     return (
         "or, if this mapping is data and not a message, write it as the content of one: "
-        f"{{role: {_usual_role(path)}, content: {{role: …}}}}"
+        f"{{role: {usual_role(path)}, content: {{role: …}}}}"
     )
 
 
@@ -219,80 +209,3 @@ def _names_a_tool(call: Any) -> bool:
     function = call.get("function")
     name = call["tool"] if "tool" in call else type(function) is dict and function.get("name")
     return type(name) is str and name != ""
-
-
-def check_content(content: Any, path: KeyPath, findings: Findings) -> None:
-    """Look at content parts. Other content is data, whatever it holds.
-
-    A file or an image that a target is given needs no list around it; what is expected of an
-    answer is data then, and is compared as such.
-    """
-    if type(content) is not list:
-        if is_lone_part(content) and _is_input(path):
-            _check_file_part(content, path, findings)
-        elif _may_be_part(content) and _is_like_part(content):
-            _report_lone_part(content, path, findings)
-        return
-    parts = [is_part(item) for item in content]
-    if not all(parts):
-        if any(is_part(item) and item["type"] in _CONTENT_TYPES for item in content):
-            message = "this is not a content part, so the whole list is plain data"
-            hint = "give it a type: {type: text, text: …}"
-            findings.add("odd-part", (*path, parts.index(False)), message, hint)
-        return
-    for index, part in enumerate(content):
-        if part["type"] == "text" and part_text(part) is None:
-            message = "a text part has its text in `text`"
-            findings.add("odd-part", (*path, index), message, "write {type: text, text: …}")
-        elif part["type"] == "file" or (part["type"] == "image" and _has_file(part)):
-            _check_file_part(part, (*path, index), findings)
-
-
-def _may_be_part(content: Any) -> bool:
-    """Whether content has a type of which there are parts: hardly any data has."""
-    if type(content) is not dict:
-        return False
-    type_ = content.get("type")
-    return type(type_) is str and type_ in _CONTENT_TYPES
-
-
-_SAYS = {
-    "text": ("text", "value"), "file": ("path", "value"), "image": ("path", "url", "data", "value")
-}  # fmt: skip
-"""The keys of a part that say what it holds."""
-
-
-def _is_like_part(content: dict[str, Any]) -> bool:
-    """Whether content has all that a part of its type has, and nothing that only data would."""
-    says = _SAYS[content["type"]]
-    known = {"type", "media_type", *says}
-    return content.keys() <= known and any(type(content.get(key)) is str for key in says)
-
-
-def _report_lone_part(part: dict[str, Any], path: KeyPath, findings: Findings) -> None:
-    key = next(key for key in part if key in _SAYS[part["type"]])
-    written, role = f"[{{type: {part['type']}, {key}: …}}]", _usual_role(path)
-    how = "the target is given it as JSON" if _is_input(path) else "it is compared as JSON"
-    hint = f"write {{role: {role}, content: {written}}}"
-    if path[-1] == "content":
-        hint = f"put it into a list: {written}"
-    message = f"this looks like a content part, but is data: {how}"
-    findings.add("odd-part", path, message, hint)
-
-
-def _has_file(image: dict[str, Any]) -> bool:
-    return "path" in image or named_file(image) is not None
-
-
-def _check_file_part(part: dict[str, Any], path: KeyPath, findings: Findings) -> None:
-    picture = find_picture(part) if part["type"] == "image" else None
-    key = "path" if "path" in part else "value"
-    if picture is not None and picture.kind == "file":
-        key = picture.key
-    name = part.get(key)
-    if type(name) is str and name:
-        findings.add_file(name, (*path, key))
-    else:
-        type_ = part["type"]
-        message = f"{'a file' if type_ == 'file' else 'an image'} part has its file name in `path`"
-        findings.add("odd-part", path, message, f"write {{type: {type_}, path: …}}")

@@ -17,13 +17,14 @@ from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.target import Target
+from evalcase.run.answer_key import make_answer_key
 from evalcase.run.attempt import Attempted, OverTimeError, make_attempt
 from evalcase.run.budget import Budget
-from evalcase.run.cache_key import make_cache_key
 from evalcase.run.limits import Limits
 from evalcase.run.opening import CLOSE_S
 from evalcase.run.pace import Pace, Start
 from evalcase.run.paces import Paces
+from evalcase.run.repeated import leave_out_question
 from evalcase.run.retry import wait_before_retry
 from evalcase.run.sessions import grader_session
 from evalcase.run.workplace import SessionLostError, Workplace
@@ -31,6 +32,7 @@ from evalcase.system.guests import Guests
 from evalcase.system.queue_time import stand_in_queue
 from evalcase.text.crash import ToldError, failure_of
 
+_LEFT_OUT = "these are no part of an answer, and are left out"
 _BATCHED = (
     "answers in batches, which a grader can't wait for: give it the same model without `batch`"
 )
@@ -187,7 +189,7 @@ class Gate:
     async def _find_key(self, name: str, target: Target, question: Question) -> str | None:
         """Under which the answer to a question is kept; None if it can't be."""
         try:
-            return await make_cache_key(target, question)
+            return await make_answer_key(target, question)
         except (TargetError, OSError):
             return None  # a question that can't be asked has no key, either, and asking says why
         except Exception as error:  # noqa: BLE001 - a target may be anybody's
@@ -259,7 +261,10 @@ class Gate:
             self._paces.end(name, start, tried)
         if tried.answer is not None and tried.answer.cost_usd is not None:
             self._budget.spend(tried.answer.cost_usd)
-        return tried
+        own = leave_out_question(tried, question)
+        if own is not tried and own.answer is not None:
+            self._warn(f"answers of `{name}` begin with messages that it was given: {_LEFT_OUT}")
+        return own
 
     def _wait(self, error: BaseException, number: int) -> float | None:
         limits = self._limits

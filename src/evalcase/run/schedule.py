@@ -137,7 +137,8 @@ class Engine:
             for task in self._tasks:
                 task.give_up()
             await asyncio.gather(*self._tasks, return_exceptions=True)
-        for task in self._tasks:
+        # What went wrong in one has the others given up: it is raised first.
+        for task in sorted(self._tasks, key=OwnTask.cancelled):
             task.result()
 
     async def before(self, preparing: Coroutine[Any, Any, None]) -> None:

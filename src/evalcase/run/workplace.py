@@ -10,9 +10,8 @@ from typing import Protocol
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
-from evalcase.model.case import Case
 from evalcase.model.grade import Grade
-from evalcase.model.grader import Asker, NamedGrader
+from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.quick_tuple import NamedTuple
@@ -52,9 +51,8 @@ class Workplace(Protocol):
         ...
 
     async def grade(
-        self, case: Case, question: Question, answer: Answer, duration_s: float, turns: int,
-        asker: Asker,
-    ) -> tuple[Grade, ...]:  # fmt: skip
+        self, context: Context, graders: Sequence[NamedGrader], limit_s: float
+    ) -> tuple[Grade, ...]:
         """The grades of an answer, in the order of the case's graders. What graders ask goes back
-        through `asker`."""
+        through the asker of the context. The limit is for those that have none of their own."""
         ...

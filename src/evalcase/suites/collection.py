@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from evalcase.read.source import STDIN
 from evalcase.suites.load import load_file
 from evalcase.suites.snapshot import Snapshot
 from evalcase.suites.stream import stream_cases
+from evalcase.system.digests import UNREADABLE
 
 HELD_BYTES = 4_000_000
 """How much JSONL is held in memory, over all files. More than that is read again each time, so
@@ -100,6 +101,27 @@ class Suites:
                     yield path, case
         if self._errors:
             raise SuiteError(self._errors)
+
+    def recall(self, is_known: Callable[[dict[str, str]], bool]) -> Iterable[str]:
+        """The files, if all of them have lines, and the hashes that `file_hashes` would give are
+        known to be those of valid cases: then they are read only when these are asked for. If not,
+        nothing, and `check` is for them."""
+        found: dict[str, tuple[Case, ...] | Snapshot] = {}
+        hashes: dict[str, str] = {}
+        for path in discover_files(self.paths):
+            if isinstance(path, Problem) or format_of(path) != "jsonl" or not os.path.isfile(path):
+                return ()
+            snapshot = found[path] = Snapshot([path, *find_sidecars(path)], self._cwd)
+            snapshot.look()
+            try:
+                snapshot.keep()
+            except ConfigError:  # one is being written to; who looks at the cases says so
+                return ()
+            hashes |= snapshot.digests
+        if UNREADABLE in hashes.values() or not is_known(hashes):
+            return ()
+        self._files = found
+        return found
 
     def _check_whole(self, path: str) -> tuple[Case, ...]:
         snapshot = self._held[path] = Snapshot([path], self._cwd)

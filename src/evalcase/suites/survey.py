@@ -246,7 +246,9 @@ def _without_target(case: Case, suite: str, config: Config) -> ConfigError:
     from evalcase.suites.case_places import find_case_span
 
     what = f"case `{case.id}` names no target"
-    hint = f"say --target NAME, or set `target` in {say_settings(config.path)}"
+    known = ", ".join(config.targets)
+    names = f"one of {known}" if known else "a name, or kind:value such as python:my_agent:answer"
+    hint = f"say --target with {names}; or set `target` in {say_settings(config.path)}"
     span = find_case_span(suite, case.id)
     if span is None:
         # Made in a program, which has no command line.

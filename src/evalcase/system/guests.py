@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from evalcase.system import forks
-from evalcase.system.clock import perf_counter
+from evalcase.system.clock import monotonic, perf_counter
 from evalcase.system.eager import Starter
 from evalcase.system.guest import Guest, Stay
 from evalcase.system.queue_time import QueueTime
@@ -152,7 +152,7 @@ class Guests:
         if rest is not None:
             guest.call, guest.waiter = None, self._loop.create_future()
             self._start(guest, guest.live(rest), name)
-            if guest.task is not None and guest.when <= self._loop.time():
+            if guest.task is not None and guest.when <= monotonic():
                 guest.ring()  # it did just before
 
     def _part_with(self, guest: Guest) -> None:
@@ -169,7 +169,7 @@ class Guests:
     def is_overdue(self, task: asyncio.Task[Any] | None) -> bool:
         """Whether a task that keeps the loop from everybody has had its time, and that to leave;
         for one that is no guest, whether all guests have. It may be asked in any thread."""
-        now, first = self._loop.time(), self._beginning
+        now, first = monotonic(), self._beginning
         if first is not None:
             return perf_counter() - first.started > first.limit_s + self.grace_s
         timed = [each for each in self.timer.all() if isinstance(each, Guest)]

@@ -15,6 +15,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import Any, Self
 
@@ -54,14 +55,17 @@ class LoopWatch:
         tell: Callable[[str], None],
         is_overdue: Callable[[asyncio.Task[Any] | None], bool] = lambda _: False,
         on_stuck: Callable[[str], None] = lambda _: None,
+        on_sign: Callable[[], None] = lambda: None,
         period_s: float = _PERIOD_S,
         long_s: float = _LONG_S,
     ) -> None:
         """`is_overdue` says of a task whether it has to be ended; `on_stuck` is told, in another
-        thread, of one that can't be."""
+        thread, of one that can't be. The loop calls `on_sign` with each sign of life,
+        whatever it takes for the time."""
         self._tell = tell
         self._is_overdue = is_overdue
         self._on_stuck = on_stuck
+        self._on_sign = on_sign
         self._period_s = period_s
         # It may have been blocked for a period when it is asked for a sign, and nobody knows.
         self.silence_s = max(long_s - period_s, period_s)
@@ -101,7 +105,7 @@ class LoopWatch:
     def _watch(self) -> None:
         while not self._over.wait(self._period_s):
             asked_at, sign = monotonic(), threading.Event()
-            if not self._post(sign.set) or sign.wait(self.silence_s):
+            if not self._post(partial(self._give_sign, sign)) or sign.wait(self.silence_s):
                 continue
             culprit = self.find_culprit()
             tries = 0
@@ -113,6 +117,11 @@ class LoopWatch:
                 self._told.add(culprit.function)
                 self._untold.append(_describe_culprit(culprit, monotonic() - asked_at))
                 self._post(self._tell_all)
+
+    def _give_sign(self, sign: threading.Event) -> None:
+        sign.set()
+        if not self._over.is_set():
+            self._on_sign()
 
     def _tell_all(self) -> None:
         while self._untold:

@@ -2,6 +2,9 @@
 
 `asyncio.timeout` sets and clears a timer of the event loop for each trial. Trials that have the
 same limit end in the order in which they began, so here the loop is asked once for all of them.
+
+It goes by a clock that nobody can set. The loop may be the user's, and its clock frozen or set: one
+that rings too early is asked again, and one that never does is helped by whoever calls `look`.
 """
 
 from __future__ import annotations
@@ -9,12 +12,14 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
+from evalcase.system.clock import monotonic
+
 
 class Timed(Protocol):
     """What has a limit."""
 
     when: float
-    """The time of the event loop at which it rings; set by the timer."""
+    """The time at which it rings, by `monotonic`; set by the timer."""
 
     def ring(self) -> None:
         """The time is over."""
@@ -34,7 +39,7 @@ class _TimerGroup:
     def add(self, timed: Timed) -> None:
         self._timed[timed] = None
         if self._timer is None:
-            self._timer = self._loop.call_at(timed.when, self._ring)
+            self._timer = self._loop.call_later(timed.when - monotonic(), self.look)
 
     def remove(self, timed: Timed) -> None:
         # The timer stays: when it rings, it is set for whoever is first by then.
@@ -43,13 +48,16 @@ class _TimerGroup:
     def all(self) -> list[Timed]:
         return list(self._timed)
 
-    def _ring(self) -> None:
-        self._timer = None
-        now = self._loop.time()
+    def look(self) -> None:
+        """Ring for those whose time is over, and wait for the next."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        now = monotonic()
         while self._timed:
             first = next(iter(self._timed))
             if first.when > now:
-                self._timer = self._loop.call_at(first.when, self._ring)
+                self._timer = self._loop.call_later(first.when - now, self.look)
                 return
             del self._timed[first]
             first.ring()
@@ -72,12 +80,17 @@ class Timer:
         group = self._groups.get(seconds)
         if group is None:
             group = self._groups[seconds] = _TimerGroup(self._loop)
-        timed.when = self._loop.time() + seconds
+        timed.when = monotonic() + seconds
         group.add(timed)
 
     def remove(self, timed: Timed, seconds: float) -> None:
         """Don't ring for what was added with so many seconds."""
         self._groups[seconds].remove(timed)
+
+    def look(self) -> None:
+        """Ring for those whose time is over, whatever the loop takes for the time."""
+        for group in list(self._groups.values()):
+            group.look()
 
     def all(self) -> list[Timed]:
         """What it is to ring for."""

@@ -1,4 +1,4 @@
-"""Any service that answers a POST: a body made from the question, an answer picked by a path."""
+"""Any service: a body or a query made from the question, an answer picked by a path."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from evalcase.model.target import Surroundings, Target, TargetKind, Traits
 from evalcase.targets.asking.files import describe_files
 from evalcase.targets.asking.shown import describe_hidden, describe_question
 from evalcase.targets.reading.outputs import How
-from evalcase.targets.web.body import BodyTemplate
+from evalcase.targets.web.body import BodyTemplate, write_query
 from evalcase.targets.web.endpoint import make_endpoint
 from evalcase.targets.web.options import WebOptions
 from evalcase.targets.web.picked import ReplyPaths, ReplyReader
-from evalcase.targets.web.shapes import Address, JsonPathText, Never
+from evalcase.targets.web.shapes import Address, JsonPathText, Never, Parameters
 from evalcase.text.json_path import JsonPath
 from evalcase.traces.context import HEADER, BegunTraces
 
@@ -40,6 +40,17 @@ class HttpOptions(WebOptions):
         example="http://localhost:8000/answer",
         elsewhere=("base_url", "endpoint", "address", "uri"),
     )
+    method: str = option(
+        Choice(("POST", "GET", "PUT", "PATCH")),
+        "How the service is asked; a GET has no body, and asks by `query`.",
+        default="POST", elsewhere=("verb", "http_method"),
+    )  # fmt: skip
+    query: dict[str, str] = option(
+        Parameters(),
+        "Parameters that are added to the URL, with placeholders in their texts.",
+        default={}, example={"q": "{prompt}"},
+        elsewhere=("params", "parameters", "query_params", "queryParams"),
+    )  # fmt: skip
     body: JSON = option(
         Anything(),
         "The JSON body, with placeholders in its texts; by default, what programs are given.",
@@ -92,8 +103,25 @@ class HttpOptions(WebOptions):
 
     @conflict
     def _body_has_gaps(self) -> Iterator[OptionFault]:
-        if self.body is not None:
-            yield from BodyTemplate(self.body).faults("body")
+        yield from BodyTemplate(self.body).faults("body")
+        yield from BodyTemplate(dict(self.query)).faults("query")
+        for name in BodyTemplate(self.url).used:
+            what = f"has {{{name}}} in it, and is sent as it is written"
+            hint = "placeholders stand in `query` and `body`"
+            yield OptionFault(("url",), f"`url` {what}", hint)
+
+    @conflict
+    def _asks_all_the_same(self) -> Iterator[OptionFault]:
+        body, query = BodyTemplate(self.body), BodyTemplate(dict(self.query))
+        if self.method == "GET" and self.body is not None:
+            yield OptionFault(("body",), "`body` is not sent with a GET: ask by `query`")
+        elif self.method == "GET" and not self.query:
+            what = "a GET has no body, so without `query` every case would be asked the same"
+            yield OptionFault(("method",), what, 'write query = {q = "{prompt}"}')
+        elif self.method == "GET":
+            yield from query.lack_of_any("query")
+        elif self.body is not None and not query.used:
+            yield from body.lack_of_any("body")
 
     @conflict
     def _text_has_no_paths(self) -> Iterator[OptionFault]:
@@ -114,11 +142,11 @@ class HttpOptions(WebOptions):
 
 
 class HttpTarget(Target):
-    """Posts each question to an address."""
+    """Sends each question to an address."""
 
     kind: ClassVar[TargetKind] = TargetKind(
         "http",
-        "Sends POST requests to an HTTP service.",
+        "Sends requests to an HTTP service.",
         HttpOptions,
         value="url",
         carries_address=lambda _: True,
@@ -128,13 +156,15 @@ class HttpTarget(Target):
         self._options = options
         self._surroundings = surroundings
         self._environment = surroundings.environment
-        self._endpoint = make_endpoint("http", options, options.url)
+        self._endpoint = make_endpoint("http", options, options.url, method=options.method)
         self._body = None if options.body is None else BodyTemplate(options.body)
+        self._query = BodyTemplate(dict(options.query))
+        self._used = self._query.used | (self._body.used if self._body is not None else set())
         self._reply = ReplyReader(options.paths, surroundings.warn)
         self._traces = BegunTraces()
         stateless = options.stateless
         if stateless is None:
-            stateless = self._body is None or "session" not in self._body.used
+            stateless = "session" not in self._used
         self.traits = Traits(
             options.concurrency, self._endpoint.key_names, stateless, caching="keyed",
             quota=self._quota, seen=self._traces.seen_of if options.trace else None,
@@ -155,11 +185,11 @@ class HttpTarget(Target):
     async def answer(self, question: Question) -> Answer:
         assert self._client is not None, "open() comes first"
         self._warn_of_hidden(question)
-        body = self._make_body(question)
+        body, query = self._make_body(question), self._make_query(question)
         if not self._options.trace:
-            return self._reply.read(await self._client.post(body))
+            return self._reply.read(await self._client.ask(body, query=query))
         with self._traces.begin(question) as begun:
-            answered = await self._client.post(body, {HEADER: begun.traceparent})
+            answered = await self._client.ask(body, {HEADER: begun.traceparent}, query)
             return replace(self._reply.read(answered), trace=begun.trace)
 
     async def close(self) -> None:
@@ -171,10 +201,12 @@ class HttpTarget(Target):
         options = self._options
         how: list[JSON] = [options.max_output_bytes, *options.paths.written()]
         # A session is new each time, and decides nothing by itself.
-        body = self._make_body(replace(question, session=""))
+        question = replace(question, session="")
+        body = self._make_body(question)
         if self._body is None and isinstance(body, dict):
             del body["session"], body["turn"], body["attempt"]
-        request = self._endpoint.cache_key(body, self._environment)
+        query = self._make_query(question)
+        request = self._endpoint.cache_key(body, self._environment, query)
         return {"request": request, "how": how}
 
     def _quota(self) -> Quota | None:
@@ -184,12 +216,17 @@ class HttpTarget(Target):
         root = self._surroundings.root
         if self._body is not None:
             return self._body.fill(question, root)
+        if not self._endpoint.has_body:
+            return None
         return {**describe_question(question), "files": describe_files(question, root)}
 
+    def _make_query(self, question: Question) -> str:
+        return write_query(self._query.fill(question, self._surroundings.root))
+
     def _warn_of_hidden(self, question: Question) -> None:
-        if self._warned or self._body is None:
+        if self._warned or (self._body is None and self._endpoint.has_body):
             return
-        used = self._body.used
+        used = self._used
         if "messages" in used or "session" in used or "prompt" not in used:
             return
         what = describe_hidden(question)

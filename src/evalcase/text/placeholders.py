@@ -111,7 +111,7 @@ class Template:
 
         def put(match: re.Match[str]) -> str:
             if match[2] in self.names:
-                return _as_text(values[match[2]])
+                return value_as_text(values[match[2]])
             return match[0][1:-1] if match[1] in self._literal else match[0]
 
         return self._pattern.sub(put, value)
@@ -141,7 +141,8 @@ def _find_first(named: Iterable[tuple[str | None, KeyPath]]) -> dict[str, KeyPat
     return found
 
 
-def _as_text(value: JSON) -> str:
+def value_as_text(value: JSON) -> str:
+    """A value as it stands within a longer text."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

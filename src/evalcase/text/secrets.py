@@ -50,6 +50,11 @@ class Scrubber:
         self._known = NO_SECRETS
         self._warned: set[str] = set()
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The variables that are looked at."""
+        return self._names
+
     def watch(self, names: Iterable[str]) -> None:
         """Look at some more variables from now on."""
         self._names |= frozenset(names)
@@ -110,8 +115,8 @@ class Scrubber:
         self._known = known
         for name in sorted(common.difference(_PROXY_NAMES, [""])):
             self._warn_once(
-                f"the value of {name} is too short or too common to be told from other text: "
-                "it is not kept out of what is written"
+                f"the value of {name} is too short or too common to be recognised in other "
+                "text: it is not redacted from records and output"
             )
 
     def _warn_once(self, text: str) -> None:

@@ -22,6 +22,8 @@ _TELLS_NOTHING = frozenset({
 })  # fmt: skip
 """Keys of messages that are told elsewhere, or only name things."""
 _USUAL_ENDS = frozenset({"stop", "end_turn", "stop_sequence"})
+_ENDS_OF_CALLS = frozenset({"tool_calls", "tool_use", "function_call"})
+"""How an answer ends that is nothing but calls: the calls say as much."""
 _ENDS = frozenset({"finish_reason", "stop_reason"})
 
 NO_TEXT = "(no text)"
@@ -102,8 +104,9 @@ def _tell_others(messages: Spoken) -> Iterator[str]:
 
 
 def _tell_keys(message: Mapping[str, JSON]) -> Iterator[str]:
+    usual = _USUAL_ENDS | _ENDS_OF_CALLS if message.get("tool_calls") else _USUAL_ENDS
     for key, value in message.items():
-        is_usual = key in _ENDS and isinstance(value, str) and value in _USUAL_ENDS
+        is_usual = key in _ENDS and isinstance(value, str) and value in usual
         if key not in _TELLS_NOTHING and not is_usual and (text := _write_value(value)):
             yield f"{key}: {text}"
 

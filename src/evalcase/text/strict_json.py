@@ -83,7 +83,7 @@ def _decode_bytes(data: bytes) -> str:
 def _describe_place(text: str, error: JSONDecodeError) -> str:
     if text.startswith("\ufeff"):
         return "it begins with a byte order mark"
-    return f"{error.msg} at line {error.lineno}, column {error.colno}"
+    return f"{error.msg.removesuffix(' at')} at line {error.lineno}, column {error.colno}"
 
 
 def _refuse_depth(deepest: int) -> NoReturn:

@@ -14,12 +14,14 @@ from evalcase.report.compare.comparison import (
     pair_within,
     require_target,
 )
+from evalcase.report.compare.differences import Measured
 from evalcase.report.compare.gated import find_gated
 from evalcase.report.compare.gates import gates_exit_code, judge_gates, read_gate
 from evalcase.report.compare.sentence import say_result, say_test
 from evalcase.report.compare.side import Side
 from evalcase.report.files.comparison_object import comparison_object
 from evalcase.report.terminal.comparison import comparison_lines
+from evalcase.report.terminal.comparison_tables import part_rows
 from evalcase.report.terminal.style import ANSI, PLAIN
 from tests.for_each import for_each
 from tests.report.compare.fakes import FakeKept, side
@@ -79,6 +81,12 @@ def counts(comparison: Comparison) -> dict[str, int]:
 def test_the_example_on_a_screen() -> None:
     lines = list(comparison_lines(compared(*EXAMPLE, limit=1), 80, PLAIN))
     assert "\n".join(lines) + "\n" == SCREEN
+
+
+def test_a_dash_stands_where_there_is_no_interval() -> None:
+    one_cluster = Measured("a", 2, 0.5, 1.0, 1, 0, None, 1.0, "", 1.0, clusters=1)
+    _, row = part_rows("tag", [one_cluster])
+    assert row == ["a", "2", "50.0%", "100.0%", "+50.0", "–"]
 
 
 def test_the_example_in_numbers() -> None:

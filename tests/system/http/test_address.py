@@ -25,6 +25,7 @@ from tests.for_each import for_each
         ('http://a/"<>^`{|}\\', "a", "a", "/%22%3C%3E%5E%60%7B%7C%7D%5C"),
         ("http://a/b\r\nX: y#fragment", "a", "a", "/bX:%20y"),
         ("http://a//b", "a", "a", "//b"),
+        ("http://a/..//../b", "a", "a", "/b"),
         ("http://a.example.:81/", "a.example.", "a.example:81", "/"),
     ],
 )  # fmt: skip
@@ -52,7 +53,8 @@ def test_who_asks_a_proxy_is_unescaped() -> None:
 
 @pytest.mark.parametrize(
     "url", ["", "a.example", "ftp://a", "http://", "http://a b/", "http://a\0b", "http://a..b/",
-            "http://a:99999", f"http://{'a' * 70}.example", "http://a\\b"]
+            "http://a:99999", f"http://{'a' * 70}.example", "http://a\\b",
+            "http://straße.example", "http://STRAẞE.example", "http://a\u200db.example"]
 )  # fmt: skip
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match=r"."):

@@ -39,12 +39,21 @@ def test_a_name_with_several_addresses_has_one_that_answers() -> None:
 def test_if_no_address_answers_the_first_is_named() -> None:
     async def run() -> None:
         names = Names({"host.test": ["127.0.0.2", "127.0.0.3"]})
-        with pytest.raises(CantConnectError, match=r"Connect call failed \('127\.0\.0\.2'"):
+        with pytest.raises(CantConnectError, match=r"nothing listens at 127\.0\.0\.2:"):
             await ask(network(names), f"http://host.test:{free_port()}")
 
     before = count_files()
     asyncio.run(run())
     assert count_files() == before
+
+
+def test_an_address_of_six_parts_is_told_in_brackets() -> None:
+    async def run() -> None:
+        names = Names({"host.test": ["::1"]})
+        with pytest.raises(CantConnectError, match=r"nothing listens at \[::1\]:\d+; is"):
+            await ask(network(names), f"http://host.test:{free_port()}")
+
+    asyncio.run(run())
 
 
 def test_names_are_looked_up_for_each_connection() -> None:

@@ -91,6 +91,29 @@ def test_tls_is_agreed_on_once_for_several_questions(certificate: Certificate, h
     asyncio.run(run())
 
 
+@pytest.mark.parametrize("is_said", [True, False])
+def test_only_a_server_ends_an_answer_without_a_length(
+    certificate: Certificate, is_said: bool
+) -> None:
+    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await saying(b"HTTP/1.1 200 OK\r\n\r\nhalf of")(reader, writer)
+        if is_said:
+            writer.close()
+        else:
+            writer.get_extra_info("socket").shutdown(socket.SHUT_WR)
+
+    async def run() -> None:
+        async with raw_server(script, tls=certificate[0]) as server:
+            asked = ask(network(tls=certificate[1]), f"https://127.0.0.1:{server.port}")
+            if is_said:
+                assert await asked == [b"half of"]
+            else:
+                with pytest.raises(BrokenOffError, match="it may be cut"):
+                    await asked
+
+    asyncio.run(run())
+
+
 def test_a_certificate_of_somebody_else_is_not_trusted(certificate: Certificate) -> None:
     async def run() -> None:
         names = Names({"other.test": ["127.0.0.1"]})

@@ -78,6 +78,18 @@ def test_a_completion_has_its_usage_and_its_model() -> None:
     assert (answer.usage, answer.model, said) == (Usage(3, 2), "m", [])
 
 
+def test_a_message_of_anthropic_has_its_usage_and_its_model() -> None:
+    usage = {
+        "input_tokens": 3, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 2,
+        "output_tokens": 5, "cache_creation": {"a": 1}, "service_tier": "standard",
+    }  # fmt: skip
+    message = {"type": "message", "role": "assistant", "content": [SAID], "model": "m"}
+    said: list[str] = []
+    answer = read_answer({**message, "usage": usage}, said.append)
+    assert (answer.text, answer.usage, answer.model, said) == ("Done.", Usage(15, 5, 10), "m", [])
+    assert read_answer(message).usage is None
+
+
 def test_a_reply_of_gemini_has_its_usage_its_model_and_its_end() -> None:
     counts = {"promptTokenCount": 3, "candidatesTokenCount": 2, "thoughtsTokenCount": 5}
     candidate = {"content": {"role": "model"}, "finishReason": "MAX_TOKENS"}

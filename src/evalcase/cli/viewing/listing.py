@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from evalcase.cli.run_remark import Remark, remark_on
+from evalcase.cli.suite_places import find_suite_places
 from evalcase.errors import EvalcaseError
 from evalcase.evaluation.evaluated import Evaluated, read_evaluated
 from evalcase.model.quick_dataclass import asdict, dataclass, field
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.record.find import ListedRun, list_runs
-from evalcase.record.folder import Run
+from evalcase.record.folder import Run, folder_of_run
 from evalcase.record.kept import KeptRun
 from evalcase.record.lock import is_written
 from evalcase.record.seal import is_own
@@ -70,7 +71,7 @@ class Listing:
         if not read:
             return None
         try:
-            found = _read_run(run, own=is_own(run, self.state, self.root))
+            found = _read_run(run, self.root, own=is_own(run, self.state, self.root))
         except EvalcaseError as error:
             found = _Read({"problem": str(error)}, None)
         self._known[run.path] = (mark, found)
@@ -105,11 +106,12 @@ def _tell_read(read: _Read, *, is_running: bool) -> dict[str, Any]:
     return {**read.told, "remark": remark, "apart": read.remark.is_apart}
 
 
-def _read_run(run: Run, *, own: bool) -> _Read:
-    ledger = Ledger()
+def _read_run(run: Run, root: str, *, own: bool) -> _Read:
+    ledger, find_place = Ledger(), find_suite_places(root, folder_of_run(run))
     with KeptRun(run) as kept:
         for case in kept.cases():
-            cell = ledger.places.setdefault((case.suite, case.target, None), FigureCell())
+            place = find_place(case.suite), case.target, None
+            cell = ledger.places.setdefault(place, FigureCell())
             if case.verdict is not None:
                 cell.add_once(case.verdict, None)
         evaluated, remark = read_evaluated(kept), remark_on(kept, own=own)

@@ -23,6 +23,8 @@ class FieldOutcome(NamedTuple):
     """What is there, in words."""
     note: str = ""
     """Why that is not it, where the two don't show it."""
+    is_unseen: bool = False
+    """Whether there was nothing to look at, so that nothing says that it is something else."""
 
 
 def match_field(path: JsonPath, matcher: Matcher, value: JSON, searches: Searches) -> FieldOutcome:
@@ -32,7 +34,7 @@ def match_field(path: JsonPath, matcher: Matcher, value: JSON, searches: Searche
     try:
         found = path.find_all(value)
     except MissingError as error:
-        return FieldOutcome(False, "nothing", str(error))
+        return FieldOutcome(False, "nothing", str(error), is_unseen=True)
     outcomes = [_match_one(each, matcher, searches) for each in found]
     failed = [number for number, each in enumerate(outcomes) if not each.matches]
     if len(found) == 1:
@@ -42,7 +44,8 @@ def match_field(path: JsonPath, matcher: Matcher, value: JSON, searches: Searche
     first = failed[0]
     where = f"{len(failed)} of {len(found)} don't match, the first at `{found[first].path}`"
     note = f": {outcomes[first].note}" if outcomes[first].note else ""
-    return FieldOutcome(False, outcomes[first].got, f"{where}{note}")
+    is_unseen = all(outcomes[number].is_unseen for number in failed)
+    return FieldOutcome(False, outcomes[first].got, f"{where}{note}", is_unseen)
 
 
 def _match_existence(path: JsonPath, wanted: bool, value: JSON) -> FieldOutcome:
@@ -60,12 +63,14 @@ def _match_one(found: Found, matcher: Matcher, searches: Searches) -> FieldOutco
     if matcher.check == "regex":
         return _match_pattern(matcher, got, searches)
     note = _OBJECTIONS[matcher.check](matcher, got)
-    return FieldOutcome(note is None, quote_value(got), note or "")
+    is_unseen = not isinstance(got, _LOOKS_AT.get(matcher.check, object))
+    return FieldOutcome(note is None, quote_value(got), note or "", is_unseen)
 
 
 def _match_pattern(matcher: Matcher, got: JSON, searches: Searches) -> FieldOutcome:
     if not isinstance(got, str):
-        return FieldOutcome(False, quote_value(got), f"it is {describe_kind(got)}, not text")
+        note = f"it is {describe_kind(got)}, not text"
+        return FieldOutcome(False, quote_value(got), note, is_unseen=True)
     flags = int(re.IGNORECASE) if matcher.how.ignore_case else 0
     found = searches.find(Search(matcher.argument, got, flags=flags))
     return FieldOutcome(found is not None, quote_value(got))
@@ -165,3 +170,5 @@ _OBJECTIONS: dict[str, Callable[[Matcher, Any], str | None]] = {
     "number": _object_to_number, "date": _object_to_date, "type": _object_to_type,
     "length": _object_to_length,
 }  # fmt: skip
+_LOOKS_AT = {"contains": str | list, "length": str | list | dict}
+"""What those that look inside of a value can look into."""

@@ -17,6 +17,10 @@ from evalcase.graders.judging.reply import CriterionReply
 from evalcase.model.grade import Score
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.text.abridge import shorten_text
+
+_SHORT = 60
+"""Characters of a criterion that stand for it in a sentence."""
 
 
 @contextmanager
@@ -111,7 +115,14 @@ def explain_votes(decided: Sequence[DecidedCriterion]) -> str:
 def _tell_criterion(each: DecidedCriterion) -> str:
     verdict = each.verdict.replace("_", " ")
     level = f"level {verdict}" if each.criterion.levels else verdict
-    return f"`{each.criterion.id}` {level}: {each.reason}"
+    return f"{_name_criterion(each.criterion)} {level}: {each.reason}"
+
+
+def _name_criterion(criterion: Criterion) -> str:
+    """The id that its author gave it; without one, the beginning of what it says."""
+    if criterion.id != criterion.key:
+        return f"`{criterion.id}`"
+    return f'"{shorten_text(" ".join(criterion.text.split()), _SHORT)}"'
 
 
 def _show_arithmetic(decided: Sequence[DecidedCriterion]) -> str:

@@ -13,6 +13,7 @@ from evalcase.importing.templates import has_tags
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.late_pattern import late_pattern
+from evalcase.text.placeholders import value_as_text
 
 Tell = Callable[[Item, str, str | None], None]
 _PARAMS = frozenset({
@@ -26,6 +27,7 @@ _KEY = "apiKeyEnvar"
 _SECRETS = ("apiKey", "api_key", "token", "password")
 _ENVIRONMENT = late_pattern(r"\{\{\s*env\.(\w+)\s*\}\}")
 _PATH = late_pattern(r"json((?:\.\w+|\[\d+\]|\[['\"][\w-]+['\"]\])+)")
+_METHODS = ("POST", "GET", "PUT", "PATCH")
 _STEP = late_pattern(r"[\w-]+")
 
 
@@ -145,14 +147,11 @@ def _read_command(line: str, config: Item, tell: Tell) -> dict[str, JSON]:
 
 def _read_http(id: str, config: Item, tell: Tell) -> dict[str, JSON]:
     url = config.at("url").value or id
-    method = config.at("method").value or "POST"
     if not isinstance(url, str) or "://" not in url or has_tags(url):
         raise NoCounterpartError("a provider over HTTP whose address is not written out")
-    if method != "POST" or config.at("request").value is not None:
-        raise NoCounterpartError("a provider over HTTP that is not asked by POST and a body")
-    target: dict[str, JSON] = {"kind": "http", "url": url}
-    body = config.at("body")
-    target["body"] = _read_body(body.value)
+    if config.at("request").value is not None:
+        raise NoCounterpartError("a provider over HTTP that is sent a request as it is written")
+    target: dict[str, JSON] = {"kind": "http", "url": url, **_read_asking(config)}
     _read_headers(config.at("headers"), target, tell)
     for name, item in config.fields():
         if name in ("transformResponse", "responseParser"):
@@ -161,9 +160,23 @@ def _read_http(id: str, config: Item, tell: Tell) -> dict[str, JSON]:
                 tell(item, f"`{name}`, which is code", "`answer` is the path of the answer")
             else:
                 target["answer"] = ".".join(_STEP.findall(path[1]))
-        elif name not in ("url", "method", "headers", "body"):
+        elif name not in ("url", "method", "headers", "body", "queryParams"):
             tell(item._replace(value=None), f"`{name}` of a provider", None)
     return target
+
+
+def _read_asking(config: Item) -> dict[str, JSON]:
+    """How it is asked, and by what: a query, a body, or both."""
+    method = config.at("method").value or "POST"
+    if method not in _METHODS:
+        raise NoCounterpartError(f"a provider over HTTP that is asked by {method}")
+    asking: dict[str, JSON] = {} if method == "POST" else {"method": method}
+    query = _with_placeholders(config.at("queryParams").value)
+    if isinstance(query, dict) and query:
+        asking["query"] = {name: value_as_text(value) for name, value in query.items()}
+    if method == "GET" and "{prompt}" not in str(query):
+        raise NoCounterpartError("a provider over HTTP whose address has no prompt in it")
+    return asking if method == "GET" else {**asking, "body": _read_body(config.at("body").value)}
 
 
 def _read_body(body: JSON) -> JSON:
@@ -191,7 +204,7 @@ def _with_placeholders(value: JSON) -> JSON:
         return value
     text = _PROMPT.sub("{prompt}", value)
     if has_tags(text):
-        raise NoCounterpartError("a provider over HTTP whose body has more than the prompt")
+        raise NoCounterpartError("a provider over HTTP that is sent more than the prompt")
     return text
 
 

@@ -29,20 +29,34 @@ def say_result(
         yield (
             f"{_name_subject(each, quote)}: {_say_change(each)}."
             if len(gated) > 1
-            else _say_alone(each)
+            else _say_alone(each, *_name_sides(comparison, each, quote))
         )
 
 
-def _say_alone(each: Gated) -> str:
+def _name_sides(
+    comparison: Comparison, each: Gated, quote: Callable[[str], str]
+) -> tuple[str, str]:
+    """What base and head are called: targets of one run by their own names."""
+    if not comparison.is_within:
+        return "base", "head"
+    return quote(each.track.base_target), quote(each.track.head_target)
+
+
+def _say_alone(each: Gated, base: str, head: str) -> str:
     if not each.measured.pairs:
-        return "Head can't be compared."
+        return f"{_begin(head)} can't be compared."
     if each.is_distinct:
-        return f"Head is {_say_change(each)} than base."
+        return f"{_begin(head)} is {_say_change(each)} than {base}."
     if each.track.is_same:
         return f"{_say_change(each).capitalize()}."
     if each.is_powerless:
         return f"{_too_few(each).capitalize()}."
-    return "No significant difference between base and head."
+    return f"No significant difference between {base} and {head}."
+
+
+def _begin(name: str) -> str:
+    """A word of ours at the beginning of a sentence; the name of a target stays as it is."""
+    return "Head" if name == "head" else name
 
 
 def _too_few(each: Gated) -> str:

@@ -176,7 +176,7 @@ def _write_parts(title: str, parts: Mapping[str, Slice]) -> Iterator[str]:
 def _write_rate(mean: Mean) -> tuple[str, str]:
     value = "–" if mean.value is None else write_percent(mean.value)
     if mean.low is None or mean.high is None:
-        return value, "not estimable" if mean.n else "–"
+        return value, "–"
     return value, f"{write_percent(mean.low)} to {write_percent(mean.high)}"
 
 

@@ -16,8 +16,8 @@ from evalcase.report.page.squeeze import squeeze_script, squeeze_style
 from evalcase.system.files import read_file
 
 SCRIPTS = (
-    "dom", "text", "data", "numbers", "state", "filters", "list", "messages", "diff", "grades",
-    "labels", "talk", "steps", "case", "charts", "compare", "keys", "main",
+    "dom", "text", "data", "numbers", "state", "filters", "grid", "list", "messages", "diff",
+    "grades", "labels", "talk", "steps", "case", "charts", "compare", "keys", "main",
 )  # fmt: skip
 """In the order in which they are put together: later ones use what earlier ones define."""
 SERVED_SCRIPTS = ("watch", *SCRIPTS)
@@ -63,7 +63,7 @@ def read_script(scripts: tuple[str, ...] = SCRIPTS) -> str:
 
 def read_style(scripts: tuple[str, ...] = SCRIPTS) -> str:
     """All style of the page that has these scripts."""
-    names = ["page.css", *(["runs.css"] if scripts == RUNS_SCRIPTS else [])]
+    names = ["page.css", "runs.css" if scripts == RUNS_SCRIPTS else "grid.css"]
     return squeeze_style("".join(map(_read_asset, names)))
 
 

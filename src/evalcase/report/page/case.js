@@ -33,17 +33,18 @@ async function updatePanel() {
   if (isOther && isNarrow()) panel.element.focus();
 }
 
-const closePanel = () => change({ case: '', trial: '', side: '' });
+const closePanel = () => change(opening());
 
 function drawTitle(row) {
   const { about } = data;
-  const step = (by, label, sign) => button(label, { class: 'plain', 'aria-label': label, title: label, disabled: !shown.rows[list.cursor + by], onclick: () => moveCursor(list.cursor + by) }, sign);
+  const step = (by, label, sign) => button(label, { class: 'plain', 'aria-label': label, title: label, disabled: !shown.lines[list.cursor + by], onclick: () => moveCursor(list.cursor + by) }, sign);
   return h('header.title',
     h('div.line', drawMark(verdictOf(row)), h('h2', drawWord(cells.case[row])),
       h('nav', { 'aria-label': 'Cases' }, step(-1, 'Previous case', '↑'), step(1, 'Next case', '↓'), button('Close', { class: 'plain', 'aria-label': 'Close the case', title: 'Close (Esc)', onclick: closePanel }, '✕'))),
-    h('p.fine', drawWord(about.suites[cells.suite[row]]), ' at ', drawWord(about.targets[cells.target[row]]),
+    h('p.fine', drawWord(suiteOf(row)), ' at ', drawWord(targetOf(row)),
       cells.tags[row].map((tag) => button('', { class: 'tag', onclick: () => change({ tag: about.tags[tag] }) }, drawWord(about.tags[tag]))),
-      cells.vars[row].map((number) => about.vars[number]).filter(([name]) => isGrouped(name)).map((pair) => button('', { class: 'tag', onclick: () => change({ vars: nameValue(pair) }) }, drawWord(nameValue(pair))))));
+      cells.vars[row].map((number) => about.vars[number]).filter(([name]) => isGrouped(name)).map((pair) => button('', { class: 'tag', onclick: () => change({ vars: nameValue(pair) }) }, drawWord(nameValue(pair))))),
+    drawBeside(row));
 }
 
 function drawLeftOut(row) {
@@ -51,9 +52,14 @@ function drawLeftOut(row) {
     h('code', data.about.left_out.command), ' shows it.', cells.asked[row] && drawText(cells.asked[row]));
 }
 
+// The trial that is asked for, else the first that tells why the case has its verdict.
+function chooseTrial(trials, row) {
+  return trials.find((each) => String(each.repeat) === state.trial) || trials.find((each) => labels.blind || each.verdict === verdictOf(row)) || trials[0];
+}
+
 function drawCase(detail, row) {
   const trials = detail.trials.length ? detail.trials : detail.base || [];
-  const trial = trials.find((each) => String(each.repeat) === state.trial) || trials.find((each) => labels.blind || each.verdict === verdictOf(row)) || trials[0];
+  const trial = chooseTrial(trials, row);
   return h('div.body',
     detail.input === undefined && h('p.notice', 'The record does not have the case itself.'),
     detail.input && detail.input.length > 0 && [h('h3', 'Input'), drawMessages(detail.input, 'Input')],
@@ -77,7 +83,7 @@ function drawTrials(detail, trials, active) {
   return h('section.repeats', { 'aria-label': 'Trials' },
     h('p.fine', `${passed} of ${trials.length} trials passed, ${needed} must${missing}; ${sayCount(new Set(trials.map((trial) => trial.hash).filter(Boolean)).size, 'different answer')}`),
     [...groups.values()].map((group) => h('div.answer-group', h('span.fine', group[0].hash ? `${group.length} ×` : 'no answer'),
-      group.map((trial) => button('', { class: 'chip', 'aria-pressed': String(trial === active), onclick: () => change({ trial: String(trial.repeat) }, true) }, drawMark(trial.verdict), `trial ${trial.repeat}`)))));
+      group.map((trial) => drawChip(trial === active, () => change({ trial: String(trial.repeat) }, true), drawMark(trial.verdict), `trial ${trial.repeat}`)))));
 }
 
 function drawTrial(detail, trial) {
@@ -142,7 +148,7 @@ function drawSides(detail, trial) {
   const chosen = sides.find(([name]) => name === state.side) || sides[0];
   const actual = isCompared() ? (detail.trials.length ? 'Head' : 'Base') : 'Actual';
   return h('div', {},
-    sides.length > 1 && h('div.chips', { role: 'group', 'aria-label': 'Compare with' }, sides.map(([name, label]) => button(label, { class: 'chip', 'aria-pressed': String(name === chosen[0]), onclick: () => change({ side: name }, true) }))),
+    sides.length > 1 && h('div.chips', { role: 'group', 'aria-label': 'Compare with' }, sides.map(([name, label]) => drawChip(name === chosen[0], () => change({ side: name }, true), label))),
     drawDiff(chosen[2], text, [chosen[1], actual], trial.nothing));
 }
 

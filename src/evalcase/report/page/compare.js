@@ -21,8 +21,8 @@ function drawDelta(row, name, say) {
 function drawScatter(rows) {
   const { score, base_score: before } = cells;
   const points = new Map();
-  for (const row of rows) {
-    if (score[row] === null || before[row] === null) continue;
+  const both = rows.filter((row) => score[row] !== null && before[row] !== null);
+  for (const row of both) {
     const name = `${before[row].toFixed(2)} ${score[row].toFixed(2)}`;
     points.set(name, (points.get(name) || 0) + 1);
   }
@@ -32,8 +32,8 @@ function drawScatter(rows) {
     const [x, y] = name.split(' ').map(Number);
     return svg('circle', { class: y < x ? 'bad' : (y > x ? 'good' : 'even'), cx: 8 + x * 124, cy: 132 - y * 124, r: 1.5 + 4.5 * Math.sqrt(count / most) });
   });
-  const worse = rows.filter((row) => score[row] !== null && before[row] !== null && score[row] < before[row]).length;
-  const better = rows.filter((row) => score[row] !== null && before[row] !== null && score[row] > before[row]).length;
+  const worse = both.filter((row) => score[row] < before[row]).length;
+  const better = both.filter((row) => score[row] > before[row]).length;
   const words = `${groupDigits(better)} higher, ${groupDigits(worse)} lower`;
   return figure('Score, base against head', words, svg('svg', { viewBox: '0 -12 140 164', role: 'img', 'aria-label': `Score, base against head: ${words}`, class: 'scatter' },
     svg('rect.frame', { x: 4, y: 4, width: 132, height: 132 }), svg('line.axis', { x1: 8, y1: 132, x2: 132, y2: 8 }), dots,

@@ -80,7 +80,7 @@ def _measure_row(name: str, measured: Measured, *, is_share: bool = True) -> lis
         for side in (measured.base, measured.head)
     ]
     change = measured.change
-    told = "not estimable"
+    told = "–"
     if change is not None:
         value, low, high = (
             f"{scale * each:+.{digits}f}".replace("-", "\N{MINUS SIGN}")

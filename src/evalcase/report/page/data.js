@@ -49,6 +49,8 @@ async function loadDetail(row) {
   return chunk ? chunk[cells.place[row]] : null;
 }
 
+const suiteOf = (row) => data.about.suites[cells.suite[row]];
+const targetOf = (row) => data.about.targets[cells.target[row]];
 const verdictOf = (row) => data.about.verdicts[cells.verdict[row]];
 const wasTried = (row) => !['skipped', 'absent', 'unfinished'].includes(verdictOf(row));
 const isCompared = () => Boolean(data.about.base);
@@ -65,8 +67,7 @@ function holdsWord(value, word) {
 
 // The index alone: names and excerpts. It answers at once.
 function rowHolds(row, word) {
-  const { about } = data;
-  return [cells.case[row], cells.asked[row], cells.reason[row], about.suites[cells.suite[row]], about.targets[cells.target[row]]]
+  return [cells.case[row], cells.asked[row], cells.reason[row], suiteOf(row), targetOf(row)]
     .some((text) => text.toLowerCase().includes(word));
 }
 

@@ -33,6 +33,9 @@ function button(label, props, ...kids) {
   return h('button', { type: 'button', ...props }, kids.length ? kids : label);
 }
 
+// A choice that is on or off.
+const drawChip = (isOn, onclick, ...kids) => button('', { class: 'chip', 'aria-pressed': String(isOn), onclick }, kids);
+
 // One shape for each verdict, so that nothing rests on colour alone.
 const SHAPES = {
   passed: ['M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1z', 'M4.8 8.3l2.2 2.2 4.3-4.6'],

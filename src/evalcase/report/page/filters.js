@@ -1,8 +1,9 @@
 // The bar of filters, which stays while the list below is redrawn, so that it keeps the focus; and
 // which rows are shown, in which order.
 
-const shown = { rows: [], searching: false };
-const bar = { search: null, chips: new Map(), selects: {}, clear: null, told: null, hits: null, searched: '' };
+// `rows` are all that fit, `lines` those that have a line of their own in the table.
+const shown = { rows: [], lines: [], searching: false };
+const bar = { search: null, chips: new Map(), selects: {}, view: null, clear: null, told: null, hits: null, searched: '' };
 const CHANGES = ['broken', 'fixed', 'changed', 'added', 'removed', 'same', 'skipped', 'unfinished', 'not selected'];
 const isChange = (kind) => CHANGES.indexOf(kind) < 5;
 
@@ -23,7 +24,7 @@ function tellsGroups(name) {
     Object.assign(grouping, { counted: data.count, names: new Set() });
     const first = new Map();
     for (let row = 0; row < data.count; row += 1) {
-      const id = `${cells.suite[row]} ${cells.case[row]}`;
+      const id = nameCase(row);
       for (const number of cells.vars[row]) {
         if (!first.has(number)) first.set(number, id);
         else if (first.get(number) !== id) grouping.names.add(data.about.vars[number][0]);
@@ -43,8 +44,8 @@ const TESTS = {
   },
   tag: (row) => !state.tag || cells.tags[row].includes(data.about.tags.indexOf(state.tag)),
   vars: (row) => !state.vars || cells.vars[row].some((number) => nameValue(data.about.vars[number]) === state.vars),
-  target: (row) => !state.target || data.about.targets[cells.target[row]] === state.target,
-  suite: (row) => !state.suite || data.about.suites[cells.suite[row]] === state.suite,
+  target: (row) => !state.target || targetOf(row) === state.target,
+  suite: (row) => !state.suite || suiteOf(row) === state.suite,
   grader: (row) => !state.grader || cells.failing[row].includes(data.about.graders.indexOf(state.grader)),
   q: (row) => !bar.hits || bar.hits.has(row),
 };
@@ -64,7 +65,7 @@ const SORTS = {
   verdict: (row) => URGENCY[verdictOf(row)],
   change: (row) => CHANGES.indexOf(cells.change[row]),
   case: (row) => cells.case[row],
-  target: (row) => data.about.targets[cells.target[row]],
+  target: targetOf,
   score: (row) => cells.score[row],
   seconds: (row) => cells.seconds[row],
   cost: (row) => cells.cost[row],
@@ -132,8 +133,7 @@ function drawChips(kind, names, draw) {
 }
 
 function drawSelect(kind, label, names) {
-  if (names.length < 2 && kind !== 'grader') return null;
-  if (!names.length) return null;
+  if (names.length < (kind === 'grader' ? 1 : 2)) return null;
   const select = h('select', { 'aria-label': label, onchange: (event) => change({ [kind]: event.target.value }) },
     h('option', { value: '' }, label), [...names].sort().map((name) => h('option', { value: name }, name)));
   bar.selects[kind] = select;
@@ -154,7 +154,7 @@ function drawFilters() {
     drawSelect('tag', 'Any tag', data.about.tags),
     drawSelect('vars', 'Any variable', groupVariables().flatMap(([name, values]) => values.map((value) => nameValue([name, value])))), drawSelect('target', 'Any target', data.about.targets),
     drawSelect('suite', 'Any suite', data.about.suites), drawSelect('grader', 'Failed by any grader', data.about.graders),
-    bar.clear, bar.told);
+    bar.view = drawGridToggle(), bar.clear, bar.told);
 }
 
 function countBy(rows, nameOf) {
@@ -173,6 +173,7 @@ function updateFilters() {
     chip.setAttribute('aria-pressed', isOn);
   }
   for (const [kind, select] of Object.entries(bar.selects)) select.value = state[kind];
+  if (bar.view) bar.view.setAttribute('aria-pressed', state.view === 'grid');
   if (document.activeElement !== bar.search) bar.search.value = state.q;
   const isFiltered = shown.rows.length !== data.count;
   bar.clear.hidden = !isFiltered && !state.q;
@@ -181,9 +182,11 @@ function updateFilters() {
 
 function sayShown(isFiltered) {
   const searching = shown.searching ? ', searching' : '';
-  if (!isFiltered) return `${sayCount(data.count, 'case')}${searching}`;
+  const all = sayCases(data.count);
+  if (!isFiltered) return `${all}${searching}`;
   const [tried] = countGroups(shown.rows, () => ['']);
   // Of cases that are chosen by what became of them, a rate says nothing.
   const told = tried && !state.verdict.length && !state.change.length && !labels.blind ? `, ${sayRate(rateGroup(tried), ' of them passed')}` : '';
-  return `${groupDigits(shown.rows.length)} of ${sayCount(data.count, 'case')}${searching || told}`;
+  const of = all.includes('×') ? `${groupDigits(data.count)} (${all})` : all;
+  return `${groupDigits(shown.rows.length)} of ${of}${searching || told}`;
 }

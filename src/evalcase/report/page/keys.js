@@ -22,7 +22,7 @@ function stepToTrouble(step) {
 }
 
 function openCursor() {
-  if (shown.rows.length) change({ case: nameRow(shown.rows[list.cursor]), trial: '', side: '' });
+  if (shown.lines.length) change(opening(shown.lines[list.cursor]));
 }
 
 function leaveCase() {

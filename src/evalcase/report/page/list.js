@@ -3,7 +3,7 @@
 
 const MOST_ROWS = 400000; // Browsers lose count of pixels beyond some millions.
 const MOST_PRINTED = 2000;
-const list = { head: null, rows: null, height: 34, cursor: 0, isBegun: false, printing: false, range: '' };
+const list = { head: null, rows: null, height: 34, cursor: 0, isBegun: false, isGrid: false, row: -1, printing: false, range: '' };
 
 const COLUMNS = [
   { name: 'change', label: 'Change', width: '92px', needed: isCompared },
@@ -13,24 +13,33 @@ const COLUMNS = [
   { name: 'trials', label: 'Trials', width: '76px', needed: () => cells.trials.some((count) => count > 1) },
   { name: 'score', label: 'Score', width: '96px' },
   { name: 'seconds', label: 'Latency', width: '84px' },
-  { name: 'cost', label: 'Cost', width: '72px', needed: () => cells.cost.some((cost) => cost !== null) },
+  { name: 'cost', label: 'Cost', width: '84px', needed: () => cells.cost.some((cost) => cost !== null) },
 ];
 let columns = [];
 
 function drawTable() {
-  columns = COLUMNS.filter((column) => !column.needed || column.needed());
   list.head = h('div.row.head', { role: 'row' });
   list.rows = h('div.rows', { role: 'rowgroup', onfocusin: () => { list.isBegun = true; } });
   const table = h('div.table', { role: 'grid', 'aria-label': 'Cases' }, h('div.headgroup', { role: 'rowgroup' }, list.head), list.rows);
-  table.style.setProperty('--columns', columns.map((column) => (column.name === 'verdict' && isCompared() ? '128px' : column.width)).join(' '));
   table.classList.toggle('has-change', isCompared());
   window.addEventListener('scroll', () => requestAnimationFrame(() => drawRows()), { passive: true });
   window.addEventListener('resize', () => drawList());
   return table;
 }
 
+function chooseColumns() {
+  shown.lines = isGrid() ? foldTargets(shown.rows) : shown.rows;
+  columns = isGrid() ? gridColumns() : COLUMNS.filter((column) => !column.needed || column.needed());
+  const table = list.rows.parentElement;
+  table.style.setProperty('--columns', columns.map((column) => (column.name === 'verdict' && isCompared() ? '128px' : column.width)).join(' '));
+  table.style.setProperty('--targets', columns.length - 1);
+  // Who comes back from a case is still at it.
+  if (list.isGrid !== isGrid()) list.cursor = shown.lines.findIndex((row) => nameCase(row) === nameCase(list.row));
+  list.isGrid = table.classList.toggle('grid', isGrid());
+}
+
 function sortBy(name) {
-  const first = name === 'case' || name === 'target' || name === 'verdict' || name === 'change' || name === 'trials' ? name : `-${name}`;
+  const first = ['case', 'target', 'verdict', 'change', 'trials'].includes(name) ? name : `-${name}`;
   const other = first.startsWith('-') ? name : `-${name}`;
   change({ sort: state.sort === first ? other : first });
 }
@@ -39,34 +48,36 @@ function drawHead() {
   const active = sortName();
   const order = state.sort.startsWith('-') ? 'descending' : 'ascending';
   list.head.replaceChildren(...columns.map((column) => h('div', { role: 'columnheader', class: `cell ${column.name}`, 'aria-sort': column.name === active ? order : 'none' },
-    button(column.label, { onclick: () => sortBy(column.name) }, column.label, h('span.order', { 'aria-hidden': 'true' }, column.name === active ? (order === 'ascending' ? '↑' : '↓') : '')))));
+    column.name === 'said' ? column.label : button(column.label, { onclick: () => sortBy(column.name) }, column.label, h('span.order', { 'aria-hidden': 'true' }, column.name === active ? (order === 'ascending' ? '↑' : '↓') : '')))));
 }
 
 function drawList() {
+  chooseColumns();
   drawHead();
   list.height = parseFloat(getComputedStyle(list.rows).getPropertyValue('--row')) || 34;
-  const count = Math.min(shown.rows.length, MOST_ROWS);
+  const count = Math.min(shown.lines.length, MOST_ROWS);
   list.rows.style.height = `${Math.max(count, 1) * list.height}px`;
-  list.rows.parentElement.setAttribute('aria-rowcount', shown.rows.length + 1);
+  list.rows.parentElement.setAttribute('aria-rowcount', shown.lines.length + 1);
   list.cursor = Math.max(0, Math.min(list.cursor, count - 1));
   const open = openRow();
-  if (open >= 0 && shown.rows.includes(open)) list.cursor = shown.rows.indexOf(open);
+  if (open >= 0 && shown.lines.includes(open)) list.cursor = shown.lines.indexOf(open);
   list.range = '';
   drawRows();
 }
 
 function drawRows() {
-  const count = Math.min(shown.rows.length, MOST_ROWS);
+  const count = Math.min(shown.lines.length, MOST_ROWS);
   const top = list.rows.getBoundingClientRect().top;
   let first = Math.max(0, Math.floor(-top / list.height) - 8);
   let last = Math.min(count, first + Math.ceil(window.innerHeight / list.height) + 24);
   if (list.printing) [first, last] = [0, Math.min(count, MOST_PRINTED)];
   // Scrolling within what is drawn changes nothing.
   const range = `${first}-${last}-${list.cursor}-${state.case}`;
+  list.row = shown.lines[list.cursor];
   if (range === list.range) return;
   list.range = range;
   const hadFocus = list.rows.contains(document.activeElement);
-  const rows = shown.rows.slice(first, last).map((row, at) => drawRow(row, first + at));
+  const rows = shown.lines.slice(first, last).map((row, at) => drawRow(row, first + at));
   if (!count) rows.push(h('p.none', shown.searching ? 'Searching…' : (data.count ? (state.change.includes('changes') ? 'No case changed, of those that fit. Clear shows all.' : 'No case fits these filters.') : 'No case has a result.')));
   if (list.printing && count > last) rows.push(h('p.none', `and ${sayCount(count - last, 'more case')}`));
   list.rows.replaceChildren(h('div.slice', { role: 'presentation' }, rows));
@@ -90,21 +101,22 @@ const CELLS = {
   verdict: (row) => [cells.base_verdict && cells.change[row] !== 'same' && cells.base_verdict[row] !== null
     ? [drawMark(data.about.verdicts[cells.base_verdict[row]]), h('span.arrow', { 'aria-label': 'then' }, '→')] : null,
     drawMark(verdictOf(row)), h('span.word', { 'aria-hidden': 'true' }, verdictOf(row))],
-  case: (row) => [h('a', { href: writeHash({ case: nameRow(row), trial: '', side: '' }), tabindex: '-1', class: 'name' }, drawWord(cells.case[row])),
-    drawWord(verdictOf(row) === 'passed' ? cells.asked[row] : cells.reason[row] || cells.asked[row], { class: 'why' })],
-  target: (row) => drawWord(data.about.targets[cells.target[row]]),
+  case: (row) => [h('a', { href: writeHash(opening(row)), tabindex: '-1', class: 'name' }, drawWord(cells.case[row])),
+    drawWord((!isGrid() && verdictOf(row) !== 'passed' && cells.reason[row]) || cells.asked[row], { class: 'why' })],
+  target: (row) => drawWord(targetOf(row)),
   trials: (row) => (cells.trials[row] > 1 ? [`${cells.passed[row]}/${cells.trials[row]}`,
     cells.answers[row] > 0 && drawAnswers(cells.answers[row])] : ''),
   score: (row) => [sayScore(cells.score[row]), drawDelta(row, 'score', (value) => round(value, 2), 1)],
   seconds: (row) => [saySeconds(cells.seconds[row]), cells.retries[row] ? h('span.retries', { title: sayCount(cells.retries[row], 'retry').replace('retrys', 'retries') }, `↻${cells.retries[row]}`) : null],
   cost: (row) => sayMoney(cells.cost[row]),
+  said: (row, at, { target }) => drawSaid(findBeside(row)[target], at),
 };
 
 function drawRow(row, at) {
   const isOpen = nameRow(row) === state.case;
   const element = h('div', { role: 'row', class: `row ${verdictOf(row)}${isOpen ? ' open' : ''}`, 'aria-rowindex': at + 2, 'aria-selected': String(at === list.cursor),
     tabindex: at === list.cursor ? '0' : '-1', onclick: (event) => pickRow(event, row, at) },
-    columns.map((column) => h('div', { role: 'gridcell', class: `cell ${column.name}` }, CELLS[column.name](row))));
+    columns.map((column) => h('div', { role: 'gridcell', class: `cell ${column.name}` }, CELLS[column.name](row, at, column))));
   return element;
 }
 
@@ -113,13 +125,13 @@ function pickRow(event, row, at) {
   if (event.metaKey || event.ctrlKey || event.shiftKey || String(getSelection())) return;
   event.preventDefault();
   list.cursor = at;
-  change({ case: nameRow(row), trial: '', side: '' });
+  change(opening(row));
 }
 
 function moveCursor(to) {
-  if (!shown.rows.length) return;
-  list.cursor = Math.max(0, Math.min(to, shown.rows.length - 1));
-  if (state.case) change({ case: nameRow(shown.rows[list.cursor]), trial: '', side: '' }, true);
+  if (!shown.lines.length) return;
+  list.cursor = Math.max(0, Math.min(to, shown.lines.length - 1));
+  if (state.case) change(opening(shown.lines[list.cursor]), true);
   showCursor();
   drawRows();
   if (!state.case || !isNarrow()) focusCursor();

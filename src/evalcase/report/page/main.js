@@ -29,8 +29,9 @@ function sayRepeats(repeats) {
 // So many cases; where each was put to several targets, how many were written, too.
 function sayCases(count) {
   const targets = data.about.targets.length;
-  const written = new Set(cells.case.map((name, row) => `${cells.suite[row]} ${name}`)).size;
-  return targets > 1 && written * targets === count ? `${sayCount(written, 'case')} × ${targets} targets` : sayCount(count, 'case');
+  if (targets < 2) return sayCount(count, 'case');
+  const written = new Set(cells.case.map((_, row) => nameCase(row))).size;
+  return written * targets === count ? `${sayCount(written, 'case')} × ${targets} targets` : sayCount(count, 'case');
 }
 
 function drawRate(run) {
@@ -81,13 +82,14 @@ function drawTheme() {
     chooser.textContent = THEMES[theme];
     writeStore('evalcase theme', theme);
   };
-  choose(Object.hasOwn(THEMES, readStore('evalcase theme') || '') ? readStore('evalcase theme') || '' : '');
+  const kept = readStore('evalcase theme') || '';
+  choose(Object.hasOwn(THEMES, kept) ? kept : '');
   return chooser;
 }
 
 function updateCharts() {
   if (!charts.place.open) return;
-  const wanted = `${shown.rows.length}-${location.hash.replace(/&?(case|trial|side|sort)=[^&]*/g, '')}`;
+  const wanted = `${shown.rows.length}-${location.hash.replace(/&?(case|trial|side|sort|view)=[^&]*/g, '')}`;
   if (wanted === charts.drawn) return;
   charts.drawn = wanted;
   charts.place.querySelector('.charts').replaceChildren(...drawCharts());

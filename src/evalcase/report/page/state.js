@@ -1,7 +1,7 @@
 // What a person has chosen is in the address, and nowhere else: reload, Back and a link to one case
 // follow from that.
 
-const state = { q: '', verdict: [], change: [], tag: '', vars: '', target: '', suite: '', grader: '', sort: '', case: '', trial: '', side: '' };
+const state = { q: '', verdict: [], change: [], tag: '', vars: '', target: '', suite: '', grader: '', sort: '', view: '', case: '', trial: '', side: '' };
 const LISTS = ['verdict', 'change'];
 const listeners = [];
 
@@ -40,7 +40,10 @@ function follow() {
   for (const listener of listeners) listener();
 }
 
-const nameRow = (row) => [data.about.suites[cells.suite[row]], cells.case[row], data.about.targets[cells.target[row]]].join('\n');
+const nameRow = (row) => [suiteOf(row), cells.case[row], targetOf(row)].join('\n');
+
+// What is chosen when a row is opened; of none, when it is closed.
+const opening = (row) => ({ case: row === undefined ? '' : nameRow(row), trial: '', side: '' });
 
 let rowsByName = null;
 function openRow() {

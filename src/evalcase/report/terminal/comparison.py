@@ -66,7 +66,8 @@ def _track_lines(
 ) -> Iterator[str]:
     several = len(compared.comparison.tracks) > 1 or track.base_target != track.head_target
     if several:
-        title = f"{track.base_target} → {track.head_target}"
+        base, head = (" (base)", " (head)") if compared.comparison.is_within else ("", "")
+        title = f"{track.base_target}{base} → {track.head_target}{head}"
         yield paint_text(cut_text(make_visible(title), width), style.place)
     yield from wrap_text(say_counts(track, compared.comparison.unselected), width)
     yield from _case_lines(track, compared, width, style)

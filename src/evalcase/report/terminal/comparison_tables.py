@@ -67,7 +67,7 @@ def _make_row(name: str, measured: Measured, *, p: bool = False, share: bool = F
     by = _write_points if share else "{:+.3f}".format
     if base is None or head is None:
         return [name, _NOTHING, _NOTHING, _NOTHING, _NOTHING, ""]
-    interval = f"{by(change.low)} to {by(change.high)}" if change else "not estimable"
+    interval = f"{by(change.low)} to {by(change.high)}" if change else _NOTHING
     shown_p = measured.p if measured.adjusted is None else measured.adjusted
     return [name, tell(base), tell(head), by(head - base), interval, say_p(shown_p) if p else ""]
 

@@ -18,6 +18,7 @@ from evalcase.model.result import Result, Verdict
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.terminal.failures import reason_of
 from evalcase.report.terminal.said import Heard, result_heard
+from evalcase.report.terminal.verdict_grid import VerdictGrid
 
 if TYPE_CHECKING:
     from evalcase.model.grade import Grade
@@ -84,6 +85,7 @@ class Statistics:
     ) -> None:
         self.ledger = ledger or Ledger()
         """What figures are made of."""
+        self.grid = VerdictGrid()
         self.slowest: list[Slow] = []
         self.shaky: list[tuple[CaseName, Outcome]] = []
         """Cases that passed although some of their trials did not: the first of them."""
@@ -114,6 +116,7 @@ class Statistics:
         if result.repeats > 1:
             return self._fold(result)
         outcome = outcome_of_one(verdict, result.pass_rate)
+        self.grid.add(result, verdict)
         if verdict in self._verdicts:
             self._show(outcome, result)
         return tuple_of(DecidedCase, (outcome, result))
@@ -136,6 +139,7 @@ class Statistics:
         """The same for a trial of a repeated case."""
         name = CaseName(*result.key[:3])
         outcome = self._folding.add(name, result.verdict, result.repeats, result.pass_rate)
+        self.grid.add(result, outcome.verdict)
         known = self._held.get(name)
         if known is None and len(self._held) < _MOST_HELD:
             known = self._held[name] = {}

@@ -92,6 +92,9 @@ def summary_lines(
             words = f"and {more:,} more {verdict or UNFINISHED}"
             yield f"{paint_text(words, colour_of(verdict, style))}: {make_visible(ending.report)}"
             yield ""
+    if several and "target" in by:
+        targets = tuple(figures.by_target)
+        yield from statistics.grid.lines(targets, width, style, ending.see_suite)
     yield from part_tables(figures, by, width, style, ending.see_suite)
     yield from verdict_lines(ending, figures.all.rate, width, style)
     yield from _write_facts(statistics, figures, ending, width, style)

@@ -10,6 +10,7 @@ from evalcase.text.late_pattern import late_pattern
 _STRAY = late_pattern(r"%(?![0-9A-Fa-f]{2})")
 _IN_PATH = "%:@/!$&'()*+,;=~"
 _IN_QUERY = _IN_PATH + "?"
+_UNSURE = "ß\N{GREEK SMALL LETTER FINAL SIGMA}\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -67,7 +68,9 @@ def split_address(url: str) -> HttpAddress:
         raise ValueError("it is no address of HTTP")
     port = parts.port or _PORTS[parts.scheme]
     origin = HttpOrigin(parts.scheme == "https", _read_host(parts.hostname), port)
-    path = urljoin("/", parts.path) if "/." in parts.path else parts.path
+    path = parts.path
+    if "/." in path:
+        path = "/" + urljoin("/", path).removeprefix("/")
     target = _escape(path or "/", _IN_PATH)
     if parts.query:
         target += "?" + _escape(parts.query, _IN_QUERY)
@@ -76,7 +79,9 @@ def split_address(url: str) -> HttpAddress:
 
 
 def _read_host(host: str) -> str:
-    # The standard library knows IDNA of 2003, which is enough to find a host.
+    # The standard library knows IDNA of 2003, which is enough to find a host, but for these.
+    if any(each in host for each in _UNSURE):
+        raise ValueError("its host is another by older and by newer rules: write it as xn--…")
     name = unquote(host) if ":" in host else host.encode("idna").decode()
     if not name.isprintable() or any(each in name for each in " /?#@\\<>\"'"):
         raise ValueError("it has a host that there can't be")

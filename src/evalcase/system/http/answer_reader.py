@@ -1,8 +1,8 @@
 """Bytes to one answer, wherever they are cut. It knows no sockets.
 
 It takes what servers send rather than what the standard says where that can't be misunderstood:
-lines without CR, folded headers, spaces after the size of a chunk. Whatever leaves open where an
-answer ends is refused.
+lines without CR, folded headers, spaces after the size of a chunk, an empty line after the end.
+Whatever leaves open where an answer ends is refused.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class AnswerReader:
         """Raise NotHttpError for what is no answer, BrokenOffError for what ceases to be one."""
         parser, size = self._parser, self.size
         if parser is None:
-            self.is_reusable = False  # more than was asked for
+            if data.strip(b"\r\n"):
+                self._refuse_more()
             return
         try:
             parser.feed_data(data)
@@ -69,11 +70,15 @@ class AnswerReader:
             if self._beside > MOST_BESIDE:
                 raise NotHttpError(f"its headers are larger than {MOST_BESIDE:,} bytes")
 
-    def feed_eof(self) -> None:
-        """The connection has ended. Raise BrokenOffError if the answer has not."""
+    def feed_eof(self, *, is_said: bool = True) -> None:
+        """The connection has ended, as its server said or not. Raise BrokenOffError if the answer
+        has not."""
         self._parser, self.is_reusable = None, False
-        if self.is_whole or (self.is_begun and self._ends_with_connection):
+        if self.is_whole or (self.is_begun and self._ends_with_connection and is_said):
             self.is_whole = True
+        elif self.is_begun and self._ends_with_connection:
+            what = "no header says how long the answer is, and TLS not that it has ended"
+            raise BrokenOffError(f"{what}: it may be cut")
         elif self.is_begun:
             raise BrokenOffError("it ended in the middle of the answer")
         else:
@@ -93,7 +98,7 @@ class AnswerReader:
     def _take_error(self, error: Exception) -> None:
         cause = error.__context__
         if self.is_whole:
-            self.is_reusable = False  # what follows an answer is nobody's
+            self._refuse_more()
         elif isinstance(cause, NotHttpError):
             raise cause from None
         elif self.status == 101:
@@ -102,6 +107,13 @@ class AnswerReader:
             raise BrokenOffError(f"the answer can't be read to its end: {error}") from None
         else:
             raise NotHttpError(str(error)) from None
+
+    def _refuse_more(self) -> None:
+        """An answer that more follows is longer than it says, or not the one that was asked for."""
+        self.is_reusable = False
+        if self._has_body:
+            self.is_whole = False
+            raise NotHttpError("more came than the answer has by its headers") from None
 
     # What the parser calls.
 
@@ -113,7 +125,8 @@ class AnswerReader:
         if b"\0" in value or b"\r" in value:
             raise NotHttpError("it has a header that there can't be")
         if not self.is_begun:  # those after a body say nothing that is needed
-            self._pairs.append((name, value))
+            # Some put a space before the colon, and the parser goes by what they mean.
+            self._pairs.append((name.rstrip(), value))
 
     def on_headers_complete(self) -> None:
         parser = self._parser

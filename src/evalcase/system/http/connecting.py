@@ -4,12 +4,15 @@ turn, and the first that answers is taken."""
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import socket
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, Protocol
 
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.system.descriptors import leaves_room
 from evalcase.system.http.errors import CantConnectError
 
 _STAGGER_S = 0.25
@@ -54,8 +57,16 @@ def _alternate(places: Sequence[SocketAddress]) -> Iterator[SocketAddress]:
 async def _connect(place: SocketAddress) -> socket.socket:
     made = socket.socket(place.family, socket.SOCK_STREAM)
     try:
+        if not leaves_room(made.fileno()):
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         made.setblocking(False)
         await asyncio.get_running_loop().sock_connect(made, place.address)
+    except ConnectionRefusedError as error:
+        made.close()
+        host, port = place.address[:2]
+        where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        what = f"nothing listens at {where}; is the server running?"
+        raise ConnectionRefusedError(error.errno, what) from None
     except BaseException:
         made.close()
         raise

@@ -6,6 +6,9 @@ It reads no faster than the body is taken, so that an answer of any size needs l
 from __future__ import annotations
 
 import asyncio
+import select
+import ssl
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
@@ -56,6 +59,12 @@ class Connection(asyncio.Protocol):
     def is_open(self) -> bool:
         """Whether something can be sent: nobody has closed it, or said what wasn't asked for."""
         return self._error is None and not self.transport.is_closing()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing has come that nobody has read yet: what was sent too late would be taken
+        for the answer to the next question."""
+        return not _is_readable(self.transport.get_extra_info("socket").fileno())
 
     @property
     def may_be_kept(self) -> bool:
@@ -129,7 +138,7 @@ class Connection(asyncio.Protocol):
         self._wake()
 
     def eof_received(self) -> None:
-        self._end(None)
+        self._end(None, is_said=_is_end_said(self.transport))
 
     def connection_lost(self, error: Exception | None) -> None:
         self._end(error)
@@ -164,14 +173,14 @@ class Connection(asyncio.Protocol):
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    def _end(self, error: Exception | None) -> None:
-        """The other side has ended it, or something between."""
+    def _end(self, error: Exception | None, *, is_said: bool = False) -> None:
+        """The other side has ended it, and may have said so; or something between."""
         reader = self._reader
         try:
             if error is not None and not (reader is not None and reader.is_whole):
                 raise BrokenOffError(str(error) or type(error).__name__)
             if reader is not None:
-                reader.feed_eof()
+                reader.feed_eof(is_said=is_said)
             raise BrokenOffError("the other side has closed it")
         except BrokenOffError as broken:
             self._fail(broken)
@@ -203,3 +212,24 @@ class Connection(asyncio.Protocol):
             self._fail(BrokenOffError(str(error)))
         elif not upload.cancelled():
             self._upload = None
+
+
+def _is_readable(descriptor: int) -> bool:
+    """Whether a socket has bytes, or its end, at this moment."""
+    if sys.platform == "win32":
+        return bool(select.select([descriptor], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _is_end_said(transport: asyncio.Transport) -> bool:
+    """Whether the other side has ended a connection, and nobody between: with TLS, only that side
+    can say so."""
+    secured = transport.get_extra_info("ssl_object")
+    if secured is None:
+        return True
+    try:
+        return not secured.read(1)
+    except ssl.SSLError:
+        return False

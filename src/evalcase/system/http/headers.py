@@ -15,10 +15,15 @@ class HttpHeaders(Mapping[str, str]):
 
     def __init__(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
         values: dict[str, str] = {}
+        repeated: dict[str, list[str]] = {}
         for name, value in pairs:
             key = name.decode("latin-1").lower()
             text = value.decode("utf-8", "surrogateescape")
-            values[key] = f"{values[key]}, {text}" if key in values else text
+            if key in values:
+                repeated.setdefault(key, [values[key]]).append(text)
+            else:
+                values[key] = text
+        values.update({key: ", ".join(texts) for key, texts in repeated.items()})
         self._values = values
 
     def __getitem__(self, name: str) -> str:

@@ -23,10 +23,10 @@ class ConnectionPool:
         self._sweeper: asyncio.TimerHandle | None = None
 
     def take_idle(self) -> Connection | None:
-        """The one that was used last, if any is there."""
+        """The one that was used last, if any is there that can be used."""
         while self._idle:
             connection, _ = self._idle.pop()
-            if connection.is_open:
+            if connection.is_open and connection.is_quiet:
                 return connection
             connection.abort()
         return None

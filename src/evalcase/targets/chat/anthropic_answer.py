@@ -18,11 +18,9 @@ from evalcase.targets.chat.api import ReadAnswer
 from evalcase.targets.chat.client import no_answer_error, service_error
 from evalcase.targets.chat.pieces import Pieces
 from evalcase.targets.reading.answer_messages import read_messages
-from evalcase.targets.reading.usage import read_model, read_usage
+from evalcase.targets.reading.usage import CACHE_WRITTEN, read_anthropic_usage, read_model
 from evalcase.targets.web.event_stream import Event
 from evalcase.text.strict_json import parse_json
-
-_READ, _WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
 
 
 def read_anthropic_answer(value: dict[str, Any], warn: Warn) -> ReadAnswer:
@@ -37,9 +35,8 @@ def read_anthropic_answer(value: dict[str, Any], warn: Warn) -> ReadAnswer:
     except TargetError as error:
         raise no_answer_error(str(error), value) from None
     usage = value.get("usage")
-    counts = usage if isinstance(usage, dict) else {}
-    written = counts.get(_WRITTEN)
-    answer = Answer(messages, read_usage(_count_tokens(counts), warn), model=read_model(value))
+    written = usage.get(CACHE_WRITTEN) if isinstance(usage, dict) else None
+    answer = Answer(messages, read_anthropic_usage(usage, warn), model=read_model(value))
     return ReadAnswer(answer, written if isinstance(written, int) else 0)
 
 
@@ -68,18 +65,6 @@ def _make_call(block: dict[str, Any]) -> JSON:
     return {key: item for key, item in kept.items() if item is not None}
 
 
-def _count_tokens(usage: dict[str, Any]) -> JSON:
-    """Unknown as long as the API doesn't say; then its three kinds of input together."""
-    kinds = [usage.get("input_tokens"), usage.get(_READ), usage.get(_WRITTEN)]
-    counts = [count for count in kinds if isinstance(count, int)]
-    total = sum(counts) if isinstance(kinds[0], int) else None
-    return {
-        "input_tokens": total,
-        "output_tokens": usage.get("output_tokens"),
-        "cached_tokens": usage.get(_READ),
-    }
-
-
 class AnthropicStream:
     """Puts the pieces of a streamed answer together."""
 
@@ -103,6 +88,9 @@ class AnthropicStream:
             self._update({"usage": value.get("usage")})
         elif isinstance(kind, str) and kind.startswith("content_block_"):
             self._take_block(kind, value)
+        elif kind == "message_stop":
+            for block in self._blocks.values():
+                block.end()  # not all services say so of each
         self._is_over = kind == "message_stop"
         return self._is_over
 

@@ -83,7 +83,7 @@ class ChatClient:
         """The answer, which is no error of the service. Raise TargetError."""
         assert self._client is not None, "open() comes first"
         if assembler is None:
-            return _read_object(await self._client.post(body))
+            return _read_object((await self._client.ask(body)).output)
         from evalcase.targets.web.client import read_all
 
         async with self._client.reply(body) as reply:

@@ -18,6 +18,9 @@ from evalcase.model.target import Warn
 
 _CALL_KEYS = frozenset({"id", "type", "function", "tool", "input", "output"})
 _COMMON_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id"})
+_OF_ANSWERS = frozenset({"finish_reason", "stop_reason", "annotations"})
+"""What an API puts beside an answer and takes back from nobody. It stands in every later turn of a
+conversation, where no person has written it."""
 
 
 class SentCall(NamedTuple):
@@ -46,7 +49,7 @@ def read_turns(messages: Iterable[Message], warn: Warn) -> list[ChatTurn]:
 
 def warn_of_extras(turn: ChatTurn, known: frozenset[str], api: str, warn: Warn) -> None:
     """Say which keys of a message are not sent, because the API would refuse them."""
-    for key in turn.extras.keys() - known:
+    for key in turn.extras.keys() - known - _OF_ANSWERS:
         warn(f"`{key}` of a message is not sent: {api} doesn't know it")
 
 

@@ -20,7 +20,13 @@ from evalcase.targets.reading.responses import (
     read_items,
     read_response,
 )
-from evalcase.targets.reading.usage import read_cost, read_model, read_openai_usage, read_usage
+from evalcase.targets.reading.usage import (
+    read_anthropic_usage,
+    read_cost,
+    read_model,
+    read_openai_usage,
+    read_usage,
+)
 from evalcase.text.counted import list_some
 
 BODIES = ("messages", "output_messages", "output")
@@ -55,6 +61,9 @@ def read_shape(value: JSON, warn: Warn) -> Answer | None:
 
 
 def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
+    if is_message(value) and value.get("type") == "message":  # as Anthropic's service has it
+        usage = read_anthropic_usage(value.get("usage"), warn)
+        return Answer(read_messages([value]), usage, model=read_model(value))
     if is_message(value) or is_turn(value):
         return Answer(read_messages([value]))
     if is_response(value):

@@ -18,6 +18,8 @@ _NAMES = {
     "cached_tokens": "cached_tokens", "cached": "cached_tokens",
 }  # fmt: skip
 
+CACHE_WRITTEN = "cache_creation_input_tokens"
+_CACHE_READ = "cache_read_input_tokens"
 _LONGEST_MODEL = 200
 
 _DERIVED = frozenset({"total_tokens", "total"})
@@ -54,6 +56,20 @@ def read_openai_usage(
         "input_tokens": value.get(f"{given}_tokens"),
         "output_tokens": value.get(f"{made}_tokens"),
         "cached_tokens": details.get("cached_tokens") if isinstance(details, dict) else None,
+    }
+    return read_usage(counts, warn)
+
+
+def read_anthropic_usage(value: JSON, warn: Warn) -> Usage | None:
+    """The same from Anthropic's form: its three kinds of input together, if it says the first."""
+    if not isinstance(value, dict):
+        return None
+    kinds = [value.get("input_tokens"), value.get(_CACHE_READ), value.get(CACHE_WRITTEN)]
+    given = [count for count in kinds if isinstance(count, int)]
+    counts: dict[str, JSON] = {
+        "input_tokens": sum(given) if isinstance(kinds[0], int) else None,
+        "output_tokens": value.get("output_tokens"),
+        "cached_tokens": value.get(_CACHE_READ),
     }
     return read_usage(counts, warn)
 

@@ -20,7 +20,11 @@ _NETWORKS = (
     ip_network("169.254.0.0/16"),
     ip_network("fe80::/10"),
     ip_network("fd00:ec2::254/128"),
+    ip_network("fd20:ce::254/128"),
+    ip_network("100.100.100.200/32"),
+    ip_network("168.63.129.16/32"),
 )
+"""Link-local ones; and those where Amazon, Google, Alibaba and Azure tell a machine its keys."""
 _NAMES = frozenset({"metadata.google.internal", "metadata.goog"})
 _HINT = "set allow_link_local = true if you mean it"
 
@@ -102,10 +106,8 @@ def is_refused(address: str) -> bool:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    inner = _find_inner_address(parsed)
-    return any(parsed in network for network in _NETWORKS) or (
-        inner is not None and inner in _NETWORKS[0]
-    )
+    inner = _find_inner_address(parsed) or parsed
+    return any(parsed in network or inner in network for network in _NETWORKS)
 
 
 def _find_inner_address(address: IPv4Address | IPv6Address) -> IPv4Address | None:

@@ -1,4 +1,5 @@
-"""The body of a request, made from a template: any JSON value with placeholders in its texts.
+"""The body of a request, or its query, made from a template: any JSON value with placeholders in
+its texts.
 
 | placeholder | value |
 |---|---|
@@ -15,13 +16,14 @@ How they are filled in is said in `placeholders`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import quote
 
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.shape import OptionFault
 from evalcase.targets.asking.files import describe_files
 from evalcase.targets.asking.shown import last_user_content, write_content
-from evalcase.text.placeholders import Template
+from evalcase.text.placeholders import Template, value_as_text
 
 NAMES = (
     "prompt", "messages", "case_id", "conversation_id", "metadata", "repeat", "session", "turn",
@@ -38,10 +40,12 @@ class BodyTemplate:
 
     def faults(self, name: str) -> Iterator[OptionFault]:
         """What is wrong with its placeholders; `name` is the option that it is of."""
-        faults = list(self._template.faults())
-        for path, message in faults:
+        for path, message in self._template.faults():
             yield OptionFault((name, *path), f"`{name}`: {message}")
-        if self.used or faults:
+
+    def lack_of_any(self, name: str) -> Iterator[OptionFault]:
+        """That it has no placeholder, if it is all that tells cases apart."""
+        if self.used or any(self._template.faults()):
             return
         what = f"`{name}` has no placeholder, so every case would be asked the same"
         for literal, path in self._template.escaped.items():
@@ -55,6 +59,18 @@ class BodyTemplate:
         return self._template.fill(
             {name: _value_of_name(name, question, root) for name in self.used}
         )
+
+
+def write_query(parameters: JSON) -> str:
+    """Parameters as addresses have them: whatever a value holds, it stays a value of its name."""
+    assert isinstance(parameters, dict)
+    return "&".join(
+        f"{_encode(name)}={_encode(value_as_text(value))}" for name, value in parameters.items()
+    )
+
+
+def _encode(text: str) -> str:
+    return quote(text, safe="")
 
 
 def _value_of_name(name: str, question: Question, root: str) -> JSON:

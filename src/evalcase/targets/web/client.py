@@ -1,4 +1,4 @@
-"""POST over HTTP: a body in, the bytes of an answer out, every failure a TargetError.
+"""Requests over HTTP: a body in, the bytes of an answer out, every failure a TargetError.
 
 One pool of connections for each target. Redirects are not followed, cookies not kept, and `.netrc`
 not read. Proxies come from HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, and authorities to
@@ -7,6 +7,7 @@ trust from SSL_CERT_FILE, SSL_CERT_DIR, REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -47,11 +48,14 @@ from evalcase.targets.web.network import load_trust
 from evalcase.targets.web.proxy import find_proxy
 from evalcase.targets.web.quota import read_quota
 from evalcase.targets.web.unpacking import ACCEPTED, BrokenBodyError, unpack
+from evalcase.targets.web.whole_reply import WholeReply
 
-_ERROR_BYTES = 100_000
+_ERROR_BYTES, _ERROR_S = 100_000, 5.0
+"""How much is read of what an error says, and how long that is waited for."""
 _BLOCK_BYTES = 1 << 18
 _FAILURES = (HttpError, BrokenBodyError)
 _PARTIAL = 206
+_UNAUTHORIZED = 401
 """Only a part of an answer: nobody asked for one."""
 _CODED = "Content-Encoding"
 # Made once: each call of `json.dumps` with options makes another.
@@ -97,7 +101,7 @@ class HttpClient:
             agent=agent,
         ))  # fmt: skip
         self._headers = {"User-Agent": agent, "Accept-Encoding": ACCEPTED, **headers}
-        self._request = self._prepare("POST", endpoint.url, self._headers)
+        self._request = self._prepare(endpoint.method, endpoint.url, self._headers)
 
     async def close(self) -> None:
         if self._client is not None:
@@ -117,12 +121,16 @@ class HttpClient:
         assert self._threads is not None, "open() comes first"
         return await self._threads.call(function, *arguments)
 
-    async def post(self, body: JSON, headers: Mapping[str, str] | None = None) -> Output:
-        """The whole answer, cut where it is larger than is kept. Headers are for this one only."""
+    async def ask(
+        self, body: JSON, headers: Mapping[str, str] | None = None, query: str = ""
+    ) -> WholeReply:
+        """The whole answer, cut where it is larger than is kept. Headers, and a query as addresses
+        have it, are for this one only."""
         try:
-            async with self._post(body, headers) as answer:
+            async with self._ask(body, headers, query) as answer:
                 await self._check_status(answer, self._endpoint.url)
-                return await _read_body(answer, self._endpoint.options.max_output_bytes)
+                output = await _read_body(answer, self._endpoint.options.max_output_bytes)
+                return WholeReply(answer.content_type, output)
         except _FAILURES as error:
             raise self._failure(error) from None
 
@@ -130,7 +138,7 @@ class HttpClient:
     async def reply(self, body: JSON) -> AsyncIterator[Reply]:
         """An answer with a status of 2xx, whose bytes come one by one."""
         try:
-            async with self._post(body) as answer:
+            async with self._ask(body) as answer:
                 await self._check_status(answer, self._endpoint.url)
                 yield Reply(answer.content_type, _unpack_answer(answer))
         except _FAILURES as error:
@@ -155,10 +163,16 @@ class HttpClient:
             if not isinstance(data, bytes):
                 data.close()
 
-    def _post(self, body: JSON, headers: Mapping[str, str] | None = None) -> HttpExchange:
+    def _ask(
+        self, body: JSON, headers: Mapping[str, str] | None = None, query: str = ""
+    ) -> HttpExchange:
         assert self._client is not None, "open() comes first"
         assert self._request is not None
-        return self._client.ask(self._request, _to_json(body).encode(), headers)
+        endpoint, request = self._endpoint, self._request
+        if query:
+            request = self._prepare(endpoint.method, endpoint.with_query(query), self._headers)
+        data = _to_json(body).encode() if endpoint.has_body else b""
+        return self._client.ask(request, data, headers)
 
     def _prepare(self, method: str, url: str, headers: Mapping[str, str]) -> HttpRequest:
         assert self._client is not None
@@ -181,17 +195,18 @@ class HttpClient:
         if 200 <= answer.status <= 299 and answer.status != _PARTIAL:
             return
         place, status = self._endpoint.place, answer.status
+        if status == _UNAUTHORIZED and not self._endpoint.key_names:
+            place += "; no key was sent: `key_env` in the configuration names the variable of one"
         if 300 <= status <= 399:
-            location = answer.headers.get("Location")
-            to = None if location is None else without_query(_join_location(url, location))
-            raise redirect_error(status, to, place)
+            raise redirect_error(status, _find_location(url, answer.headers), place)
         data = bytearray()
-        # The status says more than a body that breaks off.
-        with suppress(*_FAILURES):
-            async for chunk in _unpack_answer(answer):
-                data += chunk
-                if len(data) > _ERROR_BYTES:
-                    break
+        # The status says more than a body that breaks off, or never comes.
+        with suppress(*_FAILURES, TimeoutError):
+            async with asyncio.timeout(_ERROR_S):
+                async for chunk in _unpack_answer(answer):
+                    data += chunk
+                    if len(data) > _ERROR_BYTES:
+                        break
         raise status_error(status, answer.headers, bytes(data), place, self._surroundings.now())
 
     def _failure(self, error: Exception) -> TargetError:
@@ -237,8 +252,10 @@ async def read_all(chunks: AsyncIterator[bytes], most_bytes: int) -> Output:
     return Output(bytes(data), False)
 
 
-def _join_location(url: str, location: str) -> str:
+def _find_location(url: str, headers: Mapping[str, str]) -> str | None:
+    """Where a redirect leads, as messages may show it; None if it is no address."""
+    location = headers.get("Location")
     try:
-        return urljoin(url, location)
+        return None if location is None else without_query(urljoin(url, location))
     except ValueError:
-        return location
+        return None

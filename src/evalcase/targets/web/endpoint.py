@@ -27,6 +27,7 @@ class Endpoint:
     """Headers that the configuration names the variables of."""
     key: SecretHeader | None
     options: WebOptions
+    method: str = "POST"
 
     @property
     def key_names(self) -> tuple[str, ...]:
@@ -37,7 +38,18 @@ class Endpoint:
     def _all_secrets(self) -> tuple[SecretHeader, ...]:
         return self.secrets if self.key is None else (*self.secrets, self.key)
 
-    def cache_key(self, body: JSON, environment: Mapping[str, str]) -> JSON:
+    @property
+    def has_body(self) -> bool:
+        """Whether a request has a body. Of all that are sent, only a GET has none."""
+        return self.method != "GET"
+
+    def with_query(self, query: str) -> str:
+        """The address with a query that is written as addresses have it, beside its own."""
+        if not query:
+            return self.url
+        return f"{self.url}{'&' if urlsplit(self.url).query else '?'}{query}"
+
+    def cache_key(self, body: JSON, environment: Mapping[str, str], query: str = "") -> JSON:
         """All that decides an answer, and nothing secret: of values in headers and of the proxy, a
         hash.
 
@@ -49,7 +61,8 @@ class Endpoint:
         proxy = find_proxy(self.kind, self.url, environment)
         names: list[JSON] = [*self.headers, *(secret.name for secret in self._all_secrets)]
         return {
-            "url": self.url,
+            "method": self.method,
+            "url": self.with_query(query),
             "header_names": names,
             "headers_sha256": sha256(values.encode()).hexdigest(),
             "proxy_sha256": None if proxy is None else sha256(proxy.encode()).hexdigest(),
@@ -75,16 +88,18 @@ class Endpoint:
 
 
 def make_endpoint(
-    kind: str, options: WebOptions, url: str, own: Mapping[str, str] | None = None
-) -> Endpoint:
+    kind: str, options: WebOptions, url: str, own: Mapping[str, str] | None = None,
+    method: str = "POST",
+) -> Endpoint:  # fmt: skip
     """The endpoint of some options. `own` are headers that this kind of target always sends."""
     secrets = tuple(SecretHeader(*pair) for pair in options.header_env.items())
     given = {name.lower() for name in (*options.headers, *options.header_env)}
-    headers = {"Content-Type": "application/json", **(own or {})}
+    headers = {"Content-Type": "application/json", **(own or {})} if method != "GET" else {}
     kept = {name: value for name, value in headers.items() if name.lower() not in given}
     return Endpoint(
-        kind, url, without_query(url), {**kept, **options.headers}, secrets, options.key, options
-    )
+        kind, url, without_query(url), {**kept, **options.headers}, secrets, options.key, options,
+        method,
+    )  # fmt: skip
 
 
 def without_query(url: str) -> str:

@@ -24,6 +24,7 @@ from evalcase.targets.reading.shaped import read_json
 from evalcase.targets.reading.usage import read_cost, read_usage
 from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.streamed import join_stream, refuse_stream
+from evalcase.targets.web.whole_reply import WholeReply
 from evalcase.text.json_path import JsonPath, MissingError
 from evalcase.text.strict_json import BadJsonError, parse_json
 
@@ -58,13 +59,13 @@ class ReplyReader:
         self._paths = paths
         self._warn = warn
 
-    def read(self, output: Output) -> Answer:
+    def read(self, reply: WholeReply) -> Answer:
         """The answer. Raise TargetError where there is none, or one that can't be trusted."""
-        paths = self._paths
+        paths, output = self._paths, reply.output
         if paths.stream is not None:
             return Answer((content_message(join_stream(output, paths.stream)),))
         if paths.output != "text":
-            refuse_stream(output)
+            refuse_stream(reply)
         value = self._read_value(output)
         calls = self._find_calls(value, output)
         if paths.answer is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from ipaddress import ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit
 
 from evalcase.errors import ConfigError
@@ -17,7 +18,7 @@ def find_proxy(kind: str, url: str, environment: Mapping[str, str]) -> str | Non
     if not proxy or _needs_none(parts, proxies.get("no", "")):
         return None
     proxy = proxy if "://" in proxy else f"http://{proxy}"
-    scheme = proxy.partition("://")[0]
+    scheme = proxy.partition("://")[0].lower()
     if scheme not in ("http", "https"):
         what = f"a {scheme} proxy is set, and only http ones work"
         raise ConfigError(f"{kind} target: {what}")
@@ -29,12 +30,27 @@ def find_proxy(kind: str, url: str, environment: Mapping[str, str]) -> str | Non
 
 
 def _needs_none(parts: SplitResult, no_proxy: str) -> bool:
-    """Whether NO_PROXY names a host: outright, with its port, or by what it ends in."""
-    hosts = parts.netloc.lower(), (parts.hostname or "").lower()
-    names = [name.strip().lower().lstrip(".") for name in no_proxy.split(",")]
-    return no_proxy.strip() == "*" or any(
-        host == name or host.endswith(f".{name}") for name in names if name for host in hosts
+    """Whether NO_PROXY names a host: outright, with its port, by what it ends in, or by the network
+    that it is in."""
+    place, host = parts.netloc.lower(), (parts.hostname or "").rstrip(".")
+    names = [name.strip().lower() for name in no_proxy.split(",")]
+    return any(
+        name in ("*", place) or _is_within(host, name) or _ends_in(host, name.removeprefix("*"))
+        for name in names
+        if name
     )
+
+
+def _ends_in(host: str, name: str) -> bool:
+    bare = name.strip(".[]")
+    return host == bare or host.endswith(f".{bare}")
+
+
+def _is_within(host: str, network: str) -> bool:
+    try:
+        return "/" in network and ip_address(host) in ip_network(network, strict=False)
+    except ValueError:
+        return False
 
 
 def _is_usable(proxy: str) -> bool:

@@ -16,6 +16,7 @@ from evalcase.text.json_path import JsonPath
 from evalcase.text.late_pattern import late_pattern
 from evalcase.text.secret_forms import is_common
 
+_BY_HEADER = "send it as a header, by `header_env`, which names its variable"
 _USER = late_pattern(r"[^/?#]*//[^/?#]*@")
 
 
@@ -37,8 +38,7 @@ class Address:
             yield OptionFault(path, f"`{name}` {what}", hides=True)
         elif (parameter := _secret_parameter(value)) is not None:
             what = f"has a secret in its parameter `{parameter}`, and addresses are recorded"
-            hint = "send it as a header, by `header_env`, which names its variable"
-            yield OptionFault(path, f"`{name}` {what}", hint, hides=True)
+            yield OptionFault(path, f"`{name}` {what}", _BY_HEADER, hides=True)
         elif not _is_usable(value):
             yield OptionFault(
                 path, f"`{name}` is {self.words}, not {value!r:.80}", _scheme_hint(value)
@@ -101,6 +101,21 @@ class Headers(MapOf):
                 what = f"`{path[-1]}.{name}` looks like a key, and a key is only named"
                 hint = "let `header_env` name the variable that has its value"
                 yield OptionFault((*path, name), what, hint, hides=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters(MapOf):
+    """Parameters of a query, with their texts."""
+
+    item: Text = Text()
+    what: str = "a mapping of parameters to texts"
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        yield from MapOf.faults(self, value, path)
+        for name, text in value.items() if isinstance(value, dict) else ():
+            if may_hold_secret(name) and text:
+                what = f"`{path[-1]}.{name}` looks like a secret, and addresses are recorded"
+                yield OptionFault((*path, name), what, _BY_HEADER, hides=True)
 
 
 def _carries_secret(header: str, value: str) -> bool:

@@ -5,18 +5,24 @@ from __future__ import annotations
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.system.processes.pipes import Output
-from evalcase.targets.web.errors import protocol_error
+from evalcase.targets.web.errors import one_line, protocol_error
 from evalcase.targets.web.event_stream import Event, EventReader
+from evalcase.targets.web.whole_reply import WholeReply
 from evalcase.text.json_path import JsonPath, MissingError
 from evalcase.text.strict_json import BadJsonError, parse_json
 
+_TYPE = "text/event-stream"
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _END = b"[DONE]"
 
 
-def is_stream(data: bytes) -> bool:
-    """Whether a body is a stream of events: nothing but the fields of such a stream, and more than
-    one event, or one that holds JSON. Text that only begins with `data:` is none."""
+def is_stream(reply: WholeReply) -> bool:
+    """Whether a body is a stream of events. It says so; or, as many a service forgets to, it has
+    nothing but the fields of such a stream, and more than one event, or one that holds JSON. Text
+    that only begins with `data:` is none."""
+    if reply.content_type == _TYPE:
+        return True
+    data = reply.output.data
     if not data.startswith(_FIELDS):
         return False
     lines = data.replace(b"\r", b"\n").split(b"\n")
@@ -26,13 +32,13 @@ def is_stream(data: bytes) -> bool:
     return len(events) > 1 or any(each.data[:1] in (b"{", b"[") for each in events)
 
 
-def refuse_stream(output: Output) -> None:
+def refuse_stream(reply: WholeReply) -> None:
     """Raise TargetError if a body is one that nobody said how to read."""
-    if is_stream(output.data):
+    if is_stream(reply):
         hint = 'stream = "PATH" joins the texts at a path of its events, such as delta.content'
         raise protocol_error(
             f'the answer is a stream of events: {hint}; output = "text" takes it as it is',
-            output.data,
+            reply.output.data,
         )
 
 
@@ -45,11 +51,12 @@ def join_stream(output: Output, path: JsonPath) -> str:
     for event in _read_events(output.data):
         if event.data.strip() == _END:
             break
-        value = _read_event(event, output)
-        if event.name == "error":
-            raise _make_error(
-                f"it ends with an error: {event.data.decode(errors='replace')}", output
-            )
+        is_error = event.name == "error"
+        value = None if is_error else _read_event(event, output)
+        if is_error or (isinstance(value, dict) and value.get("error")):
+            # Services have no other way to say that what came so far is not all.
+            said = one_line(event.data.decode(errors="replace"))
+            raise _make_error(f"it ends with an error: {said}", output)
         piece = _find_piece(path, value)
         if isinstance(piece, str):
             pieces.append(piece)

@@ -6,6 +6,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import AsyncIterator, Iterator
 
+from evalcase.system.http.errors import NotHttpError
+
 ACCEPTED = "gzip, deflate"
 _GZIP = 16 + zlib.MAX_WBITS
 _AT_MOST = 1_000_000
@@ -17,14 +19,15 @@ class BrokenBodyError(Exception):
 
 
 async def unpack(chunks: AsyncIterator[bytes], encoding: str) -> AsyncIterator[bytes]:
-    """Bytes as they were before they were packed. Raise BrokenBodyError where that fails."""
+    """Bytes as they were before they were packed. Raise BrokenBodyError where that fails, and
+    NotHttpError for what is packed in a way that nobody offered."""
     name = encoding.strip().lower()
     if name in ("", "identity"):
         async for chunk in chunks:
             yield chunk
         return
     if name not in ("gzip", "x-gzip", "deflate"):
-        raise BrokenBodyError(f"it came as `{name:.40}`, which was not asked for")
+        raise NotHttpError(f"its Content-Encoding is `{name:.40}`, which was not asked for")
     unpacker = _Unpacker(is_gzip=name != "deflate")
     async for chunk in chunks:
         for piece in unpacker.add(chunk):

@@ -1,4 +1,4 @@
-"""A question and who answers it to the key under which the answer is kept."""
+"""A question to the key under which its answer is kept, with all that decides the answer."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ from evalcase.model.question import Question
 from evalcase.model.target import Target
 from evalcase.run.workplace import KeyFromAfar
 
-CACHE_VERSION = 2
+CACHE_VERSION = 3
 
 
-async def make_cache_key(target: Target, question: Question) -> str:
-    """A hash of all that decides an answer. What the target raises is raised."""
+def name_of_kind(target: Target) -> str:
+    """What tells the keys of one kind of target from those of another."""
+    return f"{type(target).__module__}.{type(target).__qualname__}"
+
+
+async def make_answer_key(target: Target, question: Question) -> str:
+    """The key. Whatever the target raises is raised."""
     asked = question if target.traits.only_reads else copy_question(question)
     described: object = target.cache_key(asked)
     if isawaitable(described):
@@ -26,8 +31,3 @@ async def make_cache_key(target: Target, question: Question) -> str:
         kind = name_of_kind(target)
     data = [CACHE_VERSION, kind, described, question.repeat]
     return sha256(dumps(data, sort_keys=True).encode()).hexdigest()
-
-
-def name_of_kind(target: Target) -> str:
-    """What tells the keys of one kind of target from those of another."""
-    return f"{type(target).__module__}.{type(target).__qualname__}"

@@ -1,0 +1,58 @@
+"""What a target was given, taken out of what it returned: many an agent returns its whole
+conversation. Calls and texts of earlier turns, or of the case itself, are not its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalcase.errors import TargetError
+from evalcase.model.message import Message
+from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import replace
+from evalcase.run.attempt import Attempted
+
+_SET_UP = ("system", "developer")
+"""Roles of messages that an agent may add, or leave out, before all others."""
+_NOTHING_ELSE = "the target returned messages that it was given, and nothing after them"
+
+
+def leave_out_question(tried: Attempted, question: Question) -> Attempted:
+    """The same without messages of the question that the answer begins with, up to the last; an
+    error if there are no others."""
+    answer = tried.answer
+    if answer is None or (len(answer.messages) == 1 and answer.messages[0].role == "assistant"):
+        return tried  # as most are
+    given = _count_repeated(answer.messages, question.messages)
+    if not given:
+        return tried
+    if given == len(answer.messages):
+        return tried._replace(answer=None, error=TargetError(_NOTHING_ELSE, kind="protocol"))
+    return tried._replace(answer=replace(answer, messages=answer.messages[given:]))
+
+
+def _count_repeated(said: Sequence[Message], asked: Sequence[Message]) -> int:
+    """How many messages come before the answer: all that was asked, or as much of its end as the
+    agent remembers."""
+    places = [place for place, each in enumerate(said) if each.role not in _SET_UP]
+    asked = [each for each in asked if each.role not in _SET_UP]
+    for start in range(max(0, len(asked) - len(places)), len(asked)):
+        rest = asked[start:]
+        if all(each.role == "assistant" for each in rest):
+            return 0  # an agent may say again what was said before
+        pairs = zip(places, rest, strict=False)
+        if all(_is_same_message(said[place], each) for place, each in pairs):
+            return places[len(rest) - 1] + 1
+    return 0
+
+
+def _is_same_message(one: Message, other: Message) -> bool:
+    """Whether two messages say the same, in whichever form."""
+    if one.role != other.role or _list_calls(one) != _list_calls(other):
+        return False
+    if (one.content or "") == (other.content or ""):
+        return True
+    return one.text is not None and one.text == other.text
+
+
+def _list_calls(message: Message) -> list[tuple[str, object]]:
+    return [(call.name, call.arguments) for call in message.tool_calls]

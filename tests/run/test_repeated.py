@@ -1,0 +1,77 @@
+"""What an agent was given is no part of what it answers, also where it returns all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evalcase.model.answer import Answer
+from evalcase.model.message import Message
+from evalcase.model.question import Question
+from evalcase.run.attempt import Attempted
+from evalcase.run.repeated import leave_out_question
+
+ASKED: list[dict[str, Any]] = [
+    {"role": "system", "content": "be brief"},
+    {"role": "user", "content": "cancel 1"},
+    {"role": "assistant", "content": None, "tool_calls": [{"tool": "cancel", "input": {"id": 1}}]},
+    {"role": "tool", "content": "done"},
+    {"role": "assistant", "content": "ok"},
+    {"role": "user", "content": [{"type": "text", "text": "again"}]},
+]
+OWN = [{"role": "assistant", "content": "ok"}]
+OPENAI_CALL = {"type": "function", "function": {"name": "cancel", "arguments": '{"id": 1}'}}
+IN_OTHER_FORM = {"role": "assistant", "content": "", "tool_calls": [OPENAI_CALL], "id": "m1"}
+AGAIN = {"role": "user", "content": "again"}
+
+
+def left_of(said: list[dict[str, Any]], asked: list[dict[str, Any]] = ASKED) -> Attempted:
+    question = Question(tuple(map(Message, asked)), "s", "one")
+    tried = Attempted(Answer(tuple(map(Message, said))), None, 0.0)
+    return leave_out_question(tried, question)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        ASKED,
+        ASKED[1:],
+        [{"role": "system", "content": "a prompt of its own"}, *ASKED[1:]],
+        [*ASKED[:2], IN_OTHER_FORM, *ASKED[3:5], AGAIN],
+        ASKED[3:],
+        [AGAIN],
+    ],
+)
+def test_messages_that_were_given_are_left_out(before: list[dict[str, Any]]) -> None:
+    left = left_of([*before, *OWN])
+    assert left.answer is not None
+    assert [*left.answer.messages] == OWN
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        OWN,
+        [IN_OTHER_FORM, *OWN],
+        [IN_OTHER_FORM, AGAIN, *OWN],
+        [{"role": "user", "content": "another"}, *OWN],
+        [*ASKED[:3], *OWN],
+    ],
+)
+def test_all_else_is_an_answer(said: list[dict[str, Any]]) -> None:
+    left = left_of(said)
+    assert left.answer is not None
+    assert [*left.answer.messages] == said
+
+
+def test_what_was_said_before_may_be_said_again() -> None:
+    left = left_of([*OWN, *OWN], [AGAIN, *OWN])
+    assert left.answer is not None
+    assert len(left.answer.messages) == 2
+
+
+def test_who_returns_nothing_else_has_not_answered() -> None:
+    left = left_of(ASKED)
+    assert left.answer is None
+    assert "and nothing after them" in str(left.error)
