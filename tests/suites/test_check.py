@@ -640,10 +640,11 @@ def test_hints_name_the_file_that_has_the_settings(
     (tmp_path / "pyproject.toml").write_text("[tool.evalcase]\nretries = 1\n")
     suite = "- {input: x, criteria: Is kind., target: bot}\n- {input: y, target: 'http://a.b'}\n"
     (tmp_path / "a.eval.yaml").write_text(suite)
-    assert [problem.hint for problem in evalcase.check("a.eval.yaml")] == [
-        'add [tool.evalcase.judge] to pyproject.toml, with target = "NAME"',
-        "add [tool.evalcase.targets.bot] to pyproject.toml, or write kind:value",
-        "add [tool.evalcase.targets.NAME] to pyproject.toml, and name that here",
+    hints = [str(problem.hint) for problem in evalcase.check("a.eval.yaml")]
+    assert [hint.partition(",")[0] for hint in hints] == [
+        "add [tool.evalcase.judge] to pyproject.toml",
+        "add [tool.evalcase.targets.bot] to pyproject.toml",
+        "add [tool.evalcase.targets.NAME] to pyproject.toml",
     ]
     (tmp_path / "a.eval.yaml").write_text("- {input: x, expected_output: x}\n")
     with pytest.raises(evalcase.ConfigError, match=r"in \[tool.evalcase\] of pyproject.toml"):
