@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,24 @@ def test_a_file_that_exists_is_named_and_nothing_is_written(tmp_path: Path, name
     assert "`evalcase init FOLDER` makes a new folder" in result.err
     assert files(tmp_path) == [name]
     assert path.read_text() == "mine"
+
+
+@pytest.mark.parametrize("folder", [".", "shop"])
+def test_settings_elsewhere_are_in_the_way_since_two_files_can_not_have_them(
+    tmp_path: Path, folder: str
+) -> None:
+    project = tmp_path / folder
+    project.mkdir(exist_ok=True)
+    (project / "pyproject.toml").write_text("[project]\ndependencies = ['evalcase']\n")
+    assert evalcase("init", folder, cwd=tmp_path).code == 0
+    for path in project.glob("*"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    (project / "pyproject.toml").write_text("[tool.evalcase]\nretries = 1\n")
+    result = evalcase("init", folder, cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
+    name = os.path.normpath(f"{folder}/pyproject.toml")
+    assert result.err.startswith(f"evalcase: {name} already has settings for evalcase\n")
+    assert result.err.splitlines()[1].startswith("nothing was written")
 
 
 def test_a_link_that_leads_nowhere_is_in_the_way_too(tmp_path: Path) -> None:

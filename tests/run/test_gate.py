@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from contextlib import suppress
 from dataclasses import replace
 from json import dumps
@@ -440,3 +442,12 @@ def test_a_grader_that_waits_for_its_turn_is_not_at_work() -> None:
         return queue.seconds()
 
     assert asyncio.run(go()) > 0
+
+
+def test_what_only_some_questions_need_is_imported_for_those() -> None:
+    program = "import sys, evalcase.run.gate; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    seldom = {"evalcase.run.answer_key", "evalcase.run.sessions"}
+    assert seldom.isdisjoint(done.stdout.split())

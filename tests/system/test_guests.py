@@ -52,6 +52,30 @@ def test_what_it_returns(code: Code) -> None:
     assert (stay.value, stay.error, stay.is_late) == (3, None, False)
 
 
+def test_guests_within_guests_that_are_over_at_once_leave_no_task_behind() -> None:
+    told: list[str] = []
+
+    async def go() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: told.append(context["message"]))
+        async with Guests() as guests:
+
+            async def within(depth: int) -> int:
+                if depth:
+                    await guests.run(within(depth - 1), LIMIT_S, "x")
+                return depth
+
+            for _ in range(3):
+                assert (await guests.run(within(2), LIMIT_S, "x")).value == 2
+            await asyncio.sleep(0)  # what is spare has begun by now
+        await asyncio.sleep(0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        gc.collect()
+
+    asyncio.run(go())
+    assert told == []
+
+
 def test_any_awaitable_will_do() -> None:
     class Odd:
         def __await__(self) -> Any:

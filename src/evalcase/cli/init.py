@@ -9,6 +9,7 @@ import sys
 from evalcase.cli import declare
 from evalcase.cli.starter import AGENT, CONFIG, IGNORED, NEXT, SUITE
 from evalcase.plugins.schemas import config_schema, suite_schema
+from evalcase.project.config import read_config_of
 from evalcase.report.files.problems import json_text
 from evalcase.system.files import read_file
 from evalcase.text.visible import make_visible
@@ -39,10 +40,12 @@ def command(folder: str) -> int:
             ("evalcase.config.schema.json", json_text(config_schema()) + "\n"),
         )
     }
-    in_the_way = [path for path in files if os.path.lexists(path)]
+    in_the_way = {path: "already exists" for path in files if os.path.lexists(path)}
+    if (settings := _find_settings(folder)) is not None:
+        in_the_way.setdefault(settings, "already has settings for evalcase")
     if in_the_way:
-        for path in in_the_way:
-            sys.stderr.write(f"evalcase: {make_visible(path)} already exists\n")
+        for path, why in in_the_way.items():
+            sys.stderr.write(f"evalcase: {make_visible(path)} {why}\n")
         sys.stderr.write("nothing was written; `evalcase init FOLDER` makes a new folder\n")
         return 2
     ignored = os.path.normpath(os.path.join(folder, ".gitignore"))
@@ -60,6 +63,14 @@ def command(folder: str) -> int:
         sys.stdout.write(f"wrote {make_visible(path)}\n")
     sys.stdout.write("\n" + _write_next_steps(folder))
     return 0
+
+
+def _find_settings(folder: str) -> str | None:
+    """The file that has settings already, if a folder is that of a project which has some."""
+    if not os.path.isdir(folder):
+        return None
+    path = read_config_of(folder).path
+    return None if path is None else os.path.normpath(os.path.join(folder, os.path.basename(path)))
 
 
 def _ignores_runs(path: str) -> bool:

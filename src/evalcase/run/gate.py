@@ -17,7 +17,6 @@ from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.target import Target
-from evalcase.run.answer_key import make_answer_key
 from evalcase.run.attempt import Attempted, OverTimeError, make_attempt
 from evalcase.run.budget import Budget
 from evalcase.run.limits import Limits
@@ -26,7 +25,6 @@ from evalcase.run.pace import Pace, Start
 from evalcase.run.paces import Paces
 from evalcase.run.repeated import leave_out_question
 from evalcase.run.retry import wait_before_retry
-from evalcase.run.sessions import grader_session
 from evalcase.run.workplace import SessionLostError, Workplace
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import stand_in_queue
@@ -188,6 +186,8 @@ class Gate:
 
     async def _find_key(self, name: str, target: Target, question: Question) -> str | None:
         """Under which the answer to a question is kept; None if it can't be."""
+        from evalcase.run.answer_key import make_answer_key  # most runs keep none
+
         try:
             return await make_answer_key(target, question)
         except (TargetError, OSError):
@@ -206,6 +206,8 @@ class Gate:
         An answer of no use to it is not kept, and asked for again by the next run. The question has
         a session of its own, which is over with its answer.
         """
+        from evalcase.run.sessions import grader_session  # most graders ask nobody
+
         session = grader_session(within.session, next(self._numbers))
         question = replace(
             within, messages=tuple(messages), schema=schema, files={}, attempt=1, session=session,

@@ -96,7 +96,8 @@ class Starter:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._spare: _Shell | None = None
+        self._spares: list[_Shell] = []
+        """More than one where a first step started another task."""
 
     if sys.version_info >= (3, 12):
 
@@ -108,16 +109,20 @@ class Starter:
 
         def start(self, code: _Code, name: str) -> asyncio.Task[None] | None:
             """Make the first step of a coroutine; the task that makes the others, if any."""
-            shell, self._spare = self._spare, None
-            if shell is None or not shell.task.is_spare:
-                shell = _Shell(self._loop)
-            is_over = shell.make_first_step(code, name)
-            if not is_over:
+            shell = self._take_spare()
+            if not shell.make_first_step(code, name):
                 return shell.task
-            self._spare = shell
+            self._spares.append(shell)
             return None
 
     def close(self) -> None:
         """Let go of what is spare."""
-        if self._spare is not None:
-            self._spare.task.cancel()
+        for shell in self._spares:
+            shell.task.cancel()
+
+    def _take_spare(self) -> _Shell:
+        while self._spares:
+            shell = self._spares.pop()
+            if shell.task.is_spare:
+                return shell
+        return _Shell(self._loop)
