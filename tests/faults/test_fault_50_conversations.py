@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.system import clock
+from evalcase.system import clock, guests, timer
 from tests.record.rows import read_rows
 from tests.run.project import Project, finish
 
@@ -91,14 +91,15 @@ def test_fault_50_resume_says_that_a_conversation_was_broken_off(talking: Projec
 
 @pytest.fixture
 def leaping(talking: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """The clock of the event loop leaps by minutes once an agent hangs, and not before: until then
+    """The clocks of the event loop and of limits leap by minutes once an agent hangs: until then
     every turn has the time that it needs, however busy the machine is."""
     hanging = talking.path / "hanging"
 
     def time() -> float:
         return monotonic() + (1000.0 if hanging.exists() else 0.0)
 
-    monkeypatch.setattr(clock, "monotonic", time)
+    for module in (clock, guests, timer):
+        monkeypatch.setattr(module, "monotonic", time)
     return talking
 
 

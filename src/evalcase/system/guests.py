@@ -108,8 +108,8 @@ class Guests:
         guest = Guest(self, perf_counter(), limit_s, queue, check)
         if isinstance(awaitable, PlainCall):
             awaitable.check, awaitable.tells = check, True
+            self.timer.add(guest, limit_s)  # before it is begun, which may be at once
             guest.call, guest.waiter = awaitable, awaitable.begin()
-            self.timer.add(guest, limit_s)
         else:
             self._begin(guest, guest.live(awaitable), name)
         return guest
