@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import inspect
+import operator
 import pickle
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -240,6 +241,21 @@ def test_the_functions_of_the_standard_library_know_them() -> None:
     assert names["x"].default is dataclasses.MISSING
     assert names["seen"].default_factory is list
     assert names["seen"].metadata == {"about": "who"}
+
+
+def test_what_the_standard_library_asks_for_is_made_once_for_each_class() -> None:
+    @quick.dataclass()
+    class First:
+        one: int = 1
+
+    @quick.dataclass()
+    class Second(First):
+        two: int = 2
+
+    for cls, names in ((First, ["one"]), (Second, ["one", "two"]), (First, ["one"])):
+        fields = dataclasses.fields(cls)
+        assert [each.name for each in fields] == names
+        assert all(map(operator.is_, fields, dataclasses.fields(cls())))
 
 
 @for_each("move", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])

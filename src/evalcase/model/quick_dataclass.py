@@ -151,8 +151,11 @@ def _refuse_change(self: object, name: str, _: object = None) -> None:
     raise FrozenInstanceError(f"`{name}` of {type(self).__name__} can't be changed")
 
 
+_STANDARD = "__dataclass_fields__"
+
+
 class _StandardFields:
-    """What the functions of `dataclasses` ask a class for: made when they do."""
+    """What the functions of `dataclasses` ask a class for: made when they first do."""
 
     def __get__(self, instance: object, owner: type) -> dict[str, Field[Any]]:
         import dataclasses
@@ -169,7 +172,9 @@ class _StandardFields:
         known: Mapping[str, QuickField] = getattr(owner, OWN)
         declared = [(name, Any, standard(each)) for name, each in known.items()]
         alike = dataclasses.make_dataclass(owner.__name__, declared, kw_only=True)
-        return {each.name: each for each in dataclasses.fields(alike)}
+        fields = {each.name: each for each in dataclasses.fields(alike)}
+        setattr(owner, _STANDARD, fields)
+        return fields
 
 
 class _NoParameters:
@@ -200,7 +205,7 @@ def _as_dict(instance: Any) -> dict[str, Any]:  # noqa: ANN401 - a quick datacla
 
 
 _SHARED = {
-    "__dataclass_fields__": _StandardFields(), "__dataclass_params__": _NoParameters(),
+    _STANDARD: _StandardFields(), "__dataclass_params__": _NoParameters(),
     "__signature__": LateSignature(), "__repr__": _repr, "__eq__": _eq, "__hash__": None,
     "__values__": _LateGetter(), "__getstate__": _getstate, "__setstate__": _setstate,
 }  # fmt: skip
