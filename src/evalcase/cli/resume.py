@@ -23,6 +23,7 @@ from evalcase.cli.trust import refuse_stranger, trust_option
 from evalcase.evaluation.going_on import (
     choose_run,
     describe_dropped,
+    find_broken_grading,
     find_exit_code,
     find_stranger,
     read_request,
@@ -35,7 +36,6 @@ from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.begun import left_no_record
 from evalcase.record.find import newest_run
 from evalcase.record.folder import Run
-from evalcase.record.kept import KeptRun
 from evalcase.system.world import this_world
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def command(**flags: Unpack[ResumeFlags]) -> int:
 
 
 def _go_on(run: Run, flags: ResumeFlags, config: Config, folder: str, manner: Manner) -> int:
-    broken = KeptRun(run).find_broken()
+    broken = find_broken_grading(run)
     if broken is not None and broken.origin == "grade":
         from evalcase.cli.grade import finish_grading  # few are broken off
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from evalcase.errors import ConfigError, RecordError
-from evalcase.evaluation.evaluated import hold_to_gates, read_evaluated
 from evalcase.evaluation.request import RunRequest
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
@@ -11,7 +10,7 @@ from evalcase.project.options import RunOptions
 from evalcase.record.ending import read_end
 from evalcase.record.find import find_run, list_runs, newest_run, newest_unfinished
 from evalcase.record.folder import Run
-from evalcase.record.kept import KeptRun
+from evalcase.record.gradings import GradingBegun, may_have_gradings
 from evalcase.record.seal import is_own
 
 
@@ -54,6 +53,15 @@ def request_rest(request: RunRequest, run: Run, *, retry_errored: bool) -> RunRe
     return replace(request, config=config, run=run, again=again)
 
 
+def find_broken_grading(run: Run) -> GradingBegun | None:
+    """The newest grading of a run, if it was broken off."""
+    if not may_have_gradings(run.journal):
+        return None  # most runs have none, and who goes on with them reads the journal himself
+    from evalcase.record.kept import KeptRun
+
+    return KeptRun(run).find_broken()
+
+
 def describe_dropped(run: Run) -> str:
     """What was decided of a run, and no longer counts when it goes on; empty if nothing was."""
     decision = read_end(run.journal).decision
@@ -64,4 +72,7 @@ def describe_dropped(run: Run) -> str:
 
 def find_exit_code(run: Run) -> int:
     """The exit code of a run as it stands, by what was asked for when it was begun."""
+    from evalcase.evaluation.evaluated import hold_to_gates, read_evaluated
+    from evalcase.record.kept import KeptRun
+
     return hold_to_gates(read_evaluated(KeptRun(run)), read_request(run)).exit_code

@@ -19,7 +19,7 @@ from evalcase.record.basis import Basis, basis_of_run
 from evalcase.record.cases import CaseShelf, shelve_cases
 from evalcase.record.ending import End, check_end, read_end
 from evalcase.record.folder import Run
-from evalcase.record.gradings import GradedBy, GradingBegun, may_have_gradings
+from evalcase.record.gradings import GradedBy, GradingBegun
 from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
 from evalcase.record.outcomes import Outcomes, fold_outcomes
@@ -82,8 +82,6 @@ class KeptRun:
 
     def find_broken(self) -> GradingBegun | None:
         """The newest grading, if it was broken off."""
-        if not may_have_gradings(self.run.journal):
-            return None  # most runs have none, and who goes on with them reads the journal himself
         return self._index.find_broken(self.gradings)
 
     def refuse_broken(self) -> None:
