@@ -518,6 +518,7 @@ MAY_TAKE = {
     "system/error_place.py": "whether an error came of looking something up there",
     "system/disk.py": "the name of a draft, which is gone before anybody could see it",
     "system/processes/tree.py": "the mark of this process, by which it knows its children",
+    "system/project_root.py": "how a path looks from where whoever reads a hint is",
     "plugins/named_programs.py": "whether a program is on this machine, which its PATH says",
     "places/pool.py": "the numbers of messages, which are in no record",
     "places/ray_cluster.py": "Ray reads its settings from the environment",

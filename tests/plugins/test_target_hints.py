@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 import evalcase
+from evalcase.plugins.target_hints import hint_for_target
+from evalcase.system.project_root import say_from_root
 
 MEANT = {
     "bot:ask": "did you mean `python:bot:ask`?",
@@ -89,3 +91,18 @@ def test_a_suite_and_a_configuration_have_the_same_hints(folder: Path) -> None:
 def test_a_name_of_the_configuration_that_is_near_goes_before_all_else(folder: Path) -> None:
     (folder / "evalcase.toml").write_text("[targets.gpt-4]\nkind = 'echo'\n")
     assert hint_of("gpt-4o") == "did you mean `gpt-4`?"
+
+
+def test_a_file_in_the_working_folder_is_named_from_the_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "try").mkdir()
+    (tmp_path / "try" / "agent.py").touch()
+    monkeypatch.chdir(tmp_path / "try")
+    by_path = "python:./try/agent.py:FUNCTION to call it, or `command:python3 try/agent.py`"
+    assert hint_for_target("agent.py", str(tmp_path)) == f"write {by_path} to run it"
+    assert hint_for_target("agent.py:f", str(tmp_path)) == (
+        "did you mean `python:./try/agent.py:f`?"
+    )
+    assert say_from_root(str(tmp_path)) == "paths are relative to the project's folder, .."
+    assert say_from_root(str(tmp_path / "try")) == "paths are relative to the project's folder"

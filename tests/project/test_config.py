@@ -66,7 +66,7 @@ def test_settings_in_two_files_are_an_error(tmp_path: Path, text: str) -> None:
     problem = caught.value.problems[-1]
     assert (problem.code, problem.line, problem.column) == ("conflicting-fields", 3, 7)
     assert problem.path == str(tmp_path / "pyproject.toml")
-    assert problem.message == "these settings are not used: evalcase.toml has some, too"
+    assert problem.message == "these settings are not used: evalcase.toml is there, too"
     (checked,) = [each for each in check([], root=tmp_path) if each.code == "conflicting-fields"]
     assert (checked.line, checked.message) == (3, problem.message)
 

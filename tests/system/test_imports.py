@@ -152,7 +152,10 @@ def test_what_is_wrong_with_a_file_is_said(project: Path, tmp_path: Path) -> Non
     assert "./broken_e.py" not in sys.modules
 
 
-def test_a_module_in_a_folder_of_the_project_is_hinted_at(project: Path) -> None:
+def test_a_module_in_a_folder_of_the_project_is_hinted_at(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
     (project / "src" / "shop_b").mkdir(parents=True)
     (project / "src" / "shop_b" / "__init__.py").touch()
     assert said("shop_b.agent:f") == (

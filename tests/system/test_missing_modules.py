@@ -44,16 +44,37 @@ def test_a_module_that_was_written_just_now_is_found(
     assert find_missing_module("quite_new:f", str(tmp_path)) is None
 
 
-@pytest.mark.parametrize(("file", "there"), [("shop/__init__.py", "shop"), ("shop.py", "shop.py")])
-def test_a_module_in_a_folder_of_the_project_is_hinted_at(
-    tmp_path: Path, file: str, there: str
-) -> None:
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
     for folder in (".venv", "lib", "src"):
-        (tmp_path / folder / file).parent.mkdir(parents=True)
-    (tmp_path / ".venv" / file).touch()
-    assert (find_missing_module("shop.agent:f", str(tmp_path)) or ("", ""))[1].startswith("the pro")
-    (tmp_path / "src" / file).touch()
-    assert find_missing_module("shop.agent:f", str(tmp_path)) == (
-        "there is no module `shop`",
-        f"src/{there} is there: install it (`pip install -e .`), or set PYTHONPATH=src",
-    )
+        (tmp_path / folder / "shop").mkdir(parents=True)
+    return tmp_path
+
+
+def hint(reference: str, root: Path) -> str:
+    return (find_missing_module(reference, str(root)) or ("", ""))[1]
+
+
+def test_a_package_in_a_folder_of_the_project_is_hinted_at(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / ".venv/shop/__init__.py").touch()
+    assert hint("shop.agent:f", project).startswith("the pro")
+    (project / "src/shop/__init__.py").touch()
+    install = "src/shop is there: install it (`pip install -e .`), or set PYTHONPATH="
+    assert hint("shop.agent:f", project) == f"{install}src"
+    monkeypatch.chdir(project / "lib")
+    assert hint("shop.agent:f", project) == f"{install}../src"
+
+
+def test_a_file_in_a_folder_of_the_project_can_be_named_by_its_path(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "lib/agent.py").touch()
+    (project / "src/agent.py").touch()
+    by_path = "{0}/agent.py is there: name it by its path, python:./{0}/agent.py:f, or set "
+    assert hint("agent:f", project) == by_path.format("lib") + "PYTHONPATH=lib"
+    monkeypatch.chdir(project / "src")
+    assert hint("agent:f", project) == by_path.format("src") + "PYTHONPATH=."
+    assert hint("agent.part:f", project) == "src/agent.py is there: set PYTHONPATH=."

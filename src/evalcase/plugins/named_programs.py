@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from evalcase.model.finding import KeyPath, Unfit
 from evalcase.system.programs import find_program, find_script
-from evalcase.system.project_root import leads_inside
-
-FROM_ROOT = "paths are relative to the project's folder"
+from evalcase.system.project_root import leads_inside, say_from_root
 
 
 def object_to_program(
@@ -62,7 +60,7 @@ def _tell_missing(name: str, folder: str, path: str | None) -> Unfit:
 
 
 def _tell_absent(name: str, root: str, folder: str) -> Unfit:
-    hint = _seen_from(folder)
+    hint = _seen_from(folder, root)
     if os.path.lexists(os.path.join(root, folder, name)):
         message = f"`{name}` is a link to a program that is not there"
         hint = f"it leads to {os.path.realpath(os.path.join(root, folder, name))}"
@@ -82,8 +80,8 @@ def object_to_script(name: str, root: str, folder: str = "") -> Unfit | None:
         return Unfit("bad-file", f"`{name}` is a folder, and no file to run")
     if os.path.exists(path) or not leads_inside(os.path.join(folder, name), root):
         return None  # what is elsewhere may come and go
-    return Unfit("missing-file", f"there is no file `{name}` to run", _seen_from(folder))
+    return Unfit("missing-file", f"there is no file `{name}` to run", _seen_from(folder, root))
 
 
-def _seen_from(folder: str) -> str:
-    return f"it is looked for from `{folder}`, its `cwd`" if folder else FROM_ROOT
+def _seen_from(folder: str, root: str) -> str:
+    return f"it is looked for from `{folder}`, its `cwd`" if folder else say_from_root(root)

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from evalcase.errors import ConfigError
 from evalcase.model.finding import KeyPath, Unfit
 from evalcase.model.target import TargetKind
-from evalcase.plugins.named_programs import FROM_ROOT
-from evalcase.system.project_root import leads_inside
+from evalcase.system.project_root import leads_inside, say_from_root
 
 
 def object_to_named(
@@ -41,7 +40,7 @@ def _object_to_command(options: Mapping[str, object], root: str) -> tuple[KeyPat
     if not isinstance(cwd, str) or not isinstance(command, list):
         return None  # a line for the shell, or a mistake that is told elsewhere
     if leads_inside(cwd, root) and not os.path.isdir(os.path.join(root, cwd)):
-        return ("cwd",), Unfit("missing-file", f"there is no folder `{cwd}`", FROM_ROOT)
+        return ("cwd",), Unfit("missing-file", f"there is no folder `{cwd}`", say_from_root(root))
     found = object_to_command(command, root, cwd, env if isinstance(env, Mapping) else None)
     return None if found is None else (("command", *found[0]), found[1])
 
@@ -53,7 +52,7 @@ def _object_to_file(name: str, root: str, folder_holds: tuple[str, ...] | None) 
     except (OSError, ValueError):  # a NUL, or half of a character: no file has such a name
         if "\0" not in name and not leads_inside(name, root):
             return None  # what is elsewhere may come and go
-        return Unfit("missing-file", f"there is no file `{name}`", FROM_ROOT)
+        return Unfit("missing-file", f"there is no file `{name}`", say_from_root(root))
     if stat.S_ISREG(found.st_mode) or folder_holds is None:
         return None
     if not stat.S_ISDIR(found.st_mode):

@@ -6,6 +6,7 @@ import os
 
 from evalcase.model.nearest import hint_at
 from evalcase.system.missing_modules import has_module
+from evalcase.system.project_root import find_from_here
 from evalcase.text.late_pattern import late_pattern
 
 _OPENAI = late_pattern(r"(?:chat)?gpt-?\d|o[134](?:-|$)")
@@ -30,7 +31,7 @@ def hint_for_target(name: str, root: str) -> str | None:
     """What was probably meant by a name that is no target; None if nobody can say."""
     return (
         _hint_at_program(name)
-        or _hint_at_file(name.removeprefix("file://"))
+        or _hint_at_file(name.removeprefix("file://"), root)
         or _hint_at_model(name)
         or _hint_at_function(name, root)
     )
@@ -44,8 +45,9 @@ def _hint_at_program(name: str) -> str | None:
     return None
 
 
-def _hint_at_file(name: str) -> str | None:
+def _hint_at_file(name: str, root: str) -> str | None:
     file, colon, function = name.partition(":")
+    file = find_from_here(file, root)
     ending = os.path.splitext(file)[1]
     if ending == ".py":
         plain = os.path.normpath(file)

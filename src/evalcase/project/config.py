@@ -169,7 +169,7 @@ def _object_to_second(config: Config, first: Config) -> tuple[Problem, ...]:
     document = config.source.document if config.source is not None else None
     if document is None or not document.readable:
         return ()
-    message = f"these settings are not used: {os.path.basename(first.path or '')} has some, too"
+    message = f"these settings are not used: {os.path.basename(first.path or '')} is there, too"
     table = TABLES[os.path.basename(config.path or "")]
     found = Finding("conflicting-fields", table, message, "keep one of the two", "key")
     return tuple(document.place([found]))

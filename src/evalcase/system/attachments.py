@@ -13,7 +13,7 @@ from typing import Any
 
 from evalcase.model.finding import Unfit
 from evalcase.model.part_files import is_address, named_files
-from evalcase.system.project_root import is_inside, project_root
+from evalcase.system.project_root import is_inside, project_root, say_from_root
 
 MAX_ATTACHED_BYTES = 100 << 20
 _LONGEST_SHOWN = 200
@@ -52,7 +52,7 @@ class Attachments:
         """The same for a file that is named from the root of the project, wherever the suite is."""
         found = Attachments(self.root, self.root).find(name)
         if isinstance(found, Unfit) and found.code == "missing-file" and found.hint is not None:
-            return found._replace(hint="paths are relative to the project's folder")
+            return found._replace(hint=say_from_root(self.root))
         return found
 
     def find_all(self, messages: Iterable[Mapping[str, Any]]) -> dict[str, str] | Unfit:

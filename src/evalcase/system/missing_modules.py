@@ -11,6 +11,7 @@ from importlib import invalidate_caches
 from importlib.util import find_spec
 
 from evalcase.model.nearest import did_you_mean
+from evalcase.system.project_root import find_working_folder
 
 
 def find_missing_module(reference: str, root: str) -> tuple[str, str] | None:
@@ -24,7 +25,7 @@ def find_missing_module(reference: str, root: str) -> tuple[str, str] | None:
     if steps[0] not in names:
         if _is_installed(steps[0]):
             return None
-        return _tell_missing(steps[0], names, hint_at_folder(steps[0], root))
+        return _tell_missing(steps[0], names, hint_at_folder(steps[0], root, reference))
     folder = root
     for count, step in enumerate(steps[1:], 2):
         folder = os.path.join(folder, steps[count - 2])
@@ -45,19 +46,38 @@ def has_module(name: str, root: str) -> bool:
     return os.path.isfile(f"{first}.py") or os.path.isfile(os.path.join(first, "__init__.py"))
 
 
-def hint_at_folder(missing: str, root: str) -> str | None:
+def hint_at_folder(missing: str, root: str, reference: str = "") -> str | None:
     """What to do where a module lies in a folder of the project, such as `src`, and not in the
-    project's own; None if it doesn't."""
+    project's own; None if it doesn't. With a `reference`, `module:name`, a file can be named by its
+    path in its place."""
+    for folder in _folders_in(root):
+        place = os.path.join(root, folder)
+        if not has_module(missing, place):
+            continue
+        if os.path.isdir(os.path.join(place, missing)):
+            path = os.path.relpath(place)
+            return (
+                f"{folder}/{missing} is there: install it (`pip install -e .`), "
+                f"or set PYTHONPATH={path}"
+            )
+        module, _, name = reference.partition(":")
+        named = f"name it by its path, python:./{folder}/{missing}.py:{name}, or "
+        return (
+            f"{folder}/{missing}.py is there: {named if module == missing else ''}"
+            f"set PYTHONPATH={os.path.relpath(place)}"
+        )
+    return None
+
+
+def _folders_in(root: str) -> list[str]:
+    """The folders of a project in which modules may be meant, the working folder first."""
     try:
         folders = sorted(each.name for each in os.scandir(root) if each.is_dir())
     except OSError:
-        return None
-    for folder in folders:
-        if not folder.startswith(".") and has_module(missing, os.path.join(root, folder)):
-            there = f"{folder}/{missing}"
-            path = there if os.path.isdir(os.path.join(root, there)) else f"{there}.py"
-            return f"{path} is there: install it (`pip install -e .`), or set PYTHONPATH={folder}"
-    return None
+        return []
+    if (here := find_working_folder(root)) is not None:
+        folders.insert(0, here)
+    return [each for each in folders if not each.startswith(".")]
 
 
 def describe_relative(file: str, attributes: str, root: str) -> str:

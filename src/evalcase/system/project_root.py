@@ -35,6 +35,27 @@ def find_project(folder: str) -> str | None:
         current = parent
 
 
+def say_from_root(root: str) -> str:
+    """Where paths begin, and which folder that is for somebody in another."""
+    seen = os.path.relpath(os.path.realpath(root), os.path.realpath(os.getcwd()))
+    return f"paths are relative to the project's folder{'' if seen == os.curdir else f', {seen}'}"
+
+
+def find_working_folder(root: str) -> str | None:
+    """The working folder, seen from the root of a project that it is a folder of."""
+    here, there = os.path.realpath(os.getcwd()), os.path.realpath(root)
+    return os.path.relpath(here, there) if here != there and is_inside(here, there) else None
+
+
+def find_from_here(name: str, root: str) -> str:
+    """The path of a file as it is named from the root of a project, where it was named from the
+    working folder; the same path where there is no such file, or it lies elsewhere."""
+    there = os.path.realpath(name)
+    if os.path.lexists(os.path.join(root, name)) or not os.path.isfile(there):
+        return name
+    return os.path.relpath(there, root) if is_inside(there, os.path.realpath(root)) else name
+
+
 def is_inside(path: str, folder: str) -> bool:
     """Whether a path is a folder or lies in it. Both are real: no link is followed here."""
     return path == folder or path.startswith(os.path.join(folder, ""))

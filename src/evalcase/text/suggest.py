@@ -8,6 +8,7 @@ from evalcase.model.nearest import find_nearest, hint_at, nearest_meaning, plain
 
 _FIELDS_ELSEWHERE = {
     "prompt": "input", "question": "input", "query": "input", "messages": "input",
+    "expect": "expected_output", "expects": "expected_output",
     "expected": "expected_output", "expected_answer": "expected_output", "ideal": "expected_output",
     "answer": "expected_output", "reference": "expected_output", "output": "expected_output",
     "assert": "graders", "asserts": "graders", "assertion": "graders", "assertions": "graders",
