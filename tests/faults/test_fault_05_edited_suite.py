@@ -345,3 +345,18 @@ def test_fault_05_trials_of_more_repeats_than_there_are_now_rest_on_the_case_as_
     again = project.run("resume")
     assert (again.code, project.calls()) == (1, asked)
     assert "nothing to do" in again.err
+
+
+def test_fault_05_later_trials_of_a_run_that_was_broken_off_rest_on_the_case_as_it_is(
+    project: Project,
+) -> None:
+    """Only the last of three trials had a result by then."""
+    project.suite(case("a", repeat=3))
+    assert project.run("run", "--quiet").code == 0
+    journal = project.runs()[0] / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    known = [line for line in lines if b'"type":"case"' in line or b'"repeat":3' in line]
+    journal.write_bytes(b"".join(known))
+    project.suite(case("a", expected_output="no"))
+    done = project.run("resume")
+    assert (done.code, "0 of 2 passed" in done.out) == (1, True)

@@ -280,3 +280,33 @@ def test_users_who_are_played_and_traces_are_had_in_workers_too(dangerous: Proje
     assert (rows["talk"]["ending"], len(rows["talk"]["turns"])) == ("done", 2)
     trace = rows["trace"]["answer"]
     assert trace["trace"] in trace["messages"][0]["content"]
+
+
+WHOLE = """
+import os
+def whole(messages):
+    calls = [{"tool": "pay", "input": {}}] if len(messages) == 1 else []
+    said = {"role": "assistant", "content": os.environ["LOADED_KEY"], "tool_calls": calls}
+    return {"messages": [*messages, said]}
+"""
+
+
+@pytest.mark.parametrize("engine", [[], ["--processes", "2"]])
+def test_what_was_given_is_left_out_before_secrets_are(project: Project, engine: list[str]) -> None:
+    key = "sk-abcdef0123456789abcdef"
+    project.configure('secrets = ["LOADED_KEY"]\n')
+    project.add_to_agent(WHOLE)
+    paid, seen = {"tool_calls": {"needed": {"pay": 1}}}, {"regex": "sk-[a-f0-9]+"}
+    turns = [
+        {"input": f"use {key}", "graders": [paid, seen]},
+        {"input": "again", "graders": [paid]},
+    ]
+    project.suite(
+        {"id": "talk", "turns": turns}, {"id": "one", "input": f"use {key}", "graders": [seen]}
+    )
+    target = ["--target", "python:agent:whole"]
+    done = project.run("run", "--json", *target, *engine, env={"LOADED_KEY": key})
+    assert (done.code, project.verdicts()) == (1, {"talk": "failed", "one": "passed"})
+    failed = next(row for row in project.rows() if row.get("verdict") == "failed")
+    grades = [grade["passed"] for grade in failed["grades"]]
+    assert grades == [True, True, False]

@@ -10,7 +10,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.run.attempt import Attempted
-from evalcase.run.repeated import leave_out_question
+from evalcase.run.repeated import leave_out_question, take_own
 
 ASKED: list[dict[str, Any]] = [
     {"role": "system", "content": "be brief"},
@@ -75,3 +75,29 @@ def test_who_returns_nothing_else_has_not_answered() -> None:
     left = left_of(ASKED)
     assert left.answer is None
     assert "and nothing after them" in str(left.error)
+
+
+def test_white_space_makes_no_other_message() -> None:
+    left = left_of([{"role": "user", "content": " again \n"}, *OWN])
+    assert left.answer is not None
+    assert [*left.answer.messages] == OWN
+
+
+@pytest.mark.parametrize(
+    ("said", "warned"),
+    [
+        (OWN, []),
+        ([AGAIN, *OWN], ["begin with messages that it was given"]),
+        ([{"role": "user", "content": "another"}, *OWN], ["have messages of a user"]),
+        ([AGAIN], []),
+    ],
+)
+def test_what_is_left_out_and_what_counts_is_told(
+    said: list[dict[str, Any]], warned: list[str]
+) -> None:
+    told: list[str] = []
+    question = Question(tuple(map(Message, ASKED)), "s", "one")
+    tried = Attempted(Answer(tuple(map(Message, said))), None, 0.0)
+    own = take_own(tried, question, "bot", told.append)
+    assert own.answer == leave_out_question(tried, question).answer
+    assert [words in text for words, text in zip(warned, told, strict=True)] == [True] * len(warned)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from itertools import count
 
 from evalcase import __version__
 from evalcase.errors import ConfigError, SuiteError
@@ -94,18 +93,15 @@ def is_settled(plan: Plan, index: Index) -> bool:
 
 def find_later(first: Trial, index: Index) -> Iterator[tuple[Trial, FinishedTrial]]:
     """The trials of a case from when it was repeated more often, given its first: they count still,
-    and so have to rest on what it says now, as the others do."""
-    if not index.is_repeated or first.repeat > 1:
+    and so have to rest on what it says now, as the others do. Where a run was broken off, some of
+    them may have no result."""
+    if first.repeat > 1:
         return
-    known = index.find(first.key)
-    most = 0 if known is None else known.repeats
-    for repeat in count(first.repeats + 1):
+    for repeat in range(first.repeats + 1, index.last_repeat + 1):
         later = first._replace(repeat=repeat)
         found = index.find(later.key)
         if found is not None:
             yield later, found
-        elif repeat >= most:
-            return
 
 
 def count_planned(end: End, plan: Plan, index: Index, new: int) -> End:

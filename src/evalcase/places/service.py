@@ -35,6 +35,7 @@ from evalcase.project.config import Config, read_config_of
 from evalcase.run.answer_key import name_of_kind
 from evalcase.run.attempt import make_attempt
 from evalcase.run.opening import CLOSE_S, OpenTargets
+from evalcase.run.repeated import take_own
 from evalcase.system.guests import Guests
 from evalcase.system.own_modules import put_first
 from evalcase.system.own_task import OwnTask
@@ -142,6 +143,7 @@ class Service:
         finally:
             if message["is_alone"] and target.traits.holds_sessions:
                 await self._end_alone(message["target"], target, question.session)
+        tried = take_own(tried, question, message["target"], self.warn)
         told = attempt_object(tried, self._scrubber.look())
         if tried.answer is not None and told["answer"].get("scrubbed"):
             if len(self._held) >= MOST_HELD:

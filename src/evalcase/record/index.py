@@ -38,11 +38,6 @@ class Index(Intake):
         row = self._results.row_of(hash(name) & MARK_BITS)
         return row >= 0 and self._rested[row] == hash(hashes) & MARK_BITS
 
-    @property
-    def is_repeated(self) -> bool:
-        """Whether any case has, or had, more than one trial."""
-        return self._repeats
-
     def find_basis(self) -> str | None:
         """What all trials rested on when the run was completed, if it said so, and each of them has
         one result still: rows may have been lost, and so may one that took the place of another."""

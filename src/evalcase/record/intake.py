@@ -79,6 +79,8 @@ class Intake:
         """The marks of conversations that were begun, and have no result after that."""
         self._users = PlayedUsers()
         self._repeats = self._is_regraded = False
+        self.last_repeat = 1
+        """The highest number that a trial has among those of its case."""
         self._rows = 0
         self._rested = array("Q")
         """Of each trial, a mark of all that its usual result rests on; 0 where that is more."""
@@ -103,6 +105,7 @@ class Intake:
         if self._talking:
             self._talking.discard(mark)
         self._repeats = self._repeats or outline.repeats > 1
+        self.last_repeat = max(self.last_repeat, outline.key.repeat)
         cost = nan if outline.cost_usd is None else outline.cost_usd
         if self._upto is not None and (before := self._results.find(mark)) is not None:
             self._replaced.append((mark, before, self._users.find(mark)))

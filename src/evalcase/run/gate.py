@@ -23,14 +23,13 @@ from evalcase.run.limits import Limits
 from evalcase.run.opening import CLOSE_S
 from evalcase.run.pace import Pace, Start
 from evalcase.run.paces import Paces
-from evalcase.run.repeated import leave_out_question
+from evalcase.run.repeated import take_own
 from evalcase.run.retry import wait_before_retry
 from evalcase.run.workplace import SessionLostError, Workplace
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import stand_in_queue
 from evalcase.text.crash import ToldError, failure_of
 
-_LEFT_OUT = "these are no part of an answer, and are left out"
 _BATCHED = (
     "answers in batches, which a grader can't wait for: give it the same model without `batch`"
 )
@@ -254,19 +253,18 @@ class Gate:
         pace = self._paces.of(name, target)
         start = pace.begin_at_once() or await patience.start(pace)
         tried: Attempted | None = None
+        is_away = self._workplace is not None and target.traits.batching is None
         try:
-            if self._workplace is None or target.traits.batching is not None:
-                tried = await make_attempt(target, question, limit_s, self._guests)
-            else:
+            if is_away:
+                assert self._workplace is not None
                 tried = await self._workplace.attempt(name, question, limit_s)
+            else:
+                tried = await make_attempt(target, question, limit_s, self._guests)
         finally:
             self._paces.end(name, start, tried)
         if tried.answer is not None and tried.answer.cost_usd is not None:
             self._budget.spend(tried.answer.cost_usd)
-        own = leave_out_question(tried, question)
-        if own is not tried and own.answer is not None:
-            self._warn(f"answers of `{name}` begin with messages that it was given: {_LEFT_OUT}")
-        return own
+        return tried if is_away else take_own(tried, question, name, self._warn)
 
     def _wait(self, error: BaseException, number: int) -> float | None:
         limits = self._limits

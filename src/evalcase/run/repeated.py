@@ -3,7 +3,7 @@ conversation. Calls and texts of earlier turns, or of the case itself, are not i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from evalcase.errors import TargetError
 from evalcase.model.message import Message
@@ -13,7 +13,24 @@ from evalcase.run.attempt import Attempted
 
 _SET_UP = ("system", "developer")
 """Roles of messages that an agent may add, or leave out, before all others."""
+_LEFT_OUT = "these are no part of an answer, and are left out"
+_COUNTED = "all that it returned counts as its answer"
 _NOTHING_ELSE = "the target returned messages that it was given, and nothing after them"
+
+
+def take_own(
+    tried: Attempted, question: Question, name: str, warn: Callable[[str], None]
+) -> Attempted:
+    """What a target said itself, with a warning where it returned more than that. It is looked at
+    where the target was asked, before secrets are taken out of it."""
+    own = leave_out_question(tried, question)
+    if own.answer is None:
+        return own
+    if own is not tried:
+        warn(f"answers of `{name}` begin with messages that it was given: {_LEFT_OUT}")
+    elif len(own.answer.messages) > 1 and any(each.role == "user" for each in own.answer.messages):
+        warn(f"answers of `{name}` have messages of a user that it was not given: {_COUNTED}")
+    return own
 
 
 def leave_out_question(tried: Attempted, question: Question) -> Attempted:
@@ -51,7 +68,8 @@ def _is_same_message(one: Message, other: Message) -> bool:
         return False
     if (one.content or "") == (other.content or ""):
         return True
-    return one.text is not None and one.text == other.text
+    texts = one.text, other.text
+    return None not in texts and str(texts[0]).split() == str(texts[1]).split()
 
 
 def _list_calls(message: Message) -> list[tuple[str, object]]:

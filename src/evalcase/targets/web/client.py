@@ -55,8 +55,8 @@ _ERROR_BYTES, _ERROR_S = 100_000, 5.0
 _BLOCK_BYTES = 1 << 18
 _FAILURES = (HttpError, BrokenBodyError)
 _PARTIAL = 206
-_UNAUTHORIZED = 401
 """Only a part of an answer: nobody asked for one."""
+_UNAUTHORIZED = 401
 _CODED = "Content-Encoding"
 # Made once: each call of `json.dumps` with options makes another.
 _to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
