@@ -104,5 +104,6 @@ def test_a_file_in_the_working_folder_is_named_from_the_root(
     assert hint_for_target("agent.py:f", str(tmp_path)) == (
         "did you mean `python:./try/agent.py:f`?"
     )
+    assert hint_for_target("a\0gent.py", str(tmp_path)) is not None
     assert say_from_root(str(tmp_path)) == "paths are relative to the project's folder, .."
     assert say_from_root(str(tmp_path / "try")) == "paths are relative to the project's folder"

@@ -50,9 +50,12 @@ def find_working_folder(root: str) -> str | None:
 def find_from_here(name: str, root: str) -> str:
     """The path of a file as it is named from the root of a project, where it was named from the
     working folder; the same path where there is no such file, or it lies elsewhere."""
-    there = os.path.realpath(name)
-    if os.path.lexists(os.path.join(root, name)) or not os.path.isfile(there):
-        return name
+    try:
+        there = os.path.realpath(name)
+        if os.path.lexists(os.path.join(root, name)) or not os.path.isfile(there):
+            return name
+    except ValueError:
+        return name  # a NUL, or half of a character: no file has such a name
     return os.path.relpath(there, root) if is_inside(there, os.path.realpath(root)) else name
 
 
