@@ -4,7 +4,6 @@ Whatever else may have happened since: what comes of it is what comes of going t
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 from evalcase.evaluation import plan, standing
 from evalcase.suites.survey import survey_cases
 from evalcase.text.journal_row import decode_row, encode_row
-from tests.cli.test_resume_settled import CHANGES, edit, leave_out, of_journal, told
+from tests.cli.test_resume_settled import CHANGES, edit, leave_out, of_journal, resume_twice
 from tests.run.project import CONFIG, Done, Project, case, cases
 
 Change = Callable[[Project], object]
@@ -112,14 +111,10 @@ def test_what_comes_of_it_is_what_comes_of_a_look_at_each(
     make(project)
     assert project.run("run", "--quiet").code == 1
     change(project)
-    before = tmp_path.with_name(tmp_path.name + "-before")
-    shutil.copytree(tmp_path, before)
-    done, looked = resume(project, monkeypatch)
-    seen = told(project, done)
-    shutil.rmtree(tmp_path)
-    before.rename(tmp_path)
-    again, _ = resume(project, monkeypatch, look=True)
-    assert told(project, again) == seen
+    seen, looked, again = resume_twice(
+        project, tmp_path, lambda look: resume(project, monkeypatch, look=look)
+    )
+    assert again == seen
     assert looked is not known
 
 

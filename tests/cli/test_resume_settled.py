@@ -8,7 +8,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -18,6 +18,7 @@ from evalcase.record.index import Index
 from evalcase.text.journal_row import decode_row, encode_row
 from tests.run.project import CONFIG, Done, Project, case, cases
 
+T = TypeVar("T")
 Change = Callable[[Project], object]
 
 TABLE = "word,then\nok,ok\nno,no\n"
@@ -64,6 +65,21 @@ def told(project: Project, done: Done) -> list[Any]:
 
 
 _OWN = {"duration_s"}
+
+
+def resume_twice(
+    project: Project, folder: Path, go: Callable[[bool], tuple[Done, T]]
+) -> tuple[list[Any], T, list[Any]]:
+    """All that comes of going on with a run, what was seen of how; and all that comes of it with a
+    look at each case, from the same beginning."""
+    before = folder.with_name(folder.name + "-before")
+    shutil.copytree(folder, before)
+    done, way = go(False)
+    first = told(project, done)
+    shutil.rmtree(folder)
+    before.rename(folder)
+    again, _ = go(True)
+    return first, way, told(project, again)
 
 
 def edit(name: str, old: str, new: str) -> Change:
@@ -159,15 +175,11 @@ def test_what_was_changed_since_is_found_as_by_a_look_at_each_case(
     make(project)
     assert project.run("run", "--quiet").code == 1
     change(project)
-    there = tmp_path.with_name(tmp_path.name + "-before")
-    shutil.copytree(tmp_path, there)
-    done, settled = resume(project, monkeypatch)
-    seen = told(project, done)
-    shutil.rmtree(tmp_path)
-    there.rename(tmp_path)
-    looked, _ = resume(project, monkeypatch, look=True)
-    assert told(project, looked)[:-1] == seen[:-1]
-    assert without_basis(told(project, looked)[-1]) == without_basis(seen[-1])
+    seen, settled, looked = resume_twice(
+        project, tmp_path, lambda look: resume(project, monkeypatch, look=look)
+    )
+    assert looked[:-1] == seen[:-1]
+    assert without_basis(looked[-1]) == without_basis(seen[-1])
     as_it_was = [False] if change not in UNTOUCHED else [True]
     assert settled in ([], as_it_was), "a plan that is refused has no work"
 

@@ -57,12 +57,16 @@ def hash_basis(files: Mapping[str, str], options: RunOptions, default: str | Non
 def _note_survey(plan: Plan) -> dict[str, int] | None:
     """How many trials each target has, if all that could be known or said of suites of plain cases
     is that: each target is asked about each of them."""
-    default = plan.config.target
-    asked = plan.options.targets or (() if default is None else (default,))
     if plan.choice.narrows or plan.suites.warnings or plan.suites.notes:
         return None
-    is_all = list(plan.trials) == list(dict.fromkeys(asked)) and len({*plan.trials.values()}) == 1
+    asked = _list_asked(plan.options, plan.config.target)
+    is_all = list(plan.trials) == asked and len({*plan.trials.values()}) == 1
     return dict(plan.trials) if is_all else None
+
+
+def _list_asked(options: RunOptions, default: str | None) -> list[str | None]:
+    """The targets that a case is asked of which names none itself."""
+    return list(dict.fromkeys(options.targets or (default,)))
 
 
 def recall_survey(run: Run, request: RunRequest, suites: Suites, choice: Chooser) -> Survey | None:
@@ -74,9 +78,8 @@ def recall_survey(run: Run, request: RunRequest, suites: Suites, choice: Chooser
     found, rests_on = end.surveyed, end.rests_on
     if not found or rests_on is None or min(found.values()) < 1 or choice.narrows:
         return None
-    # Anyone may have written the record.
-    if list(found) != list(dict.fromkeys(options.targets or (default,))):
-        return None
+    if list(found) != _list_asked(options, default):
+        return None  # anyone may have written the record
     files = suites.recall(lambda hashes: hash_basis(hashes, options, default) == rests_on)
     named = set() if default is None or options.targets else {default}
     needs = {path: SuiteNeeds(named, *(set() for _ in SuiteNeeds._fields[1:])) for path in files}

@@ -50,23 +50,20 @@ def hint_at_folder(missing: str, root: str, reference: str = "") -> str | None:
     """What to do where a module lies in a folder of the project, such as `src`, and not in the
     project's own; None if it doesn't. With a `reference`, `module:name`, a file can be named by its
     path in its place."""
-    for folder in _folders_in(root):
-        place = os.path.join(root, folder)
-        if not has_module(missing, place):
-            continue
-        if os.path.isdir(os.path.join(place, missing)):
-            path = os.path.relpath(place)
-            return (
-                f"{folder}/{missing} is there: install it (`pip install -e .`), "
-                f"or set PYTHONPATH={path}"
-            )
-        module, _, name = reference.partition(":")
-        named = f"name it by its path, python:./{folder}/{missing}.py:{name}, or "
-        return (
-            f"{folder}/{missing}.py is there: {named if module == missing else ''}"
-            f"set PYTHONPATH={os.path.relpath(place)}"
-        )
-    return None
+    folder = next((each for each in _folders_in(root) if _holds(each, missing, root)), None)
+    if folder is None:
+        return None
+    there, module = f"{folder}/{missing}", reference.partition(":")
+    way = f"set PYTHONPATH={os.path.relpath(os.path.join(root, folder))}"
+    if os.path.isdir(os.path.join(root, there)):
+        return f"{there} is there: install it (`pip install -e .`), or {way}"
+    if module[0] == missing:
+        way = f"name it by its path, python:./{there}.py:{module[2]}, or {way}"
+    return f"{there}.py is there: {way}"
+
+
+def _holds(folder: str, missing: str, root: str) -> bool:
+    return has_module(missing, os.path.join(root, folder))
 
 
 def _folders_in(root: str) -> list[str]:
