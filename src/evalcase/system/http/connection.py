@@ -15,6 +15,7 @@ from contextlib import aclosing
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.http.answer_reader import AnswerReader
 from evalcase.system.http.errors import BrokenOffError, HttpError
+from evalcase.system.http.two_way import TwoWay
 
 _HIGH = 1 << 18
 """How many bytes of a body may lie here until no more are read."""
@@ -27,16 +28,13 @@ class Upload(NamedTuple):
     blocks: AsyncGenerator[bytes, None]
 
 
-class Connection(asyncio.Protocol):
+class Connection(TwoWay):
     """One connection, from the moment it is made."""
 
     def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
+        super().__init__()
         self._transport: asyncio.Transport | None = None
         self._reader: AnswerReader | None = None
-        self._waiter: asyncio.Future[None] | None = None
-        self._room: asyncio.Future[None] | None = None
-        """Waited for by who sends, while what was written is still here."""
         self._error: HttpError | None = None
         self._is_paused = False
         self._upload: asyncio.Task[None] | None = None
@@ -145,14 +143,6 @@ class Connection(asyncio.Protocol):
         if not self.lost.done():
             self.lost.set_result(None)
 
-    def pause_writing(self) -> None:
-        self._room = self._loop.create_future()
-
-    def resume_writing(self) -> None:
-        room, self._room = self._room, None
-        if room is not None and not room.done():
-            room.set_result(None)
-
     # Beneath.
 
     def _resume(self) -> None:
@@ -168,10 +158,6 @@ class Connection(asyncio.Protocol):
             await self._waiter
         finally:
             self._waiter = None
-
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
 
     def _end(self, error: Exception | None, *, is_said: bool = False) -> None:
         """The other side has ended it, and may have said so; or something between."""

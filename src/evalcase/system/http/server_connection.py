@@ -12,6 +12,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.http.headers import write_lines
 from evalcase.system.http.request_reader import BadRequestError, RequestReader
 from evalcase.system.http.served import ServedAnswer, ServedRequest
+from evalcase.system.http.two_way import TwoWay
 
 _IDLE_S = 75.0
 _HEAD_S = 30.0
@@ -29,17 +30,15 @@ class Answering(NamedTuple):
     """To what is no request: a status, and what is wrong."""
 
 
-class ServerConnection(asyncio.Protocol):
+class ServerConnection(TwoWay):
     """One connection, until one of both sides has enough."""
 
     def __init__(self, answering: Answering) -> None:
+        super().__init__()
         self._answering = answering
-        self._loop = asyncio.get_running_loop()
         self._reader = RequestReader()
         self._asked: deque[ServedRequest | BadRequestError] = deque()
-        self._waiter: asyncio.Future[None] | None = None
         self._limit: asyncio.Timeout | None = None
-        self._room: asyncio.Future[None] | None = None
         self._is_over = False
         """Whether nothing more will come."""
         self._transport: asyncio.Transport
@@ -79,14 +78,6 @@ class ServerConnection(asyncio.Protocol):
         self.end()
         self.resume_writing()
 
-    def pause_writing(self) -> None:
-        self._room = self._loop.create_future()
-
-    def resume_writing(self) -> None:
-        room, self._room = self._room, None
-        if room is not None and not room.done():
-            room.set_result(None)
-
     # Beneath.
 
     async def _serve(self) -> None:
@@ -121,10 +112,6 @@ class ServerConnection(asyncio.Protocol):
             pass
         finally:
             self._waiter = self._limit = None
-
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
 
     async def _send(self, answer: ServedAnswer, *, keeps: bool, is_head: bool = False) -> None:
         body = answer.body
