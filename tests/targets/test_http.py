@@ -12,11 +12,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from evalcase.errors import ConfigError, TargetError
+from evalcase.errors import ConfigError, GraderError, TargetError
 from evalcase.model.answer import Usage
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings
 from evalcase.targets.http import HttpOptions, HttpTarget
+from evalcase.text.calls import seen_calls
 from tests.cli.command import environment
 from tests.for_each import for_each
 from tests.targets.questions import (
@@ -274,13 +275,12 @@ def test_no_tool_calls_are_none(tools: Any) -> None:
 def test_calls_in_an_answer_are_never_overlooked(options: Any) -> None:
     data = {"said": "Done.", "tool_calls": [{"name": "find"}]}
     with serving(Reply(json.dumps({**data, "reply": data}).encode())) as server:
-        error = failure(target_of(HttpTarget, url=server.url, **options))
+        unread = ask(target_of(HttpTarget, url=server.url, **options))
         # Where a path leads to them they are known, and the rest is data.
         answer = ask(target_of(HttpTarget, url=server.url, tool_calls="tool_calls", **options))
-    assert error.kind == "protocol"
-    assert "has calls in `tool_calls`" in str(error)
-    assert "`answer` and `tool_calls` of an http target" in str(error)
-    assert [call.name for call in answer.tool_calls] == ["find"]
+    with pytest.raises(GraderError, match=r"`find` at `tool_calls\.0`"):
+        seen_calls(unread)
+    assert [call.name for call in seen_calls(answer)] == ["find"]
     assert "Done." in answer.text
 
 
@@ -288,13 +288,14 @@ BESIDE = {"reply": {"text": "Done."}, "trace": [{"tool_calls": [{"name": "find"}
 
 
 @pytest.mark.parametrize("options", [{}, {"tool_calls": "tools"}, {"tool_calls": "trace.0.calls"}])
-def test_calls_to_which_no_path_leads_are_an_error(options: Any) -> None:
+def test_calls_to_which_no_path_leads_are_noted(options: Any) -> None:
     with serving(BESIDE) as server:
-        error = failure(target_of(HttpTarget, url=server.url, answer="reply.text", **options))
-    assert error.kind == "protocol"
-    assert "there are calls at `trace.0.tool_calls`, to which no path leads" in str(error)
-    assert '`tool_calls = "trace.0.tool_calls"` of the http target reads them' in str(error)
-    assert "`tool_calls = false`" in str(error)
+        answer = ask(target_of(HttpTarget, url=server.url, answer="reply.text", **options))
+    with pytest.raises(GraderError) as caught:
+        seen_calls(answer)
+    assert "`find` at `trace.0.tool_calls.0`, to which no path leads" in str(caught.value)
+    assert '`tool_calls = "trace.0.tool_calls"` of the http target' in str(caught.value)
+    assert "`tool_calls = false`" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +310,7 @@ def test_calls_to_which_no_path_leads_are_an_error(options: Any) -> None:
 )
 def test_calls_that_do_not_count_are_left_alone(options: Any) -> None:
     with serving({**BESIDE, "reply": {"text": "Done.", "calls": []}}) as server:
-        assert ask(target_of(HttpTarget, url=server.url, **options)).tool_calls == []
+        assert seen_calls(ask(target_of(HttpTarget, url=server.url, **options))) == []
 
 
 def test_a_path_of_calls_that_is_misspelt_is_an_error() -> None:

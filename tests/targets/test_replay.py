@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.errors import ConfigError, TargetError
+from evalcase.errors import ConfigError, GraderError, TargetError
 from evalcase.model.answer import Answer, Earlier, Usage
 from evalcase.model.codec import encode_object
 from evalcase.model.message import Message
@@ -16,6 +16,7 @@ from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 from evalcase.targets.reading.answers import read_answer
 from evalcase.targets.replay import ReplayTarget
+from evalcase.text.calls import seen_calls
 from evalcase.text.journal_row import MAX_LINE, encode_row
 from tests.for_each import for_each
 from tests.targets.questions import answer_all, ask, of_value, question, target_of
@@ -53,11 +54,16 @@ def test_calls_beside_a_text_are_read(tmp_path: Path, name: str) -> None:
     assert [(call.name, call.arguments) for call in answer.tool_calls] == [("t", {"x": 1})]
 
 
-def test_calls_beside_data_or_turns_are_an_error(tmp_path: Path) -> None:
-    for answer in ({"answer": {"k": 1}}, {"turns": ["a", "b"]}):
-        row = {"case": "one", **answer, "tool_calls": [{"tool": "t"}]}
-        with pytest.raises(TargetError, match="has calls in `tool_calls`"):
-            ask(replay(tmp_path, row))
+def test_calls_beside_data_are_noted(tmp_path: Path) -> None:
+    row = {"case": "one", "answer": {"k": 1}, "tool_calls": [{"tool": "t"}]}
+    with pytest.raises(GraderError, match=r"`t` at `tool_calls\.0`"):
+        seen_calls(ask(replay(tmp_path, row)))
+
+
+def test_calls_beside_turns_are_an_error(tmp_path: Path) -> None:
+    row = {"case": "one", "turns": ["a", "b"], "tool_calls": [{"tool": "t"}]}
+    with pytest.raises(TargetError, match="has `tool_calls` beside its turns"):
+        ask(replay(tmp_path, row))
 
 
 @for_each(

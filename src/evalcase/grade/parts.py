@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Coroutine, Sequence
 from functools import lru_cache
 from inspect import isawaitable
 
-from evalcase.errors import EvalcaseError
+from evalcase.errors import EvalcaseError, GraderError
 from evalcase.grade.checked import check_score
 from evalcase.grade.decided import PartScore, PartScores
 from evalcase.model.grade import Score
@@ -18,6 +18,7 @@ from evalcase.model.grader import Context, Grader, NamedGrader, Part
 from evalcase.model.json_value import describe_kind
 from evalcase.model.quick_dataclass import replace
 from evalcase.text.answer_value import has_text, value_of_answer
+from evalcase.text.ending import read_ending
 from evalcase.text.json_path import Found, JsonPath, MissingError
 from evalcase.text.readable import as_json
 from evalcase.text.silence import say_silence
@@ -37,11 +38,17 @@ def look_at_answer(named: NamedGrader, context: Context) -> Seen | Awaitable[See
         raise EvalcaseError(
             "the answer was truncated, as it was larger than evalcase stores, so it can't be graded"
         )
+    end = read_ending(context.answer)
+    if end.kind == "blocked" and not (kind.grades_blocked or kind.combines):
+        what = f"the provider blocked the answer (finish reason `{end.reason}`)"
+        raise GraderError("blocked", f"{what}: only `finish` can grade it")
     if kind.reads is None:
         return named.grader.grade(context)
     try:
-        if named.path is None and kind.reads == "text" and not has_text(context.answer):
-            return _score_unseen(f"there is {say_silence(context.answer.last, '')}")
+        is_whole_text = named.path is None and kind.reads == "text"
+        if is_whole_text and not has_text(context.answer) and not named.grader.accepts_silence():
+            said = context.answer.text
+            return _score_unseen(f"there is {say_silence(context.answer.last, said)}")
         if named.path is None:
             return named.grader.grade(context)
         found = _path(named.path).find_all(value_of_answer(context.answer))
@@ -71,11 +78,15 @@ def _look_at_parts(
 
 
 def _look_at_part(grader: Grader, context: Context, found: Found) -> Score | Awaitable[Score]:
-    if grader.kind.reads == "text" and not isinstance(found.value, str):
+    if grader.kind.reads != "text":
+        return grader.grade(replace(context, part=Part(*found)))
+    if not isinstance(found.value, str):
         shown = as_json(found.value)
         shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
         what = describe_kind(found.value)
         return _score_unseen(f"there is {what}, not text" + (f": {shown}" if what != shown else ""))
+    if not found.value.strip() and not grader.accepts_silence():
+        return _score_unseen(f"there is {say_silence((), found.value)}")
     return grader.grade(replace(context, part=Part(*found)))
 
 

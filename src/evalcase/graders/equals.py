@@ -45,6 +45,6 @@ class EqualsGrader(TextGrader):
             written = self.value, context.text
             silence = "" if got else without_text(context)
             compared = compare_texts(expected, got, written=written, silence=silence)
-            is_unseen = context.part is None and not has_text(context.answer)
-            return compared._replace(is_unseen=is_unseen and not compared.equal)
+            is_seen = has_text(context.answer) if context.part is None else bool(got)
+            return compared._replace(is_unseen=not is_seen and not compared.equal)
         return compare_values(self.value, graded_value(context))

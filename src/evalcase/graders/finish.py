@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from evalcase.errors import GraderError
-from evalcase.graders.compare.ending import read_ending
 from evalcase.graders.compare.excerpt import quote_value
 from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
@@ -15,6 +14,7 @@ from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, ListOf, OptionFault, Text
 from evalcase.model.shape_one_of import OneOf
+from evalcase.text.ending import read_ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class FinishGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "finish", "The target reports an accepted finish reason.", "value",
         example="- finish: [stop, end_turn]",
-        only_reads=True, light=True,
+        only_reads=True, light=True, grades_blocked=True,
     )  # fmt: skip
 
     value: str | tuple[str, ...] | None = option(

@@ -36,6 +36,8 @@ class JsonGrader(Grader):
             reason = f"the answer has no content{but_instead(context.answer.last)}"
             return Score(0.0, reason, passed=False, stands=True)
         text = text_of_content(content)
+        if text is not None and not text.strip():
+            return Score(0.0, "there is an empty text", passed=False, stands=True)
         if text is not None:
             try:
                 content = (parse_json if self.strict else parse_answer)(text)

@@ -50,6 +50,9 @@ class LengthGrader(TextGrader):
     def _are_out_of_order(self) -> Iterator[OptionFault]:
         return find_crossed(self.min, self.max)
 
+    def accepts_silence(self) -> bool:
+        return self.max == 0
+
     def grade(self, context: Context) -> Score:
         found = self._count(self.with_even_space(context.text))
         said = write_count(found, self.unit.removesuffix("s"))

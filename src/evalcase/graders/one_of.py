@@ -30,6 +30,9 @@ class OneOfGrader(TextGrader):
         ListOf(Text(empty=True), "a list of texts"), "The accepted texts.", example=["yes", "no"]
     )
 
+    def accepts_silence(self) -> bool:
+        return any(not each.strip() for each in self.value)
+
     def grade(self, context: Context) -> Score:
         text = trim_text(context.text)
         if self.even(text) in [self.trimmed(each) for each in self.value]:

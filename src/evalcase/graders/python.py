@@ -25,13 +25,14 @@ from evalcase.model.shape_names import Reference
 from evalcase.model.target import Surroundings
 from evalcase.system.imports import import_object
 from evalcase.system.threads import Threads
+from evalcase.text.calls import seen_calls
 
 GIVEN: dict[str, Callable[[Context], object]] = {
     "answer": lambda context: copy_answer(context.answer),
     "text": lambda context: context.answer.text,
     "output": lambda context: copy_value(context.answer.content),
     "messages": lambda context: copy_messages(context.answer.messages),
-    "tool_calls": lambda context: context.answer.tool_calls,
+    "tool_calls": lambda context: seen_calls(context.answer),
     "case": lambda context: context.case,
     "input": lambda context: context.case.input,
     "expected": lambda context: Answer(context.case.expected_output).content,

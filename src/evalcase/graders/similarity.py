@@ -40,6 +40,9 @@ class SimilarityGrader(TextGrader):
     def compares_expected(self) -> bool:
         return self.value is None
 
+    def accepts_silence(self) -> bool:
+        return self.value is not None and not self.value.strip()
+
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         wanted = expected_text(context.case) if self.value is None else self.value
         if wanted is None:

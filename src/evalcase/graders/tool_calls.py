@@ -19,6 +19,7 @@ from evalcase.model.json_value import JSON, write_alike
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, ListOf, MapOf, Number, OptionFault, Text
+from evalcase.text.calls import seen_calls
 from evalcase.text.counted import list_some, write_count
 
 _NAMED = 5
@@ -94,7 +95,7 @@ class ToolCallsGrader(Grader):
     def _read(self, answer: Answer) -> tuple[Sequence[Call], Iterable[str]]:
         """The calls, and which of them failed."""
         if self.steps is None:
-            return read_calls(answer.tool_calls), failed_calls(answer)
+            return read_calls(seen_calls(answer)), failed_calls(answer)
         steps = steps_like(answer, self.steps)
         failed = [step.tool or step.name for step in steps if step.error is not None]
         return calls_of_steps(steps, whole=self.max_repeats is not None), failed

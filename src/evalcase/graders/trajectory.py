@@ -29,6 +29,7 @@ from evalcase.model.option import Record, option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, MapOf, OptionFault
 from evalcase.system.patterns.searches import Searches, end_searches, settle_aside, settle_searches
+from evalcase.text.calls import seen_calls
 from evalcase.text.counted import list_some, write_count
 
 _NO_CALLS = Score(None, "there is nothing to compare: `expected_output` has no tool calls")
@@ -121,7 +122,7 @@ class TrajectoryGrader(Grader):
             return expected
         made: Sequence[Call]
         if self.steps is None:
-            made = read_calls(context.answer.tool_calls)
+            made = read_calls(seen_calls(context.answer))
         else:
             made = calls_of_steps(steps_like(context.answer, self.steps))
         if takes_long(expected, made):

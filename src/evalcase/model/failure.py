@@ -16,6 +16,8 @@ FailureKind = Literal[
     "grader",
     "stopped",
     "unreported",
+    "unread-calls",
+    "blocked",
     "judge-unparseable",
     "judge-truncated",
     "judge-refused",
@@ -23,7 +25,8 @@ FailureKind = Literal[
     "judge-split",
 ]
 """exception: user code raised; exit: a process ended badly; protocol: the answer made no sense;
-unreported: a target does not say what a grader limits;
+unreported: a target does not say what a grader limits; unread-calls: the answer holds calls in a
+form that is not read; blocked: the provider kept the answer back;
 judge-…: a judge gave no verdict that counts."""
 
 

@@ -156,6 +156,8 @@ class GraderKind:
     measures: bool = False
     """Whether it goes by figures of the trial alone, such as time and cost, and by nothing that was
     said. Whatever else grades an answer of which a part is missing is errored."""
+    grades_blocked: bool = False
+    """Whether it can grade an answer that the provider blocked."""
     compares_expected: bool = False
     """Whether it compares with `expected_output`, so that the built-in comparison isn't added."""
     half: Half | None = None
@@ -234,6 +236,11 @@ class Grader(Protocol):
     def reads_grades(self) -> bool:
         """Whether it looks at the grades of those before it, and has to wait for them."""
         return self.kind.reads_grades
+
+    def accepts_silence(self) -> bool:
+        """Of a kind that reads text: whether it asks for an empty text. Others fail an answer
+        without text, also with `not`."""
+        return False
 
     def missing_in(self, case: Case) -> str | None:
         """What it can't do without and the case hasn't got, in words; None if it has all."""

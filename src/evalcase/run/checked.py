@@ -9,6 +9,7 @@ from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.message import Message, fault_of_message, lacks_text, take_message
 from evalcase.model.own_copies import copy_steps
 from evalcase.model.quick_dataclass import replace
+from evalcase.text.ending import read_ending
 from evalcase.text.plain_json import NotJsonError, copy_json
 
 
@@ -16,6 +17,15 @@ def check_answer(answer: object) -> Answer:
     """The answer. Raise TargetError, in words that say what is wrong with it."""
     if type(answer) is Answer and _is_one_text(answer):
         return answer
+    checked = _check_values(answer)
+    end = read_ending(checked)
+    if end.kind in ("unfinished", "failed"):
+        said = f"the target's reply is {end.kind} (finish reason `{end.reason}`)"
+        raise TargetError(said, kind="protocol", details={"text": checked.text[:1000]})
+    return checked
+
+
+def _check_values(answer: object) -> Answer:
     if not isinstance(answer, Answer):
         what = f"the target returned {type(answer).__name__}, not an Answer"
         raise TargetError(what, kind="protocol")

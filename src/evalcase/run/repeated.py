@@ -10,11 +10,13 @@ from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
 from evalcase.run.attempt import Attempted
+from evalcase.text.ending import read_ending
 
 _SET_UP = ("system", "developer")
 """Roles of messages that an agent may add, or leave out, before all others."""
 _LEFT_OUT = "these are no part of an answer, and are left out"
 _COUNTED = "all that it returned counts as its answer"
+_AS_FAR = "they are graded as far as they go"
 _NOTHING_ELSE = "the target returned messages that it was given, and nothing after them"
 
 
@@ -26,6 +28,9 @@ def take_own(
     own = leave_out_question(tried, question)
     if own.answer is None:
         return own
+    end = read_ending(own.answer)
+    if end.kind == "cut off":
+        warn(f"answers of `{name}` were cut off (finish reason `{end.reason}`): {_AS_FAR}")
     if own is not tried:
         warn(f"answers of `{name}` begin with messages that it was given: {_LEFT_OUT}")
     elif len(own.answer.messages) > 1 and any(each.role == "user" for each in own.answer.messages):

@@ -136,7 +136,7 @@ class HttpOptions(WebOptions):
     def _stream_has_no_other_paths(self) -> Iterator[OptionFault]:
         paths = {"answer": self.answer, "tool_calls": self.tool_calls}
         for name, path in {**paths, "usage": self.usage, "cost_usd": self.cost_usd}.items():
-            if self.stream is not None and path is not None:
+            if self.stream is not None and path:
                 what = "is a path into one reply, and can't be combined with `stream`"
                 yield OptionFault((name,), f"`{name}` {what}")
 

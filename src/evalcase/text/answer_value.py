@@ -47,12 +47,13 @@ def text_of_content(content: JSON) -> str | None:
 
 
 def has_text(answer: Answer) -> bool:
-    """Whether there is a text to look at, or data that is one as JSON: an empty text is one, and
-    neither are calls alone nor parts without any text."""
+    """Whether there is a text to look at, or data that is one as JSON. Blank text, an empty list,
+    calls alone and parts without any text are none."""
     content = answer.content
-    if content is None:
+    if content in (None, [], {}):
         return False
-    return not text_parts(content) or text_of_content(content) is not None
+    text = text_of_content(content)
+    return not text_parts(content) if text is None else bool(text.strip())
 
 
 def text_parts(content: JSON) -> list[dict[str, JSON]]:

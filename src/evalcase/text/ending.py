@@ -1,18 +1,40 @@
-"""How an answer ended, as its last message tells it by the names that are in use."""
+"""How an answer ended, as its last message says it, and what that means for graders.
+
+An answer that was cut off is graded, with a warning. One that the provider blocked can only be
+graded by `finish`. One that is unfinished, or failed, is no answer.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.message import parts_of
 from evalcase.model.quick_tuple import NamedTuple
 
-_REFUSALS = frozenset({
-    "refusal", "content_filter", "content-filter", "content_filtered", "guardrail_intervened",
-    "safety", "prohibited_content", "blocklist", "spii",
-})  # fmt: skip
-"""Reasons for the end by which a model refuses, or is kept from answering, in small letters: those
-of OpenAI and Anthropic, of the AI SDK, of Bedrock and of Gemini."""
+EndKind = Literal["cut off", "blocked", "unfinished", "failed"]
+
+_ENDS: dict[EndKind, tuple[str, ...]] = {
+    "cut off": (
+        "length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "incomplete",
+        "model_length", "token_limit",
+    ),
+    "blocked": (
+        "content_filter", "content_filtered", "guardrail_intervened", "refusal", "safety",
+        "image_safety", "prohibited_content", "image_prohibited_content", "blocklist", "spii",
+        "recitation", "language", "model_armor", "blocked",
+    ),
+    "unfinished": ("cancelled", "canceled", "in_progress", "queued", "pending", "pause_turn"),
+    "failed": (
+        "error", "failed", "malformed_function_call", "unexpected_tool_call",
+        "too_many_tool_calls", "malformed_tool_use", "malformed_model_output",
+    ),
+}  # fmt: skip
+"""Reasons as OpenAI, Anthropic, Gemini, Bedrock and the AI SDK name them, in small letters."""
+_KINDS = {reason: kind for kind, reasons in _ENDS.items() for reason in reasons}
+_REASONS = ("finish_reason", "stop_reason", "finishReason", "stopReason")
 
 
 class Ending(NamedTuple):
@@ -21,16 +43,34 @@ class Ending(NamedTuple):
     refusal: JSON
     """What the model said when it refused, or the reason that means so; None if it didn't."""
 
+    @property
+    def kind(self) -> EndKind | None:
+        """What the reason means, where the answer did not come to its own end."""
+        return kind_of_end(self.reason)
+
+
+def kind_of_end(reason: str | None) -> EndKind | None:
+    if reason == "OTHER":  # Gemini stopped, and doesn't say why
+        return "blocked"
+    return None if reason is None else _KINDS.get(reason.lower().replace("-", "_"))
+
+
+def finish_reason_of(said: Mapping[str, Any]) -> str | None:
+    """The reason that a message or a reply names, as libraries call it."""
+    about = said.get("response_metadata")  # where LangChain has it
+    places = (said, about) if isinstance(about, dict) else (said,)
+    reasons = (place.get(name) for place in places for name in _REASONS)
+    return next((each for each in reasons if isinstance(each, str)), None)
+
 
 def read_ending(answer: Answer) -> Ending:
     """What the last message of the assistant says of its end."""
     said = [message for message in answer.last if message.role == "assistant"]
     if not said:
         return Ending(None, None)
-    given = said[-1].get("finish_reason", said[-1].get("stop_reason"))
-    reason = given if isinstance(given, str) else None
+    reason = finish_reason_of(said[-1])
     refusal = said[-1].get("refusal") or _refusal_in(said[-1].content)
-    return Ending(reason, refusal or (reason if (reason or "").lower() in _REFUSALS else None))
+    return Ending(reason, refusal or (reason if kind_of_end(reason) == "blocked" else None))
 
 
 def _refusal_in(content: JSON) -> JSON:

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from evalcase.errors import TargetError
+from evalcase.errors import GraderError, TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.targets.asking.shown import describe_question
 from evalcase.targets.command import CommandTarget
+from evalcase.text.calls import seen_calls
 from tests.targets.bell import RING, Bell, is_there
 from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
 
@@ -67,16 +68,17 @@ def test_it_is_given_the_same_as_a_command(make: Make) -> None:
     assert shown["case"] == "greeting"
 
 
-def test_calls_beside_an_answer_are_read_or_an_error(make: Make) -> None:
+def test_calls_beside_an_answer_are_read_or_noted(make: Make) -> None:
     target = make("""
         calls = [{"tool": "delete"}]
         reply(id=id, answer="Done." if text == "text" else {"risk": 1}, tool_calls=calls)
     """)
-    read, refused = asyncio.run(answer_all(target, [question("text"), question("data")]))
+    read, noted = asyncio.run(answer_all(target, [question("text"), question("data")]))
     assert isinstance(read, Answer)
     assert [call.name for call in read.tool_calls] == ["delete"]
-    assert isinstance(refused, TargetError)
-    assert "has calls in `tool_calls`" in str(refused)
+    assert isinstance(noted, Answer)
+    with pytest.raises(GraderError, match=r"`delete` at `tool_calls\.0`"):
+        seen_calls(noted)
 
 
 def test_answers_of_every_shape(make: Make) -> None:

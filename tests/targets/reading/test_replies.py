@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from evalcase.errors import TargetError
+from evalcase.errors import GraderError, TargetError
 from evalcase.model.answer import Usage
 from evalcase.targets.reading.answers import read_answer
+from evalcase.text.calls import seen_calls
 from tests.for_each import for_each
 
 CALL = {"tool": "delete", "input": {"id": 1}}
@@ -128,44 +130,78 @@ def test_a_reply_that_calls_nothing_is_read_as_one_that_does() -> None:
 @for_each(
     ("value", "said"),
     [
-        ({"answer": "Done.", "tool_calls": [CALL]}, "has calls in `tool_calls`"),
-        ({"text": "Done.", "tool_calls": [CALL], "score": 1}, "has calls in `tool_calls`"),
-        ({"text": "Done.", "toolCalls": "delete"}, "has calls in `toolCalls`"),
-        ({"risk": 1, "function_call": OLDER}, "has calls in `function_call`"),
-        ({"text": "Done.", "tool_calls": ["delete"]}, "a call is {tool, input}, {name, args}"),
-        ({"message": DUMPED, "done": True}, "has calls in `message.tool_calls`"),
+        ({"answer": "Done.", "tool_calls": [CALL]}, "`delete` at `tool_calls.0`"),
+        ({"text": "Done.", "tool_calls": [CALL], "score": 1}, "`delete` at `tool_calls.0`"),
+        ({"text": "Done.", "toolCalls": "delete"}, "`delete` at `toolCalls`"),
+        ({"risk": 1, "function_call": OLDER}, "`delete` at `function_call`"),
+        ({"message": DUMPED, "done": True}, "`delete` at `message.tool_calls.0`"),
         (
             {"messages": [{"type": "ai", "tool_calls": [LANGCHAIN]}]},
-            "has calls in `messages.0.tool_calls`",
+            "`delete` at `messages.0.tool_calls.0`",
         ),
-        ({"output": [{"type": "function_call", **OLDER}]}, "has calls in `output.0`"),
-        ([{"type": "ai", "content": "", "tool_calls": [CALL]}], "has calls in `0.tool_calls`"),
-        ({"result": {"steps": [{"tool_calls": ["x"]}]}}, "in `result.steps.0.tool_calls`"),
-        ({"a.b": {"functionCall": {"name": "x"}}}, "in `/a.b/functionCall`"),
-        ({"parts": [{"functionCall": {"args": {}}}]}, "a call is {tool, input}, {name, args}"),
-        ({"candidates": [{"content": GEMINI}] * 2}, "the answer has 2 `candidates`"),
+        ({"output": [{"type": "function_call", **OLDER}]}, "`delete` at `output.0`"),
+        ([{"type": "ai", "content": "", "tool_calls": [CALL]}], "`delete` at `0.tool_calls.0`"),
+        ({"result": {"steps": [{"tool_calls": ["x"]}]}}, "`x` at `result.steps.0.tool_calls.0`"),
+        ({"a.b": {"functionCall": {"name": "x"}}}, "`x` at `/a.b/functionCall`"),
         (
             {"response": {"candidates": [{"content": GEMINI}]}},
-            "response.candidates.0.content.parts",
+            "`delete` at `response.candidates.0.content.parts.1.functionCall`",
         ),
+        ([{"content": "Done.", "function_call": OLDER}], "`delete` at `0.function_call`"),
+        (("Done.", [CALL]), "`delete` at `1.0`"),
+        (
+            {"messages": [{"role": "assistant", "content": "x"}], "tool_calls": [CALL]},
+            "`delete` at `tool_calls.0`",
+        ),
+        ({"plan": [CALL]}, "`delete` at `plan.0`"),
+        (json.dumps([CALL]), "`delete` at `0`"),
+        (f"```json\n{json.dumps(OLDER)}\n```", "`delete`"),
+        (f'{{"type": "init"}}\n{json.dumps(USE)}\n', "`delete` at `line 2`"),
+        (f"event: x\ndata: {json.dumps(USE)}\n\ndata: [DONE]", "`delete` at `line 2`"),
+    ],
+)
+def test_calls_that_were_not_read_are_an_error_for_graders_of_calls(value: Any, said: str) -> None:
+    with pytest.raises(GraderError) as caught:
+        seen_calls(read_answer(value))
+    assert said in str(caught.value)
+    assert caught.value.kind == "unread-calls"
+
+
+@for_each(
+    ("value", "said"),
+    [
+        ({"text": "Done.", "tool_calls": ["delete"]}, "a call is {tool, input}, {name, args}"),
+        ({"parts": [{"functionCall": {"args": {}}}]}, "a call is {tool, input}, {name, args}"),
+        ({"candidates": [{"content": GEMINI}] * 2}, "the answer has 2 `candidates`"),
         (
             {"role": "assistant", "parts": [{"type": "tool-delete", "input": {"id": 1}}]},
             "has neither `content` nor `tool_calls`",
         ),
-        ([{"content": "Done.", "function_call": OLDER}], "has calls in `0.function_call`"),
-        (("Done.", [CALL]), "has calls in a list beside a text"),
         ({"choices": [{"message": DUMPED}] * 2}, "the answer has 2 `choices`"),
-        (
-            {"messages": [{"role": "assistant", "content": "x"}], "tool_calls": [CALL]},
-            "has calls in `tool_calls`",
-        ),
     ],
 )
-def test_calls_that_can_not_be_read_are_an_error_and_never_none(value: Any, said: str) -> None:
+def test_replies_that_can_not_be_read_are_an_error(value: Any, said: str) -> None:
     with pytest.raises(TargetError) as caught:
         read_answer(value)
     assert said in str(caught.value)
     assert caught.value.kind == "protocol"
+
+
+@for_each(
+    "value",
+    [
+        'A call is written {"tool": "delete", "input": {"id": 1}}.',
+        f"Use this:\n```json\n{json.dumps(CALL)}\n```",
+        json.dumps({"tools": [{"name": "delete", "parameters": {"type": "object"}}]}),
+        [{"name": "Ann", "input": "hello"}],
+        {"usage": {"server_tool_use": {"web_search_requests": 0}}},
+        [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Done."}],
+        {"role": "assistant", "tool_calls": [LANGCHAIN], "additional_kwargs": {"calls": [CALL]}},
+    ],
+)
+def test_answers_that_plainly_hold_no_other_calls_can_be_graded(value: Any) -> None:
+    answer = read_answer(value)
+    assert seen_calls(answer) == answer.tool_calls
 
 
 @for_each(
@@ -181,6 +217,7 @@ def test_calls_that_can_not_be_read_are_an_error_and_never_none(value: Any, said
         [{"type": "text", "text": "x"}],
         [{"tool": "hammer", "input": "nail"}],
         {"plan": [CALL]},
+        {"risk": 1, "tool_calls": [CALL]},
         {"stats": {"tool_calls": 3, "function_call": "never"}},
         {"stats": {"tool_calls": {"delete": 1}}},
         {"parts": [{"text": "x"}]},
@@ -189,10 +226,5 @@ def test_calls_that_can_not_be_read_are_an_error_and_never_none(value: Any, said
         [{"type": ["x"]}],
     ],
 )
-def test_data_that_names_no_calls_is_data(value: Any) -> None:
+def test_data_is_data(value: Any) -> None:
     assert read_answer(value).messages == ({"role": "assistant", "content": value},)
-
-
-def test_data_that_names_calls_can_be_said_to_be_data() -> None:
-    data = {"role": "assistant", "content": {"risk": 1, "tool_calls": [CALL]}}
-    assert read_answer(data).messages == (data,)

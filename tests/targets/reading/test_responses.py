@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from evalcase.errors import TargetError
-from evalcase.graders.compare.ending import read_ending
 from evalcase.model.answer import Answer, Usage
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.answers import read_answer
 from evalcase.targets.reading.outputs import read_output
+from evalcase.text.ending import read_ending
 from tests.for_each import for_each
 from tests.run.project import Project, case
 
@@ -131,7 +131,11 @@ def test_a_refusal_and_an_early_end_are_told() -> None:
         (respond(THOUGHT), "has no message and no call"),
         (respond(), "has no message and no call"),
         (respond(status="failed", error={"code": "x", "message": "too long"}),
-         "the response failed: too long"),
+         "the reply says that it failed: too long"),
+        (respond(status="failed"), "the response is `failed`"),
+        (respond(SAID, status="in_progress"), "the response is `in_progress`"),
+        (respond(SAID, status="queued"), "the response is `queued`"),
+        (respond(SAID, status="cancelled"), "the response is `cancelled`"),
     ],
 )  # fmt: skip
 def test_a_response_without_an_answer_is_an_error(value: Any, said: str) -> None:

@@ -20,13 +20,14 @@ from evalcase.model.grade import Score
 from evalcase.model.json_value import JSON
 from evalcase.model.message import ToolCall
 from evalcase.text.answer_value import is_comparable
+from evalcase.text.calls import seen_calls
 
 
 def grade_steps(
     expected: Sequence[ToolCall], content: JSON, answer: Answer
 ) -> Score | Awaitable[Score]:
     """Every call is a step, and so is the content: the score is the share of steps that match."""
-    calls, made = read_calls(expected), read_calls(answer.tool_calls)
+    calls, made = read_calls(expected), read_calls(seen_calls(answer))
     if not takes_long(calls, made):
         return _score_steps(calls, made, content, answer, match_calls(calls, made))
     return _grade_aside(calls, made, content, answer)

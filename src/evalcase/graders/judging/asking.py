@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from evalcase.errors import GraderError, TargetError
-from evalcase.graders.compare.ending import read_ending
 from evalcase.graders.judging.prompt import Prompt, ask_again
 from evalcase.graders.judging.reply import BadJudgeReplyError
 from evalcase.model.answer import Answer
@@ -15,11 +14,11 @@ from evalcase.model.grader import Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.text.abridge import shorten_text
+from evalcase.text.ending import read_ending
 
 REASKS = 2
 _SHOWN_REPLY = 100
 _LONGEST_REPLY = 4_000
-_CUT_OFF = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
 
 Ask = Callable[[str, tuple[Message, ...], JSON, Usable], Awaitable[Answer]]
 T = TypeVar("T")
@@ -104,6 +103,6 @@ def _object_to(answer: Answer) -> GraderError | None:
     end, details = read_ending(answer), {"reply": answer.text[:_LONGEST_REPLY]}
     if end.refusal is not None:
         return GraderError("judge-refused", "the judge refused to judge", details)
-    if (end.reason or "").lower() in _CUT_OFF or answer.truncated:
+    if end.kind == "cut off" or answer.truncated:
         return GraderError("judge-truncated", "the judge's reply was cut off", details)
     return None

@@ -92,6 +92,7 @@ function drawTrial(detail, trial) {
     (trial.retried || []).map((failure, at) => drawFailure(failure, `Attempt ${at + 1}`)),
     trial.failure && drawFailure(trial.failure, { skipped: 'Skipped', errored: 'Error' }[trial.verdict] || 'Failure'),
     trial.turns ? [listSides(detail, trial).length > 0 && drawSides(detail, trial), h('h3', 'Conversation'), drawTalk(detail, trial)] : drawSides(detail, trial),
+    trial.cut_off && h('p.notice', `The answer was cut off (finish reason ${trial.cut_off}).`),
     trial.truncated && h('p.notice', 'The answer was cut, as it was larger than evalcase keeps.'),
     trial.stderr && h('div', h('h3', 'Standard error'), drawText(trial.stderr, 'json')),
     trial.scrubbed && h('p.notice', 'A secret was taken out of the answer; it was graded with it.'),

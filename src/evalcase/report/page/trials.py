@@ -16,6 +16,7 @@ from evalcase.model.step import Step
 from evalcase.report.page.messages import Told, tell_messages
 from evalcase.report.page.subject import Regrading
 from evalcase.text.answer_value import parse_answer
+from evalcase.text.ending import read_ending
 from evalcase.text.readable import arguments_text, as_json, content_text
 from evalcase.text.silence import name_silence
 
@@ -104,6 +105,9 @@ def _tell_answer(answer: Answer) -> Told:
         "cached": answer.cached, "truncated": answer.truncated, "scrubbed": answer.scrubbed
     }  # fmt: skip
     told |= {name: True for name, holds in remarks.items() if holds}
+    end = read_ending(answer)
+    if end.kind == "cut off":
+        told["cut_off"] = end.reason
     if answer.earlier is not None:
         told["earlier"] = [answer.earlier.duration_s, answer.earlier.cost_usd]
     if answer.steps:

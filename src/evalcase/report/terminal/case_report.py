@@ -26,6 +26,7 @@ from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import Style, colour_of, paint_text
 from evalcase.report.threshold_words import mean_words
 from evalcase.text.counted import write_count
+from evalcase.text.ending import read_ending
 from evalcase.text.readable import as_json, content_text, outcome_lines
 from evalcase.text.silence import NO_TEXT
 from evalcase.text.visible import make_visible, name_blank
@@ -149,6 +150,16 @@ def _list_measures(result: Result) -> Iterator[str]:
             yield f"{count:,} {words}"
 
 
+def _list_remarks(answer: Answer) -> Iterator[str]:
+    end = read_ending(answer)
+    if end.kind == "cut off":
+        yield f"(cut off: finish reason {end.reason})"
+    if answer.truncated:
+        yield "(truncated: larger than evalcase stores)"
+    if answer.scrubbed:
+        yield "(stored without a secret; it was graded with it)"
+
+
 def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
     for number, failure in enumerate(result.retried, 1):
         yield from _failure_lines(f"attempt {number}", failure, width, style)
@@ -160,12 +171,8 @@ def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
             yield from _turn_lines(result.answer, result, width, style)
         else:
             yield from message_lines("answer", result.answer.messages, width, style)
-        if result.answer.truncated:
-            yield from label_text("", "(truncated: larger than evalcase stores)", width, style)
-        if result.answer.scrubbed:
-            yield from label_text(
-                "", "(stored without a secret; it was graded with it)", width, style
-            )
+        for remark in _list_remarks(result.answer):
+            yield from label_text("", remark, width, style)
         if result.answer.stderr:
             yield from label_text("stderr", result.answer.stderr.strip("\n"), width, style)
         yield from step_lines(result.answer, width, style)

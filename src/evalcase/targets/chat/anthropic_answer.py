@@ -1,7 +1,8 @@
 """Answers of Anthropic's Messages API, whole or as a stream, to a message and usage.
 
-Texts are joined to the content, and `tool_use` becomes `{tool, input, id}`. Every other block, such
-as thinking, is kept under `blocks`, what texts cite under `citations`, and `stop_reason` as it is.
+Texts are joined to the content, and calls become `{tool, input, id}`, those of the service and of
+MCP servers, too. Every other block, such as thinking or the result of a call, is kept under
+`blocks`, what texts cite under `citations`, and `stop_reason` as it is.
 Input tokens are all of them: those read from the provider's cache, which are `cached_tokens`, and
 those written to it, too.
 """
@@ -20,6 +21,7 @@ from evalcase.targets.chat.pieces import Pieces
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.usage import CACHE_WRITTEN, read_anthropic_usage, read_model
 from evalcase.targets.web.event_stream import Event
+from evalcase.text.calls import BLOCKS
 from evalcase.text.strict_json import parse_json
 
 
@@ -42,8 +44,8 @@ def read_anthropic_answer(value: dict[str, Any], warn: Warn) -> ReadAnswer:
 
 def _make_message(blocks: list[dict[str, Any]], reason: JSON) -> dict[str, JSON]:
     texts = [block for block in blocks if block.get("type") == "text"]
-    uses = [block for block in blocks if block.get("type") == "tool_use"]
-    rest = [block for block in blocks if block.get("type") not in ("text", "tool_use")]
+    uses = [block for block in blocks if block.get("type") in BLOCKS]
+    rest = [block for block in blocks if block.get("type") not in ("text", *BLOCKS)]
     cited = [each for block in texts for each in block.get("citations") or ()]
     message: dict[str, JSON] = {"role": "assistant"}
     if not all(isinstance(block.get("text"), str) for block in texts):

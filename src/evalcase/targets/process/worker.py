@@ -31,9 +31,9 @@ from evalcase.system.processes.line_workers import LineWorkers
 from evalcase.system.processes.process import Process
 from evalcase.targets.asking.shown import describe_question
 from evalcase.targets.process.program import Program
-from evalcase.targets.reading.calls import CALLS
-from evalcase.targets.reading.replies import put_together, refuse_beside
+from evalcase.targets.reading.replies import note_unread, put_together
 from evalcase.targets.reading.shaped import read_json, with_extras
+from evalcase.text.calls import CALLS
 from evalcase.traces.context import HEADER, TraceContext
 
 _READ = frozenset({
@@ -89,10 +89,9 @@ def _read_reply(reply: dict[str, JSON], warn: Warn) -> Answer:
     for name in reply.keys() - _READ:
         warn(f"{name!r} in a worker's reply is not read")
     answer = read_json(put_together(reply["answer"], reply), warn)
-    if not answer.tool_calls:
-        refuse_beside(reply)
     beside = with_extras(answer.messages, reply, warn)
+    dropped = {name: item for name, item in reply.items() if name != "answer"}
     return Answer(
-        answer.messages, answer.usage or beside.usage,
+        note_unread(answer.messages, dropped), answer.usage or beside.usage,
         beside.cost_usd if answer.cost_usd is None else answer.cost_usd, answer.truncated,
     )  # fmt: skip

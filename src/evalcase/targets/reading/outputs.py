@@ -21,10 +21,12 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Warn
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.answer_messages import read_messages
-from evalcase.targets.reading.replies import put_together, refuse_calls
+from evalcase.targets.reading.ends import find_end
+from evalcase.targets.reading.replies import leave_out, note_end, note_unread, put_together
 from evalcase.targets.reading.shaped import BODIES, EXTRAS, read_json, read_shape, with_extras
 from evalcase.targets.reading.text_messages import bytes_message, text_message
 from evalcase.text.abridge import cut_bytes
@@ -48,9 +50,11 @@ def read_output(output: Output, how: How, warn: Warn) -> Answer:
         raise TargetError(message, kind="protocol", details=details) from None
     if how == "agentv":
         return _read_agentv(value, warn) or _read_text(output)
-    return _read_shape(value, warn) or (
-        read_json(value, warn) if how == "json" else _read_text(output)
-    )
+    answer = _read_shape(value, warn)
+    if answer is None and how != "json":
+        answer = _read_text(output)
+        return replace(answer, messages=note_end(answer.messages, find_end(value)))
+    return answer or read_json(value, warn)
 
 
 def _read_value(output: Output) -> JSON:
@@ -86,24 +90,21 @@ def _read_shape(value: JSON, warn: Warn) -> Answer | None:
 
 
 def _read_agentv(value: JSON, warn: Warn) -> Answer | None:
-    """The answer by AgentV's rule: messages, else text; other keys are nobody's concern, unless
-    they hold calls."""
-    answer = _find_agentv(value, warn) if isinstance(value, dict) else None
-    if answer is None or not answer.tool_calls:
-        refuse_calls(value)
-    return answer
-
-
-def _find_agentv(value: dict[str, JSON], warn: Warn) -> Answer | None:
+    """The answer by AgentV's rule: messages, else text. Of other keys only calls matter."""
+    if not isinstance(value, dict):
+        return None
     for name in BODIES:
         items = value.get(name)
         if isinstance(items, list) and items:
             messages = _messages_or_none(items)
-            return None if messages is None else with_extras(messages, value, warn)
+            if messages is None:
+                return None
+            return with_extras(note_unread(messages, leave_out(value, [name])), value, warn)
     text = value.get("text")
     if not isinstance(text, str):
         return None
-    return with_extras(read_json(put_together(text, value)).messages, value, warn)
+    messages = read_json(put_together(text, value)).messages
+    return with_extras(note_unread(messages, leave_out(value, ["text"])), value, warn)
 
 
 def _messages_or_none(items: list[JSON]) -> tuple[Message, ...] | None:

@@ -1,8 +1,8 @@
 """Parts of a reply that say by a key what they are, as Gemini's and Bedrock's, to typed blocks.
 
-`{text}`, `{functionCall: {name, args}}` and `{toolUse: {name, input}}` become what the rest of the
-reading knows: `{type: text}` and `{type: tool_use}`. Any other part keeps all that it has, and gets
-its key for a type. What is null in a part says nothing: libraries write every key that there is.
+`{text}` becomes `{type: text}`. Any other part keeps all that it has, and gets its key for a type,
+but for calls, which are taken out of the content later. What is null in a part says nothing:
+libraries write every key that there is.
 """
 
 from __future__ import annotations
@@ -16,20 +16,14 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import OTHER_ROLES
 from evalcase.model.target import Warn
 from evalcase.targets.reading.usage import read_usage
+from evalcase.text.calls import is_call_block
+from evalcase.text.ending import finish_reason_of, kind_of_end
 
-_CALLS = frozenset({"functionCall", "function_call", "toolUse"})
 _ROLES = ("model", "user", "function", "assistant")
-_SAYS = ("role", "content", "text", "message", "output")
-"""What a call has not: something that has it is a message."""
-
-
-def is_call_part(value: JSON) -> bool:
-    """Whether a part is a call that says so by its key."""
-    return _find_call(value) is not None
 
 
 def type_parts(parts: list[JSON]) -> list[JSON]:
-    """The same parts, each with a type."""
+    """The same parts, each with a type, but for calls."""
     return [type_part(part) if isinstance(part, dict) else part for part in parts]
 
 
@@ -57,8 +51,11 @@ def find_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
     """The message in Gemini's `candidates`, with how it ended; None if there is none."""
     candidates = value.get("candidates")
     if not isinstance(candidates, list) or not candidates or not isinstance(candidates[0], dict):
-        return None
+        return _find_blocked(value)
     content = candidates[0].get("content")
+    reason = finish_reason_of(candidates[0])
+    if content in (None, {}) and reason is not None:
+        content = {"role": "model"}  # it ended before it began
     if not isinstance(content, dict) or content.get("role") != "model":
         return None
     if len(candidates) > 1:
@@ -68,8 +65,19 @@ def find_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
     turn = {**content, "parts": content.get("parts") or []}
     if not is_turn(turn):
         return None
-    reason = candidates[0].get("finishReason", candidates[0].get("finish_reason"))
     return read_turn(turn) if reason is None else {**read_turn(turn), "finish_reason": reason}
+
+
+def _find_blocked(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The message of a reply that has none, because the prompt was blocked."""
+    feedback = value.get("promptFeedback", value.get("prompt_feedback"))
+    if not isinstance(feedback, dict):
+        return None
+    reason = feedback.get("blockReason", feedback.get("block_reason"))
+    if not isinstance(reason, str):
+        return None
+    reason = reason if kind_of_end(reason) == "blocked" else "blocked"
+    return {"role": "assistant", "content": None, "finish_reason": reason, "feedback": feedback}
 
 
 def read_gemini_usage(value: JSON, warn: Warn) -> Usage | None:
@@ -93,35 +101,12 @@ def _find_count(value: Mapping[str, Any], *names: str) -> Any:  # noqa: ANN401 -
     return next((value[name] for name in names if value.get(name) is not None), None)
 
 
-def _find_call(value: JSON) -> str | None:
-    if (
-        not isinstance(value, dict)
-        or _CALLS.isdisjoint(value)
-        or isinstance(value.get("type"), str)
-    ):
-        return None
-    if any(value.get(key) is not None for key in _SAYS):
-        return None
-    return next((key for key in sorted(_CALLS) if isinstance(value.get(key), dict)), None)
-
-
 def type_part(part: dict[str, Any]) -> dict[str, Any]:
     """A part with a type, which may be one already."""
-    if isinstance(part.get("type"), str):
+    if isinstance(part.get("type"), str) or is_call_block(part):
         return part
-    call = _find_call(part)
     said = {key: item for key, item in part.items() if item is not None}
-    if call is not None:
-        rest = {key: item for key, item in said.items() if key != call}
-        return {"type": "tool_use", **_name_call(part[call]), **rest}
     if isinstance(said.get("text"), str) and not said.get("thought"):
         return {"type": "text", **said}
     # A thought is no part of what is said.
     return {"type": "thought" if said.get("thought") else next(iter(said), "empty"), **said}
-
-
-def _name_call(call: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: item for key, item in call.items() if item is not None}
-    if "toolUseId" in kept:
-        return {"id": kept.pop("toolUseId"), **kept}
-    return kept

@@ -15,12 +15,12 @@ from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.message import is_message
 from evalcase.model.target import Warn
-from evalcase.targets.reading.calls import parse_arguments
+from evalcase.text.calls import parse_arguments
 
 _SAID = ("output_text", "refusal")
 _CALL, _OUTPUT = "_call", "_call_output"
 _ARGUMENTS = ("arguments", "input", "action")
-_OF_ITEMS = ("type", "id", "call_id", "status", "name", "output")
+_OF_ITEMS = ("type", "id", "call_id", "name", "output")
 _NOTHING = "the answer of the Responses API has no message and no call"
 
 
@@ -42,8 +42,9 @@ def read_items(items: list[Any], warn: Warn) -> list[JSON]:
     reader = _ItemReader()
     for item in items:
         reader.add(item if isinstance(item, dict) else {})
-    if reader.unread:
-        names = ", ".join(f"`{name}`" for name in dict.fromkeys(reader.unread))
+    kinds = [str(item.get("type"))[:80] for item in reader.unread if isinstance(item, dict)]
+    if kinds:
+        names = ", ".join(f"`{kind}`" for kind in dict.fromkeys(kinds))
         warn(f"items of the type {names} in the answer are not read")
     if not any(message["role"] == "assistant" for message in reader.messages):
         raise TargetError(_NOTHING, kind="protocol", details={"value": ascii(items)[:1000]})
@@ -52,12 +53,13 @@ def read_items(items: list[Any], warn: Warn) -> list[JSON]:
 
 def read_response(value: dict[str, Any], warn: Warn) -> list[JSON]:
     """The same of a whole response, the last message with how it ended. Raise TargetError for one
-    that failed, too."""
-    error = value.get("error")
-    if error or value.get("status") == "failed":
-        told = error.get("message") if isinstance(error, dict) else error
-        raise TargetError(f"the response failed: {told!s:.500}", kind="protocol")
-    messages = read_items(value["output"], warn)
+    that failed or is not finished, too."""
+    if value.get("status") in ("failed", "cancelled", "in_progress", "queued"):
+        raise TargetError(f"the response is `{value['status']}`", kind="protocol")
+    items = value["output"]
+    if value.get("status") == "incomplete" and not any(map(_is_plain, items)):
+        items = [*items, {"type": "message", "role": "assistant", "content": None}]
+    messages = read_items(items, warn)
     details = value.get("incomplete_details")
     reason = details.get("reason") if isinstance(details, dict) else None
     reason = reason or value.get("status")
@@ -81,7 +83,7 @@ class _ItemReader:
 
     def __init__(self) -> None:
         self.messages: list[dict[str, Any]] = []
-        self.unread: list[str] = []
+        self.unread: list[JSON] = []
         self._thoughts: list[JSON] = []
 
     def add(self, item: dict[str, Any]) -> None:
@@ -97,12 +99,15 @@ class _ItemReader:
         elif kind.endswith(_CALL):
             self._call(_read_item_call(item, kind))
         else:
-            self.unread.append(kind[:80])
+            self.unread.append(item)
 
     def finish(self) -> list[dict[str, Any]]:
         """The messages, once there is no more; what was thought last belongs to the last."""
         if self._thoughts:
             self._think(self.messages[-1])
+        said = [message for message in self.messages if message["role"] == "assistant"]
+        if self.unread and said:
+            said[-1]["items"] = self.unread  # a call among them is found there
         return self.messages
 
     def _put(self, message: dict[str, Any]) -> None:
@@ -153,12 +158,15 @@ def _read_item_call(item: dict[str, Any], kind: str) -> dict[str, Any]:
     name = item.get("name")
     used = next((key for key in _ARGUMENTS if item.get(key) is not None), None)
     rest = {key: value for key, value in item.items() if value is not None}
+    if rest.get("status") == "completed":
+        del rest["status"]
     rest = {key: value for key, value in rest.items() if key not in (*_OF_ITEMS, used)}
     call: dict[str, Any] = {"tool": name if isinstance(name, str) and name else kind[: -len(_CALL)]}
     if used is not None:
         call = {**call, "input": parse_arguments(item[used]), **rest}
     elif rest:
-        call["input"] = rest
+        call["input"] = {key: value for key, value in rest.items() if key != "status"}
+        call |= {"status": rest["status"]} if "status" in rest else {}
     if item.get("output") is not None:
         call["output"] = item["output"]
     id = item.get("call_id", item.get("id"))

@@ -11,9 +11,17 @@ from evalcase.model.message import Message, is_message
 from evalcase.model.target import Warn
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.answers import content_message, ignore_warning
-from evalcase.targets.reading.calls import name_of_calls
+from evalcase.targets.reading.ends import find_end, refuse_failed_reply
 from evalcase.targets.reading.parts import find_candidate, is_turn, read_gemini_usage
-from evalcase.targets.reading.replies import find_choice, find_message, is_blocks, refuse_calls
+from evalcase.targets.reading.replies import (
+    find_choice,
+    find_converse,
+    find_message,
+    is_blocks,
+    leave_out,
+    note_end,
+    note_unread,
+)
 from evalcase.targets.reading.responses import (
     is_items,
     is_response,
@@ -26,6 +34,7 @@ from evalcase.targets.reading.usage import (
     read_model,
     read_openai_usage,
     read_usage,
+    read_usage_in_camel_case,
 )
 from evalcase.text.counted import list_some
 
@@ -41,7 +50,7 @@ _MOST_NAMED = 5
 
 def read_json(value: JSON, warn: Warn = ignore_warning) -> Answer:
     """The same, for a value that is known to be JSON and nobody else's."""
-    return read_shape(value, warn) or Answer((content_message(value),))
+    return read_shape(value, warn) or Answer(note_end([content_message(value)], find_end(value)))
 
 
 def read_shape(value: JSON, warn: Warn) -> Answer | None:
@@ -56,11 +65,11 @@ def read_shape(value: JSON, warn: Warn) -> Answer | None:
         return Answer(read_messages(value))
     if is_blocks(value):
         return Answer((content_message(value),))
-    refuse_calls(value)
     return None
 
 
 def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
+    refuse_failed_reply(value)
     if is_message(value) and value.get("type") == "message":  # as Anthropic's service has it
         usage = read_anthropic_usage(value.get("usage"), warn)
         return Answer(read_messages([value]), usage, model=read_model(value))
@@ -81,6 +90,9 @@ def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
         counts = value.get("usageMetadata", value.get("usage_metadata"))
         model = read_model({"model": value.get("modelVersion", value.get("model_version"))})
         return Answer(read_messages([candidate]), read_gemini_usage(counts, warn), model=model)
+    converse = find_converse(value)
+    if converse is not None:
+        return Answer(read_messages([converse]), read_usage_in_camel_case(value.get("usage"), warn))
     message = find_message(value, EXTRAS)
     return None if message is None else with_extras(read_messages([message]), value, warn)
 
@@ -112,7 +124,5 @@ def _read_envelope(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
         named = list_some(unread[:_MOST_NAMED], len(unread))
         are = "is" if len(unread) == 1 else "are"
         warn(f"{named} beside `{name}` in an answer {are} not read; usage and cost_usd are")
-    answer = with_extras(read_messages(items), value, warn)
-    if not answer.tool_calls and name_of_calls(value) is not None:
-        refuse_calls(value)
-    return answer
+    messages = note_unread(read_messages(items), leave_out(value, [name]))
+    return with_extras(note_end(messages, find_end(value)), value, warn)

@@ -74,6 +74,18 @@ def read_anthropic_usage(value: JSON, warn: Warn) -> Usage | None:
     return read_usage(counts, warn)
 
 
+def read_usage_in_camel_case(value: JSON, warn: Warn) -> Usage | None:
+    """The same from `{inputTokens, outputTokens}`, as Bedrock has it."""
+    if not isinstance(value, dict):
+        return None
+    counts: dict[str, JSON] = {
+        "input_tokens": value.get("inputTokens"),
+        "output_tokens": value.get("outputTokens"),
+        "cached_tokens": value.get("cacheReadInputTokens"),
+    }
+    return read_usage(counts, warn)
+
+
 def read_model(reply: Mapping[str, JSON]) -> str | None:
     """The model that answered, as its service names it."""
     model = reply.get("model")

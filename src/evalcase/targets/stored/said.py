@@ -7,8 +7,8 @@ from typing import Any
 
 from evalcase.errors import TargetError
 from evalcase.model.nearest import find_nearest
-from evalcase.targets.reading.calls import CALLS
 from evalcase.targets.reading.replies import put_together
+from evalcase.text.calls import CALLS
 from evalcase.text.readable import as_json
 
 _ANSWERS = ("answer", "messages", "text")

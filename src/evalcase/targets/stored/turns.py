@@ -10,8 +10,8 @@ from evalcase.model.answer import Answer
 from evalcase.model.codec import decode_object
 from evalcase.model.conversation import Exchange, Turn, split_turns
 from evalcase.model.question import Question
-from evalcase.targets.reading.replies import refuse_beside
 from evalcase.targets.stored.said import list_unread, refuse_misspelt
+from evalcase.text.calls import CALLS
 from evalcase.text.counted import write_count
 
 _OF_ALL = ("usage", "cost_usd", "duration_s", "earlier", "steps", "steps_cut", "trace")
@@ -41,7 +41,9 @@ def listed_turn(row: dict[str, Any], question: Question) -> dict[str, Any]:
     turns = row.get("turns")
     if not turns and question.turn == 1:
         return row
-    refuse_beside(row)
+    calls = next((name for name in CALLS if row.get(name)), None)
+    if calls is not None:
+        _refuse_question(question, f"has `{calls}` beside its turns, and belongs to none of them")
     turn = _choose_turn(turns if isinstance(turns, list) else [turns], question)
     told = {name: value for name, value in row.items() if name not in (*_OF_ALL, "turns")}
     if not isinstance(turn, Mapping) or turn.keys().isdisjoint(("said", "answer")):

@@ -1,8 +1,8 @@
 """The body that a service sends back to an answer, each of whose parts is picked by a path.
 
-Calls count wherever they are: those that no path leads to are an error of the trial that names
-their path, as is a path of calls that is misspelt. Where there are none at all, a path may lead
-nowhere: many services leave out what is empty.
+Calls count wherever they are: those that no path leads to are noted on the answer, so that no
+grader takes it that there are none. A path of calls that is misspelt is an error. Where there are
+none at all, a path may lead nowhere: many services leave out what is empty.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ from __future__ import annotations
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
-from evalcase.model.message import Message
+from evalcase.model.message import Message, take_message
 from evalcase.model.nearest import find_nearest
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.target import Warn
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.answers import content_message
-from evalcase.targets.reading.calls import BadCallsError, calls_message
-from evalcase.targets.reading.hidden import find_calls
+from evalcase.targets.reading.ends import find_end, refuse_failed_reply
 from evalcase.targets.reading.outputs import How, read_output
-from evalcase.targets.reading.replies import HiddenCallsError
+from evalcase.targets.reading.replies import ignore_calls, note_end, note_unread
 from evalcase.targets.reading.shaped import read_json
 from evalcase.targets.reading.usage import read_cost, read_usage
 from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.streamed import join_stream, refuse_stream
 from evalcase.targets.web.whole_reply import WholeReply
+from evalcase.text.calls import BadCallsError, CallShape, understand_calls
 from evalcase.text.json_path import JsonPath, MissingError
 from evalcase.text.strict_json import BadJsonError, parse_json
 
 _NEAR = 0.8
 """How like the name of a list a step must be to be that, misspelt."""
-_PATHS = "`answer` and `tool_calls` of an http target say where both are"
+_DONT_COUNT = "`tool_calls = false` says that they don't count"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +63,40 @@ class ReplyReader:
         """The answer. Raise TargetError where there is none, or one that can't be trusted."""
         paths, output = self._paths, reply.output
         if paths.stream is not None:
-            return Answer((content_message(join_stream(output, paths.stream)),))
+            return self._read_stream(output, paths.stream)
         if paths.output != "text":
             refuse_stream(reply)
         value = self._read_value(output)
         calls = self._find_calls(value, output)
         if paths.answer is None:
-            answer = self._read_whole(output, calls)
+            answer = read_output(output, paths.output, self._warn)
         else:
             answer = self._read_at(paths.answer, value, output, calls)
         # A path may lead into a reply whose calls were read with it.
         if calls is not None and answer.tool_calls != calls.tool_calls:
             answer = replace(answer, messages=(calls, *answer.messages))
-        if paths.answer is not None and not answer.tool_calls:
-            self._refuse_others(value, output)
+        answer = replace(answer, messages=self._note(answer.messages, value))
         return self._add_usage(answer, value)
+
+    def _read_stream(self, output: Output, path: JsonPath) -> Answer:
+        joined = join_stream(output, path)
+        messages = note_end([content_message(joined.text)], joined.end)
+        if not self._paths.counts_calls:
+            return Answer(ignore_calls(messages))
+        return Answer(note_unread(messages, joined.events, _say_it_was_streamed))
+
+    def _note(self, messages: tuple[Message, ...], value: JSON) -> tuple[Message, ...]:
+        """The messages with calls that no path leads to, and with how the reply ended. Where a path
+        leads to a list, empty or not, there are no other calls: the user knows better."""
+        if self._paths.answer is not None:
+            messages = note_end(messages, find_end(value))
+        if not self._paths.counts_calls or self._is_told(value):
+            return ignore_calls(messages)
+        return (
+            messages
+            if self._paths.answer is None
+            else note_unread(messages, value, _say_no_path_leads)
+        )
 
     def _read_value(self, output: Output) -> JSON:
         """The body as JSON, if a path leads into it."""
@@ -100,7 +119,10 @@ class ReplyReader:
         if path is None:
             return None
         try:
-            return calls_message(path.find(value))
+            found = path.find(value)
+            if found in (None, []):
+                return None
+            return take_message({"role": "assistant", "tool_calls": understand_calls(found)})
         except MissingError as error:
             self._expect_none(error, output)
             return None
@@ -118,16 +140,6 @@ class ReplyReader:
             raise protocol_error(why, output.data) from None
         self._warn(f"http target: {error}")
 
-    def _refuse_others(self, value: JSON, output: Output) -> None:
-        """Raise TargetError for calls that no path leads to. Where one leads to an empty list,
-        whoever gave it knows better."""
-        if not self._paths.counts_calls or self._is_told(value):
-            return
-        found = find_calls(value)
-        if found is not None:
-            what = f"there are calls at `{found}`, to which no path leads"
-            raise protocol_error(f"{what}: {_write_hint(found)}", output.data)
-
     def _is_told(self, value: JSON) -> bool:
         """Whether the path of the calls leads to something."""
         path = self._paths.tool_calls
@@ -139,20 +151,11 @@ class ReplyReader:
             return False
         return True
 
-    def _read_whole(self, output: Output, calls: Message | None) -> Answer:
-        how = self._paths.output
-        try:
-            return read_output(output, how, self._warn)
-        except HiddenCallsError as error:
-            if calls is None and self._paths.counts_calls:
-                raise protocol_error(f"{error}; {_PATHS}", output.data) from None
-        if how == "json":
-            return Answer((content_message(parse_json(output.data)),))
-        return read_output(output, "text", self._warn)
-
     def _read_at(
         self, path: JsonPath, value: JSON, output: Output, calls: Message | None
     ) -> Answer:
+        if isinstance(value, dict):
+            refuse_failed_reply(value)
         try:
             found = path.find(value)
         except MissingError as error:
@@ -163,10 +166,6 @@ class ReplyReader:
             raise protocol_error(f"`answer`: at `{path.text}` there is null", output.data)
         try:
             return read_json(found, self._warn)
-        except HiddenCallsError as error:
-            if calls is None and self._paths.counts_calls:
-                raise protocol_error(f"{error}; {_PATHS}", output.data) from None
-            return Answer((content_message(found),))
         except TargetError as error:
             raise protocol_error(str(error), output.data) from None
 
@@ -196,9 +195,11 @@ class ReplyReader:
             return None
 
 
-def _write_hint(found: str) -> str:
-    """How calls at a path are read, or left."""
-    reads = f'`tool_calls = "{found}"` of the http target reads them'
-    if any(step.isdigit() for step in JsonPath(found).steps):
-        reads += ", and an `answer` that leads to all messages those of each"
-    return f"{reads}; `tool_calls = false` says that they don't count"
+def _say_no_path_leads(call: CallShape) -> str:
+    reads = f'`tool_calls = "{call.listed_at}"` of the http target reads its list'
+    return f"{call}, to which no path leads ({reads}; {_DONT_COUNT})"
+
+
+def _say_it_was_streamed(call: CallShape) -> str:
+    why = "`stream` of the http target reads texts alone: ask for the whole reply"
+    return f"{call} of an event ({why}; {_DONT_COUNT})"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON, describe_kind
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.processes.pipes import Output
+from evalcase.targets.reading.ends import find_end
 from evalcase.targets.web.errors import one_line, protocol_error
 from evalcase.targets.web.event_stream import Event, EventReader
 from evalcase.targets.web.whole_reply import WholeReply
@@ -42,12 +44,22 @@ def refuse_stream(reply: WholeReply) -> None:
         )
 
 
-def join_stream(output: Output, path: JsonPath) -> str:
+class Joined(NamedTuple):
+    """What a stream says."""
+
+    text: str
+    end: str | None
+    """Why it did not come to its own end; None if it did, or doesn't say."""
+    events: list[JSON]
+
+
+def join_stream(output: Output, path: JsonPath) -> Joined:
     """The texts at a path of all events, up to `[DONE]`. Events that have nothing there are about
     something else. Raise TargetError if none has, or if the stream can't be read."""
     if output.truncated:
         raise _make_error("it is larger than `max_output_bytes`", output)
     pieces: list[str] = []
+    values: list[JSON] = []
     for event in _read_events(output.data):
         if event.data.strip() == _END:
             break
@@ -57,6 +69,7 @@ def join_stream(output: Output, path: JsonPath) -> str:
             # Services have no other way to say that what came so far is not all.
             said = one_line(event.data.decode(errors="replace"))
             raise _make_error(f"it ends with an error: {said}", output)
+        values.append(value)
         piece = _find_piece(path, value)
         if isinstance(piece, str):
             pieces.append(piece)
@@ -65,7 +78,8 @@ def join_stream(output: Output, path: JsonPath) -> str:
             raise _make_error(what, output)
     if not pieces:
         raise _make_error(f"no event has a text at `{path.text}`", output)
-    return "".join(pieces)
+    ends = (find_end(value) for value in reversed(values))
+    return Joined("".join(pieces), next((each for each in ends if each), None), values)
 
 
 def _read_events(data: bytes) -> list[Event]:
