@@ -621,7 +621,10 @@ def test_a_stream_may_be_meant_as_a_text() -> None:
     assert answer.text.startswith("data: {")
 
 
-@for_each("end", [b"data: [DONE]\n\ndata: after it\n\n", b"", b": bye\n\n"])
+FINISHED = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n'
+
+
+@for_each("end", [b"data: [DONE]\n\ndata: after it\n\n", FINISHED, FINISHED + b": bye\n\n"])
 def test_the_texts_of_a_stream_are_joined(end: bytes) -> None:
     role = {"choices": [{"delta": {"role": "assistant"}}]}
     reply = Reply.stream(role, delta("Li"), delta(None), delta("ma"), {"usage": {"n": 3}})
@@ -643,6 +646,7 @@ def test_the_texts_of_a_stream_are_joined(end: bytes) -> None:
             'it ends with an error: {"error": "full"}',
         ),
         (b'data: {"choices": [{"delta": {"content": 3}}]}\n\n', "there is a number, and no text"),
+        (b'data: {"choices": [{"delta": {"content": "Li"}}]}\n\n', "it breaks off before its end"),
         (b"x" * 2000, "it is larger than `max_output_bytes`"),
     ],
 )  # fmt: skip

@@ -218,20 +218,29 @@ def _read_text(text: str) -> JSON:
 
 def _find_shape(path: tuple[str, ...], value: dict[str, Any]) -> CallShape | None:
     kind = value.get("type", value.get("part_kind"))
+    kind = kind if isinstance(kind, str) else ""
     function = value.get("function")
     if isinstance(function, dict) and "name" in function and "arguments" in function:
         return _make_shape(path, function, "function", value)
-    is_web_search = kind == "web_search" and not value.keys().isdisjoint({"query", "action"})
-    is_named_by_type = isinstance(kind, str) and kind.startswith("tool-") and "toolCallId" in value
-    if is_web_search or is_named_by_type or (isinstance(kind, str) and kind in _TYPES):
-        return _make_shape(path, value, str(kind), value)
-    if _find_key(value, _TOOL_NAMES) and _find_key(value, _ARGUMENTS):
+    if _is_type_of_calls(kind, value):
+        return _make_shape(path, value, kind, value)
+    tool = _find_key(value, _TOOL_NAMES)
+    if tool and isinstance(value[tool], str) and _find_key(value, _ARGUMENTS):
         return _make_shape(path, value, "call", value)
     if isinstance(value.get("action"), str) and "action_input" in value:
         return CallShape(path, value["action"], value["action_input"], None, "action")
-    if isinstance(value.get("name"), str) and _has_arguments(value):
+    # What has a name and a type of another kind is that, and no call.
+    if isinstance(value.get("name"), str) and kind in ("", "function") and _has_arguments(value):
         return _make_shape(path, value, "call", value)
     return None
+
+
+def _is_type_of_calls(kind: str, value: Mapping[str, Any]) -> bool:
+    if kind == "web_search":  # Codex; OpenAI's definition of the tool has neither
+        return "query" in value or "action" in value
+    if kind.startswith("tool-"):  # `tool-NAME` of the AI SDK
+        return "toolCallId" in value
+    return kind in _TYPES or kind.endswith(("tool_use", "tool_call"))
 
 
 def _unwrap(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -293,9 +302,10 @@ def _read_call(call: JSON, number: int) -> JSON:
         raise BadCallsError(f"call {number} names no tool: a call is {{name, args}}")
     if names_tool(call):
         return call
-    inner = _unwrap(call)
+    custom = call.get("custom")  # as OpenAI has calls of tools without a schema
+    inner = custom if isinstance(custom, dict) else _unwrap(call)
     if inner is not None:
-        beside = {key: item for key, item in call.items() if key not in _WRAPPERS}
+        beside = {key: item for key, item in call.items() if key not in (*_WRAPPERS, "custom")}
         call = {**{key: item for key, item in inner.items() if item is not None}, **beside}
     named, used = _find_key(call, ("name", "toolName")), _find_key(call, _ARGUMENTS)
     if named is None or not call[named] or not isinstance(call[named], str):

@@ -131,7 +131,7 @@ def test_a_refusal_and_an_early_end_are_told() -> None:
         (respond(THOUGHT), "has no message and no call"),
         (respond(), "has no message and no call"),
         (respond(status="failed", error={"code": "x", "message": "too long"}),
-         "the reply says that it failed: too long"),
+         "the reply is no answer: it failed: too long"),
         (respond(status="failed"), "the response is `failed`"),
         (respond(SAID, status="in_progress"), "the response is `in_progress`"),
         (respond(SAID, status="queued"), "the response is `queued`"),

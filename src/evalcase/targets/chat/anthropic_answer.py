@@ -46,6 +46,7 @@ def _make_message(blocks: list[dict[str, Any]], reason: JSON) -> dict[str, JSON]
     texts = [block for block in blocks if block.get("type") == "text"]
     uses = [block for block in blocks if block.get("type") in BLOCKS]
     rest = [block for block in blocks if block.get("type") not in ("text", *BLOCKS)]
+    gave = {block.get("tool_use_id"): block.get("content") for block in rest}
     cited = [each for block in texts for each in block.get("citations") or ()]
     message: dict[str, JSON] = {"role": "assistant"}
     if not all(isinstance(block.get("text"), str) for block in texts):
@@ -53,7 +54,7 @@ def _make_message(blocks: list[dict[str, Any]], reason: JSON) -> dict[str, JSON]
     if texts or not uses:
         message["content"] = "".join(block["text"] for block in texts)
     if uses:
-        message["tool_calls"] = [_make_call(block) for block in uses]
+        message["tool_calls"] = [_make_call(block, gave.get(block.get("id"))) for block in uses]
     if rest:
         message["blocks"] = list(rest)
     if cited:
@@ -61,8 +62,8 @@ def _make_message(blocks: list[dict[str, Any]], reason: JSON) -> dict[str, JSON]
     return message if reason is None else {**message, "stop_reason": reason}
 
 
-def _make_call(block: dict[str, Any]) -> JSON:
-    pairs = {"tool": block.get("name"), "input": block.get("input"), **block}
+def _make_call(block: dict[str, Any], output: JSON) -> JSON:
+    pairs = {"tool": block.get("name"), "input": block.get("input"), **block, "output": output}
     kept = {key: item for key, item in pairs.items() if key not in ("type", "name")}
     return {key: item for key, item in kept.items() if item is not None}
 

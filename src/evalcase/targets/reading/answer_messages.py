@@ -8,7 +8,7 @@ from typing import Any
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.message import ROLES, Message, is_message, names_tool, take_message
-from evalcase.targets.reading.parts import is_turn, read_turn
+from evalcase.targets.reading.parts import is_converse, is_turn, read_turn, type_content
 from evalcase.targets.reading.replies import mend_message
 from evalcase.targets.reading.text_messages import make_valid
 from evalcase.text.calls import BadCallsError
@@ -22,6 +22,8 @@ _to_json = JSONEncoder(ensure_ascii=False).encode
 
 def read_messages(items: list[JSON]) -> tuple[Message, ...]:
     """The messages of a list. Raise TargetError at the first item that is none."""
+    if any(map(is_converse, items)):
+        items = [type_content(item) for item in items]
     return tuple(_read_message(item, number) for number, item in enumerate(items))
 
 

@@ -2,47 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
 from evalcase.text.ending import finish_reason_of, kind_of_end
 
-_LONGEST = 500
+_INNER = ("delta", "response", "message", "messageStop")
+"""Where events have what they say of the whole."""
 
 
 def find_end(value: JSON) -> str | None:
-    """The reason in a whole reply, or in an event of one, by which it did not come to its own end;
-    None where it did, or doesn't say."""
-    reasons = _list_reasons(value) if isinstance(value, dict) else ()
-    return next((each for each in reasons if kind_of_end(each) is not None), None)
+    """The reason by which a whole reply, or a list of its events, did not come to its own end; None
+    where it did, or doesn't say."""
+    events = [value] if isinstance(value, dict) else value if isinstance(value, list) else []
+    reason = next((each for event in reversed(events) for each in _list_reasons(event)), None)
+    return reason if kind_of_end(reason) is not None else None
+
+
+def is_broken_off(events: Iterable[JSON]) -> bool:
+    """Whether a stream of a known service ends before it says how it ended."""
+    is_known = False
+    for event in events:
+        if not isinstance(event, dict):
+            continue
+        if event.get("type") == "message_stop" or any(_list_reasons(event)):
+            return False
+        choices = event.get("choices")
+        is_known = is_known or event.get("type") == "message_start" or bool(choices)
+    return is_known
 
 
 def refuse_failed_reply(value: Mapping[str, Any]) -> None:
-    """Raise TargetError for a reply that says itself that it failed, whatever else it holds."""
+    """Raise TargetError for a reply that says itself that it failed, or holds no answer."""
     error = value.get("error")
     is_reply = any(isinstance(value.get(key), list) for key in ("choices", "candidates", "output"))
     is_reply = is_reply or value.get("type") in ("message", "error", "turn.failed")
     if is_reply and error:
         said = error.get("message") if isinstance(error, dict) else None
-        raise TargetError(f"the reply says that it failed: {said or error!s:.500}", kind="protocol")
+        _refuse_reply(f"it failed: {said or error!s:.500}")
     if value.get("type") == "result" and value.get("is_error") is True:  # as Claude Code prints it
-        said = str(value.get("result") or value.get("subtype"))[:_LONGEST]
-        raise TargetError(f"the reply says that it failed: {said}", kind="protocol")
+        _refuse_reply(f"it failed: {value.get('result') or value.get('subtype')!s:.500}")
+    if value.get("object") == "chat.completion" and not value.get("choices"):
+        _refuse_reply("it has no `choices`")
+    is_gemini = "usageMetadata" in value and "modelVersion" in value
+    if is_gemini and not value.get("candidates") and "promptFeedback" not in value:
+        _refuse_reply("it has no `candidates`")
 
 
-def _list_reasons(value: Mapping[str, Any]) -> list[str]:
-    inner = [value, value.get("delta"), value.get("response"), value.get("message")]
+def _refuse_reply(why: str) -> None:
+    raise TargetError(f"the reply is no answer: {why}", kind="protocol")
+
+
+def _list_reasons(value: JSON) -> Iterator[str]:
+    if not isinstance(value, dict):
+        return
+    inner = [value, *(value.get(key) for key in _INNER)]
     for key in ("choices", "candidates"):
         several = value.get(key)
         inner += several[:1] if isinstance(several, list) else []
-    places = [each for each in inner if isinstance(each, dict)]
-    reasons = [finish_reason_of(each) for each in places]
-    for each in places:
-        if each.get("object") == "response":
-            details = each.get("incomplete_details")
-            reasons += [details.get("reason") if isinstance(details, dict) else each.get("status")]
-        feedback = each.get("promptFeedback")
-        reasons += [feedback.get("blockReason") if isinstance(feedback, dict) else None]
-    return [each for each in reasons if isinstance(each, str)]
+    for each in inner:
+        if isinstance(each, dict):
+            reasons = (finish_reason_of(each), _find_status(each), _find_block(each))
+            yield from (reason for reason in reasons if isinstance(reason, str))
+
+
+def _find_status(value: Mapping[str, Any]) -> JSON:
+    """How OpenAI's Responses API says it."""
+    if value.get("object") != "response":
+        return None
+    details = value.get("incomplete_details")
+    return details.get("reason") if isinstance(details, dict) else value.get("status")
+
+
+def _find_block(value: Mapping[str, Any]) -> JSON:
+    feedback = value.get("promptFeedback")
+    return feedback.get("blockReason") if isinstance(feedback, dict) else None

@@ -47,6 +47,20 @@ def read_turn(turn: dict[str, Any]) -> dict[str, Any]:
     return {"role": role, "content": type_parts(turn["parts"]) or None, **rest}
 
 
+def is_converse(message: JSON) -> bool:
+    """Whether a message is plainly of Bedrock: a part of it is a call or a result in that form."""
+    parts = message.get("content") if isinstance(message, dict) else None
+    return is_parts(parts) and any("toolUse" in part or "toolResult" in part for part in parts)
+
+
+def type_content(message: JSON) -> JSON:
+    """A message of Bedrock with a type for each of its parts."""
+    parts = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(message, dict) or not is_parts(parts):
+        return message
+    return {**message, "content": type_parts(list(parts))}
+
+
 def find_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
     """The message in Gemini's `candidates`, with how it ended; None if there is none."""
     candidates = value.get("candidates")

@@ -123,7 +123,7 @@ def find_converse(value: dict[str, Any]) -> dict[str, Any] | None:
         return None
     if not is_parts(message.get("content")) or not isinstance(reason, str):
         return None
-    return {**message, "content": type_parts(message["content"]), "finish_reason": reason}
+    return {**message, "content": type_parts(message["content"]) or None, "finish_reason": reason}
 
 
 def is_blocks(items: list[JSON]) -> bool:
@@ -147,12 +147,22 @@ def _may_hold(calls: dict[str, Any]) -> bool:
     return all(each is None or isinstance(each, list | dict) for each in calls.values())
 
 
+def _add_output(call: JSON, blocks: list[JSON]) -> JSON:
+    """A call of the service's own, with what the block of its result holds."""
+    if not isinstance(call, dict) or call.get("id") is None:
+        return call
+    for block in blocks:
+        if isinstance(block, dict) and block.get("tool_use_id") == call["id"]:
+            return {**call, "output": block.get("content")}
+    return call
+
+
 def _split_blocks(blocks: list[JSON], message: dict[str, Any]) -> dict[str, Any]:
     """The content without its calls, and the calls after those that the message has."""
     rest = type_parts([block for block in blocks if not is_call_block(block)])
     uses = [leave_out(block, ["type"]) for block in blocks if is_call_block(block)]  # type: ignore[arg-type]
     before = message.get("tool_calls") or []
-    made = understand_calls(list(uses))
+    made = [_add_output(call, rest) for call in understand_calls(list(uses))]
     known = {call.get("id") for call in before if isinstance(call, dict)} - {None}
     # LangChain has the calls of Anthropic's models twice: as blocks, and beside them.
     calls = [call for call in made if not (isinstance(call, dict) and call.get("id") in known)]

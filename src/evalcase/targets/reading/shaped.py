@@ -72,7 +72,8 @@ def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
     refuse_failed_reply(value)
     if is_message(value) and value.get("type") == "message":  # as Anthropic's service has it
         usage = read_anthropic_usage(value.get("usage"), warn)
-        return Answer(read_messages([value]), usage, model=read_model(value))
+        whole: JSON = {**value, "content": value.get("content") or None}
+        return Answer(read_messages([whole]), usage, model=read_model(value))
     if is_message(value) or is_turn(value):
         return Answer(read_messages([value]))
     if is_response(value):
@@ -85,7 +86,9 @@ def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
     if choice is not None:
         usage = read_openai_usage(value.get("usage"), warn)
         return Answer(read_messages([choice]), usage, model=read_model(value))
-    candidate = find_candidate(value) or find_candidate({"candidates": [value]})
+    candidate = find_candidate(value)
+    if candidate is None and "content" in value:  # one candidate alone
+        candidate = find_candidate({"candidates": [value]})
     if candidate is not None:
         counts = value.get("usageMetadata", value.get("usage_metadata"))
         model = read_model({"model": value.get("modelVersion", value.get("model_version"))})

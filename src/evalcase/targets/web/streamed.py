@@ -6,10 +6,11 @@ from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.processes.pipes import Output
-from evalcase.targets.reading.ends import find_end
+from evalcase.targets.reading.ends import find_end, is_broken_off
 from evalcase.targets.web.errors import one_line, protocol_error
 from evalcase.targets.web.event_stream import Event, EventReader
 from evalcase.targets.web.whole_reply import WholeReply
+from evalcase.text.calls import find_calls
 from evalcase.text.json_path import JsonPath, MissingError
 from evalcase.text.strict_json import BadJsonError, parse_json
 
@@ -60,8 +61,10 @@ def join_stream(output: Output, path: JsonPath) -> Joined:
         raise _make_error("it is larger than `max_output_bytes`", output)
     pieces: list[str] = []
     values: list[JSON] = []
+    is_over = False
     for event in _read_events(output.data):
         if event.data.strip() == _END:
+            is_over = True
             break
         is_error = event.name == "error"
         value = None if is_error else _read_event(event, output)
@@ -70,16 +73,20 @@ def join_stream(output: Output, path: JsonPath) -> Joined:
             said = one_line(event.data.decode(errors="replace"))
             raise _make_error(f"it ends with an error: {said}", output)
         values.append(value)
-        piece = _find_piece(path, value)
+        piece = _find_piece(path, value) if _may_say(value) else None
         if isinstance(piece, str):
             pieces.append(piece)
         elif piece is not None:
             what = f"at `{path.text}` there is {describe_kind(piece)}, and no text"
             raise _make_error(what, output)
-    if not pieces:
+    end = find_end(values)
+    if not is_over and is_broken_off(values):
+        error = _make_error("it breaks off before its end", output)
+        error.may_succeed_later = True
+        raise error
+    if not pieces and end is None and not any(find_calls(values)):
         raise _make_error(f"no event has a text at `{path.text}`", output)
-    ends = (find_end(value) for value in reversed(values))
-    return Joined("".join(pieces), next((each for each in ends if each), None), values)
+    return Joined("".join(pieces), end, values)
 
 
 def _read_events(data: bytes) -> list[Event]:
@@ -92,6 +99,13 @@ def _read_event(event: Event, output: Output) -> JSON:
         return parse_json(event.data)
     except BadJsonError as error:
         raise _make_error(f"an event is not JSON: {error}", output) from None
+
+
+def _may_say(event: JSON) -> bool:
+    """Whether an event is of text: OpenAI's Responses API has a `delta` of many other things."""
+    kind = event.get("type") if isinstance(event, dict) else None
+    is_response = isinstance(kind, str) and kind.startswith("response.")
+    return not is_response or kind == "response.output_text.delta"
 
 
 def _find_piece(path: JsonPath, value: JSON) -> JSON:
