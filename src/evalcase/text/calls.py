@@ -10,7 +10,6 @@ searched.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -63,7 +62,7 @@ _NOT_THE_AGENT = frozenset({"user", "system", "developer", "tool", "function"})
 _READ = frozenset({"role", "content", "tool_calls", UNREAD})
 _SHOWN = 3
 _HINT = 'a form that is read is {"role": "assistant", "tool_calls": [{"tool": …, "input": {…}}]}'
-_STREAM_FIELD = re.compile(r"(?:event|id|retry)?:")
+_STREAM_FIELDS = ("event:", "id:", "retry:", ":")
 
 
 class BadCallsError(ValueError):
@@ -211,7 +210,7 @@ def _read_text(text: str) -> JSON:
     with suppress(ValueError, RecursionError):
         return {
             f"line {number}": json.loads(line) for number, line in lines
-            if line not in ("", "[DONE]") and not _STREAM_FIELD.match(line)
+            if line not in ("", "[DONE]") and not line.startswith(_STREAM_FIELDS)
         }  # fmt: skip
     return None
 

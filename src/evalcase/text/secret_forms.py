@@ -39,7 +39,7 @@ _VOCABULARY = tuple(
     exception connection protocol traceback exit_code request_id attempts messages suite_graders
     asked_as asking_s ends_conversation turn_failed max_turns persona stop_on_failure decision
     was_decided rests_on judge-unparseable judge-truncated judge-refused
-    judge-unsure judge-split unreported steps_cut finished surveyed
+    judge-unsure judge-split unreported unread-calls unread_calls steps_cut finished surveyed
     """.split()
 )
 """The longer words of the record: without them a row could not be read again."""
