@@ -120,6 +120,36 @@ def test_fault_03_a_sync_that_fails_at_once_means_that_nothing_runs(
     assert "Input/output error" in done.err
 
 
+NO_SYNC = """
+import errno, os, stat
+
+def fsync(fd):
+    if stat.{kind}(os.fstat(fd).st_mode):
+        raise OSError(errno.{name}, os.strerror(errno.{name}))
+
+os.fsync = fsync
+"""
+
+
+@pytest.mark.parametrize("name", ["EINVAL", "ENOTSUP", "ENOSYS"])
+def test_fault_03_a_file_system_that_can_sync_files_but_no_folders_will_do(
+    project: Project, tmp_path: Path, name: str
+) -> None:
+    project.suite(*cases(2))
+    env = sabotaged(tmp_path, NO_SYNC.format(kind="S_ISDIR", name=name))
+    done = project.run_process("run", "--json", env=env)
+    assert (done.code, done.counts()) == (0, {"passed": 2})
+
+
+@pytest.mark.parametrize(("kind", "name"), [("S_ISDIR", "EIO"), ("S_ISREG", "EINVAL")])
+def test_fault_03_any_other_sync_that_fails_means_that_nothing_runs(
+    project: Project, tmp_path: Path, kind: str, name: str
+) -> None:
+    project.suite(*cases(2))
+    env = sabotaged(tmp_path, NO_SYNC.format(kind=kind, name=name))
+    assert (project.run_process("run", env=env).code, project.calls()) == (3, [])
+
+
 SHORT = """
 import os
 real = os.write

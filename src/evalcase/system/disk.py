@@ -157,5 +157,9 @@ def sync_folder(disk: Disk, path: str) -> None:
     fd = os.open(path or ".", os.O_RDONLY)
     try:
         disk.fsync(fd)
+    except OSError as error:
+        # Some shared and virtual file systems can't sync a folder; its files were synced.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
+            raise
     finally:
         os.close(fd)
