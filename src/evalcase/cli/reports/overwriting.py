@@ -8,6 +8,7 @@ import re
 
 from evalcase.errors import ConfigError
 from evalcase.system.files import open_file
+from evalcase.system.project_root import leaves_by_link
 from evalcase.text.late_pattern import late_pattern
 
 _ENDINGS = (".json", ".jsonl", ".csv")
@@ -21,8 +22,11 @@ _OWN = late_pattern(
 
 
 def refuse_to_overwrite(path: str) -> None:
-    """Raise ConfigError if there is a file that is no report of evalcase."""
+    """Raise ConfigError if a path leads out of the project by a link, or if there is a file that
+    is no report of evalcase."""
     name = os.path.basename(path).lower()
+    if leaves_by_link(path):
+        raise ConfigError(f"{path} can't be written: a link in its path leads outside the project")
     if not name.endswith(_ENDINGS) or not os.path.isfile(path):
         return
     try:
