@@ -166,11 +166,9 @@ _FORMS: dict[str, Form] = {"text": _write_text, "markdown": _write_markdown, "js
 
 
 def _choose_form(asked: str | None, path: str | None) -> str:
-    if asked is None and path is not None:
-        from evalcase.cli.reports.forms import choose_form
+    from evalcase.cli.reports.forms import choose_form
 
-        return choose_form(None, path, _COMPARED_FORMS)
-    return asked or "text"
+    return choose_form(asked, path, _COMPARED_FORMS)
 
 
 def _write_page(compared: Compared, path: str | None, max_size: int) -> None:
