@@ -51,7 +51,9 @@ _EXTRAS = {"parquet": "pyarrow"}
 
 
 def form_of(path: str, forms: Container[str] = FORMS) -> str:
-    """The form that the ending of a file names. Raise ConfigError if it is none of `forms`."""
+    """The form that the ending of a file names. Raise ConfigError if it is none of `forms`, or if
+    no report may be written to that file."""
+    refuse_to_overwrite(path)
     form = _form_by_ending(path)
     if form not in forms:
         known = [end for end, each in (_ENDINGS | _LONG_ENDINGS).items() if each in forms]
