@@ -41,6 +41,39 @@ def test_the_header_says_what_was_tested(page: Page, project: Project) -> None:
     assert told == ["4 suites", "targets python:agent:answer, python:agent:other"]
 
 
+PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+
+
+def test_an_image_is_a_picture_only_if_the_page_holds_it(page: Page, project: Project) -> None:
+    (project.path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    named = [
+        {"type": "image", "path": "a.png"},
+        {"type": "image", "value": "a.png"},
+        {"type": "image", "url": "http://127.0.0.1:9/b.png"},
+        {"type": "image", "url": "http://127.0.0.1:9/c.png", "detail": "low"},
+        {"type": "image_url", "image_url": {"url": "http://127.0.0.1:9/d.png"}},
+    ]
+    held = {"type": "image", "url": PIXEL}
+    question = [{"role": "user", "content": [*named, held]}]
+    project.suite(case("a") | {"input": question})
+    project.run_process("run", "--target", "echo")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    open_report(page, project)
+    rows(page).first.click()
+    shown = panel(page).locator(".message.user").first
+    expect(shown).to_be_visible()
+    pictures = shown.locator("img")
+    assert [each.get_attribute("src") for each in pictures.all()] == [PIXEL]
+    assert pictures.first.evaluate("picture => picture.complete && picture.naturalWidth") == 1
+    for text in ("a.png", "http://127.0.0.1:9/b.png", '"detail": "low"', "9/d.png"):
+        expect(shown).to_contain_text(text)
+    kinds = shown.locator(".kind").all_inner_texts()
+    assert kinds == ["image", "image", "image", "image", "image_url"]
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert not any(url.endswith(".png") for url in asked)
+
+
 def test_a_variable_groups_cases_that_each_have_their_own_target(
     page: Page, project: Project
 ) -> None:

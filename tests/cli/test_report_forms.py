@@ -149,7 +149,7 @@ def test_the_ending_of_a_file_says_its_form_unless_it_is_said(project: Project) 
     project.run("run", "--quiet")
     beginnings = {
         "a.html": "<!doctype html>", "a.md": "<!-- evalcase", "a.json": "{", "a.xml": "<?xml",
-        "a.log": "1 p",
+        "a.txt": "1 p",
     }  # fmt: skip
     for name, beginning in beginnings.items():
         assert project.run("report", "-o", name).code == 0

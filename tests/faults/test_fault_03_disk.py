@@ -77,6 +77,43 @@ def test_fault_03_a_full_file_system_stops_the_run(project: Project, tmp_path: P
     check_stop(project, done, "No space left on device")
 
 
+FULL_FOLDER = """
+mount -t tmpfs -o size=64k small out || exit 77
+cp old.txt out/r.html && head -c 200000 /dev/zero > out/filler 2> /dev/null
+"$0" "$@"
+code=$?
+cp -a out/. kept/
+exit $code
+"""
+
+
+@pytest.mark.parametrize("command", [["report"], ["compare"], ["resume", "--report", "out/r.html"]])
+def test_fault_03_a_full_disk_leaves_the_old_report_whole(
+    project: Project, tmp_path: Path, command: list[str]
+) -> None:
+    if shutil.which("unshare") is None:
+        pytest.skip("no unshare here")
+    project.suite(*cases(2))
+    for _ in range(2):
+        assert project.run("run", "--quiet").code == 0
+    (tmp_path / "old.txt").write_text("an old report")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "kept").mkdir()
+    process = subprocess.Popen(
+        ["unshare", "-rm", "sh", "-c", FULL_FOLDER, *EVALCASE, *command,
+         *([] if "resume" in command else ["-o", "out/r.html"])],
+        cwd=tmp_path, env=environment(PYTHONDONTWRITEBYTECODE="1"),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    done = finish(process)
+    if done.code == 77 or "unshare" in done.err:
+        pytest.skip("no file system can be mounted here")
+    assert "out/r.html can't be written: No space left on device" in done.err
+    assert done.code == (3 if "resume" in command else 2)
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["filler", "r.html"]
+    assert (tmp_path / "kept" / "r.html").read_text() == "an old report"
+
+
 SECOND_GROUP = 9
 """The sync of it: those before are of folders, of run.json, and of the empty journal."""
 
@@ -118,6 +155,36 @@ def test_fault_03_a_sync_that_fails_at_once_means_that_nothing_runs(
     done = project.run_process("run", env=sabotaged(tmp_path, EIO.format(left=1)))
     assert (done.code, project.calls()) == (3, [])
     assert "Input/output error" in done.err
+
+
+NO_SYNC = """
+import errno, os, stat
+
+def fsync(fd):
+    if stat.{kind}(os.fstat(fd).st_mode):
+        raise OSError(errno.{name}, os.strerror(errno.{name}))
+
+os.fsync = fsync
+"""
+
+
+@pytest.mark.parametrize("name", ["EINVAL", "ENOTSUP", "ENOSYS"])
+def test_fault_03_a_file_system_that_can_sync_files_but_no_folders_will_do(
+    project: Project, tmp_path: Path, name: str
+) -> None:
+    project.suite(*cases(2))
+    env = sabotaged(tmp_path, NO_SYNC.format(kind="S_ISDIR", name=name))
+    done = project.run_process("run", "--json", env=env)
+    assert (done.code, done.counts()) == (0, {"passed": 2})
+
+
+@pytest.mark.parametrize(("kind", "name"), [("S_ISDIR", "EIO"), ("S_ISREG", "EINVAL")])
+def test_fault_03_any_other_sync_that_fails_means_that_nothing_runs(
+    project: Project, tmp_path: Path, kind: str, name: str
+) -> None:
+    project.suite(*cases(2))
+    env = sabotaged(tmp_path, NO_SYNC.format(kind=kind, name=name))
+    assert (project.run_process("run", env=env).code, project.calls()) == (3, [])
 
 
 SHORT = """

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import pty
 import select
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from evalcase.cli.reports.forms import FORMS
 from evalcase.record.reader import read_results
 from tests.cli.command import EVALCASE, LIMIT_S, environment
 from tests.faults.programs import program
@@ -157,3 +159,39 @@ def test_fault_10_on_a_terminal_only_evalcase_itself_moves_the_cursor(
     assert process.wait() == 3
     assert b"boom" in shown
     assert b"\x1b[2J" not in shown
+
+
+STEERING = "\x1b\x7f\x85\x9b\u061c\u200e\u200f\u202a\u202e\u2066\u2069"
+"""C0, DEL, C1, and what turns the direction of text."""
+
+
+@pytest.fixture
+def steering(project: Project) -> Project:
+    grader = {"type": "contains", "value": "x", "name": f"g{STEERING}"}
+    project.suite(case(f"a{STEERING}", f"say {STEERING}", tags=[STEERING], graders=[grader]))
+    for _ in range(2):
+        project.run("run", "--quiet")
+    return project
+
+
+@pytest.mark.parametrize(
+    "command",
+    [*([ "report", "--format", form] for form in FORMS if form != "parquet"),
+     *(["compare", "--format", form] for form in ("text", "html", "markdown", "json")),
+     ["list", "--json"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_fault_10_no_form_of_a_report_steers_a_terminal(
+    steering: Project, command: list[str]
+) -> None:
+    done = steering.run(*command)
+    assert done.code == 0
+    assert not set(STEERING) & set(done.out)
+
+
+def test_fault_10_json_says_the_same_by_escapes(steering: Project) -> None:
+    (row,) = map(json.loads, steering.run("report", "--format", "jsonl").out.splitlines())
+    assert (row["case"], row["tags"]) == (f"a{STEERING}", [STEERING])
+    assert row["answer"][0]["content"] == STEERING
+    (found,) = json.loads(steering.run("report", "--format", "json").out)["cases"]
+    assert found["case"] == f"a{STEERING}"

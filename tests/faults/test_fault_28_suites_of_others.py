@@ -227,9 +227,11 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
 
 
 def names(here: Path) -> list[str]:
-    """What a shell puts in place of a `*`."""
+    """What a shell puts in place of a `*` and of `*/*`, except for other kinds of files."""
     endings = (".yaml", ".json", ".jsonl")
-    return sorted(path.name for path in here.iterdir() if path.suffix in endings)
+    paths = [*here.glob("*"), *here.glob("*/*")]
+    named = [path for path in paths if path.suffix in endings or path.name == "sub"]
+    return sorted(str(path.relative_to(here)) for path in named)
 
 
 @pytest.mark.parametrize("make", WAYS.values(), ids=WAYS)
@@ -261,19 +263,58 @@ def test_fault_28_import_shows_nothing_of_it(scene: Scene) -> None:
         assert b"this link leads outside the project" in ended.stderr
 
 
-def test_fault_28_no_report_is_written_over_it(scene: Scene) -> None:
+@pytest.mark.parametrize("marked", [True, False])
+@pytest.mark.parametrize("name", ["a.md", "sub/precious.md", "sub/new.md", "sub/../up.md"])
+def test_fault_28_no_report_is_written_over_it(scene: Scene, name: str, *, marked: bool) -> None:
     write(scene)
-    (scene.here / "evalcase.toml").touch()
-    (scene.outside / "precious").write_text(CANARY)
+    if not marked:
+        (scene.here / ".git").rmdir()
+    for _ in range(2):
+        run_in_process(["run", "--target", "echo"], cwd=scene.here, env=environment())
+    (scene.outside / "precious.md").write_text(CANARY)
+    (scene.here / "a.md").symlink_to(scene.outside / "precious.md")
+    (scene.here / "sub").symlink_to(scene.outside)
+    before = tree(scene.here.parent)
     for command in (
-        ["run", "--target", "echo", "--report", "a.md"],
-        ["report", "--format", "json", "-o", "a.md"],
+        ["run", "--target", "echo", "--report", name],
+        ["report", "--format", "json", "-o", name],
+        ["compare", "-o", name],
     ):
-        (scene.here / "a.md").unlink(missing_ok=True)
-        (scene.here / "a.md").symlink_to(scene.outside / "precious")
         ended = run_in_process(command, cwd=scene.here, env=environment())
-        assert (ended.code in (2, 3), (scene.outside / "precious").read_text()) == (True, CANARY)
-        assert b"it is a link that leads outside the project" in ended.stderr
+        assert (ended.code, tree(scene.here.parent)) == (2, before)
+        assert b"a link in its path leads outside the project" in ended.stderr
+
+
+def test_fault_28_no_suite_is_written_there(scene: Scene) -> None:
+    (scene.here / "sub").symlink_to(scene.outside)
+    (scene.here / "rows.csv").write_text("input,expected_output\na,b\n")
+    before = tree(scene.here.parent)
+    command = ["import", "rows.csv", "-o", "sub/new.eval.yaml"]
+    ended = run_in_process(command, cwd=scene.here, env=environment())
+    assert (ended.code, tree(scene.here.parent)) == (2, before)
+    assert b"it lies outside the project" in ended.stderr
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_fault_28_links_that_stay_inside_are_followed(scene: Scene, *, marked: bool) -> None:
+    if not marked:
+        (scene.here / ".git").rmdir()
+    (scene.here / "real").mkdir()
+    (scene.here / "other").mkdir()
+    write(scene, "real/s.eval.yaml")
+    (scene.here / "sub").symlink_to("real")
+    (scene.here / "other" / "t.eval.yaml").symlink_to("../real/s.eval.yaml")
+    names = ["sub/s.eval.yaml", "other/t.eval.yaml"]
+    for command in (["check", *names], ["check", "sub"]):
+        assert run_in_process(command, cwd=scene.here, env=environment()).code == 0
+    command = ["run", "sub", "--target", "echo", "--report", "sub/r.md"]
+    run_in_process(command, cwd=scene.here, env=environment())
+    assert (scene.here / "real" / "r.md").is_file()
+
+
+def tree(folder: Path) -> dict[Path, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path: path.read_bytes() for path in files if ".evalcase" not in path.parts}
 
 
 def test_fault_28_the_witness_sees_what_is_read(scene: Scene) -> None:

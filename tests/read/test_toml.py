@@ -16,6 +16,7 @@ from evalcase.read.lines import Lines
 from evalcase.read.places import find_node
 from evalcase.read.toml import parse_toml
 from evalcase.read.toml_places import toml_places
+from tests.effort import count_lines
 from tests.for_each import for_each
 
 Draw = st.DrawFn
@@ -276,3 +277,36 @@ def test_what_can_not_be_held_is_a_fault() -> None:
     for text, code in (("a = " + "[" * 9000, "too-deep"), ("a = " + "9" * 5000, "syntax")):
         (problem,) = parse_toml(text.encode(), "evalcase.toml").problems
         assert problem.code == code
+
+
+@for_each(
+    ("text", "line", "column"),
+    [
+        ("x = 1\n  " + "a." * 100 + "b = 1\n", 2, 3),
+        ("x = 'y'\n[ " + "a . " * 100 + "b]\n", 2, 3),
+        ("[[" + "'a'." * 100 + "b]]\n", 1, 3),
+        ('x = {y = 1.5, "a"' + ".a" * 100 + " = 1}\n", 1, 15),
+    ],
+)
+def test_a_key_of_too_many_parts_is_a_fault_at_its_place(text: str, line: int, column: int) -> None:
+    (problem,) = parse_toml(text.encode(), "evalcase.toml").problems
+    assert (problem.code, problem.line, problem.column) == ("too-deep", line, column)
+    assert problem.message == "this key has more than 100 parts"
+
+
+def test_dots_elsewhere_are_no_parts_of_a_key() -> None:
+    dots, last = "a." * 200, "a." * 99 + "b = 1\n"
+    numbers = "n = [" + "1.5, " * 200 + "]\n"
+    texts = f"x = '{dots}'\ny = \"{dots}\"\nz = \"\"\"\n{dots}\n\"\"\"\nw = '''{dots}''' # {dots}\n"
+    text = f"# {dots}\n{texts}{numbers}{last}"
+    document = parse_toml(text.encode(), "evalcase.toml")
+    assert (document.problems, document.value) == ([], tomllib.loads(text))
+
+
+@for_each("part", ["a.", "'a' . "])
+def test_a_long_key_takes_no_more_work_than_its_length(part: str) -> None:
+    def measure(parts: int) -> int:
+        text = part * parts + "b = 1\n[table]\n"
+        return count_lines(lambda: parse_toml(text.encode(), "evalcase.toml"))
+
+    assert measure(800) < 2.5 * measure(400)

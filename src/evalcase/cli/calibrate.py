@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
@@ -118,11 +117,11 @@ def _calibrate_judge(
     from evalcase.report.calibration.calibration import calibrate_grader
     from evalcase.report.calibration.json_object import calibration_object
     from evalcase.report.calibration.text import calibration_lines
+    from evalcase.report.files.canonical import json_line
 
     found = calibrate_grader(run, judge.name, judge.said, labels, criterion)
     if as_json:
-        told = json.dumps(calibration_object(found, min_kappa), ensure_ascii=False)
-        sys.stdout.write(told + "\n")
+        sys.stdout.write(json_line(calibration_object(found, min_kappa)) + "\n")
     else:
         for line in calibration_lines(found, columns_of(sys.stdout), style_for(sys.stdout)):
             sys.stdout.write(line + "\n")

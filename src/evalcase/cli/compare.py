@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -156,21 +155,20 @@ def _write_markdown(compared: Compared, width: int, style: Style) -> Iterator[st
 
 
 def _write_json(compared: Compared, width: int, style: Style) -> Iterator[str]:
+    from evalcase.report.files.canonical import json_line
     from evalcase.report.files.comparison_object import comparison_object
 
     del width, style
-    yield json.dumps(comparison_object(compared), ensure_ascii=False)
+    yield json_line(comparison_object(compared))
 
 
 _FORMS: dict[str, Form] = {"text": _write_text, "markdown": _write_markdown, "json": _write_json}
 
 
 def _choose_form(asked: str | None, path: str | None) -> str:
-    if asked is None and path is not None:
-        from evalcase.cli.reports.forms import choose_form
+    from evalcase.cli.reports.forms import choose_form
 
-        return choose_form(None, path, _COMPARED_FORMS)
-    return asked or "text"
+    return choose_form(asked, path, _COMPARED_FORMS)
 
 
 def _write_page(compared: Compared, path: str | None, max_size: int) -> None:

@@ -15,6 +15,8 @@ from evalcase.project.config import load_config
 from evalcase.read.discover import format_of
 from evalcase.read.source import STDIN
 from evalcase.system.disk import write_atomically
+from evalcase.system.files import OutsideError
+from evalcase.system.project_root import leaves_by_link
 from evalcase.text.counted import write_count
 from evalcase.text.personal import USUAL, Finder, SlowPatternError
 from evalcase.text.visible import make_visible
@@ -141,6 +143,8 @@ def _write_suite(text: str, path: str | None) -> bool:
         sys.stdout.write(text)
         return True
     try:
+        if leaves_by_link(path):
+            raise OutsideError
         write_atomically(path, text.encode(), replace=False)
     except OSError as error:
         _refuse_output(f"{make_visible(path)} can't be written: {error.strerror or error}")

@@ -19,6 +19,8 @@ from evalcase.read.source import STDIN
 from evalcase.report.terminal.problems import fold_problems
 from evalcase.resolve.fields import CASE_FIELDS
 from evalcase.system.disk import write_atomically
+from evalcase.system.files import OutsideError
+from evalcase.system.project_root import leaves_by_link
 from evalcase.text.counted import write_count
 from evalcase.text.visible import make_visible
 
@@ -123,6 +125,8 @@ def _write_suite(text: str, path: str) -> bool:
         sys.stdout.write(text)
         return True
     try:
+        if leaves_by_link(path):
+            raise OutsideError
         write_atomically(path, text.encode(), replace=False)
     except OSError as error:
         why = error.strerror or error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -25,6 +24,7 @@ from evalcase.record.find import ListedRun, count_runs, find_run, list_runs
 from evalcase.record.folder import Run, folder_of_run
 from evalcase.record.kept import KeptRun
 from evalcase.record.seal import Sealer, find_sealer
+from evalcase.report.files.canonical import json_line
 from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.system.world import this_world
 from evalcase.text.visible import make_visible
@@ -128,7 +128,7 @@ def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
 
 def _print_objects(runs: list[ListedRun]) -> None:
     """A list, with a run in each line."""
-    lines = [json.dumps(_object_of_run(each), ensure_ascii=False) for each in runs]
+    lines = [json_line(_object_of_run(each)) for each in runs]
     sys.stdout.write("[" + ",\n".join(lines) + "]\n")
 
 

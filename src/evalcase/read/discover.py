@@ -9,7 +9,7 @@ from evalcase.model.problem import Problem
 from evalcase.read.document import Format
 from evalcase.read.folders import enters_folder, is_found
 from evalcase.read.source import STDIN, TEXT
-from evalcase.system.project_root import is_inside, project_root
+from evalcase.system.project_root import leads_inside, leaves_by_link
 
 FILE_ENDINGS: dict[str, Format] = {
     ".yaml": "yaml",
@@ -26,8 +26,11 @@ def discover_files(
     Other files of YAML beside those that are found are noted as passed over."""
     seen: set[str] = set()
     for path in paths:
+        # A link to no file is told of when it is opened, and so is a pipe.
         is_folder = path != STDIN and os.path.isdir(path)
-        found = _search_folder(path, passed_over) if is_folder else (_check_named(path),)
+        outside = outside_link(path) if is_folder or os.path.isfile(path) else None
+        is_searched = is_folder and outside is None
+        found = _search_folder(path, passed_over) if is_searched else (outside or path,)
         empty = True
         for each in found:
             empty = False
@@ -40,12 +43,6 @@ def discover_files(
             from evalcase.read.missing_files import no_suites  # only a mistake needs it
 
             yield no_suites(path)
-
-
-def _check_named(path: str) -> str | Problem:
-    """A file that was named outright, be it by a shell that put names in place of a `*`."""
-    # A link to no file is told of when it is opened, and so is a pipe.
-    return (outside_link(path) if os.path.isfile(path) else None) or path
 
 
 def _search_folder(folder: str, passed_over: list[str] | None) -> Iterator[str | Problem]:
@@ -69,13 +66,12 @@ def _is_other_yaml(name: str) -> bool:
 
 
 def outside_link(path: str, searched: str | None = None) -> Problem | None:
-    """What is wrong with a file, if it is a link that leads out of its project: whoever put it
-    there may want to see another file's content in what is said of it."""
-    if not os.path.islink(path):
+    """What is wrong with a path, if it leads out of the project by a link: the author of the link
+    may want to see another file's content in the messages. In a folder that is searched, only
+    files can be links, and they may lead anywhere in that folder."""
+    if searched is not None and not os.path.islink(path):
         return None
-    real, folder = os.path.realpath(path), os.path.realpath(os.path.dirname(path))
-    within = [project_root(folder), *([os.path.realpath(searched)] if searched else ())]
-    if any(is_inside(real, each) for each in within):
+    if not leaves_by_link(path) or (searched is not None and leads_inside(path, searched)):
         return None
     hint = "to read it anyway, name the file it leads to"
     message = "this link leads outside the project, so it is not followed"

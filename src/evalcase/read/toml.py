@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from evalcase.model.json_value import MAX_DEPTH
 from evalcase.model.problem import Span
 from evalcase.read.document import Document
 from evalcase.read.fault import Fault
-from evalcase.read.lines import split_lines
+from evalcase.read.lines import Lines, split_lines
 from evalcase.read.toml_duplicates import find_duplicate
+from evalcase.read.toml_places import LONG_TEXT, SHORT_TEXT
 from evalcase.text.late_pattern import late_pattern
 
+_TOKEN = late_pattern(
+    rf"""{LONG_TEXT}|\"{{3}}|'{{3}}|{SHORT_TEXT}|#[^\n]*|[ \t]+|[^ \t"'#.=,\r\n\[\]{{}}]+|.""",
+    re.DOTALL,
+)
+_UNCLOSED = ('"', "'", '"' * 3, "'" * 3)
+_ENDING = frozenset("=,\r\n[]{}")
+"""What ends a key."""
 _PLACE = late_pattern(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _QUOTES = "text goes in quotes"
 _TWICE = ("Cannot ", "Duplicate ")
@@ -26,6 +36,8 @@ def parse_toml(source: bytes, path: str) -> Document:
     import tomllib
 
     text = source.decode()
+    if (fault := _find_long_key(text)) is not None:
+        return Document(path, text, "toml", None, [fault], readable=False)
     try:
         value: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -36,6 +48,28 @@ def parse_toml(source: bytes, path: str) -> Document:
         fault = Fault("too-deep" if deep else "syntax", message, Span(1, 1, 1, 1))
         return Document(path, text, "toml", None, [fault], readable=False)
     return Document(path, text, "toml", value, [])
+
+
+def _find_long_key(text: str) -> Fault | None:
+    """The first dotted key with too many parts: tomllib takes time by the square of their number.
+    Only in a key do many dots come without one of the characters that end a key or a value."""
+    if text.count(".") < MAX_DEPTH:
+        return None
+    dots = start = 0
+    for found in _TOKEN.finditer(text):
+        piece = found[0]
+        if piece == ".":
+            dots += 1
+            if dots == MAX_DEPTH:
+                span = Lines(text).span(start, found.end())
+                return Fault("too-deep", f"this key has more than {MAX_DEPTH} parts", span)
+        elif piece in _UNCLOSED:
+            return None  # tomllib stops here, if not before
+        elif piece in _ENDING or piece[0] == "#":
+            dots, start = 0, found.end()
+        elif found.start() == start and piece.isspace():
+            start = found.end()
+    return None
 
 
 def _make_fault(said: str, text: str) -> Fault:

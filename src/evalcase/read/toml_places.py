@@ -18,13 +18,12 @@ _SPACE = late_pattern(r"[ \t\r\n]*(?:#[^\n]*[ \t\r\n]*)*")
 """Between statements and in arrays, where a line may end and a comment may stand."""
 _GAP = late_pattern(r"[ \t]*")
 _BARE_KEY = late_pattern(r"[A-Za-z0-9_-]+")
-_TEXT = late_pattern(
+LONG_TEXT = (
     r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"{3,5}'
     r"|'''[^']*(?:'(?!'')[^']*)*'{3,5}"
-    r'|"(?:[^"\\\n]|\\.)*"'
-    r"|'[^'\n]*'",
-    re.DOTALL,
 )
+SHORT_TEXT = r'"(?:[^"\\\n]|\\.)*"|\x27[^\x27\n]*\x27'
+_TEXT = late_pattern(f"{LONG_TEXT}|{SHORT_TEXT}", re.DOTALL)
 _PLAIN = late_pattern(r"[^,\]}#\r\n]*[^,\]}#\r\n \t]")
 """A number, a boolean or a date, which may have a blank in it."""
 

@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Protocol
 
@@ -73,7 +74,7 @@ def find_meddling(fd: int, path: str, size: int) -> str | None:
 
 
 def write_atomically(
-    path: str, data: bytes, disk: Disk | None = None, *,
+    path: str, data: bytes | Iterable[bytes], disk: Disk | None = None, *,
     before: bytes | None = None, durable: bool = True, replace: bool = True,
 ) -> None:  # fmt: skip
     """Put a file in place whole: at any moment there is what was there before, or all of it.
@@ -92,7 +93,8 @@ def write_atomically(
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o666)
     try:
         try:
-            write_all(disk, fd, data)
+            for piece in (data,) if isinstance(data, bytes) else data:
+                write_all(disk, fd, piece)
             if replaced is not None:
                 _make_alike(draft, replaced)
             if durable:
@@ -157,5 +159,9 @@ def sync_folder(disk: Disk, path: str) -> None:
     fd = os.open(path or ".", os.O_RDONLY)
     try:
         disk.fsync(fd)
+    except OSError as error:
+        # Some shared and virtual file systems can't sync a folder; its files were synced.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
+            raise
     finally:
         os.close(fd)

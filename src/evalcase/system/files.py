@@ -12,7 +12,7 @@ import stat
 from io import BufferedReader, BufferedWriter
 from typing import IO
 
-from evalcase.system.project_root import find_project, is_inside
+from evalcase.system.project_root import is_inside
 
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 NO_WAIT = getattr(os, "O_NONBLOCK", 0)
@@ -79,13 +79,7 @@ def open_file(path: str, inside: str | None = None, *, links: bool = True) -> Bu
 
 
 def open_anew(path: str) -> BufferedWriter:
-    """Open a file that a person named to be written, over what is there. A link in a project that
-    leads out of it is not followed: whoever put it there may want another file to be lost. A pipe
-    that nobody reads is not waited for."""
-    if os.path.islink(path):
-        root = find_project(os.path.realpath(os.path.dirname(path)))
-        if root is not None and not is_inside(os.path.realpath(path), root):
-            raise OSError(errno.EPERM, "it is a link that leads outside the project")
+    """Open a file to be written, over what is there. A pipe that nobody reads is not waited for."""
     try:
         # Without blocking, as above; and only to open it, for a reader may be slow.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_WAIT | BINARY, 0o666)

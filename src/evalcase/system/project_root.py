@@ -7,6 +7,8 @@ import os
 from evalcase.errors import ConfigError
 
 _MARKS = ("evalcase.toml", "pyproject.toml", ".git")
+_STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/")
+"""Links of the system to the open files of a process."""
 
 
 def project_root(folder: str) -> str:
@@ -62,6 +64,21 @@ def find_from_here(name: str, root: str) -> str:
 def is_inside(path: str, folder: str) -> bool:
     """Whether a path is a folder or lies in it. Both are real: no link is followed here."""
     return path == folder or path.startswith(os.path.join(folder, ""))
+
+
+def leaves_by_link(path: str) -> bool:
+    """Whether a path that a person or a shell names leads out of the project by a link: the file
+    itself out of its own project, or a folder above it out of the project of the working folder.
+    Without a project file, the working folder is the project."""
+    named, real, cwd = os.path.abspath(path), os.path.realpath(path), os.path.realpath(os.curdir)
+    if named.startswith(_STREAMS):
+        return False
+    here = project_root(cwd)
+    if is_inside(named, here) and not is_inside(real, here):
+        return True
+    folder = os.path.realpath(os.path.dirname(named))
+    own = find_project(folder) or (cwd if is_inside(folder, cwd) else folder)
+    return os.path.islink(path) and not is_inside(real, own)
 
 
 def leads_inside(name: str, folder: str) -> bool:

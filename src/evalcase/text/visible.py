@@ -18,6 +18,9 @@ STEERING = (
 )
 """The part of a regular expression's character class for what must not be written as it is."""
 
+BIDI_MARKS = "\u061c\u200e\u200f"
+"""The same for marks that only turn the direction of text: they may belong to it."""
+
 UNSEEN = (
     "\xad\u061c\u180e\u200b\u200e\u200f\u2060-\u2065\u206a-\u206f\ufff9-\ufffb\U000e0000-\U000e007f"
 )

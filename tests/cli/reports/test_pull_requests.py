@@ -70,9 +70,9 @@ def test_cases_that_targets_differ_on_have_a_column_for_each(project: Project) -
     project.run("run", "--target", "agent", "--target", "echo")
     text = markdown(project)
     assert "<details><summary>2 cases that targets differ on</summary>\n\n" in text
-    assert "| case | <code>agent</code> | <code>echo</code> |\n|---|---|---|\n" in text
-    assert "| <code>s.eval.yaml: both</code> | ✅ passed | ❌ failed |\n" in text
-    odd = "<code>s.eval.yaml: a&#124;b &lt;i&gt;</code>"
+    assert "| case | `agent` | `echo` |\n|---|---|---|\n" in text
+    assert "| `s.eval.yaml: both` | ✅ passed | ❌ failed |\n" in text
+    odd = r"`s.eval.yaml: a\|b <i>`"
     assert f"| {odd} | ❌ failed | ✅ passed |\n\n</details>\n" in text
     project.run("run", "--target", "agent")
     assert "differ on" not in markdown(project)
@@ -99,6 +99,40 @@ def test_what_a_model_says_ends_no_block_and_mentions_nobody(project: Project) -
     for mention in re.finditer(r"@octocat", outside):
         before = outside[: mention.start()]
         assert before.count("<code>") > before.count("</code>")
+
+
+NAMES = {
+    "![x](https://evil/p.png)": "`![x](https://evil/p.png)`",
+    "__init__": "`__init__`",
+    "<b>a</b> &amp; *b*": "`<b>a</b> &amp; *b*`",
+    "a|b": r"`a\|b`",
+    r"a\|b": r"`a\<U+007C>b`",
+    "one `two`` `": "``` one `two`` ` ```",
+    "a\n\n# b": "`a # b`",
+}
+"""Names of anybody's, and the code spans that show them in a table."""
+
+
+@pytest.mark.parametrize(("name", "shown"), NAMES.items())
+def test_names_are_code_that_no_reader_of_markdown_takes_for_more(
+    project: Project, name: str, shown: str
+) -> None:
+    graders = [{"type": "contains", "value": "ok", "name": name}, {"contains": "o"}]
+    project.suite(case("a", tags=[name, "plain"], graders=graders))
+    project.run("run")
+    rows = [line for line in markdown(project).splitlines() if line.startswith(f"| {shown} |")]
+    assert len(rows) == 2, "as a tag and as a grader"
+
+
+def test_names_of_targets_suites_and_variables_are_code_too(project: Project) -> None:
+    twice = (case(name, "say {{__v__}}", matrix={"__v__": ["*x*", "y"]}) for name in "ab")
+    project.suite(*twice, name="__s__")
+    project.suite(case("c", skip="today"), name="t")
+    project.run("run", "--target", "agent", "--target", "command:cat __x__")
+    text = markdown(project)
+    for name in ("__s__.eval.yaml", "command:cat __x__", "*x*"):
+        assert f"\n| `{name}` |" in text
+    assert "<summary>by <code>vars.__v__</code></summary>\n\n| `vars.__v__` |" in text
 
 
 def test_all_of_it_fits_into_a_comment_and_the_rest_is_counted(project: Project) -> None:

@@ -111,6 +111,56 @@ def test_a_file_that_is_no_report_is_not_overwritten(project: Project, name: str
     assert file.read_bytes() == before
 
 
+SOURCES = ["s.eval.yaml", "new.eval.json", "t.suite.yml", "evalcase.toml", "pyproject.toml", "a.py"]
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("options", [[], ["--format", "json"]])
+def test_a_report_is_never_written_over_a_suite_a_configuration_or_code(
+    project: Project, name: str, options: list[str]
+) -> None:
+    project.suite(case("a"))
+    for _ in range(2):
+        project.run("run", "--quiet")
+    if name not in ("s.eval.yaml", "new.eval.json"):
+        (project.path / name).touch()
+    before = {path.name: path.read_bytes() for path in project.path.iterdir() if path.is_file()}
+    for command in (["report", *options, "-o"], ["compare", *options, "-o"], ["run", "--report"]):
+        done = project.run(*command, name)
+        assert done.code == 2
+        assert f"{name} can't be written: a report is never written over a suite" in done.err
+    after = {path.name: path.read_bytes() for path in project.path.iterdir() if path.is_file()}
+    assert after == before
+
+
+def test_the_ending_of_a_file_names_a_form_unless_the_command_does(project: Project) -> None:
+    project.suite(case("a"))
+    for _ in range(2):
+        project.run("run", "--quiet")
+    for command in ("report", "compare"):
+        for name in ("x.foo", "x", "x.htm"):
+            done = project.run(command, "-o", name)
+            assert done.code == 2
+            assert f"the extension of {name} is not a report format" in done.err
+            assert not (project.path / name).exists()
+        for _ in range(2):
+            assert project.run(command, "--format", "html", "-o", "x.foo").code == 0
+        assert (project.path / "x.foo").read_text().startswith("<!doctype html>")
+        (project.path / "x.foo").unlink()
+    done = project.run("compare", "-o", "x.csv")
+    assert done.err == (
+        "evalcase: the extension of x.csv is not a report format; "
+        "it must be one of .txt, .html, .json, .md\n"
+    )
+
+
+def test_a_report_is_written_to_a_pipe_as_it_is(project: Project) -> None:
+    project.suite(case("a"))
+    project.run("run", "--quiet")
+    shown = project.run_process("report", "--format", "jsonl", "-o", "/dev/stdout").out
+    assert shown == project.run("report", "--format", "jsonl").out
+
+
 def test_an_earlier_report_is_overwritten_and_so_is_an_empty_file(project: Project) -> None:
     project.suite(case("a", "say 4"))
     (project.path / "t.jsonl").touch()

@@ -16,6 +16,7 @@ from evalcase.cli.reports.reported import Reported
 from evalcase.cli.terminal import write_prose
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
+from evalcase.system.disk import write_atomically
 from evalcase.system.files import open_anew
 from evalcase.system.own_objects import import_own
 from evalcase.text.visible import make_visible
@@ -44,28 +45,29 @@ _LONG_ENDINGS = {".otlp.json": "otlp", ".otlp.jsonl": "otlp"}
 
 
 _FOR_FILES = ("html", "parquet")
+_CHUNK_BYTES = 1 << 16
 _EXTRAS = {"parquet": "pyarrow"}
 """What forms need beyond the core; the extra has the name of the form."""
 
 
-def form_of(path: str) -> str:
-    """The form that the ending of a file names. Raise ConfigError if it names none."""
+def form_of(path: str, forms: Container[str] = FORMS) -> str:
+    """The form that the ending of a file names. Raise ConfigError if it is none of `forms`, or if
+    no report may be written to that file."""
+    refuse_to_overwrite(path)
     form = _form_by_ending(path)
-    if not form:
+    if form not in forms:
+        known = [end for end, each in (_ENDINGS | _LONG_ENDINGS).items() if each in forms]
         ending = os.path.splitext(path)[1]
-        known = (*_ENDINGS, *_LONG_ENDINGS)
-        hint = did_you_mean(ending, _ENDINGS) or f"it must be one of {', '.join(known)}"
+        hint = did_you_mean(ending, known) or f"it must be one of {', '.join(known)}"
         raise ConfigError(f"the extension of {path} is not a report format; {hint}")
     return form
 
 
 def choose_form(asked: str | None, path: str | None, forms: Container[str] = FORMS) -> str:
-    """The form that is asked for; else that which the ending of a file names, if it is one of
-    `forms`, and text for the rest."""
+    """The form that is asked for, else that which the ending of the file names, else text."""
     if asked is not None or path is None:
         return asked or "text"
-    form = _form_by_ending(path)
-    return form if form in forms else "text"
+    return form_of(path, forms)
 
 
 def _form_by_ending(path: str) -> str:
@@ -104,18 +106,15 @@ def write_file(form: str, reported: Reported, path: str) -> None:
 
 def write_pieces(pieces: Iterable[str | bytes], path: str) -> None:
     """The same for what is made elsewhere."""
-    import shutil
-    import tempfile
-
     refuse_to_overwrite(path)
-    with tempfile.TemporaryFile() as draft:
-        draft.writelines(_encode_pieces(pieces))
-        draft.seek(0)
-        try:
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device
             with open_anew(path) as file:
-                shutil.copyfileobj(draft, file)
-        except OSError as error:
-            raise ConfigError(f"{path} can't be written: {error.strerror or error}") from error
+                file.writelines(_encode_pieces(pieces))
+        else:
+            write_atomically(path, _encode_pieces(pieces))
+    except OSError as error:
+        raise ConfigError(f"{path} can't be written: {error.strerror or error}") from error
 
 
 def tell_written(path: str) -> None:
@@ -124,5 +123,10 @@ def tell_written(path: str) -> None:
 
 
 def _encode_pieces(pieces: Iterable[str | bytes]) -> Iterator[bytes]:
+    chunk = bytearray()
     for piece in pieces:
-        yield piece if isinstance(piece, bytes) else piece.encode("utf-8", "backslashreplace")
+        chunk += piece if isinstance(piece, bytes) else piece.encode("utf-8", "backslashreplace")
+        if len(chunk) >= _CHUNK_BYTES:
+            yield bytes(chunk)
+            chunk.clear()
+    yield bytes(chunk)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from evalcase.cli.conclusion import summary_object
@@ -10,19 +9,20 @@ from evalcase.cli.reports.reported import Reported
 from evalcase.model.quick_dataclass import asdict
 from evalcase.record.folder import folder_of_run
 from evalcase.report.figures.json_object import figures_object
+from evalcase.report.files.canonical import json_line
 from evalcase.report.files.trials import Origin, trial_object
 
 
 def write_json(reported: Reported) -> Iterator[str]:
     """One object, a case in each line, so that a million need not be held."""
     figures = figures_object(reported.figures())
-    summary = json.dumps(summary_object(reported.evaluated(), figures), ensure_ascii=False)
+    summary = json_line(summary_object(reported.evaluated(), figures))
     yield f'{summary[:-1]}, "cases": [\n'
     before = None
     for case in reported.kept.cases(reported.results()):
         if before is not None:
             yield before + ",\n"
-        before = json.dumps(asdict(case), ensure_ascii=False)
+        before = json_line(asdict(case))
     if before is not None:
         yield before + "\n"
     yield "]}\n"
@@ -38,4 +38,4 @@ def write_jsonl(reported: Reported) -> Iterator[str]:
     for result in reported.results():
         case = kept.find_case(result.key.suite, result.key.case)
         row = trial_object(origin, result, case, kept.outcome(result))
-        yield json.dumps(row, ensure_ascii=False) + "\n"
+        yield json_line(row) + "\n"

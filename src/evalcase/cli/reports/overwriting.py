@@ -7,9 +7,13 @@ import os
 import re
 
 from evalcase.errors import ConfigError
+from evalcase.read.folders import is_found
 from evalcase.system.files import open_file
+from evalcase.system.project_root import leaves_by_link
 from evalcase.text.late_pattern import late_pattern
 
+_SOURCES = (".yaml", ".yml", ".toml", ".py")
+"""What suites, configurations and code end in, besides the names of eval files."""
 _ENDINGS = (".json", ".jsonl", ".csv")
 _LOOKED_AT = 4096
 _OWN = late_pattern(
@@ -21,8 +25,14 @@ _OWN = late_pattern(
 
 
 def refuse_to_overwrite(path: str) -> None:
-    """Raise ConfigError if there is a file that is no report of evalcase."""
+    """Raise ConfigError if a path leads out of the project by a link, has the name of a suite, a
+    configuration or code, or is that of a file that is no report of evalcase."""
     name = os.path.basename(path).lower()
+    if leaves_by_link(path):
+        raise ConfigError(f"{path} can't be written: a link in its path leads outside the project")
+    if name.endswith(_SOURCES) or is_found(name):
+        what = "a report is never written over a suite, a configuration or code"
+        raise ConfigError(f"{path} can't be written: {what}; choose another name")
     if not name.endswith(_ENDINGS) or not os.path.isfile(path):
         return
     try:

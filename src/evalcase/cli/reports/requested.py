@@ -38,14 +38,12 @@ def request_reports(paths: Sequence[str]) -> tuple[Request, ...]:
     if not paths:
         return ()
     from evalcase.cli.reports.forms import form_of, require_form
-    from evalcase.cli.reports.overwriting import refuse_to_overwrite
 
     requests = []
     for path in paths:
         form = form_of(path)
         require_form(form)
         _require_folder(path)
-        refuse_to_overwrite(path)
         requests.append(Request(form, os.path.abspath(path)))
     return tuple(requests)
 

@@ -34,7 +34,7 @@ from evalcase.report.terminal.verdict_grid import GridRow
 from evalcase.text.abridge import shorten_text
 from evalcase.text.counted import write_count
 from evalcase.text.late_pattern import late_pattern
-from evalcase.text.markdown import code_block
+from evalcase.text.markdown import code_block, code_span
 from evalcase.text.visible import make_visible
 
 MARKER = "<!-- evalcase -->"
@@ -47,6 +47,7 @@ _MOST_TARGETS = 8
 """Columns that a table of targets has room for."""
 _FEW = 20
 """So many values a variable may have that cases are grouped by unasked."""
+_VARS = "vars."
 _LONGEST = 160
 _WIDTH = 100
 _SIGNS = {"passed": "✅", "failed": "❌", "errored": "💥", "ungraded": "⚠️", UNFINISHED: "⚠️",
@@ -91,8 +92,8 @@ def markdown_pieces(
             yield piece
     if left:
         said = ", ".join(f"{count:,} {verdict}" for verdict, count in left.items())
-        run = _flatten_text(about.run)
-        yield f"\n… and {said} more, which don't fit: `evalcase report {run}`\n"
+        more = _write_code(f"evalcase report {about.run}")
+        yield f"\n… and {said} more, which don't fit: {more}\n"
     yield f"\n<sub>run {_write_code(about.run)}</sub>\n"
 
 
@@ -108,16 +109,17 @@ def _write_head(figures: Figures, about: MarkdownHead) -> Iterator[str]:
     else:
         yield from _write_parts("", {"": figures.all})
     variables = [
-        (_write_code(f"vars.{name}"), parts)
+        (f"{_VARS}{name}", parts)
         for name, parts in figures.by_vars.items()
         if len(parts) <= _FEW and name in figures.grouping
     ]
     for title, parts in (("suite", figures.by_suite), ("tag", figures.by_tag),
                          ("grader", figures.by_grader), *variables):  # fmt: skip
         if len(parts) > 1:
-            by = say_by(title, figures)
+            is_variable = title.startswith(_VARS)
+            by = _write_html(title) if is_variable else say_by(title, figures)
             yield f"<details><summary>by {by}</summary>\n\n"
-            yield from _write_parts(title, parts)
+            yield from _write_parts(_write_code(title) if is_variable else title, parts)
             yield "</details>\n\n"
     facts = [text for text in _list_facts(figures, about) if text]
     if facts:
@@ -232,14 +234,14 @@ def _escape_inline(text: str) -> str:
 
 
 def _write_html(text: str) -> str:
-    """Text in an element, where Markdown is not read."""
+    """Text in a <summary>, where Markdown is not read."""
     escaped = _flatten_text(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return f"<code>{escaped}</code>"
 
 
 def _write_code(text: str) -> str:
-    """A name, in a table or elsewhere: as HTML, since a bar would end the cell of a table."""
-    return _write_html(shorten_text(text, _LONGEST)).replace("|", "&#124;")
+    """A name, in a table or elsewhere. A bar would end the cell of a table, also within code."""
+    return code_span(shorten_text(" ".join(text.split()), _LONGEST)).replace("|", "\\|")
 
 
 def _unlink_names(text: str) -> str:

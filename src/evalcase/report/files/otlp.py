@@ -21,6 +21,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.result import Result
+from evalcase.report.files.canonical import json_line
 from evalcase.text.answer_value import text_of_content
 from evalcase.text.whole import whole_text
 from evalcase.traces.genai import CONVENTIONS
@@ -50,7 +51,7 @@ def otlp_lines(run: str, version: str, trials: Iterable[TrialWithCase]) -> Itera
     several = list(islice(left, AT_ONCE))
     while True:
         spans = [span for result, case in several for span in _make_spans(run, result, case)]
-        yield json.dumps(_make_export(run, version, spans), ensure_ascii=False) + "\n"
+        yield json_line(_make_export(run, version, spans)) + "\n"
         several = list(islice(left, AT_ONCE))
         if not several:
             return

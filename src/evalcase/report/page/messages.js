@@ -23,7 +23,7 @@ function drawMore(message) {
 }
 
 function drawPart(part) {
-  if (part.kind === 'image') return h('img.picture', { src: part.text, alt: 'a picture in this message' });
+  if (part.picture) return h('img.picture', { src: part.picture, alt: 'a picture in this message' });
   if (!part.kind || part.kind === 'json') return drawText(part.text, part.kind);
   return h('div', h('span.kind', drawWord(part.kind)), drawText(part.text, 'json'));
 }

@@ -8,6 +8,7 @@ from typing import Any
 
 from evalcase.model.json_value import JSON
 from evalcase.model.message import ToolCall, is_part, names_tool, part_text
+from evalcase.model.part_files import find_picture
 from evalcase.text.late_pattern import late_pattern
 from evalcase.text.readable import as_json, content_text
 
@@ -58,8 +59,11 @@ def _tell_part(part: Mapping[str, JSON]) -> Told:
         if isinstance(found, dict):  # OpenAI's {image_url: {url}}
             found = found.get("url")
         if isinstance(found, str) and len(found) < _LARGEST_PICTURE and _PICTURE.fullmatch(found):
-            return {"kind": "image", "text": "".join(found.split())}
-    return {"kind": str(part.get("type")), "text": as_json(dict(part), indent=2)}
+            return {"picture": "".join(found.split())}
+    kind, source = str(part.get("type")), find_picture(part)
+    if kind == "image" and source is not None and part.keys() == {"type", source.key}:
+        return {"kind": kind, "text": source.text}
+    return {"kind": kind, "text": as_json(dict(part), indent=2)}
 
 
 def _tell_call(call: JSON) -> Told:
