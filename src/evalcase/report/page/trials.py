@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
@@ -101,13 +101,10 @@ def _tell_answer(answer: Answer) -> Told:
     if answer.usage is not None:
         usage = answer.usage
         told["tokens"] = [usage.input_tokens, usage.output_tokens, usage.cached_tokens]
-    remarks = {
-        "cached": answer.cached, "truncated": answer.truncated, "scrubbed": answer.scrubbed
-    }  # fmt: skip
-    told |= {name: True for name, holds in remarks.items() if holds}
-    end = read_ending(answer)
-    if end.kind == "cut off":
-        told["cut_off"] = end.reason
+    if answer.cached:
+        told["cached"] = True
+    if notices := list(_list_notices(answer)):
+        told["notices"] = notices
     if answer.earlier is not None:
         told["earlier"] = [answer.earlier.duration_s, answer.earlier.cost_usd]
     if answer.steps:
@@ -115,6 +112,16 @@ def _tell_answer(answer: Answer) -> Told:
     told |= {"stepsCut": answer.steps_cut} if answer.steps_cut else {}
     told |= {"stderr": answer.stderr} if answer.stderr else {}
     return told
+
+
+def _list_notices(answer: Answer) -> Iterator[str]:
+    end = read_ending(answer)
+    if end.kind == "cut off":
+        yield f"The answer was cut off (finish reason {end.reason})."
+    if answer.truncated:
+        yield "The answer was cut, as it was larger than evalcase keeps."
+    if answer.scrubbed:
+        yield "A secret was taken out of the answer; it was graded with it."
 
 
 def _tell_step(step: Step) -> Told:
