@@ -167,7 +167,11 @@ def say_part(run: Run) -> str:
     if run.about.failed_of is not None:
         return f"cases that did not pass in {run.about.failed_of}"
     if (selected := run.about.selected) is not None:
-        return f"{selected.chosen:,} of {write_count(selected.total, 'case')} selected"
+        selection = run.about.options.get("selection")
+        by = ""
+        if isinstance(selection, dict) and selection.get("sample") is not None:
+            by = f", seed {selection.get('seed', 0)}"
+        return f"{selected.chosen:,} of {write_count(selected.total, 'case')} selected{by}"
     return ""
 
 
