@@ -240,8 +240,16 @@ def test_a_partial_merge_is_not_complete_and_resume_does_the_rest(suite: Project
     assert len(suite.verdicts(merged_run(suite))) == COUNT
 
 
+def test_shards_without_a_seed_draw_the_same_cases(project: Project) -> None:
+    project.suite(*cases(20))
+    run_shards(project, 3, "--sample", "6")
+    assert merge(project, "shards").code == 0
+    assert len(project.verdicts(merged_run(project))) == 6
+
+
 @pytest.mark.parametrize(
-    "options", [["--sample", "6"], ["--limit", "6"], ["--case", "c*"], ["--tag", "t"]]
+    "options",
+    [["--sample", "6", "--seed", "3"], ["--limit", "6"], ["--case", "c*"], ["--tag", "t"]],
 )
 def test_what_is_chosen_of_the_cases_is_chosen_of_all_shards_together(
     project: Project, options: list[str]

@@ -173,7 +173,8 @@ def test_a_complete_run_is_gone_on_with_alike_whether_it_is_named_or_not(
 @pytest.mark.parametrize(
     ("text", "gates", "code"),
     [
-        ("raise x", ["--max-errors", "1"], 0),
+        ("raise x", ["--max-errors", "1"], 1),
+        ("raise x", ["--max-errors", "1", "--fail-under", "0.5"], 0),
         ("say no", ["--fail-under", "0.5"], 0),
         ("say no", ["--fail-under", "0.9"], 1),
     ],

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 from tests.run.project import (
     CONFIG,
@@ -122,6 +123,48 @@ def test_a_sample_depends_on_the_seed_only(project: Project) -> None:
         drawn.append(sorted(project.calls()))
     assert len(drawn[0]) == 8
     assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_without_a_seed_every_run_draws_its_own_sample_and_records_the_seed(
+    project: Project,
+) -> None:
+    project.suite(*cases(40))
+    drawn = []
+    for _ in range(2):
+        project.forget_calls()
+        done = project.run("run", "--quiet", "--sample", "8")
+        drawn.append(sorted(project.calls()))
+    seed = project.options()["selection"]["seed"]
+    assert drawn[0] != drawn[1]
+    assert f"8 of 40 cases selected, seed {seed}" in done.out
+    project.keep_only(3)
+    project.forget_calls()
+    assert project.run("resume").code == 0
+    assert (len(project.calls()), set(project.calls()) <= set(drawn[1])) == (5, True)
+    project.forget_calls()
+    project.run("run", "--quiet", "--sample", "8", "--seed", str(seed))
+    assert sorted(project.calls()) == drawn[1]
+
+
+def test_without_a_seed_every_run_that_may_stop_has_its_own_order(project: Project) -> None:
+    project.suite(*cases(40))
+    drawn = []
+    for _ in range(2):
+        project.forget_calls()
+        options = ("--fail-under", "0.9", "--stop", "certain", "--concurrency", "1")
+        project.run("run", "--case", "c1*", "--case", "c2*", *options)
+        drawn.append(project.calls())
+        project.run("run", "--case", "c4")
+    assert drawn[0] != drawn[1]
+    shutil.rmtree(project.runs()[-1])
+    compared = json.loads(project.run("compare", "--json").out)
+    assert compared["base"]["name"] == project.runs()[0].name
+
+
+def test_a_dry_run_says_by_which_seed_its_sample_is_drawn(project: Project) -> None:
+    project.suite(*cases(4))
+    said = project.run("run", "--dry-run", "--sample", "2", "--seed", "5").out
+    assert said.startswith("drawn by --seed 5\nagent: 2 trials\n")
 
 
 def test_a_dry_run_names_the_cases_and_is_json_where_asked(project: Project) -> None:

@@ -110,7 +110,7 @@ def test_nothing_that_is_not_well_is_ok() -> None:
             tried = passed + failed + errored + ungraded
             well = ended and few and tried > 0 and passed / tried >= rate
         else:
-            well = ended and few and not failed and not ungraded and passed + errored > 0
+            well = ended and passed > 0 and not (failed or errored or ungraded)
         assert done.ok is well, done
         assert skipped in (0, 1)
 

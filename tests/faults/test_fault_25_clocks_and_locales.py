@@ -42,9 +42,30 @@ def test_fault_25_a_clock_that_jumps_back_disturbs_no_limit_and_no_record(
     for line in (project.runs()[0] / "journal.jsonl").read_text().splitlines():
         assert 0 <= json.loads(line).get("duration_s", 0) < 3600
     before = project.run_process("run", "--json", "--case", "c0", env={**env, "JUMP": "100000"})
-    assert (before.code, before.json["run"] < done.json["run"]) == (0, True)
+    assert (before.code, before.json["run"] > done.json["run"]) == (0, True)
     listed = project.run_process("list", env=env)
-    assert (listed.code, len(listed.out.splitlines())) == (0, 1 + 2)
+    assert [line.split()[0] for line in listed.out.splitlines()[1:]] == [
+        before.json["run"], done.json["run"],
+    ]  # fmt: skip
+
+
+def test_fault_25_a_run_of_a_clock_that_was_ahead_does_not_stay_the_latest(
+    project: Project,
+) -> None:
+    project.suite(case("one"))
+    ahead = project.run("run", "--json").json["run"]
+    folder = project.runs()[0]
+    about = (folder / "run.json").read_text().replace(ahead, "20990101-235959-abcdef")
+    (folder / "run.json").write_text(re.sub('"created_at": "....', '"created_at": "2099', about))
+    folder.rename(folder.with_name("20990101-235959-abcdef"))
+    first, second = (project.run("run", "--json").json["run"] for _ in range(2))
+    listed = json.loads(project.run("list", "--json").out)
+    assert [each["run"] for each in listed] == [second, first, "20990101-235959-abcdef"]
+    assert all(each["created_at"] < "2099" for each in listed[:2])
+    compared = json.loads(project.run("compare", "--json").out)
+    assert (compared["base"]["name"], compared["head"]["name"]) == (first, second)
+    assert project.run("prune", "--older-than", "0d", "--yes").code == 0
+    assert [each.name for each in project.runs()] == ["20990101-235959-abcdef"]
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "nonsense"])

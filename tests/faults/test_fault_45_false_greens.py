@@ -179,6 +179,27 @@ def test_fault_45_a_case_that_no_answer_can_fail_is_told(project: Project) -> No
     assert told.count("no answer can fail this case") == 5
 
 
+@pytest.mark.parametrize("times", [1, 3])
+def test_fault_45_a_pass_rate_of_0_lets_no_answer_fail_but_needs_a_verdict(
+    project: Project, times: int
+) -> None:
+    lax = {"times": times, "pass_rate": 0}
+    failed = {"id": "failed", "input": "say x", "expected_output": "y", "repeat": lax}
+    project.suite(failed)
+    done = project.run("run", "--fail-fast", "--json")
+    assert (done.code, done.counts(), done.trials()) == (0, {"passed": 1}, {"failed": times})
+    assert done.json["figures"]["all"]["rate"] == 1.0
+    assert project.run("resume", "latest").code == 0
+    assert "1 passed" in project.run("report").out
+    for form in ("json", "jsonl", "junit", "markdown", "csv"):
+        assert project.run("report", "--format", form).code == 0
+    assert json.loads(project.run("list", "--json").out)[0]["passed"] == 1
+    errored = {"id": "errored", "input": "raise x", "expected_output": "y", "repeat": lax}
+    project.suite(failed, errored, {"id": "ungraded", "input": "say x", "repeat": lax})
+    done = project.run("run", "--json")
+    assert (done.code, done.counts()) == (3, {"passed": 1, "errored": 1, "ungraded": 1})
+
+
 @pytest.mark.parametrize("kind", ["length", "tool_calls"])
 def test_fault_45_a_grader_that_asks_for_at_least_nothing_is_an_error(
     project: Project, kind: str

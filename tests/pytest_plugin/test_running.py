@@ -359,3 +359,11 @@ def test_an_agent_that_would_end_pytest_is_an_error_of_its_case(evals: pytest.Py
     result = evals.runpytest_subprocess("--evals", "-k", "good")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["*os._exit(0) would end evalcase*"])
+
+
+def test_a_case_that_errors_is_not_passed_however_many_may_error(evals: pytest.Pytester) -> None:
+    write(evals, "agent.py", "def answer(question):\n    raise ValueError(question)\n")
+    write(evals, "evals/all.eval.yaml", "- {id: a, input: a, expected_output: a}\n")
+    result = evals.runpytest_inprocess("--evals", "evals", "--evals-max-errors", "9")
+    result.assert_outcomes(errors=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED

@@ -207,6 +207,12 @@ class Project:
         folders = (self.path / ".evalcase" / "runs").glob("*-*")
         return sorted(folders, key=_begun)
 
+    def options(self) -> dict[str, Any]:
+        """Those of the latest run, as `run.json` has them."""
+        data: dict[str, Any] = json.loads((self.runs()[-1] / "run.json").read_text())
+        options: dict[str, Any] = data["about"]["options"]
+        return options
+
     def rows(self, run: Path | str | None = None) -> list[dict[str, Any]]:
         """The results of a run, as its journal has them."""
         journal = Path(run or self.runs()[-1]) / "journal.jsonl"

@@ -74,12 +74,13 @@ def test_finished_is_what_has_a_reason_and_nothing_else() -> None:
     assert answer(Reply.stream(delta({"content": "x"}, "stop")), **STREAM).text == "x"
     error = failure(Reply.stream(delta({"content": "x"}), done=True), **STREAM)
     assert (error.kind, error.details["output"]) == ("protocol", "x")
+    assert not error.may_succeed_later
 
 
 def test_a_stream_that_ends_too_early_is_an_error_with_what_came() -> None:
     error = failure(Reply.stream(delta({"content": "Hel"}), delta({"content": "lo"})), **STREAM)
     assert "it ended before the answer was complete" in str(error)
-    assert (error.kind, error.may_succeed_later) == ("protocol", False)
+    assert (error.kind, error.may_succeed_later) == ("protocol", True)
     assert error.details["output"] == "Hello"
     assert error.details["body"].startswith('data: {"choices"')
 

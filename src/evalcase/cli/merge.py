@@ -8,7 +8,6 @@ from contextlib import ExitStack
 
 from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
-from evalcase.cli.exit_codes import first_code
 from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.running import Manner, print_conclusion
@@ -19,6 +18,7 @@ from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.evaluated import hold_to_gates, read_evaluated
 from evalcase.evaluation.merging import merge_parts
 from evalcase.evaluation.shards import Parts, find_other_versions, read_shards
+from evalcase.model.exit_codes import first_code
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.find import FoundRun, find_run, list_runs
@@ -72,12 +72,11 @@ def command(
         run = merge_parts(parts, folder, world, sealer, config.root)
     manner = Manner(take_streams(), quiet, as_json, os.getcwd(), is_new=False, reports=wanted,
                     is_own=sealer is not None)  # fmt: skip
-    evaluated = read_evaluated(KeptRun(run))
+    evaluated = hold_to_gates(read_evaluated(KeptRun(run)), RunOptions.from_dict(run.about.options))
     if config.compress and evaluated.complete:
         pack_journal(run, lambda text: write_prose(f"warning: {text}", sys.stderr))
     written = print_conclusion(evaluated, None, RecordPlace(os.getcwd(), config), manner)
-    held = hold_to_gates(evaluated, RunOptions.from_dict(run.about.options))
-    return first_code(held.exit_code, written)
+    return first_code(evaluated.exit_code, written)
 
 
 def _find_runs(name: str, folder: str) -> list[FoundRun]:

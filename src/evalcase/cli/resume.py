@@ -7,7 +7,6 @@ import sys
 from typing import TYPE_CHECKING, Unpack
 
 from evalcase.cli import declare, run_flags
-from evalcase.cli.exit_codes import first_code
 from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.requested import report_option, tell_owed
 from evalcase.cli.running import (
@@ -29,6 +28,7 @@ from evalcase.evaluation.going_on import (
     read_request,
     request_rest,
 )
+from evalcase.model.exit_codes import first_code
 from evalcase.model.quick_dataclass import replace
 from evalcase.pipeline import ready_run
 from evalcase.project.config import Config, load_config

@@ -20,7 +20,7 @@ from evalcase.pipeline import ready_run
 from evalcase.project.config import Config, read_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.begun import note_start
-from evalcase.run.selection import Selection, Shard
+from evalcase.run.selection import Selection, Shard, draw_seed
 from evalcase.system.world import this_world
 from evalcase.text.counted import write_count
 from evalcase.text.visible import make_visible
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         limit: int | None
         sample: int | None
         failed_of: str | None
-        seed: int
+        seed: int | None
         timeout_s: float | None
         retries: int | None
         retry_timeouts: bool
@@ -117,8 +117,8 @@ def _auto_shard(of: str, slash: str) -> Shard:
     help="Only cases that did not pass in RUN: its id, or `latest`.",
 )
 @declare.option(
-    "--seed", type=declare.IntRange(), default=0, show_default=True, metavar="N",
-    help="Seed of all random choices, such as --sample.",
+    "--seed", type=declare.IntRange(), metavar="N",
+    help="Seed of --sample and --stop. [default: a random one; with --shard, 0]",
 )  # fmt: skip
 @declare.option(
     "--timeout",
@@ -222,9 +222,14 @@ def _read_selection(flags: RunFlags, folder: str, config: Config) -> Selection:
         from evalcase.evaluation.failed_of import find_failed
 
         failed_of = find_failed(origin, folder, config.root)
+    seed = flags["seed"]
+    if seed is None:
+        seed = draw_seed(
+            this_world().entropy, sample=flags["sample"], stop=flags["stop"], shard=flags["shard"]
+        )
     return Selection(
         globs=flags["globs"], tags=flags["tags"], shard=flags["shard"], sample=flags["sample"],
-        seed=flags["seed"], limit=flags["limit"], failed_of=failed_of,
+        seed=seed, limit=flags["limit"], failed_of=failed_of,
     )  # fmt: skip
 
 
@@ -235,6 +240,8 @@ def _say_what_would_run(plan: Plan, as_json: bool) -> Iterator[str]:
         counts = {shown(name): count for name, count in plan.trials.items()}
         yield json.dumps({"trials": plan.planned, "targets": counts})
         return
+    if plan.options.selection.sample is not None:
+        yield f"drawn by --seed {plan.options.selection.seed}"
     for name, count in plan.trials.items():
         yield f"{make_visible(shown(name))}: {write_count(count, 'trial')}"
         for trial in trials_of(plan, name):

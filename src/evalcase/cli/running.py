@@ -20,7 +20,6 @@ from evalcase.cli.conclusion import (
     summary_object,
 )
 from evalcase.cli.crash import CRASH_CODE, tell_crash
-from evalcase.cli.exit_codes import first_code
 from evalcase.cli.reports.requested import Request, request_reports, tell_owed, write_reports
 from evalcase.cli.streams import Streams, discard_stream, same_streams, take_streams
 from evalcase.cli.terminal import columns_of, defuse_lines, style_for, write_prose
@@ -30,6 +29,7 @@ from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.evaluated import Evaluated, read_evaluated
 from evalcase.evaluation.request import AskedEngine, RunRequest
 from evalcase.evaluation.secrets import make_scrubber
+from evalcase.model.exit_codes import first_code
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.target import Warn
 from evalcase.pipeline import PreparedRun, plan_run

@@ -23,7 +23,7 @@ from evalcase.plugins.given import (
 from evalcase.project.config import Config, read_config, read_config_of
 from evalcase.project.keywords import Keywords, read_keywords
 from evalcase.project.options import runs_folder
-from evalcase.run.selection import FailedOf
+from evalcase.run.selection import FailedOf, draw_seed
 from evalcase.suites.held_suites import hold_suites
 from evalcase.suites.made import read_grader
 from evalcase.system.world import World
@@ -45,6 +45,11 @@ def read_call(
     paths, suites = hold_suites(what)
     folder = runs_folder(keywords.get("runs_dir"), config)
     failed_of = _find_failed(keywords, folder, config)
+    if keywords.get("seed") is None:
+        keywords["seed"] = draw_seed(
+            world.entropy, sample=keywords.get("sample"), stop=keywords.get("stop"),
+            shard=keywords.get("shard"),
+        )  # fmt: skip
     options = read_keywords(paths, tuple(targets), keywords, failed_of)
     read = partial(read_grader, config=config, no_exec=options.no_exec)
     given = Given(

@@ -10,7 +10,6 @@ from evalcase.model.case import Case
 from evalcase.read.source import UnreadableError
 from evalcase.record.case_lines import read_line_hashes, write_case_lines
 from evalcase.record.folder import Run
-from evalcase.run.selection import Selection
 from evalcase.suites.collection import WantsCase
 from evalcase.system.table import Table, mark_of
 
@@ -40,7 +39,7 @@ def _are_of(run: Run, hashes: dict[str, str]) -> bool:
 
 def _choose_cases(plan: Plan) -> WantsCase:
     """What tells the cases of a run among those of its suites."""
-    if plan.choice.selection == Selection():
+    if not plan.choice.narrows:
         return lambda *_: True
     chosen = Table("B")
     for suite, case in plan.choice.choose(plan.suites):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalcase.model.decision import Decision
+from evalcase.model.exit_codes import decide_exit_code
 from evalcase.model.outcome import CaseVerdict
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.result import Result
@@ -148,33 +149,17 @@ class Evaluated:
 
     @property
     def ok(self) -> bool:
-        """Whether all is well, as the command says it by its exit code: complete, with no trial
-        errored, no case failed or ungraded, and not all of them skipped. Where a pass rate is
-        enough, or a run was decided, that counts in place of what failed."""
+        """Whether the exit code is 0: complete, every case that was tried has passed, and not all
+        were skipped. With `fail_under` that rate counts, with `stop` the decision."""
         return self.exit_code == 0
 
     @property
     def exit_code(self) -> int:
-        """What the command says of such a run: 130 interrupted, 3 errors or not completed, 1 not
-        all passed, all skipped or a gate not met, else 0."""
-        totals, decision = self.totals, self.decision
-        if self.status == "interrupted":
-            return 130
-        ended_well = self.complete or self.failed_fast or decision is not None
-        if totals.trials.errored > self.max_errors or not ended_well:
-            return 3
-        if decision is not None:
-            return 0 if decision.is_good else 1
-        if self.failed_fast:
-            return 1
-        if totals.unfinished:
-            return 3  # some cases lack trials, so nobody can say what they come to
-        if totals.pass_rate is None:
-            # Where all was skipped nothing is known to be well, and no rate reached but 0.
-            return 1 if self.needs_tries and self.fail_under != 0 else 0
-        if self.fail_under is not None:
-            return 0 if totals.pass_rate >= self.fail_under else 1
-        return 1 if totals.cases.failed or totals.cases.ungraded else 0
+        """What the command says of such a run."""
+        return decide_exit_code(
+            self.totals, status=self.status, decision=self.decision, failed_fast=self.failed_fast,
+            fail_under=self.fail_under, max_errors=self.max_errors, needs_tries=self.needs_tries,
+        )  # fmt: skip
 
 
 def hold_to_gates(evaluated: Evaluated, options: RunOptions) -> Evaluated:

@@ -32,7 +32,8 @@ class Outcome(NamedTuple):
 @lru_cache(maxsize=64)
 def outcome_of_one(verdict: Verdict, pass_rate: float = 1.0) -> Outcome:
     """What a case comes to that is tried once."""
-    return Outcome(verdict, int(verdict == "passed"), 1, 1, pass_rate)
+    decided = decide_case_verdict((verdict,), pass_rate)
+    return Outcome(decided, int(verdict == "passed"), 1, 1, pass_rate)
 
 
 @dataclass(frozen=True, slots=True)

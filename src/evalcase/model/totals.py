@@ -92,20 +92,20 @@ _ROUNDING = 1e-9
 
 
 def can_pass(passed: int, repeats: int, pass_rate: float) -> bool:
-    """Whether so many trials that passed are enough. None at all never is, whatever the rate."""
-    return passed > 0 and passed >= pass_rate * repeats - _ROUNDING
+    """Whether so many trials that passed are enough."""
+    return passed >= pass_rate * repeats - _ROUNDING
 
 
 def decide_case_verdict(verdicts: Sequence[Verdict], pass_rate: float = 1.0) -> Verdict:
     """The verdict of a case by those of its trials: passed if at least that share of them passed.
 
-    Where too few passed, errored beats failed and failed beats ungraded, as within a trial. A case
-    of which no trial passed never passes, whatever the rate.
+    Where too few passed, errored beats failed and failed beats ungraded, as within a trial. With a
+    rate of 0 trials need not pass, but they must be graded.
     """
     if verdicts and all(verdict == "skipped" for verdict in verdicts):
         return "skipped"
     passed = sum(verdict == "passed" for verdict in verdicts)
-    if can_pass(passed, len(verdicts), pass_rate):
+    if can_pass(passed, len(verdicts), pass_rate) and (passed or set(verdicts) == {"failed"}):
         return "passed"
     worst: tuple[Verdict, ...] = ("errored", "failed", "ungraded")
     return next((verdict for verdict in worst if verdict in verdicts), "ungraded")

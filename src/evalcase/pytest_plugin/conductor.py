@@ -114,15 +114,13 @@ class Conductor:
         command exits with 3 for the same."""
         if self._thread is None or self._is_ending:
             return None  # each item says it, or nobody wants to know
-        done, most = self.evaluated, self._settings.keywords.get("max_errors", 0)
+        done = self.evaluated
         if done is None or not done.complete:
             return "the run is not complete"
-        errored = done.totals.trials.errored
-        if self._overlooked and errored > most:
-            return (
-                f"{write_count(errored, 'trial')} errored, and --evals-max-errors allows {most:,}"
-            )
-        return None
+        if not self._overlooked or done.exit_code != 3:
+            return None
+        errored = write_count(done.totals.trials.errored, "trial")
+        return f"{errored} errored, and --evals-max-errors allows {done.max_errors:,}"
 
     def _prepare(self, keys: Sequence[CaseKey], *, whole: bool) -> PreparedRun:
         settings = self._settings

@@ -43,4 +43,8 @@ def _suites(run: Run) -> set[str]:
 
 
 def _selection(run: Run) -> object:
-    return run.about.options.get("selection")
+    """What was selected. A seed that drew no sample is no part of it."""
+    selection = run.about.options.get("selection")
+    if isinstance(selection, dict) and selection.get("sample") is None:
+        return {name: value for name, value in selection.items() if name != "seed"}
+    return selection

@@ -28,6 +28,9 @@ VERSION = 2
 
 RUN_ID = late_pattern(r"\d{8}-\d{6}-[0-9a-f]{6}")
 
+_LAST_NAME = 10**14 - 1
+"""An id has no more digits than that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -73,7 +76,7 @@ def create_run(
     disk, created_at = disk or LocalDisk(), write_time(now)
     try:
         _make_folders(runs_dir, disk)
-        path = _make_unique(runs_dir, _as_name(created_at), random)
+        path = _make_unique(runs_dir, _follow_newest(runs_dir, _as_name(created_at)), random)
         sync_folder(disk, runs_dir)
     except OSError as error:
         raise RecordError(f"{runs_dir} can't be written: {error.strerror or error}") from error
@@ -101,6 +104,16 @@ def write_time(seconds: float) -> str:
 def _as_name(time: str) -> str:
     """Its day and its second, as the name of a folder begins."""
     return time[:19].replace("-", "").replace(":", "").replace("T", "-")
+
+
+def _follow_newest(runs_dir: str, name: str) -> str:
+    """How the id of a new run begins. Runs are sorted by it, and the clock may have been ahead
+    once: then it counts on from the newest run that is there."""
+    newest = max((each[:15] for each in os.listdir(runs_dir) if RUN_ID.fullmatch(each)), default="")
+    if newest <= name:
+        return name
+    following = f"{min(int(newest.replace('-', '')) + 1, _LAST_NAME):014}"
+    return f"{following[:8]}-{following[8:]}"
 
 
 def is_run(path: str) -> bool:
@@ -154,7 +167,11 @@ def say_part(run: Run) -> str:
     if run.about.failed_of is not None:
         return f"cases that did not pass in {run.about.failed_of}"
     if (selected := run.about.selected) is not None:
-        return f"{selected.chosen:,} of {write_count(selected.total, 'case')} selected"
+        selection = run.about.options.get("selection")
+        by = ""
+        if isinstance(selection, dict) and selection.get("sample") is not None:
+            by = f", seed {selection.get('seed', 0)}"
+        return f"{selected.chosen:,} of {write_count(selected.total, 'case')} selected{by}"
     return ""
 
 

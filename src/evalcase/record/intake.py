@@ -104,7 +104,7 @@ class Intake:
             return
         if self._talking:
             self._talking.discard(mark)
-        self._repeats = self._repeats or outline.repeats > 1
+        self._repeats = self._repeats or outline.repeats > 1 or not outline.pass_rate
         self.last_repeat = max(self.last_repeat, outline.key.repeat)
         cost = nan if outline.cost_usd is None else outline.cost_usd
         if self._upto is not None and (before := self._results.find(mark)) is not None:

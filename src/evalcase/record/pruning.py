@@ -89,11 +89,15 @@ def _rename_locked(path: str, going: str, journal: str) -> None:
 
 
 def _time_of_run(run: ListedRun) -> datetime:
-    """By its name, which nobody edits; one that is no time is as young as can be."""
-    try:
-        return datetime.strptime(run.id[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
-    except ValueError:
-        return datetime.max.replace(tzinfo=UTC)
+    """By its name, or by run.json if that is earlier: after a clock that was ahead, names are too
+    late. What is no time counts as young."""
+    times = [datetime.max.replace(tzinfo=UTC)]
+    with suppress(ValueError):
+        times.append(datetime.strptime(run.id[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC))
+    with suppress(ValueError):
+        created_at = run.run.created_at if run.run is not None else ""
+        times.append(datetime.fromisoformat(created_at).replace(tzinfo=UTC))
+    return min(times)
 
 
 def _why_kept(run: ListedRun, keeping: Keeping) -> str:

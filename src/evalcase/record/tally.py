@@ -68,7 +68,7 @@ class Tally:
         not repeated needs no name."""
         self._trials[verdict] = self._trials.get(verdict, 0) + 1
         decided: Verdict | None = verdict
-        if repeats > 1:
+        if repeats > 1 or not pass_rate:
             decided = self._folding.add(name, verdict, repeats, pass_rate).verdict
         if decided is not None:
             self._cases[decided] = self._cases.get(decided, 0) + 1

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Result, Verdict
-from evalcase.model.totals import can_pass
+from evalcase.model.totals import can_pass, decide_case_verdict
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class FailFast:
         It need not have all of its trials: it has failed once too few of them are left to pass.
         """
         if repeats <= 1:
-            return verdict in ("failed", "ungraded")
+            return decide_case_verdict((verdict,), pass_rate) in ("failed", "ungraded")
         tried = self._open.setdefault(name, _Tried())
         tried.trials += 1
         tried.passed += verdict == "passed"

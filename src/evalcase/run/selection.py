@@ -16,7 +16,7 @@ from itertools import islice
 from evalcase.model.case import Case
 from evalcase.model.name_pattern import fits_pattern
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_dataclass import dataclass, field, replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Number
 
@@ -72,6 +72,16 @@ class Selection:
 _ALL = Selection()
 
 
+def draw_seed(
+    entropy: Callable[[int], bytes], *, sample: object, stop: object, shard: object
+) -> int:
+    """The seed of a run that was given none: a random one if anything is drawn by it. All shards
+    of a run must draw the same cases, so theirs is 0."""
+    if shard is not None or (sample is None and stop is None):
+        return 0
+    return int.from_bytes(entropy(3), "big")
+
+
 class ShardRange(NamedTuple):
     """What a shard has of all cases: those whose number lies from `low` up to `end`."""
 
@@ -107,11 +117,11 @@ class Chooser:
     @property
     def narrows(self) -> bool:
         """Whether anything is chosen at all, and not simply all."""
-        return self.selection != _ALL
+        return replace(self.selection, seed=0) != _ALL
 
     def choose(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         """The chosen ones, as a stream where that is possible."""
-        if self.selection == _ALL:
+        if not self.narrows:
             return iter(cases)
         chosen = self.choose_for_all(cases)
         if self.part is None:

@@ -43,7 +43,8 @@ def test_a_case_that_passes_with_a_lower_score_is_told_apart_from_a_broken_one()
 
 
 def test_where_no_case_has_a_score_nothing_is_decided() -> None:
-    (found,) = judge("EE", "EE", "broken", **SCORE)
+    nothing, found = judge("EE", "EE", "broken", **SCORE)
+    assert (nothing.code, nothing.gate) == (3, "")
     assert (found.code, found.reason) == (3, "no case has a score by all graders in both")
 
 

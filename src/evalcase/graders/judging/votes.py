@@ -75,25 +75,27 @@ def decide_criteria(
 def _decide_one(
     criterion: Criterion, said: Sequence[CriterionReply], asked: int, unsure: str
 ) -> DecidedCriterion:
-    counted = Counter(each.verdict for each in said)
-    verdict, most = counted.most_common(1)[0]
+    counted = votes = Counter(each.verdict for each in said)
+    worst = criterion.levels[0][0] if criterion.levels else NOT_MET
+    if unsure == "fail":
+        votes = Counter(worst if each == CANNOT_TELL else each for each in counted.elements())
+    verdict, most = votes.most_common(1)[0]
     if 2 * most <= asked:
         told = ", ".join(f"{count} × {name}" for name, count in counted.items())
         more = f", {asked - len(said)} without a verdict" if asked > len(said) else ""
         raise GraderError(
             "judge-split", f"`{criterion.id}`: the votes have no majority: {told}{more}"
         )
-    reason = next(each.reason for each in said if each.verdict == verdict)
-    if verdict == CANNOT_TELL:
-        if unsure == "error":
-            message = f"`{criterion.id}`: the judge can't tell: {reason}"
-            raise GraderError("judge-unsure", message)
-        # It counts as the worst there is, and says so.
-        worst = criterion.levels[0][0] if criterion.levels else NOT_MET
-        return DecidedCriterion(
-            criterion, worst, f"the judge can't tell: {reason}", counted, unsure=True
-        )
-    return DecidedCriterion(criterion, verdict, reason, counted)
+    # Without the unsure votes there may be no majority for it.
+    said_so = verdict if 2 * counted[verdict] > asked else CANNOT_TELL
+    reason = next(each.reason for each in said if each.verdict == said_so)
+    if said_so != CANNOT_TELL:
+        return DecidedCriterion(criterion, verdict, reason, counted)
+    if unsure == "error":
+        raise GraderError("judge-unsure", f"`{criterion.id}`: the judge can't tell: {reason}")
+    return DecidedCriterion(
+        criterion, worst, f"the judge can't tell: {reason}", counted, unsure=True
+    )
 
 
 def weigh_criteria(decided: Sequence[DecidedCriterion]) -> float:

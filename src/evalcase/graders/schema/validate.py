@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, ClassVar
@@ -15,12 +16,14 @@ from evalcase.model.json_value import JSON
 from evalcase.system.patterns.search import Search
 from evalcase.system.patterns.searches import Searches
 from evalcase.text.counted import write_count
+from evalcase.text.late_pattern import late_pattern
 
 MOST_ERRORS = 1_000
 """How many errors are listed of a value, or of a part of it."""
 
 _LONGEST = 1_000
 """How many characters are said of a choice that doesn't fit: choices may hold choices."""
+_DOLLARS = late_pattern(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
 _Key = tuple[int, int, str]
 """A schema and a value, by their identity, and the place of the value."""
 
@@ -88,6 +91,8 @@ class Validator:
             yield Difference(path, f"{quote_value(value)} does not match `{schema['pattern']}`")
 
     def _finds(self, pattern: str, text: str) -> bool:
+        if text.endswith("\n"):
+            pattern = _end_strictly(pattern)
         return self._searches.find(Search(pattern, text)) is not None
 
     def _properties(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
@@ -207,6 +212,12 @@ class Validator:
         "not": _not,
         "if": _if,
     }
+
+
+def _end_strictly(pattern: str) -> str:
+    """A pattern whose `$` is the very end, as in JSON Schema; Python's also stands before a last
+    line feed. Escapes and sets of characters stay as they are."""
+    return _DOLLARS.sub(lambda found: r"\Z" if found[0] == "$" else found[0], pattern)
 
 
 def _errors_by_rules(schema: dict[str, JSON], value: JSON, path: str) -> Iterator[Difference]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
+from evalcase.model.exit_codes import first_code
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
@@ -106,9 +107,7 @@ def judge_gates(
 
 
 def gates_exit_code(judged: Sequence[GateFinding]) -> int:
-    """Of several that are not 0, a usage that makes no sense comes first, then what is missing."""
-    codes = {each.code for each in judged}
-    return next((code for code in (2, 3, 1) if code in codes), 0)
+    return first_code(0, *(each.code for each in judged))
 
 
 def _find_doubts(comparison: Comparison, max_errors: int) -> Iterator[GateFinding]:
@@ -119,7 +118,7 @@ def _find_doubts(comparison: Comparison, max_errors: int) -> Iterator[GateFindin
     unfinished = sum(track.counts["unfinished"] for track in comparison.tracks)
     if unfinished:
         yield GateFinding("", 3, f"{_count_cases(unfinished)} not finished")
-    if not comparison.pairs:
+    if not any(track.decided for track in comparison.tracks):
         yield GateFinding("", 3, "nothing is compared: no case has a verdict in both")
     for word, errored in (("base", comparison.base_errored), ("head", comparison.head_errored)):
         if errored > max_errors:

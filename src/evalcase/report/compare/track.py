@@ -65,6 +65,8 @@ class TrackFigures:
     """The first of each kind, but for those that are the same."""
     head_skipped: int = 0
     """Cases that only head has skipped."""
+    decided: int = 0
+    """Cases that are compared and errored on neither side."""
 
     @property
     def is_same(self) -> bool:
@@ -86,7 +88,7 @@ class Track:
         self.counts: dict[ChangeKind, int] = dict.fromkeys(CHANGE_KINDS, 0)
         self.listed: dict[ChangeKind, list[ChangedPair]] = {kind: [] for kind in _NAMED}
         self.clustered = clustered
-        self._head_skipped = 0
+        self._head_skipped = self._decided = 0
         self._errored = [0, 0]
         self._repeated = False
         self._passed = self._make("passed")
@@ -113,6 +115,7 @@ class Track:
         may not have graded head."""
         sides = float(base.verdict == "passed"), float(head.verdict == "passed")
         self._passed.add(*sides, cluster)
+        self._decided += "errored" not in (base.verdict, head.verdict)
         if not base.errored and not head.errored:
             self._without_errors.add(*sides, cluster)
         self._errored[0] += base.errored
@@ -158,5 +161,5 @@ class Track:
             tuple(score.measure() for _, score in graders if score.pairs),
             tuple(each.measure() for each in self._tags.values()),
             tuple(each.measure() for each in self._amounts), self.listed,
-            self._head_skipped,
+            self._head_skipped, self._decided,
         )  # fmt: skip

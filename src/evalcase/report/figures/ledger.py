@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from evalcase.model.case import Case
 from evalcase.model.grade import Grade
+from evalcase.model.outcome import outcome_of_one
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import decide_case_verdict
 from evalcase.model.trial import TrialKey
@@ -83,7 +84,8 @@ class Ledger:
         if result.repeats > 1:
             self._fold(result, case, spent, cluster)
             return
-        verdict, score = result.verdict, result.score
+        verdict = outcome_of_one(result.verdict, result.pass_rate).verdict or result.verdict
+        score = result.score
         if score is not None:
             score = bound_score(score)
             spent.sort(score)

@@ -113,7 +113,7 @@ class Statistics:
             if grade.asked > 1:
                 self._count_votes(result.key.suite, grade)
         verdict = result.verdict
-        if result.repeats > 1:
+        if result.repeats > 1 or not result.pass_rate:
             return self._fold(result)
         outcome = outcome_of_one(verdict, result.pass_rate)
         self.grid.add(result, verdict)

@@ -110,10 +110,12 @@ class ChatClient:
                 await _drain_chunks(chunks)
                 break
         if not is_over:
-            _take_events(reader.close(), assembler, kept)
+            is_over = _take_events(reader.close(), assembler, kept)
         value = assembler.whole()
         if value is None:
-            raise _make_broken_error("it ended before the answer was complete", kept, assembler)
+            error = _make_broken_error("it ended before the answer was complete", kept, assembler)
+            error.may_succeed_later = not is_over  # then it was cut, as by a broken connection
+            raise error
         return value
 
 
