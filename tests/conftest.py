@@ -1,11 +1,12 @@
-"""Every test begins with the signals that a person's shell would give a command, and with a home
-that nobody lives in. It is ended if it hangs: no test measures time, and none needs nearly as much
-as the limit."""
+"""Every test begins with the signals that a person's shell would give a command, with a home that
+nobody lives in, and without what the shell says of width, colours, proxies and traces. It is ended
+if it hangs: no test measures time, and none needs nearly as much as the limit."""
 
 from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import traceback
 from collections.abc import Generator, Iterator
@@ -22,6 +23,10 @@ WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 LONG = ("test_kills.py", "test_ray.py")
 _IN_MEMORY, _ROOM_BYTES = "/dev/shm", 4_000_000_000
+_OF_THE_SHELL = re.compile(
+    "COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|.*_PROXY|OTEL_.*", re.IGNORECASE
+)
+"""Variables that change what commands, and the programs that tests start, print or reach."""
 LIMIT_S = float(os.environ.get("EVALCASE_TEST_LIMIT_S", "300.0"))
 
 # The same examples each time, so that a change is judged by what it changed. `make check` looks
@@ -112,9 +117,12 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A home in which nothing is, so that no test reads or writes what is in a person's own."""
+    """A home in which nothing is, so that no test reads or writes what is in a person's own, and
+    none of the variables by which a test would end otherwise on another machine."""
     path = tmp_path_factory.mktemp("home")
     with mock.patch.dict(os.environ, HOME=str(path), XDG_STATE_HOME=str(path / "state")):
+        for name in filter(_OF_THE_SHELL.fullmatch, list(os.environ)):
+            del os.environ[name]
         yield path
 
 

@@ -366,3 +366,16 @@ def test_what_a_program_wrote_is_scrubbed_without_a_word_on_the_answer(project: 
     assert answer["stderr"].startswith("Error: bad key ")
     assert "aB3dE6" not in answer["stderr"]
     assert "scrubbed" not in answer
+
+
+def test_paths_of_targets_and_tracebacks_are_never_broken(project: Project) -> None:
+    project.suite(case("a"), case("b", "raise no"))
+    project.run("run", "--quiet")
+    lines = project.run("report", "--case", "b").out.splitlines()
+    frame = f'File "{project.path}/agent.py", line '
+    assert any(line.lstrip().startswith(frame) for line in lines), lines
+
+    (project.path / ("long" * 20)).symlink_to(project.runs()[0])
+    replayed = f"replay:{'long' * 20}"
+    project.run("run", "--quiet", "--case", "a", "--target", replayed)
+    assert f"{replayed}," in project.run("report", "--case", "a").out.split()

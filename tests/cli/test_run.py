@@ -595,4 +595,5 @@ def test_answers_of_a_record_are_said_to_be_given_earlier(project: Project) -> N
     done = project.run("run", "--target", f"replay:{run}")
     assert "cost     2 answers given earlier" in done.out
     assert "cache" not in done.out
-    assert "given earlier" in project.run("report", "--case", "a").out
+    shown = project.run("report", "--case", "a").out
+    assert "given earlier" in " ".join(shown.split())  # the path of the run may have it wrapped

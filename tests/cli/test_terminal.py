@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import signal
+from itertools import takewhile
 from typing import Any
 
 import pytest
@@ -323,6 +324,7 @@ def test_what_keeps_a_run_from_starting_is_broken_at_words(project: Project) -> 
     project.suite(case("a", graders=["python:broken:grade"]))
     terminal = PseudoTerminal(project.path, "run", columns=60)
     assert terminal.finish() == 2
-    rows = [row for row in terminal.screen() if "/" not in row and row]
-    assert rows.pop() == "nothing was run"
-    assert_prose_hangs(rows)
+    rows = [row for row in terminal.screen() if row]
+    assert rows[-1] == "nothing was run"
+    # Up to the path of the module: the terminal itself breaks that if it is wider than a row.
+    assert_prose_hangs(list(takewhile(lambda row: "/" not in row, rows)))

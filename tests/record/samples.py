@@ -57,11 +57,11 @@ def write(path: Path, rows: Iterable[dict[str, Any]], **options: Any) -> list[in
     return acknowledged
 
 
-def append_and_wait(journal: Any, each: dict[str, Any], seconds: float = 60.0) -> bool:
+def append_and_wait(journal: Any, each: dict[str, Any]) -> bool:
     """Whether the row was acknowledged."""
     done = threading.Event()
     journal.append(each, done.set)
-    return done.wait(seconds)
+    return done.wait(60)
 
 
 def python(*arguments: str) -> list[str]:

@@ -6,6 +6,7 @@ import errno
 import json
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,18 @@ def test_fault_03_a_full_disk_stops_the_journal_and_says_what_is_safe(
 ) -> None:
     path = tmp_path / "journal.jsonl"
     failures: list[JournalFailure] = []
-    journal = open_journal(str(path), disk=SmallDisk(room=room), on_failure=failures.append)
-    safe = 0
-    while append_and_wait(journal, row(safe), seconds=0.3):
+    ended = threading.Semaphore(0)  # a row is on disk, or the journal has failed
+
+    def fail(failure: JournalFailure) -> None:
+        failures.append(failure)
+        ended.release()
+
+    journal = open_journal(str(path), disk=SmallDisk(room=room), on_failure=fail)
+    safe = -1
+    while not failures:
         safe += 1
+        journal.append(row(safe), ended.release)
+        assert ended.acquire(timeout=60)
     with pytest.raises(RecordError, match="No space left"):
         journal.append(row(safe), lambda: None)
     assert failures == [journal.failure]
@@ -46,9 +55,14 @@ def test_fault_03_a_full_disk_stops_the_journal_and_says_what_is_safe(
 def test_fault_03_a_failed_sync_is_final(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     # The first two syncs are those of opening: of the journal, and of its folder.
-    journal = open_journal(str(path), disk=ForgetfulDisk(fails_at=4))
+    failed = threading.Event()
+    disk = ForgetfulDisk(fails_at=4)
+    journal = open_journal(str(path), disk=disk, on_failure=lambda _: failed.set())
     assert append_and_wait(journal, row(1))
-    assert not append_and_wait(journal, row(2), seconds=0.3)
+    acknowledged: list[int] = []
+    journal.append(row(2), lambda: acknowledged.append(2))
+    assert failed.wait(60)
+    assert acknowledged == []
     assert journal.failure is not None
     assert journal.failure.error.errno == errno.EIO
     assert journal.failure.last == row(1)

@@ -414,12 +414,12 @@ def test_a_threshold_decides_by_the_mean_of_all_turns() -> None:
 def test_the_time_limit_is_of_each_turn() -> None:
     from evalcase.testing import HANGS
 
-    result = hold({**TUTOR, "timeout_s": 0.05}, ScriptedTarget(["30", HANGS]))
+    result = hold({**TUTOR, "timeout_s": 0.5}, ScriptedTarget(["30", HANGS]))
     assert result.failure is not None
     assert (result.verdict, result.failure.kind) == ("errored", "timeout")
     assert (
         result.failure.message
-        == "turn 2: no answer within 0.05 s (`timeout_s` of the case, or --timeout, allows more)"
+        == "turn 2: no answer within 0.5 s (`timeout_s` of the case, or --timeout, allows more)"
     )
 
 

@@ -39,7 +39,7 @@ def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
 def command(tmp_path: Path, source: str, bell: Bell, **options: Any) -> CommandTarget:
     (tmp_path / "program.py").write_text(source)
     argv = [sys.executable, "-S", "-E", "program.py"]
-    env = {"BELL": bell.path}
+    env = {"BELL": bell.port}
     return target_of(CommandTarget, command=argv, root=str(tmp_path), env=env, **options)
 
 
@@ -64,7 +64,7 @@ def test_fault_12_a_hung_command_is_gone_with_all_its_descendants(
     tmp_path: Path, options: dict[str, Any]
 ) -> None:
     async def run() -> list[int]:
-        async with Bell(tmp_path) as bell:
+        async with Bell() as bell:
             target = command(tmp_path, HANG, bell, **options)
             await target.open()
             answering = asyncio.create_task(target.answer(question()))
@@ -82,7 +82,7 @@ def test_fault_12_a_hung_command_is_gone_with_all_its_descendants(
 @pytest.mark.usefixtures("_no_zombies")
 def test_a_time_out_from_outside_ends_the_family(tmp_path: Path) -> None:
     async def run() -> list[int]:
-        async with Bell(tmp_path) as bell:
+        async with Bell() as bell:
             target = command(tmp_path, HANG, bell)
             await target.open()
             ringing = asyncio.create_task(bell.wait_for(4))
@@ -115,7 +115,7 @@ print("done")
     )
 
     async def run() -> tuple[str, list[int]]:
-        async with Bell(tmp_path) as bell:
+        async with Bell() as bell:
             target = command(tmp_path, source, bell)
             await target.open()
             try:
@@ -132,11 +132,11 @@ print("done")
 
 def test_other_children_are_left_alone(tmp_path: Path) -> None:
     async def run() -> tuple[list[int], int | None]:
-        async with Bell(tmp_path) as bell:
+        async with Bell() as bell:
             (tmp_path / "other.py").write_text(RING + "in_a_new_session()\n")
             other = subprocess.Popen(  # noqa: ASYNC220 - as user code may do
                 [sys.executable, "-S", "other.py"], cwd=tmp_path,
-                env={**os.environ, "BELL": bell.path},
+                env={**os.environ, "BELL": bell.port},
             )  # fmt: skip
             try:
                 await bell.wait_for(1)
@@ -175,7 +175,7 @@ grow(5)
     )
 
     async def run() -> list[int]:
-        async with Bell(tmp_path) as bell:
+        async with Bell() as bell:
             target = command(tmp_path, source, bell)
             await target.open()
             answering = asyncio.create_task(target.answer(question()))
@@ -193,7 +193,7 @@ def test_cancelling_at_any_moment_leaves_nothing(tmp_path: Path) -> None:
     """Also before the process is up: after so many turns of the event loop, each number once."""
 
     async def run() -> None:
-        async with Bell(tmp_path) as bell:
+        async with Bell() as bell:
             target = command(tmp_path, RING + "ring_and_hang()\n", bell)
             await target.open()
             for turns in range(12):
@@ -265,7 +265,7 @@ os.read(is_up, 1)
     (tmp_path / "hidden.py").write_text(hidden)
 
     async def run() -> None:
-        async with Bell(tmp_path) as bell:
+        async with Bell() as bell:
             target = command(tmp_path, source, bell)
             await target.open()
             answering = asyncio.create_task(target.answer(question()))

@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import AbstractAsyncContextManager
-from pathlib import Path
 from types import TracebackType
 
 RING = """
 import os, signal, socket, sys, time
 
 def ring():
-    bell = socket.socket(socket.AF_UNIX)
-    bell.connect(os.environ["BELL"])
+    bell = socket.create_connection(("127.0.0.1", int(os.environ["BELL"])))
     bell.sendall(b"%d\\n" % os.getpid())
     return bell
 
@@ -39,13 +37,15 @@ def as_a_daemon():
 
 
 class Bell(AbstractAsyncContextManager["Bell"]):
-    def __init__(self, folder: Path) -> None:
-        self.path = str(folder / "bell")
+    """It has a port: the path of a Unix socket in a folder of pytest's may be too long."""
+
+    def __init__(self) -> None:
         self._pids: asyncio.Queue[int] = asyncio.Queue()
         self._writers: list[asyncio.StreamWriter] = []
 
     async def __aenter__(self) -> Bell:
-        self._server = await asyncio.start_unix_server(self._rung, self.path)
+        self._server = await asyncio.start_server(self._rung, "127.0.0.1")
+        self.port = str(self._server.sockets[0].getsockname()[1])
         return self
 
     async def __aexit__(

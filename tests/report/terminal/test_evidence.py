@@ -29,3 +29,8 @@ def test_the_last_line_of_ones_own_is_shown(beneath: Sequence[str]) -> None:
 def test_where_none_is_the_last_of_all_is() -> None:
     assert place_in(INSTALLED, PYTHON) == ["/usr/lib/python3.11/json/decoder.py:337, in decode"]
     assert place_in() == []
+
+
+def test_a_place_is_whole_however_long_its_path_is() -> None:
+    path = f"/shared/{'agents/' * 20}agent.py"
+    assert place_in((f'  File "{path}", line 3, in asks',)) == [f"{path}:3, in asks"]

@@ -241,10 +241,10 @@ def test_over_its_time_it_is_ended_and_the_next_has_a_new_process(make: Make) ->
 
 def test_several_workers_answer_at_once(tmp_path: Path, make: Make) -> None:
     async def run() -> tuple[list[int], int]:
-        async with Bell(tmp_path) as bell:
+        async with Bell() as bell:
             body = "exec(open('ring.py').read()); bell = ring()\nif text == 'hang': time.sleep(600)"
             (tmp_path / "ring.py").write_text(RING)
-            target = make(body, workers=2, env={"BELL": bell.path})
+            target = make(body, workers=2, env={"BELL": bell.port})
             assert target.traits.concurrency == 2
             await target.open()
             tasks = [asyncio.create_task(target.answer(question("hang"))) for _ in range(3)]

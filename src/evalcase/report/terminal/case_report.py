@@ -3,6 +3,7 @@ it was graded and what it took. Nothing is cut."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from evalcase.model.answer import Answer, Usage
@@ -19,6 +20,7 @@ from evalcase.report.case_facts import case_facts, user_facts
 from evalcase.report.terminal.cells import measure_text, wrap_text
 from evalcase.report.terminal.compared import compared_lines
 from evalcase.report.terminal.failures import UNFINISHED, own_name, passed_of
+from evalcase.report.terminal.hanging import hang_text
 from evalcase.report.terminal.judged import DRAWN, is_judged, judged_lines
 from evalcase.report.terminal.progress import write_money
 from evalcase.report.terminal.said import label_text, result_heard
@@ -118,14 +120,13 @@ def trial_lines(
 def _write_headed(verdict: Verdict | None, text: str, width: int, style: Style) -> Iterator[str]:
     """A verdict in its colour, and what follows it."""
     word = verdict or UNFINISHED
-    return _fit_line(
-        f"{paint_text(word, colour_of(verdict, style))} {text}", f"{word} {text}", width
-    )
+    painted = paint_text(word, colour_of(verdict, style))
+    return _fit_line(f"{painted} {text}", f"{word} {text}", width)
 
 
 def _fit_line(painted: str, plain: str, width: int) -> Iterator[str]:
-    """A line in its colours where it fits; else without them, in as many as it needs."""
-    yield from [painted] if measure_text(plain) <= width else wrap_text(plain, width)
+    """A line in its colours where it fits; else without them, broken between words."""
+    yield from [painted] if measure_text(plain) <= width else hang_text(plain, width, indent=0)
 
 
 def _list_measures(result: Result) -> Iterator[str]:
@@ -137,17 +138,15 @@ def _list_measures(result: Result) -> Iterator[str]:
         yield f"{result.duration_s:.2f} s"
     if result.attempts > 1:
         yield f"{result.attempts} attempts"
-    if answer is not None and answer.cost_usd is not None:
+    if answer is None:
+        return
+    if answer.cost_usd is not None:
         yield write_money(answer.cost_usd)
-    if answer is not None and answer.cached:
+    if answer.cached:
         yield "given earlier"
-    usage = answer.usage if answer is not None and answer.usage is not None else Usage()
-    for count, words in (
-        (usage.input_tokens, "tokens in"), (usage.output_tokens, "tokens out"),
-        (usage.cached_tokens, "of them cached"),
-    ):  # fmt: skip
-        if count is not None:
-            yield f"{count:,} {words}"
+    yield from _list_tokens(answer.usage)
+    if answer.usage is not None and answer.usage.cached_tokens is not None:
+        yield f"{answer.usage.cached_tokens:,} of them cached"
 
 
 def _list_remarks(answer: Answer) -> Iterator[str]:
@@ -300,7 +299,8 @@ def _failure_lines(label: str, failure: Failure, width: int, style: Style) -> It
         if name == "grades":
             continue  # they are drawn as what they are
         text = "\n".join(map(str, value)) if isinstance(value, list) else content_text(value)
-        yield from _indent_lines(label_text(name, text.rstrip("\n"), width - _INDENT, style))
+        room = sys.maxsize if name == "traceback" else width - _INDENT  # paths stay whole
+        yield from _indent_lines(label_text(name, text.rstrip("\n"), room, style))
 
 
 def _indent_lines(lines: Iterator[str] | list[str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from evalcase.text.counted import write_count
 from evalcase.text.crash import find_end_of_first
 from evalcase.text.foreign_file import is_foreign_file
 from evalcase.text.late_pattern import late_pattern
+from evalcase.text.visible import make_visible
 
 _MOST = 4
 _FRAME = late_pattern(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
@@ -77,7 +78,7 @@ def _find_place(trace: list[object], width: int) -> Iterator[str]:
     own = [frame for frame in frames if not _is_foreign(frame[1]["file"])]
     at, match = (own or frames)[-1]
     name = f", in {match['name']}" if match["name"] else ""
-    yield cut_text(f"{see_path(match['file'])}:{match['line']}{name}", width)
+    yield make_visible(f"{see_path(match['file'])}:{match['line']}{name}")  # whole, to be copied
     source = lines[at + 1].strip() if at + 1 < len(lines) else ""
     if source and not _FRAME.match(source) and lines[at + 1].startswith(" "):
         yield cut_text(f"    {source}", width)
