@@ -583,10 +583,10 @@ def test_a_stranger_s_run_makes_no_exit_code_better(project: Project, tmp_path: 
     project.suite(case("a"))
     theirs = {"XDG_STATE_HOME": str(tmp_path / "theirs")}
     project.run("run", "--json", env=theirs)
-    (other,) = project.runs()
+    theirs_run = project.runs()[0]
     project.suite(case("a", "say no"))
     assert project.run("run", "--json").code == 1
-    planted = other.rename(other.with_name("20991231-000000-abcdef"))
+    planted = theirs_run.rename(theirs_run.with_name("20991231-000000-abcdef"))
     done = project.run("resume")
     assert (done.code, str(planted) in done.err) == (2, True)
     own = next(run.name for run in project.runs() if run != planted)

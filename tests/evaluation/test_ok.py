@@ -41,7 +41,7 @@ SUITES = [
 OPTIONS: list[dict[str, Any]] = [
     {}, {"fail_under": 0.5}, {"fail_under": 1.0}, {"max_errors": 1}, {"fail_fast": True},
     {"max_errors": 1, "fail_under": 0.5}, {"max_cost_usd": 0.5}, {"shard": (2, 2)},
-    {"stop": "certain", "fail_under": 0.5},
+    {"stop": "certain", "fail_under": 0.5, "seed": 0},
 ]  # fmt: skip
 
 

@@ -22,6 +22,15 @@ from evalcase.system.missing_modules import describe_relative, hint_at_folder
 from evalcase.system.own_modules import put_first
 
 
+def _has_patched_threads() -> bool:
+    monkey = sys.modules.get("gevent.monkey")
+    return monkey is not None and bool(monkey.is_module_patched("threading"))
+
+
+_WERE_PATCHED = _has_patched_threads()
+"""A program that does so before it imports evalcase runs as any other."""
+
+
 def make_importable(root: str) -> None:
     """Let the modules of a project be imported, before anything that is installed."""
     put_first(os.path.abspath(root), sys.path)
@@ -37,6 +46,7 @@ def import_object(name: str, what: str, root: str | None = None) -> object:
         for fault in Reference().faults(name, ()):
             raise ConfigError(f"{what}: {fault.message}: {fault.hint}")
         found = _import_module(name, f"{what} `{name}`", root or os.curdir)
+    _refuse_gevent(f"{what} `{name}`")
     for attribute in attributes.split("."):
         try:
             found = getattr(found, attribute)
@@ -76,10 +86,19 @@ def _import_module(name: str, wanted: str, root: str) -> ModuleType:
     except KeyboardInterrupt:
         raise InterruptedRunError(f"while {wanted} was imported") from None
     except BaseException as error:
+        _refuse_gevent(wanted)
         # Whatever a module does when it is imported, it is the user's to mend.
         raise ConfigError(f"{wanted}: {_explain_broken(module_name, error)}") from error
     finally:
         forks.end_if_forked(before)
+
+
+def _refuse_gevent(wanted: str) -> None:
+    if _has_patched_threads() and not _WERE_PATCHED:
+        raise ConfigError(
+            f"{wanted}: it patches threads with gevent (`monkey.patch_all()`) while they are in "
+            f"use, and nothing would ever end; make it a program, for `command` or `script`"
+        )
 
 
 def _no_module(missing: str) -> str:

@@ -9,7 +9,7 @@ from tests.report.calibration.labels import judged, label, of_table, only, whole
 
 GOOD = """\
 This judge agrees with people well: kappa is 0.78, and its 95 % interval begins
-at 0.66.
+at 0.62.
 
 judge     judge, of run 20260301-090000-a1b2c3
 labels    100 used, by ada
@@ -22,7 +22,7 @@ judge fails             5           44
 agreement                   0.89  0.81 to 0.94    who always passes has 0.50
 passes what people pass     0.90  0.79 to 0.96
 fails what people fail      0.88  0.76 to 0.94
-kappa                       0.78  0.66 to 0.90    0 is chance, 1 is perfect
+kappa                       0.78  0.62 to 0.87    0 is chance, 1 is perfect
 pass rate by the judge      0.63  0.58 to 0.67    of 400 answers
 true pass rate              0.65  0.55 to 0.77
 """

@@ -41,7 +41,7 @@ def test_intervals_hold_the_truth(setting: Setting) -> None:
 
 def test_two_or_three_of_a_rare_class_are_too_few_for_kappa() -> None:
     """This is why its interval is refused there."""
-    assert cover(Setting(0.95, 0.95, 0.6, judged=50, labelled=50), TIMES, seed=20)["kappa"] < 0.85
+    assert cover(Setting(0.95, 0.95, 0.6, judged=50, labelled=50), TIMES, seed=20)["kappa"] < 0.93
 
 
 @pytest.mark.parametrize("total", [5, 20, 60])

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import sqrt
-from random import Random
+from collections.abc import Iterator
+from itertools import product
+from math import exp, lgamma, log, sqrt
+from operator import mul
 
 import pytest
 
@@ -40,27 +42,42 @@ def test_two_perfect_judges_agree_wholly() -> None:
     assert kappa[:2] == (1.0, 0.0)
 
 
-@for_each(("each", "low"), [(10, 0.67), (50, 0.92), (500, 0.99)])
+@for_each(("each", "low"), [(10, 0.61), (50, 0.90), (500, 0.99)])
 def test_few_labels_prove_no_perfection(each: int, low: float) -> None:
-    """The error is 0 then, but what one is sure of is by Wilson's bound of the agreement."""
+    """The standard error is 0 then; the interval is not."""
     kappa = cohen_kappa([[each, 0], [0, each]])
     assert kappa is not None
+    assert kappa.interval.high == 1
     assert low < kappa.interval.low < low + 0.01
 
 
-def test_what_it_surely_is_is_seldom_too_much() -> None:
-    """Of 100 labels five are wrong on the average; a bound may be above the truth in one of forty
-    samples, and by the error alone it is in one of nine."""
-    random, above, alone = Random(11), 0, 0
-    for _ in range(1000):
-        people = [random.random() < 0.5 for _ in range(100)]
-        table = count_pairs((each == (random.random() < 0.95), each) for each in people)
-        kappa = cohen_kappa(table.rows)
-        assert kappa is not None
-        above += kappa.interval.low > 0.9
-        alone += kappa._replace(cap=1.0).interval.low > 0.9
-    assert above <= 40
-    assert alone >= 80
+@for_each("labels", [20, 30, 40])
+def test_its_lower_end_is_above_the_truth_in_at_most_one_of_forty_samples(labels: int) -> None:
+    """By exact sums over all tables that have an interval; 3 % are tolerated."""
+    lows = list(_lows(labels))
+    for share, right, wrong in product((0.4, 0.5, 0.6), (0.95, 0.9, 0.8, 0.6), (0.9, 0.8, 0.6)):
+        cells = share * right, (1 - share) * (1 - wrong), share * (1 - right), (1 - share) * wrong
+        truth = cohen_kappa([cells[:2], cells[2:]])
+        assert truth is not None
+        logs = [log(cell) for cell in cells]
+        chances = [
+            (exp(ways + sum(map(mul, table, logs))), low > truth.value) for ways, table, low in lows
+        ]
+        above = sum(chance for chance, is_above in chances if is_above)
+        assert above <= 0.03 * sum(chance for chance, _ in chances)
+
+
+def _lows(labels: int) -> Iterator[tuple[float, tuple[int, ...], float]]:
+    """Every table with at least ten labels of either kind: the logarithm of how many samples give
+    it, its cells, and the lower end of its kappa."""
+    for a, b, c in product(range(labels + 1), repeat=3):
+        table = a, b, c, labels - a - b - c
+        if table[3] < 0 or min(a + c, labels - a - c) < 10:
+            continue
+        kappa = cohen_kappa([table[:2], table[2:]])
+        if kappa is not None:
+            ways = lgamma(labels + 1) - sum(lgamma(count + 1) for count in table)
+            yield ways, table, kappa.interval.low
 
 
 def test_a_judge_that_always_passes_is_as_good_as_chance() -> None:

@@ -1,6 +1,10 @@
 """Agreement of two beyond chance: the kappa of Cohen (1960).
 
-Its interval is by the standard error of Fleiss, Cohen and Everitt (1969).
+Its standard error is that of Fleiss, Cohen and Everitt (1969). That error alone gives an interval
+whose lower end is above the truth in up to 8 % of samples, where 2.5 % are claimed. So the
+interval is Wilson's, for a share of (1 + kappa) / 2 and a sample of the size that leaves the same
+error, both from a table with a quarter more in each cell. Its lower end is above the truth in at
+most 2.8 %, by exact sums and simulations with 20 to 400 labels, ten of the rarer kind expected.
 """
 
 from __future__ import annotations
@@ -9,31 +13,40 @@ from collections.abc import Sequence
 from math import sqrt
 
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.report.statistics.estimate import Estimate, Z, clip_number
+from evalcase.report.statistics.estimate import Estimate
 from evalcase.report.statistics.wilson import estimate_around
 
-_FEW = 3
-"""Disagreements, below which the standard error alone promises too much: in simulations kappa was
-below its bound in one sample of ten, where one in forty is allowed."""
+SMOOTHING = 0.25
+"""What is added to each cell for the interval: an empty cell is no certainty."""
 
 
 class Kappa(NamedTuple):
     value: float
     standard_error: float
-    cap: float = 1.0
-    """What it is at least can't be more, whatever the error says. Where hardly anything is
-    disagreed on, the error is next to nothing; but twenty that agree don't prove that all will."""
-
-    @property
-    def interval(self) -> Estimate:
-        half = Z * self.standard_error
-        low = clip_number(min(self.value - half, self.cap), -1)
-        return Estimate(self.value, low, clip_number(self.value + half, -1))
+    interval: Estimate
 
 
 def cohen_kappa(table: Sequence[Sequence[float]]) -> Kappa | None:
     """Of a square table of counts, a row for each verdict of the one, a column for those of the
     other. None where it means nothing: both always say the same one thing, or there is nothing."""
+    found = _measure_table(table)
+    smooth = _measure_table([[count + SMOOTHING for count in row] for row in table])
+    if found is None or smooth is None:
+        return None
+    return Kappa(found[0], sqrt(found[1]), estimate_kappa(found[0], *smooth))
+
+
+def estimate_kappa(value: float, smooth: float, variance: float) -> Estimate:
+    """A kappa with its interval, from the value and the variance by a smoothed table."""
+    if variance <= 0:
+        return Estimate(value, value, value)
+    share = (1 + smooth) / 2
+    _, low, high = estimate_around(share, 4 * share * (1 - share) / variance)
+    return Estimate(value, min(value, 2 * low - 1), max(value, 2 * high - 1))
+
+
+def _measure_table(table: Sequence[Sequence[float]]) -> tuple[float, float] | None:
+    """Kappa and its variance."""
     total = sum(map(sum, table))
     if not total:
         return None
@@ -46,10 +59,7 @@ def cohen_kappa(table: Sequence[Sequence[float]]) -> Kappa | None:
     agreed = sum(shares[each][each] for each in range(len(shares)))
     value = (agreed - by_chance) / (1 - by_chance)
     variance = _estimate_variance(shares, rows, columns, value, by_chance) / total
-    cap = 1.0
-    if (1 - agreed) * total < _FEW - 0.5:
-        cap = (estimate_around(clip_number(agreed), total).low - by_chance) / (1 - by_chance)
-    return Kappa(value, sqrt(max(0.0, variance)), cap)
+    return value, max(0.0, variance)
 
 
 def _estimate_variance(

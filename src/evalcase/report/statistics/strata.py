@@ -16,7 +16,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.statistics.confusion import Confusion
 from evalcase.report.statistics.estimate import Estimate, clip_number
-from evalcase.report.statistics.kappa import Kappa
+from evalcase.report.statistics.kappa import SMOOTHING, Kappa, estimate_kappa
 from evalcase.report.statistics.wilson import estimate_around
 
 Slopes = tuple[float, float, float, float]
@@ -41,10 +41,11 @@ class Strata:
     @property
     def cells(self) -> Slopes:
         """The share of each cell, as it would be with every answer labelled."""
-        shares = [
-            sum(kind.share * kind.table[cell] / kind.table.total for kind in self.kinds)
-            for cell in range(4)
-        ]
+        return self._smooth_cells(0)
+
+    def _smooth_cells(self, by: float) -> Slopes:
+        tables = [(share, _smooth_table(table, by)) for share, table in self.kinds]
+        shares = [sum(share * chances[cell] for share, chances in tables) for cell in range(4)]
         return shares[0], shares[1], shares[2], shares[3]
 
     @property
@@ -79,20 +80,13 @@ class Strata:
 
     def kappa(self) -> Kappa | None:
         """Agreement beyond chance; None where nothing varies."""
-        a, b, c, d = self.cells
-        judge, people, agreed = a + b, a + c, a + d
-        by_chance = judge * people + (1 - judge) * (1 - people)
-        rest = 1 - by_chance
-        if rest <= 1e-12:
+        found = _measure_cells(self.cells)
+        smooth = _measure_cells(self._smooth_cells(SMOOTHING))
+        if found is None or smooth is None:
             return None
-        of_judge, of_people = 2 * people - 1, 2 * judge - 1
-        chance = (of_judge + of_people, of_judge, of_people, 0.0)
-        slopes = [
-            (agrees * rest - grows * (1 - agreed)) / rest**2
-            for agrees, grows in zip((1, 0, 0, 1), chance, strict=True)
-        ]
-        error = sqrt(self._variance((slopes[0], slopes[1], slopes[2], slopes[3])))
-        return Kappa((agreed - by_chance) / rest, error)
+        variance = self._variance(smooth[1], SMOOTHING)
+        interval = estimate_kappa(found[0], smooth[0], variance)
+        return Kappa(found[0], sqrt(self._variance(found[1])), interval)
 
     def _around(self, value: float, slopes: Slopes) -> Estimate:
         """Wilson's interval for a plain sample of the size that would leave the same doubt."""
@@ -102,11 +96,11 @@ class Strata:
         size = inside * (1 - inside) / variance if variance > 0 else total
         return estimate_around(clip_number(value), size)
 
-    def _variance(self, slopes: Slopes) -> float:
+    def _variance(self, slopes: Slopes, by: float = 1) -> float:
         """Within kinds, from those that were labelled; between them, from all that there are."""
         within, means = 0.0, []
         for share, table in self.kinds:
-            chances = _smooth_table(table)
+            chances = _smooth_table(table, by)
             mean = sum(slope * chance for slope, chance in zip(slopes, chances, strict=True))
             square = sum(slope**2 * chance for slope, chance in zip(slopes, chances, strict=True))
             within += share**2 * max(0.0, square - mean**2) / table.total
@@ -115,12 +109,25 @@ class Strata:
         return within + sum(share * (mean - middle) ** 2 for share, mean in means) / self.judged
 
 
-def _smooth_table(table: Confusion) -> Sequence[float]:
-    """The chance of each cell, by one more in each of a row that has any: a cell that happens to be
-    empty is no certainty."""
-    counts = [float(count) for row in table.rows for count in (_add_one(row) if sum(row) else row)]
+def _measure_cells(cells: Slopes) -> tuple[float, Slopes] | None:
+    """Kappa, and how fast it grows with each cell; None where nothing varies."""
+    a, b, c, d = cells
+    judge, people, agreed = a + b, a + c, a + d
+    by_chance = judge * people + (1 - judge) * (1 - people)
+    rest = 1 - by_chance
+    if rest <= 1e-12:
+        return None
+    of_judge, of_people = 2 * people - 1, 2 * judge - 1
+    chance = (of_judge + of_people, of_judge, of_people, 0.0)
+    slopes = [
+        (agrees * rest - grows * (1 - agreed)) / rest**2
+        for agrees, grows in zip((1, 0, 0, 1), chance, strict=True)
+    ]
+    return (agreed - by_chance) / rest, (slopes[0], slopes[1], slopes[2], slopes[3])
+
+
+def _smooth_table(table: Confusion, by: float) -> Sequence[float]:
+    """The chance of each cell, with so much more in each of a row that has any: a cell that happens
+    to be empty is no certainty."""
+    counts = [count + by if sum(row) else 0.0 for row in table.rows for count in row]
     return [count / sum(counts) for count in counts]
-
-
-def _add_one(row: tuple[int, int]) -> tuple[int, int]:
-    return row[0] + 1, row[1] + 1
