@@ -81,7 +81,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob(".*")] == []
 
 
-@for_each("mode", [0o600, 0o644, 0o755, 0o640, 0o400])
+@for_each("mode", [0o600, 0o644, 0o755, 0o640])
 def test_the_mode_stays(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "x.yaml"
     path.write_bytes(OLD)
@@ -89,6 +89,15 @@ def test_the_mode_stays(tmp_path: Path, mode: int) -> None:
     assert evalcase("migrate", path).code == 0
     assert path.read_bytes() == NEW
     assert path.stat().st_mode & 0o7777 == mode
+
+
+def test_a_file_that_is_read_only_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_bytes(OLD)
+    path.chmod(0o400)
+    result = unprivileged("migrate", path)
+    assert (result.code, path.read_bytes()) == (2, OLD)
+    assert "can't be written: it is read-only" in result.out
 
 
 def test_a_disk_that_takes_nothing_leaves_the_file_alone(tmp_path: Path) -> None:

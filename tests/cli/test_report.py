@@ -329,10 +329,10 @@ def test_what_a_program_wrote_beside_an_answer_without_text_is_kept_and_shown(
 ) -> None:
     (project.path / "quiet.py").write_text(QUIET)
     project.configure(
-        '[targets.quiet]\nkind = "command"\ncommand = ["python", "quiet.py"]\n'
-        '[targets.loud]\nkind = "command"\ncommand = ["python", "quiet.py", "no JSON"]\n'
+        '[targets.quiet]\nkind = "command"\ncommand = ["python3", "quiet.py"]\n'
+        '[targets.loud]\nkind = "command"\ncommand = ["python3", "quiet.py", "no JSON"]\n'
         'output = "json"\n'
-        '[targets.well]\nkind = "command"\ncommand = ["python", "quiet.py", "a word"]\n'
+        '[targets.well]\nkind = "command"\ncommand = ["python3", "quiet.py", "a word"]\n'
     )
     project.suite({"id": "a", "input": "hi", "expected_output": "x"})
     done = project.run_process("run", "--target", "quiet")
@@ -358,7 +358,7 @@ def test_what_a_program_wrote_is_scrubbed_without_a_word_on_the_answer(project: 
     (project.path / "quiet.py").write_text(
         "import os, sys\nprint('Error: bad key', os.environ['API_KEY'], file=sys.stderr)\nprint()\n"
     )
-    target = '[targets.quiet]\nkind = "command"\ncommand = ["python", "quiet.py"]\n'
+    target = '[targets.quiet]\nkind = "command"\ncommand = ["python3", "quiet.py"]\n'
     project.configure(f'secrets = ["API_KEY"]\n{target}')
     project.suite({"id": "a", "input": "hi", "expected_output": "x"})
     project.run_process("run", "--target", "quiet", env={"API_KEY": "sk-aB3dE6gH9jK2mN5pQ8"})

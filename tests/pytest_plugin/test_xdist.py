@@ -34,6 +34,14 @@ def test_workers_share_one_run_with_all_cases_at_once(evals: pytest.Pytester) ->
     result.stdout.fnmatch_lines(["ERROR evals/all.eval.yaml::broken - ValueError: boom"])
 
 
+def test_workers_are_reached_however_long_the_folder_for_temporary_files_is(
+    evals: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(evals.mkdir("long" * 25)))
+    result = evals.runpytest_subprocess("--evals", "-n2")
+    result.assert_outcomes(passed=2, failed=2, errors=1, skipped=1)
+
+
 def test_a_failure_ends_workers_that_wait_for_others(evals: pytest.Pytester) -> None:
     write(
         evals,

@@ -57,9 +57,17 @@ class Switchboard:
 def open_switchboard(conductor: Conductor) -> Switchboard:
     """One that workers can reach."""
     key = token_hex(16)
-    made = Switchboard(conductor, Listener(authkey=key.encode()), key)
+    made = Switchboard(conductor, _listen(key.encode()), key)
     made.open()
     return made
+
+
+def _listen(key: bytes) -> Listener:
+    try:
+        return Listener(authkey=key)
+    except OSError:  # TMPDIR is longer than the path of a socket may be
+        path = f"/tmp/evalcase-{token_hex(8)}"  # noqa: S108 - its name can't be guessed
+        return Listener(path, authkey=key)
 
 
 class RemoteConductor:
