@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -34,11 +35,12 @@ def vercel(what: str, tools: str, url: str) -> Any:
     return done.stdout.decode() if what == "sse" else json.loads(done.stdout)
 
 
-def claude_code(url: str, *options: str) -> Any:
+def claude_code(url: str, *options: str, verbose: bool = True) -> Any:
     with _folders() as (work, home):
         program = MODULES / "@anthropic-ai" / "claude-code" / "cli-wrapper.cjs"
         command = [NODE, program, "-p", ASK, "--model", "wren-5", "--no-session-persistence"]
-        command += ["--tools", "Bash,Write", "--disable-slash-commands", "--verbose"]
+        command += ["--tools", "Bash,Write", "--disable-slash-commands"]
+        command += ["--verbose"] if verbose else []
         variables = {
             "ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "none", "CLAUDE_CONFIG_DIR": str(home),
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "CLAUDE_CODE_MAX_RETRIES": "0",
@@ -72,7 +74,7 @@ def _run(command: list[Any], work: Path, home: Path, variables: dict[str, str]) 
         command, cwd=work, env={**known, **variables}, stdin=subprocess.DEVNULL,
         capture_output=True, check=False, timeout=100,
     )  # fmt: skip
-    names = {str(work).replace("/", "-"): "-work", str(work): "/work", str(home): "/home/agent"}
+    names = {re.sub(r"\W|_", "-", str(work)): "-work", str(work): "/work", str(home): "/home/agent"}
     return [settle(json.loads(line), names) for line in done.stdout.splitlines()]
 
 
@@ -82,6 +84,17 @@ def _claude(name: str, sent: str, *options: str, mode: str = "bypassPermissions"
         return claude_code(url, *asked, *options)
 
     return Recipe(f"claude_code/{name}.jsonl", [f"{each}.sse" for each in sent.split()], make)
+
+
+def claude_result(url: str) -> Any:
+    """What is printed at the end, without the way there."""
+    (result,) = claude_code(url, "--output-format", "json", verbose=False)
+    return result
+
+
+def claude_messages(url: str) -> Any:
+    (messages,) = claude_code(url, "--output-format", "json")
+    return messages
 
 
 def _codex(name: str, sent: str, *options: str) -> Recipe:
@@ -94,9 +107,11 @@ def _codex(name: str, sent: str, *options: str) -> Recipe:
 FERRY = ["openai_chat/one_call.json", "openai_chat/text.json"]
 STREAM = ["openai_chat/text_and_call.sse", "openai_chat/text.sse"]
 BAD = ["openai_chat/malformed_arguments.json", "openai_chat/text.json"]
+BASH = ["wire/claude_bash.sse", "wire/claude_done.sse"]
 VERCEL = [
     ("text.json", "result", "none", FERRY[1:]),
     ("one_call.json", "result", "asked", FERRY[:1]),
+    ("two_calls.json", "messages", "called", ["openai_chat/two_calls.json", FERRY[1]]),
     ("loop.json", "result", "called", FERRY),
     ("loop_failed.json", "result", "failed", FERRY),
     ("content_failed.json", "content", "failed", FERRY[:1]),
@@ -125,6 +140,8 @@ RECIPES = [
     _claude("max_turns", "wire/claude_bash", "--max-turns", "1"),
     _claude("refusal", "anthropic/refusal"),
     _claude("partial_messages", "wire/claude_bash wire/claude_done", "--include-partial-messages"),
+    Recipe("claude_code/result.json", BASH, claude_result),
+    Recipe("claude_code/messages.json", BASH, claude_messages),
     _codex("text", "wire/codex_done"),
     _codex("one_call", "wire/codex_shell wire/codex_done"),
     _codex("failed_call", "wire/codex_shell_failed wire/codex_done"),

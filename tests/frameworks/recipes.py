@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -65,6 +66,11 @@ def find_no_ferry(origin: str, destination: str, day: str) -> str:
 
 
 find_no_ferry.__name__ = "find_ferry"
+
+
+def hold_cabin(sailing: str, berths: int) -> str:
+    """Hold a cabin."""
+    return f"{berths} berths are held on {sailing}"
 
 
 # The libraries of services.
@@ -241,6 +247,12 @@ def langgraph(function: Callable[..., str], url: str) -> Any:
     return {"messages": [message.model_dump(mode="json") for message in state["messages"]]}
 
 
+def langgraph_chunks(url: str) -> Any:
+    given = {"messages": [("user", ASK)]}
+    chunks = _graph(find_ferry, url).stream(given, stream_mode="messages")
+    return [[chunk.model_dump(mode="json"), about] for chunk, about in chunks]
+
+
 def langgraph_updates(url: str) -> Any:
     given = {"messages": [("user", ASK)]}
     return [
@@ -253,7 +265,7 @@ def langgraph_updates(url: str) -> Any:
 
 
 def _graph(function: Callable[..., str], url: str) -> Any:
-    tools = [tool(function)]
+    tools = [tool(function), tool(hold_cabin)]
     model = _langchain(url).bind_tools(tools)
     graph = StateGraph(MessagesState)
     graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
@@ -269,6 +281,18 @@ def _graph(function: Callable[..., str], url: str) -> Any:
 
 def pydantic_ai(url: str) -> Any:
     return to_jsonable_python(_run_pydantic_ai(url, [find_ferry]).all_messages())
+
+
+def pydantic_ai_two_calls(url: str) -> Any:
+    return to_jsonable_python(_run_pydantic_ai(url, [find_ferry, hold_cabin]).all_messages())
+
+
+def pydantic_ai_events(url: str) -> Any:
+    async def collect() -> list[Any]:
+        async with _make_pydantic_ai(url, [find_ferry]).run_stream_events(ASK) as events:
+            return [event async for event in events]
+
+    return to_jsonable_python(asyncio.run(collect()))
 
 
 def pydantic_ai_result(url: str) -> Any:
@@ -307,10 +331,12 @@ def pydantic_ai_web_search(url: str) -> Any:
 
 
 def _run_pydantic_ai(url: str, tools: list[Any], **options: Any) -> Any:
+    return _make_pydantic_ai(url, tools, **options).run_sync(ASK)
+
+
+def _make_pydantic_ai(url: str, tools: list[Any], **options: Any) -> Any:
     provider = OpenAIProvider(base_url=url, api_key="none")
-    return Agent(
-        OpenAIChatModel("heron-2-mini", provider=provider), tools=tools, **options
-    ).run_sync(ASK)
+    return Agent(OpenAIChatModel("heron-2-mini", provider=provider), tools=tools, **options)
 
 
 # The Agents SDK of OpenAI.
@@ -346,6 +372,21 @@ def agents_result(url: str) -> Any:
     }
 
 
+def agents_events(url: str) -> Any:
+    async def collect() -> list[Any]:
+        run = Runner.run_streamed(_make_agent(read_sensor, url), ASK)
+        return [event async for event in run.stream_events()]
+
+    return [_write_event(event) for event in asyncio.run(collect())]
+
+
+def _write_event(event: Any) -> Any:
+    if event.type == "run_item_stream_event":
+        return {"type": event.type, "name": event.name, "item": _write_items([event.item])[0]}
+    data = {"data": to_jsonable_python(event.data)} if hasattr(event, "data") else {}
+    return {"type": event.type, **data}
+
+
 def _write_items(items: Any) -> Any:
     raw = [{"type": item.type, "raw_item": to_jsonable_python(item.raw_item)} for item in items]
     return [
@@ -355,29 +396,39 @@ def _write_items(items: Any) -> Any:
 
 
 def _run_agents(function: Callable[..., str], url: str) -> Any:
+    return Runner.run_sync(_make_agent(function, url), ASK)
+
+
+def _make_agent(function: Callable[..., str], url: str) -> Any:
     client = openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0)
     model = OpenAIResponsesModel("heron-3", client)
-    agent = OpenAIAgent(name="gardener", model=model, tools=[function_tool(function)])
-    return Runner.run_sync(agent, ASK)
+    return OpenAIAgent(name="gardener", model=model, tools=[function_tool(function)])
 
 
 # smolagents.
 
 
 def smolagents(function: Callable[..., str], url: str) -> Any:
-    return _run_smolagents(ToolCallingAgent, function, url).dict()
+    agent = _make_smolagent(ToolCallingAgent, function, url)
+    return agent.run(ASK, return_full_result=True).dict()
 
 
 def smolagents_code(url: str) -> Any:
-    return _run_smolagents(CodeAgent, find_ferry, url).dict()
+    agent = _make_smolagent(CodeAgent, find_ferry, url)
+    return agent.run(ASK, return_full_result=True).dict()
 
 
-def _run_smolagents(kind: Any, function: Callable[..., str], url: str) -> Any:
+def smolagents_steps(url: str) -> Any:
+    steps = _make_smolagent(ToolCallingAgent, find_ferry, url).run(ASK, stream=True)
+    return [step.dict() if hasattr(step, "dict") else asdict(step) for step in steps]
+
+
+def _make_smolagent(kind: Any, function: Callable[..., str], url: str) -> Any:
     model = OpenAIModel("heron-2-mini", api_base=url, api_key="none")
     agent = kind(tools=[smol_tool(function)], model=model, max_steps=3, verbosity_level=0)
     # Its own prompt is long, and no part of an answer.
     agent.prompt_templates["system_prompt"] = "Answer."
-    return agent.run(ASK, return_full_result=True)
+    return agent
 
 
 # MCP.
@@ -412,6 +463,10 @@ def _each(folder: str, names: str, ending: str, make: Make, sent: str = ".json")
 FERRY = ["openai_chat/one_call.json", "openai_chat/text.json"]
 SENSOR = ["openai_responses/one_call.json", "openai_responses/text.json"]
 BOOK = ["gemini/one_call.json", "gemini/text.json"]
+FERRY_STREAM = ["openai_chat/text_and_call.sse", "openai_chat/text.sse"]
+SENSOR_STREAM = ["openai_responses/text_and_call.sse", "openai_responses/text.sse"]
+TWO_SENSORS = ["openai_responses/two_calls.json", SENSOR[1]]
+FERRY_AND_CABIN = ["openai_chat/two_calls.json", FERRY[1]]
 FINAL = ["openai_chat/one_call.json", "wire/final_answer.json"]
 LANGCHAIN = "text one_call two_calls text_and_call malformed_arguments cut_off blocked refusal"
 RECIPES = [
@@ -460,9 +515,13 @@ RECIPES = [
     Recipe("langgraph/state.json", FERRY, partial(langgraph, find_ferry)),
     Recipe("langgraph/state_failed.json", FERRY, partial(langgraph, find_no_ferry)),
     Recipe("langgraph/state_text.json", ["openai_chat/text.json"], partial(langgraph, find_ferry)),
+    Recipe("langgraph/two_calls.json", FERRY_AND_CABIN, partial(langgraph, find_ferry)),
+    Recipe("langgraph/chunks.json", FERRY_STREAM, langgraph_chunks),
     Recipe("langgraph/updates.json", FERRY, langgraph_updates),
     Recipe("pydantic_ai/text.json", ["openai_chat/text.json"], pydantic_ai),
     Recipe("pydantic_ai/loop.json", FERRY, pydantic_ai),
+    Recipe("pydantic_ai/two_calls.json", FERRY_AND_CABIN, pydantic_ai_two_calls),
+    Recipe("pydantic_ai/events.json", FERRY_STREAM, pydantic_ai_events),
     Recipe("pydantic_ai/result.json", FERRY, pydantic_ai_result),
     Recipe("pydantic_ai/retried.json", [FERRY[0], *FERRY], pydantic_ai_retried),
     Recipe("pydantic_ai/unknown_tool.json", FERRY, pydantic_ai_unknown_tool),
@@ -475,11 +534,14 @@ RECIPES = [
     Recipe(
         "openai_agents/input_list_failed.json", SENSOR, partial(agents_input_list, read_no_sensor)
     ),
+    Recipe("openai_agents/two_calls.json", TWO_SENSORS, partial(agents_input_list, read_sensor)),
+    Recipe("openai_agents/events.json", SENSOR_STREAM, agents_events),
     Recipe("openai_agents/new_items.json", SENSOR, agents_items),
     Recipe("openai_agents/result.json", SENSOR, agents_result),
     Recipe("openai_agents/mcp_call.json", ["openai_responses/mcp_call.json"], agents_items),
     Recipe("smolagents/result.json", FINAL, partial(smolagents, find_ferry)),
     Recipe("smolagents/result_failed.json", FINAL, partial(smolagents, find_no_ferry)),
+    Recipe("smolagents/steps.json", FINAL, smolagents_steps),
     Recipe("smolagents/code_result.json", ["wire/code.json"], smolagents_code),
     Recipe("mcp/result.json", [], partial(mcp_result, 3)),
     Recipe("mcp/result_failed.json", [], partial(mcp_result, 12)),

@@ -11,6 +11,11 @@ const ferry = (execute) => ({
     inputSchema: z.object({ origin: z.string(), destination: z.string(), day: z.string() }),
     ...(execute && { execute }),
   }),
+  hold_cabin: tool({
+    description: "Hold a cabin.",
+    inputSchema: z.object({ sailing: z.string(), berths: z.number() }),
+    ...(execute && { execute: async () => "held" }),
+  }),
 });
 const tools = {
   none: undefined,
