@@ -19,16 +19,17 @@ BENCH := .venv-bench
 FUZZ := .venv-fuzz
 SERVERS := .venv-servers
 MODEL := .venv-model
+FRAMEWORKS := .venv-frameworks
 BIN := $(VENV)/bin
 # Each worker begins with a part of its own, in order, and takes from the others when it is done.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo ray test check format model bench fuzz kills picture clean
+.PHONY: help demo ray test check format frameworks model bench fuzz kills picture clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.package ## install the package alone and show what it does
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
@@ -49,6 +50,9 @@ check: $(VENV)/.dev $(SERVERS)/.servers ## everything a change must pass: format
 format: $(VENV)/.dev ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
+
+frameworks: $(VENV)/.dev $(FRAMEWORKS)/.frameworks ## hold recorded answers to the packages that gave them (1.1 GB to install)
+	$(BIN)/python -m pytest tests/frameworks/check_recorded.py
 
 model: $(VENV)/.dev $(SERVERS)/.servers $(MODEL)/.model ## have a real, small model judge (220 MB to install, some minutes)
 	$(BIN)/python -m pytest -s tests/servers/test_small_model.py
@@ -103,6 +107,13 @@ $(SERVERS)/.servers: $(SERVERS)/.made-$(PYTHON_TAG) $(addprefix tests/servers/, 
 		requirements.txt install_from_npm.py package.json package-lock.json)
 	$(SERVERS)/bin/python $(PIP_INSTALL) --requirement tests/servers/requirements.txt
 	$(SERVERS)/bin/python tests/servers/install_from_npm.py
+	@touch $@
+
+# The libraries, frameworks and agents whose answers are recorded.
+$(FRAMEWORKS)/.frameworks: $(FRAMEWORKS)/.made-$(PYTHON_TAG) tests/servers/install_from_npm.py \
+		$(addprefix tests/frameworks/, requirements.txt package.json package-lock.json)
+	$(FRAMEWORKS)/bin/python $(PIP_INSTALL) --requirement tests/frameworks/requirements.txt
+	$(FRAMEWORKS)/bin/python tests/servers/install_from_npm.py tests/frameworks
 	@touch $@
 
 %/.made-$(PYTHON_TAG):

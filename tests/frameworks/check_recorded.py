@@ -1,0 +1,60 @@
+"""Real packages still answer in the shapes that are recorded. `make frameworks` runs this; its name
+keeps it out of `make test`, which needs none of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.answers.table import read_table
+from tests.frameworks.settled import shape
+
+ROOT = Path(__file__).parent.parent.parent
+PYTHON = ROOT / ".venv-frameworks" / "bin" / "python"
+SOURCES, ROWS = read_table()
+FILES = [row.file for row in ROWS if SOURCES[row.source].made == "package"]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with everything made anew, in a home of its own and without a proxy."""
+    folder, home = tmp_path_factory.mktemp("answers"), tmp_path_factory.mktemp("home")
+    known = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", "NO_PROXY": "*"}
+    command = [str(PYTHON), "-m", "tests.frameworks.record", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, env=known, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()[-4000:]
+    return folder
+
+
+def test_the_table_has_all_that_is_recorded(recorded: Path) -> None:
+    made = [path.relative_to(recorded).as_posix() for path in recorded.rglob("*") if path.is_file()]
+    assert sorted(made) == sorted(FILES)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_package_answers_in_the_recorded_shape(file: str, recorded: Path) -> None:
+    assert shape_of(recorded / file) == shape_of(ROOT / "tests" / "answers" / file)
+
+
+def test_packages_have_the_versions_that_the_table_names() -> None:
+    names = json.loads((ROOT / "tests" / "frameworks" / "package.json").read_text())["dependencies"]
+    lines = (ROOT / "tests" / "frameworks" / "requirements.txt").read_text().splitlines()
+    pinned = {
+        name.partition("[")[0]: version
+        for name, _, version in (line.partition("==") for line in lines)
+    }
+    said = {name: each.version for name, each in SOURCES.items() if each.made == "package"}
+    assert said == {name: {**pinned, **names}.get(name) for name in said}
+
+
+def shape_of(path: Path) -> Any:
+    text = path.read_text("utf-8")
+    if path.suffix == ".json":
+        return shape(json.loads(text))
+    lines = [line.removeprefix("data: ") for line in text.splitlines()]
+    return shape([json.loads(line) for line in lines if line.startswith("{")])
