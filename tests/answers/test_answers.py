@@ -26,6 +26,10 @@ def test_answers_are_read_as_well_as_the_table_says(via: str, tmp_path: Path) ->
     assert not different, "\n".join(different)
 
 
+def test_no_verdict_on_a_recorded_answer_is_a_lie() -> None:
+    assert [row.file for row in ROWS if "wrong" in row.reads.values()] == []
+
+
 def test_every_file_has_one_row() -> None:
     ours = (".json", ".jsonl", ".sse", ".txt")
     found = [path.relative_to(HERE).as_posix() for path in HERE.rglob("*") if path.suffix in ours]

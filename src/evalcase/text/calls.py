@@ -37,6 +37,8 @@ _LISTS = (
     "tool_call_chunks", "toolInvocations", "toolRequests",
 )  # fmt: skip
 """Keys of lists that hold nothing but calls."""
+_STEPS = ("intermediate_steps", "intermediateSteps")
+"""Keys of LangChain's pairs of a call and what it gave, which may be texts."""
 _CODE = ("executableCode", "executable_code")
 
 BLOCKS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call"})
@@ -75,7 +77,7 @@ class CallShape(NamedTuple):
     path: tuple[str, ...]
     tool: str | None
     input: JSON
-    id: JSON
+    ids: tuple[JSON, ...]
     kind: str
     """Its type, or the key that it was found by."""
 
@@ -128,7 +130,7 @@ def find_unread_calls(value: JSON, read: Iterable[ToolCall]) -> list[CallShape]:
     known = {write_alike([call.name, call.arguments or {}]) for call in read}
     return [
         each for each in found
-        if not (isinstance(each.id, str) and each.id in ids)
+        if not any(isinstance(id, str) and id in ids for id in each.ids)
         and write_alike([each.tool, parse_arguments(each.input) or {}]) not in known
     ]  # fmt: skip
 
@@ -227,8 +229,7 @@ def _find_shape(path: tuple[str, ...], value: dict[str, Any]) -> CallShape | Non
     if tool and isinstance(value[tool], str) and _find_key(value, _ARGUMENTS):
         return _make_shape(path, value, "call", value)
     if isinstance(value.get("action"), str) and "action_input" in value:
-        return CallShape(path, value["action"], value["action_input"], None, "action")
-    # What has a name and a type of another kind is that, and no call.
+        return CallShape(path, value["action"], value["action_input"], (), "action")
     if isinstance(value.get("name"), str) and kind in ("", "function") and _has_arguments(value):
         return _make_shape(path, value, "call", value)
     return None
@@ -256,15 +257,17 @@ def _make_shape(
     path: tuple[str, ...], value: dict[str, Any], kind: str, around: dict[str, Any]
 ) -> CallShape:
     tool, given = _find_key(value, _NAMES), _find_key(value, _ARGUMENTS)
-    id = next((each[key] for each in (around, value) for key in _IDS if key in each), None)
+    ids = tuple(each[key] for each in (around, value) for key in _IDS if key in each)
     name = value[tool] if tool and isinstance(value[tool], str) else None
-    return CallShape(path, name, value[given] if given else None, id, kind)
+    return CallShape(path, name, value[given] if given else None, ids, kind)
 
 
 def _has_arguments(value: dict[str, Any]) -> bool:
     """Whether there are arguments beside a name that may be of anything."""
     key = _find_key(value, _ARGUMENTS)
     given = value[key] if key else None
+    if key in ("input", "parameters") and not value.keys() <= {"name", key, "type", *_IDS}:
+        return False  # anything may have these beside other things
     if key == "parameters" and isinstance(given, dict):
         return str(given.get("type")).lower() != "object"  # else it is a schema, and defines a tool
     if isinstance(given, dict):
@@ -276,6 +279,8 @@ def _has_arguments(value: dict[str, Any]) -> bool:
 
 def _holds_calls(key: str, value: JSON) -> bool:
     """Whether a key names calls, and what it holds may be some: a number only counts them."""
+    if key in _STEPS:
+        return isinstance(value, list) and value != []
     if key in _LISTS:
         listed = value if isinstance(value, list) else [value]
         return any(isinstance(each, str) and each != "" for each in listed) or (
@@ -292,7 +297,9 @@ def _shapes_under(path: tuple[str, ...], value: JSON) -> Iterator[CallShape]:
         if isinstance(call, dict):
             yield _find_shape(at, call) or _make_shape(at, call, path[-1], call)
         elif isinstance(call, str):
-            yield CallShape(at, call, None, None, path[-1])
+            yield CallShape(at, call, None, (), path[-1])
+        elif path[-1] in _STEPS:
+            yield CallShape(at, None, None, (), path[-1])
 
 
 def _read_call(call: JSON, number: int) -> JSON:

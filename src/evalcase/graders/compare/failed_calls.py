@@ -18,7 +18,7 @@ _FAILED = frozenset({
 })  # fmt: skip
 _RESULTS = ("functionResponse", "function_response", "toolResult", "codeExecutionResult")
 """Keys of parts that are results, in Gemini's and Bedrock's forms."""
-_OF_CALL = ("tool_call_id", "tool_use_id", "toolUseId", "id")
+_OF_CALL = ("tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "id")
 
 
 def failed_calls(answer: Answer) -> Iterator[str]:
@@ -32,7 +32,7 @@ def failed_calls(answer: Answer) -> Iterator[str]:
                 yield call.name
         for result in _list_results(message):
             said = result.get("content", result.get("response", result.get("output")))
-            if _is_failure(result) or _says_failure(said):
+            if _is_failure(result) or _says_failure(said) or result.get("type") == "tool-error":
                 ids = (as_json(result[key]) for key in _OF_CALL if key in result)
                 known = (names[each] for each in ids if each in names)
                 yield str(next(known, None) or result.get("name") or "a tool")
@@ -73,5 +73,7 @@ def _says_failure(value: JSON) -> bool:
 
 def _is_marked(value: Mapping[str, Any]) -> bool:
     # Anthropic's own tools say it by `error_code`, or by what a program returned.
-    code = value.get("return_code")
-    return any(value.get(mark) for mark in (*_MARKS, "error_code")) or code not in (None, 0)
+    code, kind = value.get("return_code"), value.get("type")
+    if code not in (None, 0) or (isinstance(kind, str) and kind.startswith("error-")):
+        return True  # the latter of the AI SDK
+    return any(value.get(mark) for mark in (*_MARKS, "error_code"))

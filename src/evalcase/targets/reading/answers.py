@@ -34,6 +34,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import maker_of, replace
 from evalcase.model.target import Warn
+from evalcase.targets.reading.ends import refuse_failed_transcript
 from evalcase.targets.reading.text_messages import text_message
 from evalcase.text.plain_json import NotJsonError, copy_json
 
@@ -50,6 +51,8 @@ def ignore_warning(_: str) -> None:
 def read_answer(value: object, warn: Warn = ignore_warning) -> Answer:
     """The answer that a value stands for. Raise TargetError where it stands for none."""
     if type(value) is str:
+        if value.startswith("{"):
+            refuse_failed_transcript(value)
         return _make_answer((text_message(value),))
     if isinstance(value, Answer):
         return _copy_messages(value)

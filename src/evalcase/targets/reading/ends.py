@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
+from evalcase.model.message import text_of
 from evalcase.text.ending import finish_reason_of, kind_of_end
+from evalcase.text.strict_json import BadJsonError, parse_object
 
 _INNER = ("delta", "response", "message", "messageStop")
 """Where events have what they say of the whole."""
@@ -44,11 +47,23 @@ def refuse_failed_reply(value: Mapping[str, Any]) -> None:
         _refuse_reply(f"it failed: {said or error!s:.500}")
     if value.get("type") == "result" and value.get("is_error") is True:  # as Claude Code prints it
         _refuse_reply(f"it failed: {value.get('result') or value.get('subtype')!s:.500}")
+    if value.get("type") == "result" and value.get("status") == "error":  # as Gemini CLI does
+        _refuse_reply(f"it failed: {error!s:.500}")
+    if value.get("isError") is True and isinstance(value.get("content"), list):  # MCP
+        _refuse_reply(f"it failed: {text_of(value['content'])!s:.500}")
     if value.get("object") == "chat.completion" and not value.get("choices"):
         _refuse_reply("it has no `choices`")
     is_gemini = "usageMetadata" in value and "modelVersion" in value
     if is_gemini and not value.get("candidates") and "promptFeedback" not in value:
         _refuse_reply("it has no `candidates`")
+
+
+def refuse_failed_transcript(text: str) -> None:
+    """Raise TargetError for JSON lines of an agent whose last says that it failed."""
+    last = text.rstrip().rsplit("\n", 1)[-1]
+    if text.startswith("{") and last.startswith("{"):
+        with suppress(BadJsonError):
+            refuse_failed_reply(parse_object(last))
 
 
 def _refuse_reply(why: str) -> None:

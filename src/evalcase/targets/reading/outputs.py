@@ -25,7 +25,7 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Warn
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.answer_messages import read_messages
-from evalcase.targets.reading.ends import find_end
+from evalcase.targets.reading.ends import find_end, refuse_failed_transcript
 from evalcase.targets.reading.replies import leave_out, note_end, note_unread, put_together
 from evalcase.targets.reading.shaped import BODIES, EXTRAS, read_json, read_shape, with_extras
 from evalcase.targets.reading.text_messages import bytes_message, text_message
@@ -44,6 +44,7 @@ def read_output(output: Output, how: How, warn: Warn) -> Answer:
         value = _read_value(output)
     except BadJsonError as error:
         if how != "json":
+            refuse_failed_transcript(output.data.decode(errors="replace"))
             return _read_text(output)
         details = {"output": cut_bytes(output.data)}
         message = f"the output is not JSON: {error}"

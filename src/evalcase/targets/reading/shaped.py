@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, is_message
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Warn
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.answers import content_message, ignore_warning
@@ -18,7 +19,6 @@ from evalcase.targets.reading.replies import (
     find_converse,
     find_message,
     is_blocks,
-    leave_out,
     note_end,
     note_unread,
 )
@@ -56,7 +56,10 @@ def read_json(value: JSON, warn: Warn = ignore_warning) -> Answer:
 def read_shape(value: JSON, warn: Warn) -> Answer | None:
     """The answer of a value in the shape of messages or of a model's reply; None for data."""
     if isinstance(value, dict):
-        return _read_mapping(value, warn)
+        answer = _read_mapping(value, warn)
+        if answer is None or is_message(value):
+            return answer
+        return replace(answer, messages=note_unread(answer.messages, value))
     if not isinstance(value, list):
         return None
     if is_items(value):
@@ -127,5 +130,4 @@ def _read_envelope(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
         named = list_some(unread[:_MOST_NAMED], len(unread))
         are = "is" if len(unread) == 1 else "are"
         warn(f"{named} beside `{name}` in an answer {are} not read; usage and cost_usd are")
-    messages = note_unread(read_messages(items), leave_out(value, [name]))
-    return with_extras(note_end(messages, find_end(value)), value, warn)
+    return with_extras(note_end(read_messages(items), find_end(value)), value, warn)
