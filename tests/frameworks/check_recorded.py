@@ -20,14 +20,19 @@ SOURCES, ROWS = read_table()
 FILES = [row.file for row in ROWS if SOURCES[row.source].made == "package"]
 
 
+NOT_OF_THE_SERVICE = {
+    "anthropic/error.json", "anthropic/error.sse", "openai_chat/error.json",
+    "openai_chat/error.sse",  # in place of a reply
+    "openai_chat/error_beside_choices.json", "openai_chat/error_in_choice.json",
+    "openai_chat/reasoning_content.json",  # of other services with the same API
+}  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with everything made anew, in a home of its own and without a proxy."""
     folder, home = tmp_path_factory.mktemp("answers"), tmp_path_factory.mktemp("home")
-    known = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", "NO_PROXY": "*"}
-    command = [str(PYTHON), "-m", "tests.frameworks.record", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, env=known, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()[-4000:]
+    run_module("record", str(folder), HOME=str(home))
     return folder
 
 
@@ -50,6 +55,22 @@ def test_packages_have_the_versions_that_the_table_names() -> None:
     }
     said = {name: each.version for name, each in SOURCES.items() if each.made == "package"}
     assert said == {name: {**pinned, **names}.get(name) for name in said}
+
+
+def test_replies_written_by_hand_are_what_libraries_of_services_know() -> None:
+    problems = run_module("validate").splitlines()
+    odd = [each for each in problems if each.partition(":")[0] not in NOT_OF_THE_SERVICE]
+    assert problems
+    assert not odd
+
+
+def run_module(name: str, *arguments: str, **variables: str) -> str:
+    """What a module prints in the environment that has the packages. No proxy is asked."""
+    known = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "NO_PROXY": "*", **variables}
+    command = [str(PYTHON), "-m", f"tests.frameworks.{name}", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=known, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()[-4000:]
+    return done.stdout.decode()
 
 
 def shape_of(path: Path) -> Any:

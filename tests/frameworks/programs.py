@@ -21,6 +21,8 @@ from tests.frameworks.table import Recipe
 HERE = Path(__file__).parent
 NODE = Path(sys.prefix) / "bin" / "node"
 MODULES = Path(sys.prefix) / "node_modules"
+LOOPBACK_ONLY = {"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1"}
+"""A proxy that is not there: Codex looks for news and plug-ins elsewhere, and is to find none."""
 ASK = "Which beds are there?"
 SERVER = HERE / "greenhouse.py"
 GREENHOUSE = (
@@ -69,7 +71,7 @@ def _folders() -> Iterator[tuple[Path, Path]]:
 
 def _run(command: list[Any], work: Path, home: Path, variables: dict[str, str]) -> Any:
     """The lines of JSON that a program prints, whatever its exit code; one value if it is one."""
-    known = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
+    known = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **LOOPBACK_ONLY}
     done = subprocess.run(
         command, cwd=work, env={**known, **variables}, stdin=subprocess.DEVNULL,
         capture_output=True, check=False, timeout=100,
