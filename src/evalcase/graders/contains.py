@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from evalcase.graders.compare.excerpt import quote_value
-from evalcase.graders.compare.subject import where_in
 from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
@@ -81,11 +80,11 @@ class ContainsGrader(TextGrader):
         if self.any is not None:
             if found:
                 return f"found {quote_value(found[0])}"
-            return f"none of {_list_texts(texts)} found{where_in(context)}"
+            return f"none of {_list_texts(texts)} found in {quote_value(context.text)}"
         missing = [each for each in texts if each not in found]
         if not missing:
             return f"found {_list_texts(texts)}"
-        lacks = f"{_list_texts(missing)} not found{where_in(context)}"
+        lacks = f"{_list_texts(missing)} not found in {quote_value(context.text)}"
         return lacks if len(texts) == 1 else f"{len(found)} of {len(texts)} found: {lacks}"
 
 

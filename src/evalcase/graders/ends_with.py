@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from evalcase.graders.compare.excerpt import quote_value
-from evalcase.graders.compare.subject import without_text
 from evalcase.graders.compare.text_difference import trim_text
 from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.conflict import conflict
@@ -34,10 +33,10 @@ class EndsWithGrader(TextGrader):
     def grade(self, context: Context) -> Score:
         text = trim_text(context.text)
         does = self.even(text).endswith(self.even(self.value.rstrip()))
-        return Score(float(does), self._reason(does, text, context) + self.forgiving())
+        return Score(float(does), self._reason(does, text) + self.forgiving())
 
-    def _reason(self, does: bool, text: str, context: Context) -> str:
+    def _reason(self, does: bool, text: str) -> str:
         if does:
             return f"it ends with {quote_value(self.value)}"
-        shown = quote_value(text[-max(40, len(self.value)) :]) if text else without_text(context)
+        shown = quote_value(text[-max(40, len(self.value)) :])
         return f"it ends with {shown}, not with {quote_value(self.value)}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from evalcase.graders.compare.excerpt import quote_value
-from evalcase.graders.compare.subject import without_text
 from evalcase.graders.compare.text_difference import trim_text
 from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.grade import Score
@@ -38,5 +37,4 @@ class OneOfGrader(TextGrader):
         if self.even(text) in [self.trimmed(each) for each in self.value]:
             return Score(1.0, f"it is {quote_value(text)}{self.forgiving()}")
         choices = list_some(map(quote_value, self.value[:_LISTED]), len(self.value))
-        got = quote_value(text) if text else without_text(context)
-        return Score(0.0, f"expected one of {choices}; got {got}{self.forgiving()}")
+        return Score(0.0, f"expected one of {choices}; got {quote_value(text)}{self.forgiving()}")

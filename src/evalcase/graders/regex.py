@@ -7,7 +7,6 @@ from collections.abc import Awaitable
 from typing import ClassVar
 
 from evalcase.graders.compare.excerpt import quote_value
-from evalcase.graders.compare.subject import where_in
 from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, GraderKind
@@ -49,8 +48,8 @@ class RegexGrader(TextGrader):
             found = searches.find(search)
             what = "matched" if self.full else "found"
             if found is None:
-                where = where_in(context, text)
-                return Score(0.0, f"`{self.value}` not {what}{where}{self.forgiving()}")
+                where = f" in {quote_value(text)}{self.forgiving()}"
+                return Score(0.0, f"`{self.value}` not {what}{where}")
             where = "" if self.full else f" at character {found.start + 1:,}"
             matched = quote_value(text[found.start : found.end])
             return Score(1.0, f"{what} {matched}{where}{self.forgiving()}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evalcase.graders.compare.excerpt import quote_value
 from evalcase.model.grader import Context
 from evalcase.model.json_value import JSON
 from evalcase.text.answer_value import value_of_answer
@@ -35,12 +34,6 @@ def without_text(context: Context) -> str:
     """What a reason says of an answer that has no text, or only white space."""
     said = context.answer.last if context.part is None else [_as_said(context.text)]
     return say_silence(said, context.text)
-
-
-def where_in(context: Context, text: str | None = None) -> str:
-    """What follows on "not found": in which text; or that there is none."""
-    text = context.text if text is None else text
-    return f" in {quote_value(text)}" if text.strip() else f": there is {without_text(context)}"
 
 
 def _as_said(text: str) -> dict[str, JSON]:
