@@ -186,7 +186,9 @@ def test_fault_10_no_form_of_a_report_steers_a_terminal(
 ) -> None:
     done = steering.run(*command)
     assert done.code == 0
-    assert not set(STEERING) & set(done.out)
+    # Marks belong to Arabic and Hebrew text, and other programs read tables and JUnit.
+    marks = "\u061c\u200e\u200f" if {"csv", "junit"} & set(command) else ""
+    assert not set(STEERING) - set(marks) & set(done.out)
 
 
 def test_fault_10_json_says_the_same_by_escapes(steering: Project) -> None:

@@ -248,3 +248,60 @@ def test_fault_61_a_judge_that_was_cut_off_gives_no_verdict(project: Project, en
     )
     assert run(project, "python:agent:answer", {"judge": "It is polite."}).code == 3
     assert "cut off" in reason(project)
+
+
+def test_fault_61_a_turn_that_was_blocked_is_not_graded(project: Project) -> None:
+    project.add_to_agent(
+        "def reply(messages):\n"
+        "    said = {'role': 'assistant', 'content': 'fine', 'finish_reason': 'content_filter'}\n"
+        "    return 'fine' if len(messages) > 1 else said\n"
+    )
+    project.suite({
+        "id": "one", "turns": [{"input": "a"}, {"input": "b"}],
+        "graders": [{"type": "contains", "value": "secret", "not": True}],
+    })  # fmt: skip
+    assert project.run("run", "--target", "python:agent:reply", "--json").code == 3
+
+
+def test_fault_61_a_blocked_answer_is_not_kept_in_the_cache(project: Project) -> None:
+    project.add_to_agent(
+        "def reply(question):\n    note('asked', 'x')\n"
+        "    return {'role': 'assistant', 'content': '', 'finish_reason': 'content_filter'}\n"
+    )
+    project.suite({"id": "one", "input": "a", "graders": [{"contains": "x"}]})
+    for _ in range(2):
+        assert project.run("run", "--target", "python:agent:reply", "--cache", "--json").code == 3
+    assert len(project.calls("asked")) == 2
+
+
+STEPS = "def reply(question):\n    return {'steps': [{'tool': 'x', 'args': {}}]}\n"
+
+
+def test_fault_61_after_unread_calls_a_new_run_is_suggested(project: Project) -> None:
+    project.add_to_agent(
+        "def reply(question):\n    return {'steps': [{'tool': 'x', 'args': {}}]}\n"
+    )
+    project.suite({"id": "one", "input": "a", "graders": [{"tool_calls": {"max": 0}}]})
+    done = project.run("run", "--target", "python:agent:reply")
+    assert "--failed-of" in done.out
+    assert "--retry-errored" not in done.out
+
+
+def test_fault_61_a_script_is_told_of_calls_that_were_not_read(project: Project) -> None:
+    project.add_to_agent(
+        "def reply(question):\n    return {'steps': [{'tool': 'x', 'args': {}}]}\n"
+    )
+    (project.path / "check.py").write_text(
+        "import json, sys\n"
+        "given = json.load(sys.stdin)\n"
+        "print(json.dumps({'score': 0.0 if given['unread_calls'] else 1.0}))\n"
+    )
+    assert run(project, "python:agent:reply", {"script": ["python3", "check.py"]}).code == 1
+
+
+def test_fault_61_what_a_service_says_of_the_end_is_kept(project: Project) -> None:
+    said = {"message": {"role": "assistant", "content": "ok"}, "finish_reason": "stop"}
+    with serving({"choices": [said]}) as server:
+        path = 'answer = "choices.0.message.content"'
+        project.configure(f'[targets.s]\nkind = "http"\nurl = "{server.url}"\n{path}\n')
+        assert run(project, "s", {"finish": "stop"}).code == 0

@@ -23,6 +23,10 @@ _PASSING = late_pattern(
 """What clients of services call errors that are gone after a while."""
 
 
+_OF_THE_ANSWER = ("unreported", "unread-calls", "blocked")
+"""Failures of graders by what the stored answer holds, or lacks."""
+
+
 def stays_errored(errored: Iterable[Result]) -> bool:
     """Whether to try the same again can only come to the same, for each of some results."""
     lasting = [_stays(result) for result in errored]
@@ -33,7 +37,7 @@ def _stays(result: Result) -> bool:
     if result.failure is not None:
         return _is_lasting(result.failure)
     failures = [grade.failure for grade in result.grades if grade.failure is not None]
-    return bool(failures) and all(each.kind == "unreported" for each in failures)
+    return bool(failures) and all(each.kind in _OF_THE_ANSWER for each in failures)
 
 
 def _is_lasting(failure: Failure) -> bool:

@@ -17,8 +17,8 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, NamedGrader, Part
 from evalcase.model.json_value import describe_kind
 from evalcase.model.quick_dataclass import replace
-from evalcase.text.answer_value import has_text, value_of_answer
-from evalcase.text.ending import read_ending
+from evalcase.text.answer_value import has_text, shows_nothing, value_of_answer
+from evalcase.text.ending import find_block
 from evalcase.text.json_path import Found, JsonPath, MissingError
 from evalcase.text.readable import as_json
 from evalcase.text.silence import say_silence
@@ -38,9 +38,9 @@ def look_at_answer(named: NamedGrader, context: Context) -> Seen | Awaitable[See
         raise EvalcaseError(
             "the answer was truncated, as it was larger than evalcase stores, so it can't be graded"
         )
-    end = read_ending(context.answer)
-    if end.kind == "blocked" and not (kind.grades_blocked or kind.combines):
-        what = f"the provider blocked the answer (finish reason `{end.reason}`)"
+    blocked = find_block(context.answer)
+    if blocked is not None and not (kind.grades_blocked or kind.combines):
+        what = f"the provider blocked the answer (finish reason `{blocked}`)"
         raise GraderError("blocked", f"{what}: only `finish` can grade it")
     if kind.reads is None:
         return named.grader.grade(context)
@@ -85,7 +85,7 @@ def _look_at_part(grader: Grader, context: Context, found: Found) -> Score | Awa
         shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
         what = describe_kind(found.value)
         return _score_unseen(f"there is {what}, not text" + (f": {shown}" if what != shown else ""))
-    if not found.value.strip() and not grader.accepts_silence():
+    if shows_nothing(found.value) and not grader.accepts_silence():
         return _score_unseen(f"there is {say_silence((), found.value)}")
     return grader.grade(replace(context, part=Part(*found)))
 

@@ -45,7 +45,8 @@ class FinishGrader(Grader):
         if end.reason is None and end.refusal is None:
             raise GraderError("unreported", "the target did not report how the answer ended")
         if self.refusal == "forbid" and end.refusal is not None:
-            return Score(0.0, f"the model refused: {quote_value(end.refusal)}")
+            who = "the provider blocked it" if end.kind == "blocked" else "the model refused"
+            return Score(0.0, f"{who}: {quote_value(end.refusal)}")
         wanted = (self.value,) if isinstance(self.value, str) else self.value
         ended = "it was refused" if end.reason is None else f"it ended by {quote_value(end.reason)}"
         if wanted is None or end.reason in wanted:

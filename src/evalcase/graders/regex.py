@@ -39,6 +39,10 @@ class RegexGrader(TextGrader):
         elsewhere=("timeout", "time_limit"),
     )  # fmt: skip
 
+    def accepts_silence(self) -> bool:
+        """Whether the pattern is of an empty text, as `^$` is, and not of any."""
+        return re.search(self.value, "") is not None and re.search(self.value, "x") is None
+
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         flags = int(re.IGNORECASE) if self.ignore_case else 0
         text = self.with_even_space(context.text)

@@ -13,6 +13,12 @@ OTHER_ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "functi
 """What other tools call some of them."""
 _WITH_FILES = frozenset({"file", "image"})
 _OF_TEXT = frozenset({"text", "output_text"})
+_PARTS = _OF_TEXT | {
+    "file", "image", "image_url", "input_image", "input_text", "input_file", "audio",
+    "input_audio", "document", "video", "refusal", "thinking", "redacted_thinking", "thought",
+    "reasoning", "inlineData", "inline_data", "fileData", "executableCode", "executable_code",
+    "empty", "reasoningContent", "tool_use", "toolUse",
+}  # fmt: skip
 
 
 class ReadOnly(dict[str, Any]):
@@ -204,6 +210,12 @@ def is_message(value: object) -> bool:
 def is_part(value: object) -> bool:
     """Whether an item of a content list is a content part."""
     return isinstance(value, dict) and isinstance(value.get("type"), str)
+
+
+def is_known_part(part: Mapping[str, JSON]) -> bool:
+    """Whether a part is of a type that messages have; data may have types, too."""
+    kind = str(part.get("type"))
+    return kind in _PARTS or kind.endswith(("_result", "-result", "Response", "Result"))
 
 
 def is_lone_part(content: object) -> bool:

@@ -29,6 +29,7 @@ from evalcase.run.workplace import SessionLostError, Workplace
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import stand_in_queue
 from evalcase.text.crash import ToldError, failure_of
+from evalcase.text.ending import find_block
 
 _BATCHED = (
     "answers in batches, which a grader can't wait for: give it the same model without `batch`"
@@ -170,7 +171,7 @@ class Gate:
             again = replace(known, cached=True, cost_usd=0.0, earlier=earlier)
             return Asked(again, None, 1, 0.0)
         asked = await self._ask(name, target, question, timeout_s, patience)
-        if asked.answer is not None and (usable is None or usable(asked.answer)):
+        if asked.answer is not None and _may_be_kept(asked.answer, usable):
             earlier = Earlier(round(asked.duration_s, 6), asked.answer.cost_usd)
             self._store.keep(key, replace(asked.answer, earlier=earlier))
         return asked
@@ -271,6 +272,11 @@ class Gate:
         if isinstance(error, SessionLostError):
             return 0.0
         return wait_before_retry(error, number, limits.retries, limits.retry_timeouts, self._random)
+
+
+def _may_be_kept(answer: Answer, usable: Usable | None) -> bool:
+    """Whether an answer goes into the cache: one that was blocked has to be asked for again."""
+    return find_block(answer) is None and (usable is None or usable(answer))
 
 
 class _Steadfast:

@@ -34,7 +34,7 @@ from evalcase.system.packed import ENDING, open_stored
 from evalcase.targets.reading.replies import note_unread
 from evalcase.targets.reading.shaped import read_json, with_extras
 from evalcase.targets.stored.index import AnswerIndex
-from evalcase.targets.stored.said import describe_keys, find_said, refuse_failed
+from evalcase.targets.stored.said import describe_keys, find_said, list_unread, refuse_failed
 from evalcase.targets.stored.turns import expect_asked, expect_whole, listed_turn, recorded_turn
 from evalcase.text.calls import CALLS
 from evalcase.text.journal_row import JOURNAL
@@ -140,8 +140,8 @@ class ReplayTarget(Target):
             raise TargetError(message + describe_keys(row), kind="protocol")
         expect_whole(row.get("scrubbed") is True, row.get("case"))
         read = read_json(answer, warn)
-        calls = {name: row[name] for name in CALLS if name in row}
-        read = replace(read, messages=note_unread(read.messages, calls))
+        dropped = {name: row[name] for name in (*CALLS, *list_unread(row)) if name in row}
+        read = replace(read, messages=note_unread(read.messages, dropped))
         beside = with_extras(read.messages, row, warn)
         found = read if read.usage or read.cost_usd is not None else beside
         return replace(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, measure_depth
-from evalcase.model.message import is_part, said_text, text_of
+from evalcase.model.message import is_known_part, is_part, said_text, text_of
 from evalcase.text.late_pattern import late_pattern
 from evalcase.text.silence import but_instead
 from evalcase.text.strict_json import DEEPEST, BadJsonError, parse_json
@@ -16,15 +16,18 @@ if TYPE_CHECKING:
     from evalcase.model.grader import Half
 
 _MEDIA = frozenset({"file", "image"})
+_INVISIBLE = " \t\r\n\u200b\u200c\u200d\u2060\ufeff"
 _LANGUAGE = late_pattern(r"[\w.+#-]*")
 
 
 def value_of_answer(answer: Answer) -> JSON:
     """The JSON value. Raise BadJsonError where there is none; it says what there is."""
     content = answer.content
-    if content is None:
-        raise BadJsonError(f"it has no content{but_instead(answer.last)}")
     text = text_of_content(content)
+    # Mappings with a type of their own may be data, as a list of `{type: Person}` is.
+    is_media = text is None and any(map(is_known_part, text_parts(content)))
+    if content is None or is_media:
+        raise BadJsonError(f"it has no text{but_instead(answer.last)}")
     if text is not None:
         return parse_answer(text)
     if too_deep(content):
@@ -53,7 +56,12 @@ def has_text(answer: Answer) -> bool:
     if content in (None, [], {}):
         return False
     text = text_of_content(content)
-    return not text_parts(content) if text is None else bool(text.strip())
+    return not text_parts(content) if text is None else not shows_nothing(text)
+
+
+def shows_nothing(text: str) -> bool:
+    """Whether there is nothing in a text that can be seen."""
+    return not text.strip() or not text.strip(_INVISIBLE)
 
 
 def text_parts(content: JSON) -> list[dict[str, JSON]]:

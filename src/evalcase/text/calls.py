@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from evalcase.errors import GraderError
@@ -34,7 +35,7 @@ _WRAPPERS = (*SINGLE, "toolUse", "toolCall", "tool_call", "toolInvocation")
 """Keys of one call: `{functionCall: {name, args}}` of Gemini, `{toolUse: …}` of Bedrock."""
 _LISTS = (
     "tool_calls", "toolCalls", "function_calls", "functionCalls", "invalid_tool_calls",
-    "tool_call_chunks", "toolInvocations", "toolRequests",
+    "tool_call_chunks", "toolInvocations", "toolRequests", "executed_tools", "invocationInputs",
 )  # fmt: skip
 """Keys of lists that hold nothing but calls."""
 _STEPS = ("intermediate_steps", "intermediateSteps")
@@ -54,17 +55,36 @@ _TYPES = BLOCKS | {
     "command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "exec_command_begin",
     "exec_command_end", "patch_apply_begin", "mcp_tool_call_begin", "tool.execution_start",
     "tool.execution_complete",
+    # Mistral's conversations, AG-UI, LangGraph's events, MCP
+    "function.call", "tool.execution", "TOOL_CALL_START", "TOOL_CALL_CHUNK", "on_tool_start",
+    "tools/call",
 }  # fmt: skip
-_TOOL_NAMES = ("tool", "tool_name", "toolName", "function_name", "functionName")
+_KINDS = ("type", "part_kind", "block_type", "item_type", "event", "method", "sessionUpdate")
+"""Keys that say what a mapping is."""
+_TOOL_NAMES = (
+    "tool", "tool_name", "toolName", "function_name", "functionName", "recipient_name",
+)  # fmt: skip
 _NAMES = ("name", *_TOOL_NAMES)
-_ARGUMENTS = ("input", "args", "arguments", "parameters", "tool_input", "toolInput", "tool_args")
-_IDS = ("id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "callID", "tool_id")
+_ARGUMENTS = (
+    "input", "args", "arguments", "parameters", "tool_input", "toolInput", "tool_args",
+    "tool_kwargs", "kwargs", "params", "raw_input",
+)  # fmt: skip
+_BESIDE_CALLS = frozenset({
+    "id", "type", "output", "result", "status", "error", "duration_s", "duration_ms", "call_id",
+    "tool_call_id",
+})  # fmt: skip
+_CALL_IDS = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "callID", "tool_id")
+_IDS = ("id", *_CALL_IDS)
 _NOT_THE_AGENT = frozenset({"user", "system", "developer", "tool", "function"})
 
 _READ = frozenset({"role", "content", "tool_calls", UNREAD})
 _SHOWN = 3
-_HINT = 'a form that is read is {"role": "assistant", "tool_calls": [{"tool": …, "input": {…}}]}'
+_HINT = (
+    'a message with calls is {"role": "assistant", "tool_calls": [{"tool": …, "input": {…}}]}, and '
+    "`unread_calls: []` in it says that there are no others"
+)
 _STREAM_FIELDS = ("event:", "id:", "retry:", ":")
+_STARTS = ("{", "[", "data:", *_STREAM_FIELDS)
 
 
 class BadCallsError(ValueError):
@@ -103,36 +123,52 @@ def _write_path(path: tuple[str, ...]) -> str:
 def seen_calls(answer: Answer) -> list[ToolCall]:
     """Every call of an answer. Raise GraderError where it holds one that was not read."""
     calls = answer.tool_calls
-    unread = [each for message in answer.messages for each in unread_in(message, calls)]
+    unread = list_unread_calls(answer, calls)
     if not unread:
         return calls
     what = "the answer holds what looks like a tool call and was not read"
-    raise GraderError("unread-calls", f"{what}: {list_some(unread[:_SHOWN], len(unread))}")
+    named = list_some(unread[:_SHOWN], len(unread))
+    raise GraderError("unread-calls", f"{what}: {named}; {_HINT}")
 
 
-def unread_in(message: Message, read: Iterable[ToolCall]) -> Iterator[str]:
-    """What in a message is shaped like a call and not among the calls that were read, in words."""
+def list_unread_calls(answer: Answer, calls: Iterable[ToolCall]) -> list[str]:
+    """What in an answer is shaped like a call and not among its calls, in words."""
+    read = ReadCalls(calls)
+    return [each for message in answer.messages for each in unread_in(message, read)]
+
+
+def unread_in(message: Message, read: ReadCalls) -> Iterator[str]:
+    """The same of one message."""
     noted = message.get(UNREAD)
     if message.role != "assistant" or noted == []:
         return
-    yield from map(str, noted or ())
-    for shape in find_unread_calls(_searched(message), read):
-        yield f"{shape} ({_HINT})"
+    yield from map(str, noted if isinstance(noted, list) else ())
+    yield from (str(shape) for shape in find_calls(_searched(message)) if shape not in read)
 
 
-def find_unread_calls(value: JSON, read: Iterable[ToolCall]) -> list[CallShape]:
-    """What in a value is shaped like a call, without those that were read."""
-    found = list(find_calls(value))
-    if not found:
-        return []
-    read = list(read)
-    ids = {call.id for call in read} - {None}
-    known = {write_alike([call.name, call.arguments or {}]) for call in read}
-    return [
-        each for each in found
-        if not any(isinstance(id, str) and id in ids for id in each.ids)
-        and write_alike([each.tool, parse_arguments(each.input) or {}]) not in known
-    ]  # fmt: skip
+class ReadCalls:
+    """The calls that were read: whether something shaped like a call is one of them. The same call
+    may stand in a reply several times, and two calls may say the same."""
+
+    def __init__(self, calls: Iterable[ToolCall]) -> None:
+        self._calls = list(calls)
+        self._tools = {call.id: call.name for call in self._calls if isinstance(call.id, str)}
+
+    def __contains__(self, shape: CallShape) -> bool:
+        ids = [id for id in shape.ids if isinstance(id, str)]
+        if any(id in self._tools and shape.tool in (None, self._tools[id]) for id in ids):
+            return True
+        said = write_alike([shape.tool, parse_arguments(shape.input) or {}])
+        return said in (self._said_without_id if ids else self._said)
+
+    @cached_property
+    def _said(self) -> set[str]:
+        return {write_alike([call.name, call.arguments or {}]) for call in self._calls}
+
+    @cached_property
+    def _said_without_id(self) -> set[str]:
+        calls = [call for call in self._calls if not isinstance(call.id, str)]
+        return {write_alike([call.name, call.arguments or {}]) for call in calls}
 
 
 def find_calls(value: JSON, path: tuple[str, ...] = ()) -> Iterator[CallShape]:
@@ -142,7 +178,7 @@ def find_calls(value: JSON, path: tuple[str, ...] = ()) -> Iterator[CallShape]:
         path, value = waiting.pop()
         if isinstance(value, list):
             items = [((*path, str(number)), item) for number, item in enumerate(value)]
-        elif isinstance(value, dict) and value.get("role") not in _NOT_THE_AGENT:
+        elif isinstance(value, dict) and not _is_of_others(value):
             shape = _find_shape(path, value)
             if shape is not None:
                 yield shape
@@ -154,6 +190,11 @@ def find_calls(value: JSON, path: tuple[str, ...] = ()) -> Iterator[CallShape]:
         else:
             continue
         waiting += [each for each in reversed(items) if isinstance(each[1], dict | list)]
+
+
+def _is_of_others(value: dict[str, Any]) -> bool:
+    role = value.get("role")
+    return isinstance(role, str) and role in _NOT_THE_AGENT
 
 
 def understand_calls(found: JSON) -> list[JSON]:
@@ -169,8 +210,16 @@ def gather_calls(message: Mapping[str, JSON]) -> list[JSON]:
     for name in CALLS:
         found = message.get(name)
         if found:
-            calls += understand_calls([found] if name in SINGLE else found)
+            read = understand_calls([found] if name in SINGLE else found)
+            known = ReadCalls(ToolCall(call) for call in calls if isinstance(call, dict))
+            calls += [call for call in read if not (calls and _shape_of(call) in known)]
     return calls
+
+
+def _shape_of(call: JSON) -> CallShape:
+    assert isinstance(call, dict)
+    made = ToolCall(call)
+    return CallShape((), made.name, made.arguments, (made.id,), "call")
 
 
 def is_call_block(value: JSON) -> bool:
@@ -195,42 +244,65 @@ def _searched(message: Message) -> JSON:
     content = message.content
     if isinstance(content, str):
         content = _read_text(content)
+    elif message.text:
+        content = [content, _read_text(message.text)]
     rest = {key: item for key, item in message.items() if key not in _READ}
     return {"content": content, **rest} if rest else content
 
 
 def _read_text(text: str) -> JSON:
     """The value of a text that is wholly JSON, JSON lines or a stream of events; None of others."""
-    text = unfence_text(text)
-    if not text.startswith(("{", "[", "data:", "event:", ":")):
-        return None
-    # Not read strictly: a key that is there twice makes no prose of it.
-    with suppress(ValueError, RecursionError):
-        value: JSON = json.loads(text)
+    text = unfence_text(text.removeprefix("\ufeff"))
+    value = _parse_leniently(text) if text.startswith(_STARTS) else None
+    if value is not None or ("{" not in text and "[" not in text):
         return value
-    lines = enumerate((line.removeprefix("data:").strip() for line in text.splitlines()), 1)
+    lines = [line.removeprefix("data:").strip() for line in text.split("\n")]
+    lines = ["" if each.startswith((*_STREAM_FIELDS, "[DONE]")) else each for each in lines]
+    found: dict[str, JSON] = {}
+    others = 0
+    for number, line in enumerate(lines, 1):
+        value = _parse_leniently(line) if line.startswith(("{", "[")) else None
+        if value is not None:
+            found[f"line {number}"] = value
+        others += bool(line) and value is None
+    if not others:
+        return found
+    # Programs log beside what they print: events among a few other lines are still events.
+    is_log = all(isinstance(each, dict) and "type" in each for each in found.values())
+    return found if is_log and others <= len(found) else None
+
+
+def _parse_leniently(text: str) -> JSON:
+    """The value of JSON; None where it is none. A key that is there twice, or a number that nothing
+    holds, makes no prose of it."""
     with suppress(ValueError, RecursionError):
-        return {
-            f"line {number}": json.loads(line) for number, line in lines
-            if line not in ("", "[DONE]") and not line.startswith(_STREAM_FIELDS)
-        }  # fmt: skip
+        value: JSON = json.loads(text, parse_int=_read_number)
+        return value
     return None
 
 
+def _read_number(digits: str) -> int | str:
+    return int(digits) if len(digits) < 100 else digits
+
+
 def _find_shape(path: tuple[str, ...], value: dict[str, Any]) -> CallShape | None:
-    kind = value.get("type", value.get("part_kind"))
-    kind = kind if isinstance(kind, str) else ""
+    kinds = [value[key] for key in _KINDS if isinstance(value.get(key), str)]
     function = value.get("function")
     if isinstance(function, dict) and "name" in function and "arguments" in function:
         return _make_shape(path, function, "function", value)
-    if _is_type_of_calls(kind, value):
-        return _make_shape(path, value, kind, value)
+    for kind in kinds:
+        if _is_type_of_calls(kind, value):
+            return _make_shape(path, value, kind, value)
     tool = _find_key(value, _TOOL_NAMES)
-    if tool and isinstance(value[tool], str) and _find_key(value, _ARGUMENTS):
+    beside = any(key in value for key in (*_ARGUMENTS, *_CALL_IDS))
+    if tool and isinstance(value[tool], str) and beside:
         return _make_shape(path, value, "call", value)
-    if isinstance(value.get("action"), str) and "action_input" in value:
-        return CallShape(path, value["action"], value["action_input"], (), "action")
-    if isinstance(value.get("name"), str) and kind in ("", "function") and _has_arguments(value):
+    for name, given in (("action", "action_input"), ("action", "args"), ("function", "arguments")):
+        if isinstance(value.get(name), str) and given in value:
+            return CallShape(path, value[name], value[given], (), name)
+    if "tool_name_0" in value:  # DSPy numbers the steps of one mapping
+        return CallShape(path, str(value["tool_name_0"]), value.get("tool_args_0"), (), "step")
+    if isinstance(value.get("name"), str) and _has_arguments(value, kinds):
         return _make_shape(path, value, "call", value)
     return None
 
@@ -238,9 +310,11 @@ def _find_shape(path: tuple[str, ...], value: dict[str, Any]) -> CallShape | Non
 def _is_type_of_calls(kind: str, value: Mapping[str, Any]) -> bool:
     if kind == "web_search":  # Codex; OpenAI's definition of the tool has neither
         return "query" in value or "action" in value
-    if kind.startswith("tool-"):  # `tool-NAME` of the AI SDK
-        return "toolCallId" in value
-    return kind in _TYPES or kind.endswith(("tool_use", "tool_call"))
+    if kind in _TYPES or kind.endswith(("tool_use", "tool_call")):
+        return True
+    if kind.startswith("response."):  # events of OpenAI's Responses API
+        return "_call" in kind
+    return kind.startswith("tool-") and "toolCallId" in value  # `tool-NAME` of the AI SDK
 
 
 def _unwrap(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -262,19 +336,23 @@ def _make_shape(
     return CallShape(path, name, value[given] if given else None, ids, kind)
 
 
-def _has_arguments(value: dict[str, Any]) -> bool:
-    """Whether there are arguments beside a name that may be of anything."""
+def _has_arguments(value: dict[str, Any], kinds: list[str]) -> bool:
+    """Whether there are arguments beside a name that may be of anything: what has a `description`
+    or a schema defines a tool, and only `arguments` says by itself what it is."""
     key = _find_key(value, _ARGUMENTS)
     given = value[key] if key else None
-    if key in ("input", "parameters") and not value.keys() <= {"name", key, "type", *_IDS}:
-        return False  # anything may have these beside other things
-    if key == "parameters" and isinstance(given, dict):
-        return str(given.get("type")).lower() != "object"  # else it is a schema, and defines a tool
-    if isinstance(given, dict):
+    if isinstance(given, str):
+        given = given if key == "arguments" else parse_arguments(given)
+    if "description" in value or not isinstance(given, dict | str):
+        return False
+    if key == "arguments":
         return True
-    return isinstance(given, str) and (
-        key in ("arguments", "args") or isinstance(parse_arguments(given), dict)
-    )
+    if not isinstance(given, dict) or kinds not in ([], ["function"]):
+        return False
+    if "properties" in given or str(given.get("type")).lower() == "object":
+        return False
+    # Anything may have these beside other things.
+    return key == "args" or (value.keys() <= {"name", key, *_BESIDE_CALLS} and given != {})
 
 
 def _holds_calls(key: str, value: JSON) -> bool:
@@ -282,13 +360,15 @@ def _holds_calls(key: str, value: JSON) -> bool:
     if key in _STEPS:
         return isinstance(value, list) and value != []
     if key in _LISTS:
-        listed = value if isinstance(value, list) else [value]
-        return any(isinstance(each, str) and each != "" for each in listed) or (
-            isinstance(value, list) and any(isinstance(each, dict) for each in value)
-        )
+        if isinstance(value, str):
+            return value.lower() not in ("", "none", "null", "no")
+        items = value if isinstance(value, list) else []
+        return any(isinstance(each, dict | str | list) for each in items)
     if key in _CODE:
         return isinstance(value, dict)
-    return key in _WRAPPERS and isinstance(value, dict) and _find_key(value, _NAMES) is not None
+    if not isinstance(value, dict):
+        return False
+    return key.endswith("ToolCall") or (key in _WRAPPERS and bool(_find_key(value, _NAMES)))
 
 
 def _shapes_under(path: tuple[str, ...], value: JSON) -> Iterator[CallShape]:
@@ -298,8 +378,9 @@ def _shapes_under(path: tuple[str, ...], value: JSON) -> Iterator[CallShape]:
             yield _find_shape(at, call) or _make_shape(at, call, path[-1], call)
         elif isinstance(call, str):
             yield CallShape(at, call, None, (), path[-1])
-        elif path[-1] in _STEPS:
-            yield CallShape(at, None, None, (), path[-1])
+        elif isinstance(call, list) or path[-1] in _STEPS:
+            inner = list(find_calls(call, at))
+            yield inner[0] if inner else CallShape(at, None, None, (), path[-1])
 
 
 def _read_call(call: JSON, number: int) -> JSON:
@@ -307,7 +388,7 @@ def _read_call(call: JSON, number: int) -> JSON:
     if not isinstance(call, dict):
         raise BadCallsError(f"call {number} names no tool: a call is {{name, args}}")
     if names_tool(call):
-        return call
+        return _name_input(call)
     custom = call.get("custom")  # as OpenAI has calls of tools without a schema
     inner = custom if isinstance(custom, dict) else _unwrap(call)
     if inner is not None:
@@ -320,6 +401,15 @@ def _read_call(call: JSON, number: int) -> JSON:
     rest = {key: item for key, item in call.items() if key not in (named, used, "toolUseId")}
     own_id = {"id": call["toolUseId"]} if "toolUseId" in call else {}
     return {"tool": call[named], **given, **own_id, **rest}
+
+
+def _name_input(call: dict[str, Any]) -> dict[str, Any]:
+    """A call of ours, what its tool is given under `input`, whatever the agent calls it."""
+    used = _find_key(call, _ARGUMENTS)
+    if "tool" not in call or "input" in call or used is None:
+        return call
+    rest = {key: item for key, item in call.items() if key not in ("tool", used)}
+    return {"tool": call["tool"], "input": parse_arguments(call[used]), **rest}
 
 
 def _find_key(value: Mapping[str, Any], names: tuple[str, ...]) -> str | None:

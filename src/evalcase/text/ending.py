@@ -24,12 +24,14 @@ _ENDS: dict[EndKind, tuple[str, ...]] = {
     "blocked": (
         "content_filter", "content_filtered", "guardrail_intervened", "refusal", "safety",
         "image_safety", "prohibited_content", "image_prohibited_content", "blocklist", "spii",
-        "recitation", "language", "model_armor", "blocked",
+        "image_other", "image_recitation",
+        "recitation", "language", "model_armor", "blocked", "error_toxic",
     ),
     "unfinished": ("cancelled", "canceled", "in_progress", "queued", "pending", "pause_turn"),
     "failed": (
         "error", "failed", "malformed_function_call", "unexpected_tool_call",
         "too_many_tool_calls", "malformed_tool_use", "malformed_model_output",
+        "malformed_response", "missing_thought_signature", "no_image", "abort",
     ),
 }  # fmt: skip
 """Reasons as OpenAI, Anthropic, Gemini, Bedrock and the AI SDK name them, in small letters."""
@@ -52,7 +54,10 @@ class Ending(NamedTuple):
 def kind_of_end(reason: str | None) -> EndKind | None:
     if reason == "OTHER":  # Gemini stopped, and doesn't say why
         return "blocked"
-    return None if reason is None else _KINDS.get(reason.lower().replace("-", "_"))
+    if reason is None:
+        return None
+    name = reason.rpartition(".")[2]  # `FinishReason.SAFETY`, as Python writes one
+    return _KINDS.get(name.lower().replace("-", "_"))
 
 
 def finish_reason_of(said: Mapping[str, Any]) -> str | None:
@@ -71,6 +76,15 @@ def read_ending(answer: Answer) -> Ending:
     reason = finish_reason_of(said[-1])
     refusal = said[-1].get("refusal") or _refusal_in(said[-1].content)
     return Ending(reason, refusal or (reason if kind_of_end(reason) == "blocked" else None))
+
+
+def find_block(answer: Answer) -> str | None:
+    """The reason by which the provider blocked an answer, or a turn of a conversation."""
+    messages = answer.messages if answer.last_at else answer.last
+    said = [message for message in messages if message.role == "assistant"]
+    ends = said if answer.last_at else said[-1:]
+    reasons = (finish_reason_of(message) for message in ends)
+    return next((each for each in reasons if kind_of_end(each) == "blocked"), None)
 
 
 def _refusal_in(content: JSON) -> JSON:

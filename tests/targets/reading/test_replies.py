@@ -58,6 +58,13 @@ DUMPED = {
         {"text": "Done.", "functionCall": GOOGLE},
         {"text": "Done.", "function_calls": [GOOGLE]},
         {"role": "assistant", "content": [{"text": "Done."}, {"toolUse": BEDROCK}]},
+        {"message": DUMPED, "done": True, "model": "m"},
+        {
+            "role": "assistant",
+            "content": "Done.",
+            "tool_calls": [{"tool": "delete", "args": {"id": 1}}],
+        },
+        {**DUMPED, "function_call": OLDER, "tool_calls": [{"function": OLDER}]},
     ],
 )
 def test_replies_have_their_calls_in_every_usual_form(value: Any) -> None:
@@ -134,7 +141,7 @@ def test_a_reply_that_calls_nothing_is_read_as_one_that_does() -> None:
         ({"text": "Done.", "tool_calls": [CALL], "score": 1}, "`delete` at `tool_calls.0`"),
         ({"text": "Done.", "toolCalls": "delete"}, "`delete` at `toolCalls`"),
         ({"risk": 1, "function_call": OLDER}, "`delete` at `function_call`"),
-        ({"message": DUMPED, "done": True}, "`delete` at `message.tool_calls.0`"),
+        ({"message": DUMPED, "ok": True}, "`delete` at `message.tool_calls.0`"),
         (
             {"messages": [{"type": "ai", "tool_calls": [LANGCHAIN]}]},
             "`delete` at `messages.0.tool_calls.0`",
@@ -158,8 +165,26 @@ def test_a_reply_that_calls_nothing_is_read_as_one_that_does() -> None:
         (f"```json\n{json.dumps(OLDER)}\n```", "`delete`"),
         (f'{{"type": "init"}}\n{json.dumps(USE)}\n', "`delete` at `line 2`"),
         (f"event: x\ndata: {json.dumps(USE)}\n\ndata: [DONE]", "`delete` at `line 2`"),
+        (f"id: 1\ndata: {json.dumps(USE)}\n\n", "`delete` at `line 2`"),
+        (f"\ufeff{json.dumps(USE)}", "`delete`"),
+        (f'{{"type": "a", "text": "x\u2028y"}}\n{json.dumps(USE)}', "`delete` at `line 2`"),
+        (f"Loaded credentials.\n{json.dumps(USE)}", "`delete` at `line 2`"),
+        (f'{{"type": "a", "n": {"9" * 5000}}}\n{json.dumps(USE)}', "`delete` at `line 2`"),
+        ([{"type": "text", "text": json.dumps(CALL)}], "`delete`"),
+        ([{"tool_name": "x", "args": None, "part_kind": "tool-call"}], "`x` at `0`"),
+        ({"steps": [{"name": "x", "input": {"a": 1}, "output": "done"}]}, "`x` at `steps.0`"),
+        ({"trajectory": {"tool_name_0": "x", "tool_args_0": {}}}, "`x` at `trajectory`"),
+        ({"intermediate_steps": [[{"tool": "x", "tool_input": {}}, "done"]]}, "`x` at `intermed"),
+        ({"choices": [{"message": {"role": "assistant", "content": "a"}}], "steps": [CALL]},
+         "`delete` at `steps.0`"),
+        ({"messages": [{"role": "assistant", "content": "a"}, {"role": "tool", "content": "b"}],
+          "steps": [CALL]}, "`delete` at `steps.0`"),
+        ({"messages": [{"role": "assistant", "tool_calls": [{**CALL, "id": "1"}]}],
+          "steps": [{**CALL, "id": "2"}]}, "`delete` at `steps.0`"),
+        ({"messages": [{"role": "assistant", "tool_calls": [{"tool": "x", "id": "1"}]}],
+          "steps": [{**CALL, "id": "1"}]}, "`delete` at `steps.0`"),
     ],
-)
+)  # fmt: skip
 def test_calls_that_were_not_read_are_an_error_for_graders_of_calls(value: Any, said: str) -> None:
     with pytest.raises(GraderError) as caught:
         seen_calls(read_answer(value))
@@ -197,6 +222,9 @@ def test_replies_that_can_not_be_read_are_an_error(value: Any, said: str) -> Non
         {"usage": {"server_tool_use": {"web_search_requests": 0}}},
         [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Done."}],
         {"role": "assistant", "tool_calls": [LANGCHAIN], "additional_kwargs": {"calls": [CALL]}},
+        {"tools": [{"name": "ping", "description": "x", "parameters": {}}], "tool_calls": "none"},
+        {"name": "web", "args": "--port 80"},
+        {"role": "assistant", "content": {"plan": [CALL]}, "unread_calls": []},
     ],
 )
 def test_answers_that_plainly_hold_no_other_calls_can_be_graded(value: Any) -> None:
@@ -228,3 +256,24 @@ def test_answers_that_plainly_hold_no_other_calls_can_be_graded(value: Any) -> N
 )
 def test_data_is_data(value: Any) -> None:
     assert read_answer(value).messages == ({"role": "assistant", "content": value},)
+
+
+@for_each(
+    "value",
+    [
+        {"stop_reason": "error", "line": 3},
+        {"output": ["a"], "error": "division by zero"},
+        {"output": [], "error": "city not found"},
+        {"candidates": ["Ann", "Bob"], "error": "too few"},
+        [{"order": 1, "stop_reason": "failed"}],
+        {"type": "error", "error": "not found"},
+    ],
+)
+def test_data_is_no_reply_that_failed(value: Any) -> None:
+    assert read_answer(value).messages == ({"role": "assistant", "content": value},)
+
+
+def test_how_a_reply_ended_is_noted_on_the_last_message_of_the_assistant() -> None:
+    said, tool = {"role": "assistant", "content": "a"}, {"role": "tool", "content": "b"}
+    answer = read_answer({"messages": [said, tool], "finish_reason": "content_filter"})
+    assert answer.messages == ({**said, "finish_reason": "content_filter"}, tool)

@@ -30,7 +30,8 @@ def refuse_to_overwrite(path: str) -> None:
     name = os.path.basename(path).lower()
     if leaves_by_link(path):
         raise ConfigError(f"{path} can't be written: a link in its path leads outside the project")
-    if name.endswith(_SOURCES) or is_found(name):
+    names = (name, os.path.basename(os.path.realpath(path)).lower())  # a link names another file
+    if any(each.endswith(_SOURCES) or is_found(each) for each in names):
         what = "a report is never written over a suite, a configuration or code"
         raise ConfigError(f"{path} can't be written: {what}; choose another name")
     if not name.endswith(_ENDINGS) or not os.path.isfile(path):

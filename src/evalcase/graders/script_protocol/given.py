@@ -6,6 +6,7 @@
     expected_output          messages, or null
     answer, messages         the answer as text; all messages of it
     tool_calls               {tool, input, …}, of all messages
+    unread_calls             what else in the answer looks like a call, in words
     usage, cost_usd, duration_s, metadata, config
 
 Scripts that were written for AgentV find what they know under the names that it had: those of its
@@ -23,19 +24,21 @@ from evalcase.graders.compare.reference import expected_content
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.grader import Context
 from evalcase.model.json_value import JSON
+from evalcase.text.calls import list_unread_calls
 from evalcase.text.readable import as_json
 
 
 def describe_trial(context: Context, config: Mapping[str, JSON] | None) -> dict[str, object]:
     """The object for one trial."""
     case, question, answer = context.case, context.question, context.answer
-    expected = list(case.expected_output) or None
+    expected, calls = list(case.expected_output) or None, answer.tool_calls
     given: dict[str, object] = {
         "case": case.id, "suite": question.suite, "repeat": question.repeat,
         "question": question.text, "input": list(case.input), "criteria": case.criteria,
         "expected_output": expected, "answer": answer.text, "messages": list(answer.messages),
-        "tool_calls": answer.tool_calls, "usage": _write_usage(answer.usage),
-        "cost_usd": answer.cost_usd, "duration_s": context.duration_s,
+        "tool_calls": calls, "unread_calls": list_unread_calls(answer, calls),
+        "usage": _write_usage(answer.usage), "cost_usd": answer.cost_usd,
+        "duration_s": context.duration_s,
         "metadata": case.metadata, "config": None if config is None else dict(config),
     }  # fmt: skip
     return given | _for_agentv(context, expected)

@@ -14,7 +14,6 @@ or of calls alone | that message, with the same beside it |
 and usage |
 | a list of Anthropic's blocks with `tool_use` in it | a message with these calls |
 | Gemini's `candidates` with one `content`, that alone, or parts with `functionCall` | a message |
-| anything else that names calls | an error: they would be overlooked |
 | any other JSON value | one assistant message with that value as content, keys untouched |
 | an `Answer` | itself; what is of a wrong type in it is an error, as in that of any target |
 | None, or what JSON can't hold | an error: nothing was answered |
@@ -34,7 +33,8 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import maker_of, replace
 from evalcase.model.target import Warn
-from evalcase.targets.reading.ends import refuse_failed_transcript
+from evalcase.targets.reading.ends import find_end_of_text, refuse_failed_transcript
+from evalcase.targets.reading.replies import note_end
 from evalcase.targets.reading.text_messages import text_message
 from evalcase.text.plain_json import NotJsonError, copy_json
 
@@ -53,6 +53,7 @@ def read_answer(value: object, warn: Warn = ignore_warning) -> Answer:
     if type(value) is str:
         if value.startswith("{"):
             refuse_failed_transcript(value)
+            return Answer(note_end([text_message(value)], find_end_of_text(value)))
         return _make_answer((text_message(value),))
     if isinstance(value, Answer):
         return _copy_messages(value)

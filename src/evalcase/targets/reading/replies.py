@@ -7,22 +7,24 @@ is. Calls in data are not lost: `text.calls` finds them when a grader looks at c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
-from evalcase.model.message import Message, is_message, take_message
+from evalcase.model.message import Message, ToolCall, is_message, names_tool, take_message
 from evalcase.targets.reading.parts import is_parts, type_parts
 from evalcase.text.calls import (
     CALLS,
     UNREAD,
     CallShape,
-    find_unread_calls,
+    ReadCalls,
+    find_calls,
     gather_calls,
     is_call_block,
     understand_calls,
     unread_in,
 )
+from evalcase.text.ending import finish_reason_of
 
 _TEXTS = ("content", "text", "output")
 """What a reply without a role may call what it says, the best first."""
@@ -72,15 +74,17 @@ def put_together(said: JSON, beside: Mapping[str, JSON]) -> JSON:
 def note_unread(
     messages: Sequence[Message], dropped: JSON, describe: Callable[[CallShape], str] = str
 ) -> tuple[Message, ...]:
-    """The messages, the last with a note of the calls in a part of the reply that is not kept."""
-    read = [call for message in messages for call in message.tool_calls]
-    unread: list[JSON] = [describe(shape) for shape in find_unread_calls(dropped, read)]
+    """The messages, with a note of the calls in a part of the reply that is not kept. `describe`
+    says what can be done, at the first of them."""
+    read = ReadCalls(call for message in messages for call in message.tool_calls)
+    found = [shape for shape in find_calls(dropped) if shape not in read]
+    unread: list[JSON] = [*map(describe, found[:1]), *map(str, found[1:])]
     return _put_on_last(messages, UNREAD, unread) if unread else tuple(messages)
 
 
 def ignore_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The messages, with a note where something in one looks like a call and is none."""
-    read = [call for message in messages for call in message.tool_calls]
+    read = ReadCalls(call for message in messages for call in message.tool_calls)
     return tuple(
         take_message({**each, UNREAD: []}) if any(unread_in(each, read)) else each
         for each in messages
@@ -88,14 +92,20 @@ def ignore_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def note_end(messages: Sequence[Message], reason: str | None) -> tuple[Message, ...]:
-    """The messages, the last with how the reply ended."""
-    if reason is None or "finish_reason" in messages[-1] or "stop_reason" in messages[-1]:
+    """The messages, the last of the assistant with how the reply ended."""
+    said = [message for message in messages if message.role == "assistant"]
+    if reason is None or (said and finish_reason_of(said[-1]) is not None):
         return tuple(messages)
     return _put_on_last(messages, "finish_reason", reason)
 
 
 def _put_on_last(messages: Sequence[Message], key: str, value: JSON) -> tuple[Message, ...]:
-    return (*messages[:-1], take_message({**messages[-1], key: value}))
+    """The messages, with a key on the last of the assistant, which is added if there is none."""
+    places = [at for at, message in enumerate(messages) if message.role == "assistant"]
+    if not places:
+        return (*messages, take_message({"role": "assistant", "content": None, key: value}))
+    at = places[-1]
+    return (*messages[:at], take_message({**messages[at], key: value}), *messages[at + 1 :])
 
 
 def find_choice(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -112,6 +122,17 @@ def find_choice(value: dict[str, Any]) -> dict[str, Any] | None:
         raise TargetError(why, kind="protocol", details={"value": ascii(value)[:1000]})
     reason = choices[0].get("finish_reason")
     return {**message, "finish_reason": reason} if isinstance(reason, str) else message
+
+
+def find_ollama(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The message in what Ollama answers, with how it ended; None if it is none."""
+    message = value.get("message")
+    if not isinstance(message, dict) or message.get("role") != "assistant":
+        return None
+    if "done" not in value:
+        return None
+    reason = value.get("done_reason", "stop" if value["done"] else "in_progress")
+    return {**message, "finish_reason": reason}
 
 
 def find_converse(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -147,23 +168,28 @@ def _may_hold(calls: dict[str, Any]) -> bool:
     return all(each is None or isinstance(each, list | dict) for each in calls.values())
 
 
-def _add_output(call: JSON, blocks: list[JSON]) -> JSON:
+def _is_result(block: JSON) -> TypeGuard[dict[str, Any]]:
+    return isinstance(block, dict) and isinstance(block.get("tool_use_id"), str)
+
+
+def _add_output(call: JSON, gave: Mapping[str, JSON]) -> dict[str, Any]:
     """A call of the service's own, with what the block of its result holds."""
-    if not isinstance(call, dict) or call.get("id") is None:
-        return call
-    for block in blocks:
-        if isinstance(block, dict) and block.get("tool_use_id") == call["id"]:
-            return {**call, "output": block.get("content")}
-    return call
+    assert isinstance(call, dict)
+    id = call.get("id")
+    return {**call, "output": gave[id]} if isinstance(id, str) and id in gave else call
 
 
 def _split_blocks(blocks: list[JSON], message: dict[str, Any]) -> dict[str, Any]:
     """The content without its calls, and the calls after those that the message has."""
     rest = type_parts([block for block in blocks if not is_call_block(block)])
     uses = [leave_out(block, ["type"]) for block in blocks if is_call_block(block)]  # type: ignore[arg-type]
-    before = message.get("tool_calls") or []
-    made = [_add_output(call, rest) for call in understand_calls(list(uses))]
-    known = {call.get("id") for call in before if isinstance(call, dict)} - {None}
+    before = understand_calls(message.get("tool_calls") or [])
+    gave = {each["tool_use_id"]: each.get("content") for each in rest if _is_result(each)}
+    made = [_add_output(call, gave) for call in understand_calls(list(uses))]
     # LangChain has the calls of Anthropic's models twice: as blocks, and beside them.
-    calls = [call for call in made if not (isinstance(call, dict) and call.get("id") in known)]
+    known = [
+        (call.get("id"), ToolCall(call).name)
+        for call in before if isinstance(call, dict) and names_tool(call)
+    ]  # fmt: skip
+    calls = [call for call in made if (call.get("id"), call["tool"]) not in known]
     return {"content": rest or None, "tool_calls": [*before, *calls]}

@@ -63,9 +63,9 @@ def read_response(value: dict[str, Any], warn: Warn) -> list[JSON]:
     details = value.get("incomplete_details")
     reason = details.get("reason") if isinstance(details, dict) else None
     reason = reason or value.get("status")
-    last = messages[-1]
-    if isinstance(reason, str) and isinstance(last, dict):
-        messages[-1] = {**last, "finish_reason": reason}
+    said = [each for each in messages if isinstance(each, dict) and each["role"] == "assistant"]
+    if isinstance(reason, str):
+        said[-1]["finish_reason"] = reason
     return messages
 
 
@@ -95,7 +95,8 @@ class _ItemReader:
             self._thoughts.append(item)
         elif kind.endswith(_OUTPUT):
             output, id = item.get("output"), item.get("call_id")
-            self.messages.append({"role": "tool", "tool_call_id": id, "content": output})
+            told = {key: item[key] for key in ("status", "outcome") if item.get(key)}
+            self.messages.append({"role": "tool", "tool_call_id": id, "content": output, **told})
         elif kind.endswith(_CALL):
             self._call(_read_item_call(item, kind))
         else:
@@ -150,7 +151,9 @@ def _read_part(part: JSON) -> JSON:
 
 
 def _is_bare(part: JSON) -> bool:
-    return isinstance(part, dict) and part.keys() == {"type", "text"} and part["type"] == "text"
+    if not isinstance(part, dict) or part.keys() != {"type", "text"}:
+        return False
+    return part["type"] == "text" and isinstance(part["text"], str)
 
 
 def _read_item_call(item: dict[str, Any], kind: str) -> dict[str, Any]:

@@ -12,12 +12,13 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Warn
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.answers import content_message, ignore_warning
-from evalcase.targets.reading.ends import find_end, refuse_failed_reply
+from evalcase.targets.reading.ends import find_end, refuse_failed_events, refuse_failed_reply
 from evalcase.targets.reading.parts import find_candidate, is_turn, read_gemini_usage
 from evalcase.targets.reading.replies import (
     find_choice,
     find_converse,
     find_message,
+    find_ollama,
     is_blocks,
     note_end,
     note_unread,
@@ -62,6 +63,7 @@ def read_shape(value: JSON, warn: Warn) -> Answer | None:
         return replace(answer, messages=note_unread(answer.messages, value))
     if not isinstance(value, list):
         return None
+    refuse_failed_events(value)
     if is_items(value):
         return Answer(read_messages(read_items(value, warn)))
     if any(map(is_message, value)) or any(map(is_turn, value)):
@@ -96,6 +98,9 @@ def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
         counts = value.get("usageMetadata", value.get("usage_metadata"))
         model = read_model({"model": value.get("modelVersion", value.get("model_version"))})
         return Answer(read_messages([candidate]), read_gemini_usage(counts, warn), model=model)
+    ollama = find_ollama(value)
+    if ollama is not None:
+        return Answer(read_messages([ollama]), model=read_model(value))
     converse = find_converse(value)
     if converse is not None:
         return Answer(read_messages([converse]), read_usage_in_camel_case(value.get("usage"), warn))
@@ -117,7 +122,7 @@ def with_extras(messages: Sequence[Message], value: dict[str, JSON], warn: Warn)
     usage = read_usage(value.get("usage", value.get("token_usage")), warn)
     cost_usd = read_cost(value.get("cost_usd"), warn)
     return Answer(
-        tuple(messages), usage, cost_usd, value.get("truncated") is True,
+        note_end(messages, find_end(value)), usage, cost_usd, value.get("truncated") is True,
         ends_conversation=value.get("ends_conversation") is True,
     )  # fmt: skip
 
@@ -130,4 +135,4 @@ def _read_envelope(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
         named = list_some(unread[:_MOST_NAMED], len(unread))
         are = "is" if len(unread) == 1 else "are"
         warn(f"{named} beside `{name}` in an answer {are} not read; usage and cost_usd are")
-    return with_extras(note_end(read_messages(items), find_end(value)), value, warn)
+    return with_extras(read_messages(items), value, warn)

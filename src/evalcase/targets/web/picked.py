@@ -16,7 +16,7 @@ from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.target import Warn
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.answers import content_message
-from evalcase.targets.reading.ends import find_end, refuse_failed_reply
+from evalcase.targets.reading.ends import find_end_at
 from evalcase.targets.reading.outputs import How, read_output
 from evalcase.targets.reading.replies import ignore_calls, note_end, note_unread
 from evalcase.targets.reading.shaped import read_json
@@ -82,21 +82,27 @@ class ReplyReader:
         joined = join_stream(output, path)
         messages = note_end([content_message(joined.text)], joined.end)
         if not self._paths.counts_calls:
-            return Answer(ignore_calls(messages))
+            return Answer(self._ignore_calls(messages))
         return Answer(note_unread(messages, joined.events, _say_it_was_streamed))
 
     def _note(self, messages: tuple[Message, ...], value: JSON) -> tuple[Message, ...]:
         """The messages with calls that no path leads to, and with how the reply ended. Where a path
         leads to a list, empty or not, there are no other calls: the user knows better."""
         if self._paths.answer is not None:
-            messages = note_end(messages, find_end(value))
+            messages = note_end(messages, find_end_at(value, self._paths.answer.steps))
         if not self._paths.counts_calls or self._is_told(value):
-            return ignore_calls(messages)
+            return self._ignore_calls(messages)
         return (
             messages
             if self._paths.answer is None
             else note_unread(messages, value, _say_no_path_leads)
         )
+
+    def _ignore_calls(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        ignored = ignore_calls(messages)
+        if ignored != messages and not self._paths.counts_calls:
+            self._warn("http target: calls in the reply don't count, as `tool_calls = false` says")
+        return ignored
 
     def _read_value(self, output: Output) -> JSON:
         """The body as JSON, if a path leads into it."""
@@ -154,8 +160,6 @@ class ReplyReader:
     def _read_at(
         self, path: JsonPath, value: JSON, output: Output, calls: Message | None
     ) -> Answer:
-        if isinstance(value, dict):
-            refuse_failed_reply(value)
         try:
             found = path.find(value)
         except MissingError as error:

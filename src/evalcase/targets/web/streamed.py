@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.processes.pipes import Output
-from evalcase.targets.reading.ends import find_end, is_broken_off
+from evalcase.targets.reading.ends import find_last_reason, is_broken_off
 from evalcase.targets.web.errors import one_line, protocol_error
 from evalcase.targets.web.event_stream import Event, EventReader
 from evalcase.targets.web.whole_reply import WholeReply
 from evalcase.text.calls import find_calls
+from evalcase.text.ending import kind_of_end
 from evalcase.text.json_path import JsonPath, MissingError
 from evalcase.text.strict_json import BadJsonError, parse_json
 
@@ -50,7 +53,7 @@ class Joined(NamedTuple):
 
     text: str
     end: str | None
-    """Why it did not come to its own end; None if it did, or doesn't say."""
+    """How it ended; None if it doesn't say."""
     events: list[JSON]
 
 
@@ -68,7 +71,7 @@ def join_stream(output: Output, path: JsonPath) -> Joined:
             break
         is_error = event.name == "error"
         value = None if is_error else _read_event(event, output)
-        if is_error or (isinstance(value, dict) and value.get("error")):
+        if is_error or (isinstance(value, dict) and _is_error(value)):
             # Services have no other way to say that what came so far is not all.
             said = one_line(event.data.decode(errors="replace"))
             raise _make_error(f"it ends with an error: {said}", output)
@@ -79,12 +82,12 @@ def join_stream(output: Output, path: JsonPath) -> Joined:
         elif piece is not None:
             what = f"at `{path.text}` there is {describe_kind(piece)}, and no text"
             raise _make_error(what, output)
-    end = find_end(values)
+    end = find_last_reason(values)
     if not is_over and is_broken_off(values):
         error = _make_error("it breaks off before its end", output)
         error.may_succeed_later = True
         raise error
-    if not pieces and end is None and not any(find_calls(values)):
+    if not pieces and kind_of_end(end) is None and not any(find_calls(values)):
         raise _make_error(f"no event has a text at `{path.text}`", output)
     return Joined("".join(pieces), end, values)
 
@@ -101,11 +104,16 @@ def _read_event(event: Event, output: Output) -> JSON:
         raise _make_error(f"an event is not JSON: {error}", output) from None
 
 
+def _is_error(event: Mapping[str, JSON]) -> bool:
+    return bool(event.get("error")) or event.get("type") in ("error", "RUN_ERROR")
+
+
 def _may_say(event: JSON) -> bool:
     """Whether an event is of text: OpenAI's Responses API has a `delta` of many other things."""
     kind = event.get("type") if isinstance(event, dict) else None
-    is_response = isinstance(kind, str) and kind.startswith("response.")
-    return not is_response or kind == "response.output_text.delta"
+    if not isinstance(kind, str) or not kind.startswith("response."):
+        return True
+    return not kind.endswith(".delta") or kind.split(".")[1] in ("output_text", "refusal")
 
 
 def _find_piece(path: JsonPath, value: JSON) -> JSON:
