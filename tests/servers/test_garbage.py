@@ -67,7 +67,7 @@ FIRST_WORD = {"openai": 2, "anthropic": 4}
 def test_part_of_a_stream_is_no_answer(project: Project, llmock: Llmock, protocol: str) -> None:
     """What came before the fault is just what is expected: whoever takes it lets the case pass."""
     llmock.say("ok or perhaps not")
-    for fault, times in (("truncate", 1), ("malformed", 1), ("disconnect", 3)):
+    for fault, times in (("truncate", 3), ("malformed", 1), ("disconnect", 3)):
         llmock.break_stream(fault, after_chunks=FIRST_WORD[protocol], times=times)
     cases = [case(fault, f"Question {fault}") for fault in ("truncate", "malformed", "disconnect")]
     one_by_one = ("--concurrency", "1")
@@ -76,7 +76,9 @@ def test_part_of_a_stream_is_no_answer(project: Project, llmock: Llmock, protoco
     kinds = {id: failure_of(result).kind for id, result in asked.results.items()}
     assert kinds == {"truncate": "protocol", "malformed": "protocol", "disconnect": "connection"}
     faults = [request["fault"].split("@")[0] for request in llmock.requests()]
-    assert faults == ["stream:truncate", "stream:malformed", *["stream:disconnect"] * 3]
+    # What was cut may come whole the next time; what makes no sense would not.
+    cut, lost = ["stream:truncate"] * 3, ["stream:disconnect"] * 3
+    assert faults == [*cut, "stream:malformed", *lost]
 
 
 def test_a_stream_that_breaks_once_is_tried_again(

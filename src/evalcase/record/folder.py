@@ -110,7 +110,7 @@ def _follow_newest(runs_dir: str, name: str) -> str:
     """How the id of a new run begins. Runs are sorted by it, and the clock may have been ahead
     once: then it counts on from the newest run that is there."""
     newest = max((each[:15] for each in os.listdir(runs_dir) if RUN_ID.fullmatch(each)), default="")
-    if newest < name:
+    if newest <= name:
         return name
     following = f"{min(int(newest.replace('-', '')) + 1, _LAST_NAME):014}"
     return f"{following[:8]}-{following[8:]}"
