@@ -112,7 +112,7 @@ print(json.dumps([expected, len(modules), all(found)]))
     }  # fmt: skip
     assert kinds["shapes"] == "module"
     others = kinds.keys() - functions - {"shapes"}
-    assert {kinds[name] for name in others} <= {"type", "_ProtocolMeta"}
+    assert {kinds[name] for name in others} <= {"type", "_ProtocolMeta", "StructMeta"}
 
 
 def test_public_names_are_listed_and_can_all_be_imported_at_once() -> None:

@@ -12,7 +12,6 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 import evalcase
-from evalcase.text.late_pattern import LatePattern
 from tests.for_each import for_each
 
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT)
@@ -21,8 +20,6 @@ _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT)
 def patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
     if isinstance(value, re.Pattern):
         yield value
-    elif isinstance(value, LatePattern):
-        yield re.compile(value.pattern, value.flags)
     elif isinstance(value, tuple | list):
         for each in value:
             yield from patterns_in(each)

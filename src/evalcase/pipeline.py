@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, TypeAlias, Unpack
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Unpack
 
 from evalcase.errors import SuiteError
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem, in_order
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.suite import Suite
 from evalcase.read.discover import format_of
 from evalcase.read.document import Format
@@ -244,7 +243,7 @@ def _find_workplace(request: RunRequest, plan: Plan) -> Workplace | None:
     """Where trials are answered, if that is not in this process."""
     if plan.config.engine is None and request.engine == (None, None, None):
         return None
-    from evalcase.model.quick_dataclass import replace
+    from evalcase.model.value import replace
     from evalcase.places.chosen import choose_engine, make_workplace
 
     if request.run is not None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
@@ -15,7 +16,6 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.option import option
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Number, Text
 from evalcase.model.target import Target
 from evalcase.targets.reading.answers import read_answer

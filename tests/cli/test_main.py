@@ -38,7 +38,6 @@ def test_click_is_imported_for_help_and_mistakes_only(tmp_path: Path) -> None:
 def test_a_run_imports_what_it_uses(tmp_path: Path) -> None:
     (tmp_path / "a.eval.jsonl").write_text('{"input": "x", "expected_output": "x"}\n')
     rare = {
-        "platform",
         "random",
         "click",
         "yaml",
@@ -48,14 +47,14 @@ def test_a_run_imports_what_it_uses(tmp_path: Path) -> None:
     }
     rare |= {"evalcase.report.terminal.summary", "evalcase.report.terminal.live"}
     rare |= {"evalcase.evaluation.grading", "evalcase.cli.trust", "evalcase.project.env_file"}
-    rare |= {"datetime", "evalcase.read.csv", "evalcase.model.grader_options"}
+    rare |= {"evalcase.read.csv", "evalcase.model.grader_options"}
     rare |= {"evalcase.record.kept", "evalcase.model.case_fields", "evalcase.run.fail_fast"}
     assert not imported(rare, "run", "--target", "echo", "--json", cwd=tmp_path)
 
 
 def test_a_run_of_cases_that_fail_imports_what_it_uses(tmp_path: Path) -> None:
     (tmp_path / "a.eval.jsonl").write_text('{"input": "x", "expected_output": "y"}\n')
-    rare = {"yaml", "datetime", "encodings.ascii", "evalcase.record.kept"}
+    rare = {"yaml", "encodings.ascii", "evalcase.record.kept"}
     assert not imported(rare, "run", "--target", "echo", "--json", cwd=tmp_path)
 
 

@@ -108,7 +108,7 @@ ABOUT: dict[str, dict[str, Any]] = {
 WRONG_ABOUT: dict[str, tuple[dict[str, Any], str]] = {
     "wrong types": ({"suites": 5}, "`about.suites` must be a mapping"),
     "no list": ({"targets": {ESCAPE: 1}}, "`about.targets` must be a list"),
-    "no number": ({"trials": ESCAPE}, "`about.trials` must be a whole number of 0 or more"),
+    "no number": ({"trials": ESCAPE}, "`about.trials` must be a whole number"),
     "below nothing": ({"cases": -1}, "`about.cases` must be a whole number of 0 or more"),
     "no text": ({"default_target": 5}, "`about.default_target` must be text"),
     "unknown": ({ESCAPE: 1}, "is not known"),

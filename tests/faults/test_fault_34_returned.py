@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import force_setattr, replace
 
 import evalcase
 from evalcase import Answer, Grade, Score, Target, Usage
 from evalcase.model.message import take_message
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.trial import TrialKey
 from evalcase.record.reader import read_results
 from evalcase.testing import ScriptedTarget
@@ -47,7 +47,7 @@ def unchecked(right: Any) -> Any:
     def make(*values: Any) -> Any:
         made = replace(right)
         for name, value in zip(type(right).__match_args__, values, strict=False):
-            object.__setattr__(made, name, value)
+            force_setattr(made, name, value)
         return made
 
     return make

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import force_setattr, replace
 
 from evalcase.grade.apply import Graded, SameText, grade_answer, left_to_compare
 from evalcase.graders.combine import AllGrader, AnyGrader
@@ -20,7 +21,6 @@ from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader, Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
 from evalcase.plugins.grader_making import make_grader
 from evalcase.plugins.graders import NO_SURROUNDINGS
@@ -229,7 +229,7 @@ def spoilt(**values: Any) -> Score:
     """A score that was changed behind its back."""
     score = Score(1.0)
     for name, value in values.items():
-        object.__setattr__(score, name, value)
+        force_setattr(score, name, value)
     return score
 
 

@@ -19,7 +19,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.grader import Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.plugins.grader_making import make_grader
 from evalcase.system.guests import Guests
 from tests.for_each import for_each

@@ -11,7 +11,7 @@ from evalcase.errors import SuiteError
 from evalcase.model.answer import Answer
 from evalcase.model.grader_options import declared_grader
 from evalcase.model.message import Message
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.plugins.registry import find_class, list_names
 from tests.for_each import for_each
 from tests.graders.expectation import answer_of, context_of

@@ -6,11 +6,11 @@ import asyncio
 import json
 import logging
 import subprocess
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 
 import evalcase
 from evalcase import Evaluated, SuiteError

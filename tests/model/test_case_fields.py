@@ -3,8 +3,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from msgspec.structs import fields
+
 from evalcase.model.case_fields import CaseFields, TurnFields, UserFields, check_case
-from evalcase.model.quick_dataclass import fields
 from evalcase.model.simulated_user import USER_FIELDS
 from evalcase.resolve.fields import CASE_ORDER, TURN_FIELDS
 from evalcase.run.hashes import DECIDES_NOTHING, OF_GRADING, OF_QUESTION

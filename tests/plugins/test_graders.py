@@ -17,7 +17,7 @@ from evalcase.graders.python import PythonGrader
 from evalcase.model.case import Case, canonical_case
 from evalcase.model.grader import Grader, GraderKind, NamedGrader
 from evalcase.model.grader_options import declared_grader
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.plugins.given import name_graders
 from evalcase.plugins.grader_making import make_declared, make_grader
 from evalcase.plugins.graders import Graders, is_light_class

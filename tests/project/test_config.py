@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from evalcase import check
 from evalcase.errors import ConfigError
 from evalcase.model.option import options_of
+from evalcase.model.value import replace
 from evalcase.project.config import Config, load_config, read_config
 from evalcase.project.options import runs_folder
 from evalcase.project.settings import JudgeSettings

@@ -133,12 +133,12 @@ ODD: list[tuple[dict[str, Any], str]] = [
     ({"about": {"options": {}, "new": 1}}, "`about.new` is not known"),
     ({"about": {"options": []}}, "`about.options` must be a mapping"),
     ({"about": {"options": {}, "suites": []}}, "`about.suites` must be a mapping"),
-    ({"about": {"options": {}, "suites": {"s": 1}}}, "`about.suites.s` must be text"),
+    ({"about": {"options": {}, "suites": {"s": 1}}}, "`about.suites.*` must be text"),
     ({"about": {"options": {}, "targets": "t"}}, "`about.targets` must be a list"),
     ({"about": {"options": {}, "trials": -1}}, "`about.trials` must be a whole number of 0"),
-    ({"about": {"options": {}, "cases": True}}, "`about.cases` must be a whole number of 0"),
+    ({"about": {"options": {}, "cases": True}}, "`about.cases` must be a whole number"),
     ({"about": {"options": {}, "cwd": 5}}, "`about.cwd` must be text"),
-    ({"about": {"options": {}, "target_versions": {"t": 1}}}, "versions.t` must be a mapping"),
+    ({"about": {"options": {}, "target_versions": {"t": 1}}}, "versions.*` must be a mapping"),
 ]
 
 

@@ -46,7 +46,7 @@ def test_a_grading_is_told_as_it_was_begun(tmp_path: Path) -> None:
         ({}, "`number` is missing"),
         ({"number": 2, "graders": [1]}, "`graders.0` must be text"),
         ({"number": 2, "graders": "x"}, "`graders` must be a list"),
-        ({"number": 2, "suites": {"s": 1}}, "`suites.s` must be text"),
+        ({"number": 2, "suites": {"s": 1}}, "`suites.*` must be text"),
         ({"number": 2, "suites": []}, "`suites` must be a mapping"),
         ({"number": 2, "recorded": 1}, "`recorded` must be true or false"),
         ({"number": 2, "origin": "merge"}, "`origin` is 'merge', which is not known"),

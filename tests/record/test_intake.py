@@ -16,9 +16,9 @@ from evalcase.model.answer import Answer
 from evalcase.model.codec import encode_object
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import VERDICTS, Result
 from evalcase.model.trial import TrialKey
+from evalcase.model.value import replace
 from evalcase.record import intake
 from evalcase.record.index import Index
 from evalcase.record.lines import JournalLines

@@ -13,9 +13,9 @@ from evalcase.model.codec import decode_object, encode_after
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import VERDICTS, Result
 from evalcase.model.trial import TrialKey
+from evalcase.model.value import replace
 from evalcase.record.glance import Glance, glance_at
 from evalcase.record.outline import outline_of
 from evalcase.text.journal_row import TAIL, decode_body, encode_row

@@ -4,7 +4,7 @@ import asyncio
 import tempfile
 import threading
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from evalcase.errors import RecordError
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
+from evalcase.model.value import replace
 from evalcase.record import commit
 from evalcase.record.cases import shelve_cases
 from evalcase.record.index import read_index, read_totals
@@ -305,7 +306,7 @@ def test_what_is_counted_on_the_way_is_what_the_journal_says(data: st.DataObject
             results.append((number, result(
                 number, key=result(number).key._replace(repeat=repeat),
                 verdict=data.draw(st.sampled_from(VERDICTS)), repeats=repeats, pass_rate=rate,
-                answer=replace(result(1).answer, cost_usd=cost) if answered else None,  # type: ignore[type-var]
+                answer=replace(result(1).answer, cost_usd=cost) if answered else None,
                 grades=(grade,) if answered else (),
             )))  # fmt: skip
 

@@ -4,7 +4,6 @@ import asyncio
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import replace
 from json import dumps
 from math import nan
 from typing import Any
@@ -17,6 +16,7 @@ from evalcase.model.codec import encode_object
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.target import Target, Traits
+from evalcase.model.value import replace
 from evalcase.run.budget import Budget
 from evalcase.run.gate import Asked, Gate, Patience
 from evalcase.run.limits import Limits

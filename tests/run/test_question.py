@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import fields
+from msgspec.structs import fields
 
 from evalcase.model.case import Case
 from evalcase.model.message import Message

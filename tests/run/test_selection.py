@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import replace
 from itertools import chain, count, islice
 from typing import Any
 
 import pytest
 
 from evalcase.model.case import Case, canonical_case
+from evalcase.model.value import replace
 from evalcase.run.selection import (
     Chooser,
     FailedOf,

@@ -17,13 +17,13 @@ import os
 import re
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import evalcase
+from evalcase.model.value import replace
 from tests.suites.checking import CANARY, Found, problems_of_run, told, write
 
 CORPUS = Path(__file__).parent.parent / "corpus" / "wrong"

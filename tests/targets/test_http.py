@@ -14,8 +14,8 @@ import pytest
 
 from evalcase.errors import ConfigError, GraderError, TargetError
 from evalcase.model.answer import Usage
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings
+from evalcase.model.value import replace
 from evalcase.targets.http import HttpOptions, HttpTarget
 from evalcase.text.calls import seen_calls
 from tests.cli.command import environment

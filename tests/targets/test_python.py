@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -14,6 +13,7 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer, Usage
+from evalcase.model.value import replace
 from evalcase.targets.python import PythonTarget
 from tests.for_each import for_each
 from tests.targets.questions import LIMIT_S, answer_all, ask, of_value, question, target_of

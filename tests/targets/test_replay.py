@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from evalcase.model.codec import encode_object
 from evalcase.model.message import Message
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
+from evalcase.model.value import replace
 from evalcase.targets.reading.answers import read_answer
 from evalcase.targets.replay import ReplayTarget
 from evalcase.text.calls import seen_calls

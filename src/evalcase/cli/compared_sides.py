@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
+from typing import NamedTuple
 
 from evalcase.cli.suite_places import find_suite_places
 from evalcase.errors import ConfigError
 from evalcase.evaluation.evaluated import read_evaluated
-from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import replace
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
 from evalcase.record.comparable import choose_base

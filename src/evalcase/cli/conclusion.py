@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import asdict
 
 from evalcase.cli.terminal import seen_from
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.codec import encode_object
-from evalcase.model.quick_dataclass import asdict, replace
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.trial import TrialKey
+from evalcase.model.value import replace
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
 from evalcase.record.ending import HALF_WRITTEN

@@ -8,9 +8,7 @@ take to run.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
-
-from evalcase.model.quick_tuple import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 
 class WrongValueError(Exception):

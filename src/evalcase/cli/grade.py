@@ -23,7 +23,7 @@ from evalcase.evaluation.grading_basis import (
     require_paths,
     settle_grading,
 )
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.pipeline import ready_run
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder

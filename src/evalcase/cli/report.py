@@ -22,8 +22,8 @@ from evalcase.cli.reports.size import max_size_option
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.evaluation.figures import Figuring
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import VERDICTS
+from evalcase.model.value import replace
 from evalcase.project.options import runs_folder
 from evalcase.record.find import find_run
 from evalcase.record.kept import KeptRun

@@ -29,7 +29,7 @@ from evalcase.evaluation.going_on import (
     request_rest,
 )
 from evalcase.model.exit_codes import first_code
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.pipeline import ready_run
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder

@@ -15,7 +15,7 @@ from evalcase.cli.running import ask_for, carry_out_run, plan_shown, read_engine
 from evalcase.evaluation.plan import Plan, trials_of
 from evalcase.model.decision import StopRule
 from evalcase.model.defaults import MOST_REPEATS
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.pipeline import ready_run
 from evalcase.project.config import Config, read_config
 from evalcase.project.options import RunOptions, runs_folder

@@ -6,6 +6,7 @@ To go on with the run would put answers from before and after the fix into one.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 
 from evalcase.cli.terminal import seen_from
@@ -14,10 +15,9 @@ from evalcase.model.failure import Failure
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 from evalcase.record.folder import Run, folder_of_run
-from evalcase.text.late_pattern import late_pattern
 
 _OWN_FAULTS = ("exception", "exit", "protocol")
-_PASSING = late_pattern(
+_PASSING = re.compile(
     r"\w*(?:Time(?:d)?Out|Timeout|Connect|RateLimit|Unavailable|Overloaded|InternalServer)\w*:"
 )
 """What clients of services call errors that are gone after a while."""

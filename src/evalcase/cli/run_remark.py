@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
 from evalcase.cli.conclusion import say_mixed, say_progress, suggest_next
 from evalcase.evaluation.evaluated import read_evaluated
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.record.ending import HALF_WRITTEN
 from evalcase.record.folder import say_part
 from evalcase.record.kept import KeptRun

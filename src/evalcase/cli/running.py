@@ -30,8 +30,8 @@ from evalcase.evaluation.evaluated import Evaluated, read_evaluated
 from evalcase.evaluation.request import AskedEngine, RunRequest
 from evalcase.evaluation.secrets import make_scrubber
 from evalcase.model.exit_codes import first_code
-from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.target import Warn
+from evalcase.model.value import Value, replace
 from evalcase.pipeline import PreparedRun, plan_run
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
@@ -61,8 +61,7 @@ class PressedError(KeyboardInterrupt):
     """Ctrl-C, and not what some code of the user's raised."""
 
 
-@dataclass(frozen=True, slots=True)
-class Manner:
+class Manner(Value, frozen=True):
     """How a run is shown."""
 
     streams: Streams

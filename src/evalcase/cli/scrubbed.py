@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from evalcase.errors import ConfigError
 from evalcase.evaluation.secrets import make_scrubber
 from evalcase.model.problem import Problem
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.project.config import Config, read_config
 from evalcase.text.credentials import mask_credentials
 from evalcase.text.secrets import Scrubber

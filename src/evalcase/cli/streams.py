@@ -13,9 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO, TextIOWrapper
-from typing import BinaryIO, TextIO, cast
-
-from evalcase.model.quick_tuple import NamedTuple
+from typing import BinaryIO, NamedTuple, TextIO, cast
 
 
 class LentStream(TextIOWrapper):

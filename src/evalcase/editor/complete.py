@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from evalcase.editor.cursor import Cursor
 from evalcase.editor.cursors import find_cursor
 from evalcase.editor.schema_walk import Offer, SchemaWalk
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.read.document import Format
 from evalcase.text.yaml_scalar import quoted_text, scalar_text
 

@@ -4,11 +4,10 @@ as it is: the path, what stands beside it on the way, and the piece of text that
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 
 CursorSlot = Literal["key", "value", "item", "text"]
 """What can be written there: the name of a field, the value of one, an item of a list, which may

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from evalcase.editor.cursor import NOWHERE, Cursor
@@ -9,9 +10,8 @@ from evalcase.editor.flow import read_flow
 from evalcase.editor.toml_cursor import find_in_toml
 from evalcase.editor.yaml_cursor import extend_cursor, find_in_yaml
 from evalcase.read.document import Format
-from evalcase.text.late_pattern import late_pattern
 
-_BEGIN = late_pattern(r"\s*[\[{]")
+_BEGIN = re.compile(r"\s*[\[{]")
 
 
 def find_cursor(lines: Sequence[str], format: Format | str, line: int, column: int) -> Cursor:

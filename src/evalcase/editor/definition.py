@@ -4,20 +4,19 @@ Python function of a target or a grader, the table of a target. Files are read, 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from evalcase.editor.cursors import find_cursor
 from evalcase.editor.scalar import read_scalar
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.project.config import Config
 from evalcase.read.document import Format
 from evalcase.read.places import find_node
 from evalcase.system.attachments import attachments_in
 from evalcase.system.definitions import find_definition
-from evalcase.text.late_pattern import late_pattern
 
-_REFERENCE = late_pattern(r"(?:\./)?[\w./-]+:[^\W\d][\w.]*")
+_REFERENCE = re.compile(r"(?:\./)?[\w./-]+:[^\W\d][\w.]*")
 
 
 class Definition(NamedTuple):

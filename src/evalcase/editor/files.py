@@ -4,17 +4,16 @@ an editor opens."""
 from __future__ import annotations
 
 import os
-from typing import Literal
+import re
+from typing import Literal, NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.project.config_file import TABLES, has_settings
 from evalcase.read.discover import format_of, is_sidecar
 from evalcase.read.document import Format
-from evalcase.text.late_pattern import late_pattern
 
 FileKind = Literal["suite", "sidecar", "config"]
-_EVAL = late_pattern(r"\.eval\.(?:ya?ml|jsonl?)$")
-_SCHEMA_LINE = late_pattern(r"\A(?:\s*(?:#.*)?\n){0,20}?#\s*yaml-language-server:.*evalcase")
+_EVAL = re.compile(r"\.eval\.(?:ya?ml|jsonl?)$")
+_SCHEMA_LINE = re.compile(r"\A(?:\s*(?:#.*)?\n){0,20}?#\s*yaml-language-server:.*evalcase")
 
 
 class FileRole(NamedTuple):

@@ -4,11 +4,11 @@ its new one, and all of them at once."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from evalcase.editor.reading import Reading
 from evalcase.model.known import Known
 from evalcase.model.problem import Problem, Span
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.read.edits import Edit
 from evalcase.read.lines import Lines
 from evalcase.suites.fix import fix_text

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from evalcase.editor.cursor import CursorSlot, Token
 from evalcase.editor.scalar import read_scalar
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_dataclass import dataclass, field
-from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.late_pattern import late_pattern
 
-_TOKEN = late_pattern(
+_TOKEN = re.compile(
     r'"(?:[^"\\]|\\.)*"?'
     r"|'(?:[^']|'')*'?"
     r"|(?<!\S)\#[^\n]*"
@@ -27,8 +27,7 @@ _MOST_BEHIND = 20_000
 """So many characters behind the cursor are looked at for what stands beside it."""
 
 
-@dataclass(slots=True)
-class Frame:
+class Frame(Struct):
     """A bracket that is open: what it holds so far, and which part of it is being written."""
 
     is_mapping: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from evalcase.editor.cursor import Cursor
 from evalcase.editor.cursors import find_cursor
@@ -12,7 +12,6 @@ from evalcase.editor.scalar import read_scalar
 from evalcase.editor.schema_walk import SchemaWalk
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.read.document import Format
 from evalcase.resolve.fields import CASE_CONTAINERS
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from evalcase.editor.reading import CasePlace, Reading
 from evalcase.model.case import Case
 from evalcase.model.problem import Span
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import InProject
 from evalcase.suites.load import load_text
 from evalcase.text.visible import make_visible

@@ -6,11 +6,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from evalcase.editor.files import FileRole
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem, Span
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import InProject
 from evalcase.read.document import Document
 from evalcase.read.lines import split_lines

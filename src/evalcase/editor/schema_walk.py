@@ -6,12 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from evalcase.editor.cursor import Cursor, value_below
 from evalcase.editor.fitting import fits_schema
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 
 SchemaPart: TypeAlias = dict[str, Any]
 

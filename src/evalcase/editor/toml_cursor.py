@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from evalcase.editor.cursor import NOWHERE, Cursor, Token
 from evalcase.editor.scalar import read_scalar
 from evalcase.model.json_value import JSON
-from evalcase.text.late_pattern import late_pattern
 
-_HEADER = late_pattern(r"\s*\[+([^\[\]]*)\]+\s*(?:#.*)?$")
-_KEYS = late_pattern(r'"[^"]*"|\'[^\']*\'|[^\s."\']+')
-_PAIR = late_pattern(r"\s*((?:\"[^\"]*\"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:\"[^\"]*\"|[\w-]+))*)\s*=\s*")
-_WORD = late_pattern(r"[\w.:/-]*")
+_HEADER = re.compile(r"\s*\[+([^\[\]]*)\]+\s*(?:#.*)?$")
+_KEYS = re.compile(r'"[^"]*"|\'[^\']*\'|[^\s."\']+')
+_PAIR = re.compile(r"\s*((?:\"[^\"]*\"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:\"[^\"]*\"|[\w-]+))*)\s*=\s*")
+_WORD = re.compile(r"[\w.:/-]*")
 
 
 def find_in_toml(lines: Sequence[str], line: int, column: int) -> Cursor:

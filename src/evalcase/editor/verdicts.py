@@ -6,11 +6,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from evalcase.errors import EvalcaseError
 from evalcase.model.case import Case
 from evalcase.model.outcome import CaseVerdict
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
 from evalcase.record.ending import read_end

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct, field
+
 from evalcase.editor.yaml_rows import Knot, YamlRow, indent_of, is_blank, read_row
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_dataclass import dataclass, field
 
 
-@dataclass(slots=True)
-class Level:
+class Level(Struct):
     """A step on the way to a line: a key of a mapping, or an item of a list."""
 
     column: int

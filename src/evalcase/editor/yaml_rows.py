@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from typing import NamedTuple
+
 from evalcase.editor.scalar import read_scalar
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.late_pattern import late_pattern
 
-_KEY = late_pattern(
+_KEY = re.compile(
     r'("(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\'|[^\s#&*!|>%@`"\'\[\]{},-](?:[^:#]|:(?!\s|$)|(?<!\s)#)*?'
     r"|-(?!\s)(?:[^:#]|:(?!\s|$)|(?<!\s)#)*?)[ \t]*:(?=\s|$)"
 )
-_COMMENT = late_pattern(r"(?:^|\s)#.*$")
+_COMMENT = re.compile(r"(?:^|\s)#.*$")
 
 
 class Knot(NamedTuple):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from evalcase import __version__
 from evalcase.evaluation.plan import Plan
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import TargetKind, TargetVersion, kind_of_targets
+from evalcase.model.value import replace
 from evalcase.plugins.registry import search_target_kind
 from evalcase.plugins.target_names import name_target
 from evalcase.plugins.target_versions import version_of

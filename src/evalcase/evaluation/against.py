@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from evalcase.errors import ConfigError
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.record.find import find_run
 from evalcase.record.folder import folder_of_run
 from evalcase.record.kept import KeptRun
@@ -15,8 +15,7 @@ from evalcase.suites.places import Places
 from evalcase.system.table import Table, mark_of
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(Value, frozen=True):
     """An earlier run, by what can be compared with it."""
 
     run: str

@@ -17,8 +17,8 @@ from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.secrets import errors_without_secrets, refuse_secret_names, watch_keys
 from evalcase.evaluation.trials import Trials
 from evalcase.evaluation.work import Work
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
+from evalcase.model.value import replace
 from evalcase.plugins.targets import bounds_of
 from evalcase.record.commit import JournalFailure
 from evalcase.record.ending import End, Status, end_row, read_time_taken

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from evalcase.evaluation.trials import UnaskedTurnsError
 from evalcase.grade.apply import Graded
@@ -17,10 +18,9 @@ from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.grader import NamedGrader
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial
+from evalcase.model.value import replace
 from evalcase.plugins.graders import Graders
 from evalcase.run.conversation import (
     Conversation,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from evalcase.model.decision import Decision
 from evalcase.model.exit_codes import decide_exit_code
 from evalcase.model.outcome import CaseVerdict
-from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
+from evalcase.model.value import Value, replace
 from evalcase.record.ending import Status
 from evalcase.record.folder import Run
 
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from evalcase.record.read_anew import CasesReadAnew
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluated:
+class Evaluated(Value, frozen=True):
     """What came of a run. Everything else is in its record."""
 
     run: Run

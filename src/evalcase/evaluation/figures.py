@@ -7,7 +7,7 @@ from collections.abc import Callable
 from evalcase.errors import ConfigError
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.case import Case
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.report.figures.figures import Figures, Interval
@@ -15,8 +15,7 @@ from evalcase.report.figures.ledger import Ledger
 from evalcase.text.counted import write_count
 
 
-@dataclass(frozen=True, slots=True)
-class Figuring:
+class Figuring(Value, frozen=True):
     """How figures are estimated."""
 
     interval: Interval = "wilson"

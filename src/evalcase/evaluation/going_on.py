@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.request import RunRequest
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
+from evalcase.model.value import replace
 from evalcase.project.options import RunOptions
 from evalcase.record.ending import read_end
 from evalcase.record.find import find_run, list_runs, newest_run, newest_unfinished

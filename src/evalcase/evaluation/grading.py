@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from itertools import islice
+from typing import NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation.job import Job
@@ -15,11 +16,10 @@ from evalcase.evaluation.trials import Trials, UnaskedTurnsError
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
-from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
+from evalcase.model.value import replace
 from evalcase.record.ending import End, Status
 from evalcase.record.folder import Run
 from evalcase.record.gradings import GradingBegun

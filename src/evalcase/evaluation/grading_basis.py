@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from evalcase.errors import ConfigError, RecordError, SuiteError
 from evalcase.evaluation.grading import By, cases_by_id, cases_by_name, require_cases
@@ -12,10 +13,9 @@ from evalcase.evaluation.plan import Given, Plan
 from evalcase.evaluation.request import RunRequest
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.model.suite import Suite
+from evalcase.model.value import replace
 from evalcase.plugins.grader_making import defaults_of, make_grader
 from evalcase.project.options import RunOptions
 from evalcase.record.folder import Run

@@ -15,9 +15,9 @@ from shutil import rmtree
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.shards import Parts, ShardRun
 from evalcase.model.codec import encode_object
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.model.target import TargetVersion
+from evalcase.model.value import replace
 from evalcase.record.about import RunAbout, SelectedCases
 from evalcase.record.case_lines import merge_case_lines
 from evalcase.record.cases import case_row

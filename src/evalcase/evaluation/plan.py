@@ -7,6 +7,8 @@ from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 
+from msgspec import field
+
 from evalcase.errors import ConfigError
 from evalcase.evaluation.judges import make_judges, refuse_batches, same_models
 from evalcase.evaluation.request import RunRequest
@@ -16,9 +18,9 @@ from evalcase.model.finding import Unfit
 from evalcase.model.grader import NamedGrader
 from evalcase.model.problem import in_order
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import dataclass, field, replace
 from evalcase.model.target import Surroundings, Target, Warn
 from evalcase.model.trial import Trial
+from evalcase.model.value import Value, replace
 from evalcase.plugins.graders import Graders
 from evalcase.plugins.target_names import describe_same_user
 from evalcase.plugins.targets import make_target
@@ -36,8 +38,7 @@ from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Value, frozen=True):
     """What a program gives as objects in place of names."""
 
     suites: SomeSuites | None = None
@@ -68,8 +69,7 @@ class NotAsked(Target):
         raise AssertionError(f"case {question.case} was asked, and is only to be graded")
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Value, frozen=True):
     """Everything that a run needs. What could be wrong before it starts has been looked for."""
 
     options: RunOptions

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import Value
 
 if TYPE_CHECKING:
     from evalcase.evaluation.plan import Given
@@ -28,8 +27,7 @@ class AskedEngine(NamedTuple):
     """The address of a cluster."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunRequest:
+class RunRequest(Value, frozen=True):
     """A run as somebody asks for it. No suite has been read, and nothing made."""
 
     options: RunOptions

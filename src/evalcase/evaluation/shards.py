@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.model.codec import encode_object
-from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.target import TargetVersion
+from evalcase.model.value import Value, replace
 from evalcase.project.options import RunOptions
 from evalcase.record.kept import KeptRun
 from evalcase.run.selection import Shard
@@ -27,8 +27,7 @@ _OWN = ("concurrency", "env_file")
 """Options that a machine may have for itself: they decide no result."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShardRun:
+class ShardRun(Value, frozen=True):
     """A run that is one of several shards."""
 
     kept: KeptRun
@@ -74,8 +73,7 @@ class ShardRun:
         return "" if done.complete else "; ".join(filter(None, said))
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Value, frozen=True):
     """Shards of one run, by their numbers, with what is missing."""
 
     parts: Sequence[ShardRun]

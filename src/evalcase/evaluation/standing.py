@@ -10,8 +10,8 @@ from evalcase import __version__
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.plan import Plan, trials_of
 from evalcase.evaluation.request import RunRequest
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.trial import Trial
+from evalcase.model.value import replace
 from evalcase.project.options import RunOptions
 from evalcase.record.ending import End, read_end
 from evalcase.record.finished import FinishedTrial

@@ -16,9 +16,9 @@ from evalcase.evaluation.against import Base, find_base
 from evalcase.evaluation.plan import Plan, trials_of
 from evalcase.model.decision import Decision, DecisionOutcome, StopRule
 from evalcase.model.outcome import Folding
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial
+from evalcase.model.value import replace
 from evalcase.report.statistics.sequence import ALPHA, PassSequence, weigh_change
 from evalcase.run.selection import number_of
 

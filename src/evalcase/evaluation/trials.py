@@ -19,10 +19,9 @@ from evalcase.model.grader import Asker, Context, NamedGrader, Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import maker_of, replace
-from evalcase.model.quick_tuple import tuple_of
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial, TrialKey
+from evalcase.model.value import replace
 from evalcase.record.cap import TooLargeError, cap_answer
 from evalcase.run.gate import Asked, Gate
 from evalcase.run.hashes import hash_grading, hash_plain_case, hash_plain_question, hash_question
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
 _NO_TALK = "a conversation can't be run in batches: use a target without `batch`"
 _UNANSWERED = Graded("errored", ())
-_make_context, _make_result = maker_of(Context), maker_of(Result)
+_make_context, _make_result = Context, Result
 MAX_ANSWER_BYTES = 10_000_000
 """How much of each text of an answer is kept; a longer one is cut, and marked as such."""
 
@@ -122,7 +121,7 @@ class Trials:
             )
         graded_by = self._hash_graded(case, graders, plain)
         return _make_result(
-            tuple_of(TrialKey, (suite, data["id"], target, repeat)), asked_by, verdict, answer,
+            TrialKey(suite, data["id"], target, repeat), asked_by, verdict, answer,
             grades, failure, attempts, started, round(took_s * 1e6) / 1e6, retried, graded_by, 1,
             repeats, 1.0 if plain is not None else case.pass_rate, number,
         )  # fmt: skip

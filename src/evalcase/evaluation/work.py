@@ -14,11 +14,11 @@ from evalcase.evaluation.plan import Plan, trials_of
 from evalcase.evaluation.standing import count_planned, find_later, is_settled, note_basis
 from evalcase.evaluation.trials import Trials, UnaskedTurnsError
 from evalcase.model.case import Case
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result, Verdict
 from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
+from evalcase.model.value import replace
 from evalcase.record.ending import End, Status
 from evalcase.record.finished import FinishedTrial
 from evalcase.record.folder import Run

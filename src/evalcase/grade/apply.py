@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Sequence
 from functools import cached_property, partial
 from inspect import isawaitable
+from typing import NamedTuple
 
 from evalcase.errors import EvalcaseError
 from evalcase.grade.asked import Asking
@@ -18,9 +19,8 @@ from evalcase.model.defaults import GRADER_TIMEOUT_S
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import BOTH, NEITHER, Context, Half, NamedGrader
-from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.result import Verdict
+from evalcase.model.value import replace
 from evalcase.system.guest import Stay
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import QueueTime
@@ -46,7 +46,7 @@ class SameText:
         if "threshold" in case._data or not is_same_text(case, answer):
             return None
         # One of its own for each: who is given it may write into its details.
-        return tuple_of(Graded, (self._verdict, (grade_of(self._named, SAME_TEXT),)))
+        return Graded(self._verdict, (grade_of(self._named, SAME_TEXT),))
 
     @cached_property
     def _verdict(self) -> Verdict:
@@ -82,7 +82,7 @@ async def grade_answer(
         grades = await _grade_each(context, graders, guests, timeout_s)
     if context.case.needs_judge and not only_these and not any(each.judges for each in graders):
         grades = (*grades, _without_judge(context.case))
-    return tuple_of(Graded, (decide_verdict(grades, context.case.threshold), grades))
+    return Graded(decide_verdict(grades, context.case.threshold), grades)
 
 
 class _Begun(NamedTuple):

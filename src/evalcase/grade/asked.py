@@ -11,7 +11,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.grader import Asker, Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.system.queue_time import QueueTime
 
 

@@ -7,15 +7,15 @@ have to pass: what holds for the whole answer holds for every part of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from evalcase.model.grade import Grade, Score, reaches
 from evalcase.model.grader import NamedGrader
-from evalcase.model.quick_dataclass import maker_of, replace
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import replace
 from evalcase.text.few_digits import write_score
 
 _SHOWN = 3
-_make_grade = maker_of(Grade)
+_make_grade = Grade
 
 
 class PartScore(NamedTuple):

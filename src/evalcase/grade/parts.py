@@ -16,7 +16,7 @@ from evalcase.grade.decided import PartScore, PartScores
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, NamedGrader, Part
 from evalcase.model.json_value import describe_kind
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.text.answer_value import has_text, shows_nothing, value_of_answer
 from evalcase.text.ending import find_block
 from evalcase.text.json_path import Found, JsonPath, MissingError

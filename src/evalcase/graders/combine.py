@@ -7,6 +7,7 @@ the whole is broken, too: a crash is never hidden behind others that pass.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.errors import GraderError
@@ -14,7 +15,6 @@ from evalcase.model.conflict import conflict
 from evalcase.model.grade import Grade, Score, mean_score, write_sum
 from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Number, OptionFault
 from evalcase.model.shape_names import GraderList
 from evalcase.model.target import Surroundings

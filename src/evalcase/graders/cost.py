@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.errors import GraderError
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Number
 
 _UNKNOWN_COST = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.graders.compare.content import ContentMatch, compare_texts, compare_values
@@ -11,7 +12,6 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything
 from evalcase.text.answer_value import has_text
 

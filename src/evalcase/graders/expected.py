@@ -7,11 +7,11 @@ grader that forgives says in its name what it forgives.
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.model.grade import Score
 from evalcase.model.grader import BOTH, Context, Grader, GraderKind, Half
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.text.same_text import SAME_TEXT, is_same_text
 
 

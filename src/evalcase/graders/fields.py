@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
 from math import fsum
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from evalcase.graders.compare.field_match import FieldOutcome, match_field
 from evalcase.graders.compare.field_words import describe_matcher
@@ -14,8 +15,6 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.patterns.searches import Searches, end_searches, settle_searches
 from evalcase.text.json_path import JsonPath
 

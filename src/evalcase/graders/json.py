@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Flag
 from evalcase.text.answer_value import parse_answer, text_of_content
 from evalcase.text.silence import but_instead

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.graders.compare.content import lay_out, tell_difference
@@ -18,7 +19,6 @@ from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import UNSAID, Unsaid, option
 from evalcase.model.path_steps import path_steps
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything, Choice, Flag, ListOf, Number, OptionFault
 from evalcase.model.shape_names import PathText
 from evalcase.model.shape_one_of import OneOf

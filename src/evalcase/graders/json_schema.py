@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -19,7 +20,6 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import OptionFault, Plain
 from evalcase.model.shape_names import FileName
 from evalcase.model.target import Surroundings
@@ -33,8 +33,7 @@ _LARGEST_FILE = 10_000_000
 _MOST_TOLD = 100
 
 
-@dataclass(frozen=True, slots=True)
-class _SchemaShape(Plain):
+class _SchemaShape(Plain, frozen=True):
     """A JSON Schema that can be used."""
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, ClassVar, TypeVar
 
@@ -45,7 +46,6 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Record, option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, ListOf, Number, OptionFault, Text
 from evalcase.model.shape_names import TargetName
 from evalcase.model.shape_one_of import OneOf

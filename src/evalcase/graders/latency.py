@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.errors import GraderError
@@ -9,7 +10,6 @@ from evalcase.graders.compare.traced import steps_like, steps_option
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape_seconds import Seconds
 from evalcase.model.step import Step
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature, unwrap
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.graders.returned import read_returned
@@ -18,8 +19,6 @@ from evalcase.model.json_value import JSON, copy_value
 from evalcase.model.nearest import hint_at, nearest_meaning
 from evalcase.model.option import option
 from evalcase.model.own_copies import copy_answer, copy_grade, copy_messages, copy_question
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Anything, MapOf, OptionFault
 from evalcase.model.shape_names import Reference
 from evalcase.model.target import Surroundings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable
+from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.graders.compare.excerpt import quote_value
@@ -11,7 +12,6 @@ from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, GraderKind
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Flag
 from evalcase.model.shape_pattern import Pattern
 from evalcase.model.shape_seconds import Seconds

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from evalcase.errors import ConfigError, GraderError
@@ -15,7 +16,6 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything, Choice, MapOf, Number, OptionFault
 from evalcase.model.shape_names import Argv
 from evalcase.model.target import Surroundings

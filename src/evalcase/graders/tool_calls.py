@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.graders.compare.bounds import find_crossed
@@ -17,7 +18,6 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON, write_alike
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, ListOf, MapOf, Number, OptionFault, Text
 from evalcase.text.calls import seen_calls
 from evalcase.text.counted import list_some, write_count
@@ -25,7 +25,7 @@ from evalcase.text.counted import list_some, write_count
 _NAMED = 5
 
 
-class _Minimums(MapOf):
+class _Minimums(MapOf, frozen=True):
     """A mapping of tools to numbers; whoever lists tools is told how it is written."""
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:

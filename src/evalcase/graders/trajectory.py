@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -26,7 +27,6 @@ from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.nearest import did_you_mean, find_nearest
 from evalcase.model.option import Record, option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, MapOf, OptionFault
 from evalcase.system.patterns.searches import Searches, end_searches, settle_aside, settle_searches
 from evalcase.text.calls import seen_calls

@@ -6,17 +6,16 @@ Everything in it is what `check` allows: roles, texts and data. What a suite can
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.readable import as_json, call_lines
 from evalcase.traces.dialects.said import SaidMessage
 from evalcase.traces.told import ToldTrace
 
-_SLUG = late_pattern(r"[^a-z0-9]+")
+_SLUG = re.compile(r"[^a-z0-9]+")
 _LONGEST_ID = 40
 _UNANSWERED = "nothing was answered when it was traced: say what is expected, and take this out"
 _DRAFT = "draft: what was answered when it was traced; make it what should be"

@@ -15,8 +15,6 @@ from itertools import pairwise
 from unicodedata import category
 from zlib import crc32
 
-from evalcase.text.late_pattern import late_pattern
-
 ALIKE = 0.8
 """The share of pairs of words that two have in common."""
 MOST_OTHERS = 8
@@ -28,7 +26,7 @@ _MOST_WORDS = 5000
 # Beside letters and digits, whatever may change what is meant: signs of arithmetic, money and code,
 # pictures, and the marks that other scripts write vowels by. Of punctuation only what stands as a
 # sign: before a word or a number, after a number or a letter that stands alone, or by itself.
-_WORD = late_pattern(
+_WORD = re.compile(
     r"""
     [^\W\d_]+ | \d+
     | [+*<>=^#$%&/@\\|~] | [\xa2-\xa9\xac\xae-\xb1\xb6]

@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.harvesting.choose import draw_items, has_attribute, is_errored, slow_from
 from evalcase.harvesting.draft_case import (
@@ -23,7 +23,6 @@ from evalcase.harvesting.fold import NearFolding
 from evalcase.model.codes import CODES
 from evalcase.model.finding import Doubts
 from evalcase.model.json_value import JSON, copy_value
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import Existing
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.suite import resolve_suite

@@ -4,12 +4,12 @@ where each of them comes from."""
 from __future__ import annotations
 
 from json import dumps
+from typing import NamedTuple
 
 from evalcase.importing.source import Item
 from evalcase.model.finding import At, Finding, KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem, in_order
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.read.document import Document
 
 CODE = "not-imported"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from math import prod
+from typing import NamedTuple
 
 from evalcase.importing.draft import CaseDraft, Chosen, SuiteDraft
 from evalcase.importing.guess import guess_format
@@ -16,7 +17,6 @@ from evalcase.importing.settle import settle_draft
 from evalcase.importing.source import FileShape, UnusableError, read_file_of_another
 from evalcase.importing.toml import write_targets
 from evalcase.model.problem import Problem
-from evalcase.model.quick_tuple import NamedTuple
 
 
 class Imported(NamedTuple):

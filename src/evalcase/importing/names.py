@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from evalcase.importing.draft import Chosen, SuiteDraft
 from evalcase.importing.source import ForeignFile
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.own_objects import import_own
 
 

@@ -7,6 +7,7 @@ look at those that mean more than that.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from evalcase.importing.draft import CaseDraft, Chosen, SuiteDraft
 from evalcase.importing.shapes import shape_expected, shape_id, shape_input, shape_tags
@@ -15,7 +16,6 @@ from evalcase.model.finding import Finding, KeyPath
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.problem import Problem
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.fields import CASE_FIELDS
 from evalcase.text.strict_json import BadJsonError, parse_json
 

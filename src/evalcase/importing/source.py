@@ -6,12 +6,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from io import BytesIO
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.read.discover import FILE_ENDINGS, outside_link
 from evalcase.read.document import Document, parse_document
 from evalcase.read.jsonl import document_of, read_lines

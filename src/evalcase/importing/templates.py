@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterable, Mapping
 
 from evalcase.model.json_value import JSON
-from evalcase.text.late_pattern import late_pattern
 
-_OPENING = late_pattern(r"\{[{%#]")
-_TAG = late_pattern(r"\{\{\s*([A-Za-z_]\w*(?:\.\w+|\[\d+\])*)\s*\}\}")
-_STEP = late_pattern(r"\w+")
+_OPENING = re.compile(r"\{[{%#]")
+_TAG = re.compile(r"\{\{\s*([A-Za-z_]\w*(?:\.\w+|\[\d+\])*)\s*\}\}")
+_STEP = re.compile(r"\w+")
 _LONGEST = 1_000_000
 _DEEPEST = 5
 _LONGEST_SHOWN = 40

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from evalcase.editor.carried import carry_lines
 from evalcase.editor.complete import Completion, Names, find_completions
@@ -22,7 +23,6 @@ from evalcase.editor.target_offers import offer_targets
 from evalcase.editor.verdicts import CaseNews, Verdicts, find_verdicts, stamp_runs
 from evalcase.lsp.opened import OpenFile, OpenFiles
 from evalcase.model.case import Case
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.project.config import Config
 
 

@@ -5,25 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from math import inf
+from typing import Annotated
 
-from evalcase.model.field_marks import NOT_NEGATIVE
+from msgspec import Meta
+
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, ToolCall, check_messages
-from evalcase.model.quick_dataclass import dataclass, field, made_often
 from evalcase.model.step import Step
+from evalcase.model.value import Value
 
 MOST_USD = 1e12
 MOST_TOKENS = 10**15
 """Nobody has paid so much, or been told so much: a larger number is a mistake."""
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Value, frozen=True):
     """Tokens as the target counted them; None where it didn't say."""
 
-    input_tokens: int | None = field(default=None, metadata=NOT_NEGATIVE)
-    output_tokens: int | None = field(default=None, metadata=NOT_NEGATIVE)
-    cached_tokens: int | None = field(default=None, metadata=NOT_NEGATIVE)
+    input_tokens: Annotated[int, Meta(ge=0)] | None = None
+    output_tokens: Annotated[int, Meta(ge=0)] | None = None
+    cached_tokens: Annotated[int, Meta(ge=0)] | None = None
 
     def __post_init__(self) -> None:
         for count in (self.input_tokens, self.output_tokens, self.cached_tokens):
@@ -31,22 +32,19 @@ class Usage:
                 raise ValueError(f"`usage` counts tokens from 0, and has {count!r:.60}")
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
+class Earlier(Value, frozen=True):
     """What an answer took when it was first given; None where nobody noted it."""
 
     duration_s: float | None = None
     cost_usd: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-@made_often
-class Answer:
+class Answer(Value, frozen=True):
     """The messages of a target, in order, with usage and cost where they are known."""
 
     messages: tuple[Message, ...]
     usage: Usage | None = None
-    cost_usd: float | None = field(default=None, metadata=NOT_NEGATIVE)
+    cost_usd: Annotated[float, Meta(ge=0)] | None = None
     truncated: bool = False
     """Whether output was cut because it was larger than evalcase keeps."""
     cached: bool = False
@@ -60,14 +58,14 @@ class Answer:
     that, and can't be graded so again."""
     earlier: Earlier | None = None
     """What it took then, where it comes from a cache, a record or a file of answers."""
-    last_at: int = field(default=0, metadata=NOT_NEGATIVE)
+    last_at: Annotated[int, Meta(ge=0)] = 0
     """Where in its messages the last turn of a conversation is answered. Those before it are what
     was said earlier, by both sides; what isn't said in turns has none."""
     ends_conversation: bool = False
     """Whether the target says that there is nothing more to say to its user."""
     steps: tuple[Step, ...] = ()
     """What was done on the way to it, where that was traced."""
-    steps_cut: int = field(default=0, metadata=NOT_NEGATIVE)
+    steps_cut: Annotated[int, Meta(ge=0)] = 0
     """How many more steps there were than are kept."""
     trace: str | None = None
     """The id of the trace that tells of it, where there is one."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from evalcase.model.question import Question
-from evalcase.model.quick_tuple import NamedTuple
 
 
 class BatchedQuestion(NamedTuple):

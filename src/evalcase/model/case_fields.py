@@ -5,16 +5,16 @@ A case is its JSON object, and has no use for these: they only say what may be i
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, field
 
 from evalcase.model.codec import decode_object
-from evalcase.model.field_marks import COUNT, NOT_NEGATIVE, SHARE, mark_kinds
 from evalcase.model.message import Message
-from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class RubricFields:
+class RubricFields(Value, frozen=True):
     text: str
     id: str | None = None
     weight: Any = None
@@ -23,8 +23,7 @@ class RubricFields:
     """A secret may have been taken out of these: what they are is for the judge to say."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnFields:
+class TurnFields(Value, frozen=True):
     input: tuple[Message, ...]
     expected_output: tuple[Message, ...] = ()
     criteria: str | None = None
@@ -32,24 +31,21 @@ class TurnFields:
     graders: tuple[dict[str, Any], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class UserFields:
+class UserFields(Value, frozen=True):
     goal: str
     target: str
-    max_turns: int = field(metadata=COUNT)
+    max_turns: Annotated[int, Meta(ge=1)]
     persona: str | None = None
-    facts: Any = field(default=None, metadata=mark_kinds(list, dict))
+    facts: list[Any] | dict[str, Any] | None = None
     first: tuple[Message, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatFields:
-    times: int = field(default=1, metadata=COUNT)
-    pass_rate: float = field(default=1.0, metadata=SHARE)
+class RepeatFields(Value, frozen=True):
+    times: Annotated[int, Meta(ge=1)] = 1
+    pass_rate: Annotated[float, Meta(ge=0, le=1)] = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class CaseFields:
+class CaseFields(Value, frozen=True):
     """In the order of the canonical form."""
 
     id: str
@@ -61,15 +57,15 @@ class CaseFields:
     description: str | None = None
     tags: tuple[str, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict)
-    skip: str | bool = field(default=False, metadata=mark_kinds(str, bool))
+    skip: str | bool = False
     conversation_id: str | None = None
     criteria: str | None = None
     rubrics: tuple[RubricFields, ...] = ()
     graders: tuple[dict[str, Any], ...] = ()
     targets: tuple[str, ...] = ()
     repeat: RepeatFields = RepeatFields()
-    threshold: float | None = field(default=None, metadata=SHARE)
-    timeout_s: float | None = field(default=None, metadata=NOT_NEGATIVE)
+    threshold: Annotated[float, Meta(ge=0, le=1)] | None = None
+    timeout_s: Annotated[float, Meta(ge=0)] | None = None
     vars: dict[str, Any] = field(default_factory=dict)
     rendered: bool = False
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from evalcase.model.quick_tuple import NamedTuple
+from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning", "note"]
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Set
 from contextlib import suppress
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from evalcase.model.quick_dataclass import fields
 from evalcase.model.shape import OptionFault
 
 _Method = Callable[[Any], Iterator[OptionFault]]

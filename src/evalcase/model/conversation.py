@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import fsum
-from typing import Literal
+from typing import Annotated, Literal, NamedTuple
+
+from msgspec import Meta
 
 from evalcase.model.answer import Answer, Earlier, Usage, sum_usage
-from evalcase.model.field_marks import NOT_NEGATIVE
 from evalcase.model.message import Message
-from evalcase.model.quick_dataclass import dataclass, field
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.simulated_user import USER_PROTOCOL
+from evalcase.model.value import Value
 
 TalkEnd = Literal["done", "max_turns", "stopped", "turn_failed"]
 """How a conversation ended. done: the user said that they were; max_turns: the user had said all
@@ -27,8 +27,7 @@ TALK_ENDINGS: dict[TalkEnd, str] = {
 """The same in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Value, frozen=True):
     """One turn, by how many messages it has and what its answer took."""
 
     said: int
@@ -38,7 +37,7 @@ class Turn:
     duration_s: float = 0.0
     """Of the attempt that counts, as measured here."""
     usage: Usage | None = None
-    cost_usd: float | None = field(default=None, metadata=NOT_NEGATIVE)
+    cost_usd: Annotated[float, Meta(ge=0)] | None = None
     truncated: bool = False
     cached: bool = False
     model: str | None = None
@@ -49,8 +48,7 @@ class Turn:
     trace: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Simulated:
+class Simulated(Value, frozen=True):
     """Who played the user, and what that took: it is no part of what the target took."""
 
     target: str
@@ -63,7 +61,7 @@ class Simulated:
     asking_s: float = 0.0
     """How long its answers took together."""
     usage: Usage | None = None
-    cost_usd: float | None = field(default=None, metadata=NOT_NEGATIVE)
+    cost_usd: Annotated[float, Meta(ge=0)] | None = None
     """None where nothing was asked, or a price is not known."""
     model: str | None = None
 

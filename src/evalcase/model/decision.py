@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 
 StopRule = Literal["certain", "likely"]
 DecisionOutcome = Literal["met", "missed", "better", "worse"]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Value, frozen=True):
     rule: StopRule
     """`certain`: no case that is left could change it. `likely`: it is wrong in at most 5 % of all
     runs, however often it is looked at."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from evalcase.model.quick_dataclass import dataclass, field
+from msgspec import field
+
+from evalcase.model.value import Value
 
 FailureKind = Literal[
     "exception",
@@ -30,8 +32,7 @@ form that is not read; blocked: the provider kept the answer back;
 judge-…: a judge gave no verdict that counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Value, frozen=True):
     kind: FailureKind
     message: str
     details: dict[str, Any] = field(default_factory=dict)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
-from evalcase.model.quick_tuple import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 KeyPath: TypeAlias = "tuple[str | int, ...]"
 At = Literal["key", "value"]

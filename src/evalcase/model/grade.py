@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import fsum
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, field
 
 from evalcase.model.answer import Usage
 from evalcase.model.failure import Failure
-from evalcase.model.field_marks import COUNT, NOT_NEGATIVE, SHARE
-from evalcase.model.quick_dataclass import dataclass, field, made_often
+from evalcase.model.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Value, frozen=True):
     """How good an answer is, and why. Name, weight and threshold are not the grader's business."""
 
     value: float | None
@@ -59,34 +59,32 @@ def is_share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-@dataclass(frozen=True, slots=True)
-@made_often
-class Grade:
+class Grade(Value, frozen=True):
     """A score as it counts in a case; or, where the grader broke, the failure and no score."""
 
     grader: str
-    score: float | None = field(metadata=SHARE)
+    score: Annotated[float, Meta(ge=0, le=1)] | None
     """Between 0 and 1; None if the grader broke, or found nothing to grade."""
     passed: bool
     reason: str
     details: dict[str, Any] = field(default_factory=dict)
-    weight: float = field(default=1.0, metadata=NOT_NEGATIVE)
+    weight: Annotated[float, Meta(ge=0)] = 1.0
     required: bool = False
     failure: Failure | None = None
-    asked: int = field(default=0, metadata=NOT_NEGATIVE)
+    asked: Annotated[int, Meta(ge=0)] = 0
     """How many questions the grader asked of targets, retries not counted."""
     usage: Usage | None = None
     """The tokens of those questions."""
-    cached: int = field(default=0, metadata=NOT_NEGATIVE)
+    cached: Annotated[int, Meta(ge=0)] = 0
     """How many of their answers came from the cache."""
-    asking_s: float | None = field(default=None, metadata=NOT_NEGATIVE)
+    asking_s: Annotated[float, Meta(ge=0)] | None = None
     """How long the answers took together, waiting for their turn included."""
-    cost_usd: float | None = field(default=None, metadata=NOT_NEGATIVE)
+    cost_usd: Annotated[float, Meta(ge=0)] | None = None
     """Their cost; None where nothing was asked, or a price is not known."""
     stands: bool = False
     """Whether it failed because there was nothing to look at, or no clear verdict: a grader that is
     made of others, and has `not: true`, can't turn that round either."""
-    turn: int | None = field(default=None, metadata=COUNT)
+    turn: Annotated[int, Meta(ge=1)] | None = None
     """Which turn of a conversation it is of, from 1; None where it is of the whole."""
 
     def __post_init__(self) -> None:

@@ -1,7 +1,6 @@
 """What a grader is: a small class whose fields are its options, and whose one method judges.
 
-@dataclass(frozen=True, slots=True)
-class Shorter(Grader):
+class Shorter(Grader, Value, frozen=True):
     kind = GraderKind("shorter", "The answer is shorter than a number of characters.", "value")
 
     value: int = option(Number(1, whole=True), "How long an answer must not be.")
@@ -16,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import ClassVar, Literal, Protocol, TypeGuard
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeGuard
 
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
@@ -25,9 +24,8 @@ from evalcase.model.json_value import JSON, copy_value
 from evalcase.model.message import ROLES, Message
 from evalcase.model.own_copies import copy_answer, copy_grade, copy_question
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import dataclass, made_often, replace
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Surroundings
+from evalcase.model.value import Value, replace
 
 Usable = Callable[[Answer], bool]
 """Says whether an answer is of any use to who asked for it."""
@@ -50,9 +48,7 @@ class Part(NamedTuple):
     value: JSON
 
 
-@dataclass(frozen=True, slots=True)
-@made_often
-class Context:
+class Context(Value, frozen=True):
     """All that a grader sees of one trial."""
 
     case: Case
@@ -136,8 +132,7 @@ def _message_of(value: object) -> Message:
     return Message.copy_of(dict(value))
 
 
-@dataclass(frozen=True, slots=True)
-class GraderKind:
+class GraderKind(Value, frozen=True):
     """What is known of a kind of grader before one is made."""
 
     name: str
@@ -267,8 +262,7 @@ def is_grader(value: object) -> TypeGuard[Grader]:
             return False
 
 
-@dataclass(frozen=True, slots=True)
-class NamedGrader:
+class NamedGrader(Value, frozen=True):
     """A grader as a case uses it: what it is called there, how much it counts, when it passes."""
 
     name: str

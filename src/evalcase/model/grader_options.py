@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.finding import KeyPath
 from evalcase.model.grader import NEITHER, Grader, GraderKind, Half
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Option, faults_of, made_of, option, options_of
-from evalcase.model.quick_dataclass import MISSING, dataclass, replace
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, ListOf, Number, OptionFault, Shape, Text
 from evalcase.model.shape_names import Argv, FileName, GraderList, PathText, Reference, TargetName
 from evalcase.model.shape_seconds import Seconds
+from evalcase.model.value import replace
 
 
 @dataclass(frozen=True, slots=True)

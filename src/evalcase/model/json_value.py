@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from json import dumps
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-JSON: TypeAlias = "None | bool | int | float | str | list[JSON] | dict[str, JSON]"
+if TYPE_CHECKING:
+    JSON: TypeAlias = "None | bool | int | float | str | list[JSON] | dict[str, JSON]"
+else:
+    JSON = Any  # a type of itself is nothing that msgspec reads
 
 
 JSON_TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")

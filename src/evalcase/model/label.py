@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import Value
 
 
 class AnswerName(NamedTuple):
@@ -18,8 +18,7 @@ class AnswerName(NamedTuple):
     """`Answer.fingerprint()`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Value, frozen=True):
     suite: str
     """The path of the suite, as the run named it."""
     case: str

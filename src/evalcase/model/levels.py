@@ -6,12 +6,10 @@ from collections.abc import Iterator
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import MapOf, OptionFault, Plain, Text
 
 
-@dataclass(frozen=True, slots=True)
-class Levels(Plain):
+class Levels(Plain, frozen=True):
     """`{0: …, 1: …, 2: …}`: what an answer of each level is like, the best one last."""
 
     @property

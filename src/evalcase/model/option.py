@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, TypeVar, dataclass_transform, overload
@@ -19,16 +20,9 @@ from evalcase.model.conflict import conflicts_of, find_conflicts
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.nearest import hint_at, nearest_meaning
-from evalcase.model.quick_dataclass import (
-    MISSING,
-    dataclass,
-    field,
-    fields,
-    is_dataclass,
-    replace,
-)
 from evalcase.model.shape import Anything, MapOf, OptionFault, Shape, tell_missing
 from evalcase.model.shape_variable import VariableName, may_hold_secret
+from evalcase.model.value import Value, replace
 
 _KEY = "option"
 T = TypeVar("T")
@@ -47,8 +41,7 @@ UNSAID = Unsaid()
 """The default of an option that may be null: for others, null is as if nobody had said anything."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Value, frozen=True):
     """What is known of an option: its shape, a sentence, and what it is if nobody says."""
 
     name: str
@@ -263,8 +256,7 @@ def _make_unknown_fault(
     return fault._replace(names_meant=meant is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Value, frozen=True):
     """The shape of a mapping that has options itself, held as the dataclass that declares them."""
 
     declared: type

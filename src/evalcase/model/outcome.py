@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from functools import lru_cache
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
-from evalcase.model.quick_dataclass import dataclass, field
-from evalcase.model.quick_tuple import NamedTuple
+from msgspec import Struct, field
+
 from evalcase.model.result import Verdict
 from evalcase.model.totals import decide_case_verdict
+from evalcase.model.value import Value
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -36,8 +37,7 @@ def outcome_of_one(verdict: Verdict, pass_rate: float = 1.0) -> Outcome:
     return Outcome(decided, int(verdict == "passed"), 1, 1, pass_rate)
 
 
-@dataclass(frozen=True, slots=True)
-class CaseVerdict:
+class CaseVerdict(Value, frozen=True):
     """A case at a target, all of its trials together: this is what passes or fails."""
 
     suite: str
@@ -58,8 +58,7 @@ class CaseVerdict:
     """The mean of those trials that have a score; None where none has."""
 
 
-@dataclass(slots=True)
-class _OpenCase:
+class _OpenCase(Struct):
     """A case that has some of its trials."""
 
     repeats: int

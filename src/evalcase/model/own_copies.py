@@ -15,8 +15,8 @@ from evalcase.model.grade import Grade
 from evalcase.model.json_value import copy_value
 from evalcase.model.message import Message
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.step import Step
+from evalcase.model.value import replace
 
 
 def copy_messages(messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -7,11 +7,10 @@ for all of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from evalcase.model.json_value import JSON
 from evalcase.model.message import parts_of
-from evalcase.model.quick_tuple import NamedTuple
 
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \r\n\t")
 _PICTURES = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR")

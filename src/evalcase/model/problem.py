@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from evalcase.errors import make_printable
 from evalcase.model.codes import CODES, Severity
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import Value
 
 
 class Span(NamedTuple):
@@ -25,8 +26,7 @@ class Excerpt(NamedTuple):
     """The column of the first character of `text`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Value, frozen=True):
     """One finding about one place. `code` is stable and has a page in the documentation."""
 
     code: str

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
+from msgspec import field
+
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, check_messages, text_of
-from evalcase.model.quick_dataclass import dataclass, field, made_often
+from evalcase.model.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-@made_often
-class Question:
+class Question(Value, frozen=True):
     """What is asked, and where it belongs. A case asks one; a judge asks others."""
 
     messages: tuple[Message, ...]

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
+
+from msgspec import Meta
 
 from evalcase.model.answer import Answer
 from evalcase.model.conversation import Exchange, Simulated, TalkEnd, Turn, split_turns
 from evalcase.model.failure import Failure
-from evalcase.model.field_marks import COUNT, INLINE, NOT_NEGATIVE, SHARE
 from evalcase.model.grade import Grade, mean_score
-from evalcase.model.quick_dataclass import dataclass, field, made_often
 from evalcase.model.trial import TrialKey
+from evalcase.model.value import Value
 
 Verdict = Literal["passed", "failed", "errored", "ungraded", "skipped"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
-@dataclass(frozen=True, slots=True)
-@made_often
-class Result:
-    key: TrialKey = field(metadata=INLINE)
+class Result(Value, frozen=True):
+    key: TrialKey
     question_hash: str
     """Changes with anything that a target is given: then it must be asked again."""
     verdict: Verdict
@@ -27,24 +26,24 @@ class Result:
     grades: tuple[Grade, ...] = ()
     failure: Failure | None = None
     """Why the target gave no answer; or why the case was skipped."""
-    attempts: int = field(default=1, metadata=NOT_NEGATIVE)
+    attempts: Annotated[int, Meta(ge=0)] = 1
     """How often the target was called."""
     started_at: str = ""
     """UTC, ISO 8601."""
-    duration_s: float = field(default=0.0, metadata=NOT_NEGATIVE)
+    duration_s: Annotated[float, Meta(ge=0)] = 0.0
     """Of the attempt that counts, as measured here."""
     retried: tuple[Failure, ...] = ()
     """What the attempts before that one came to."""
     grading_hash: str = ""
     """Changes with anything that a verdict rests on beside the answer: then it must be graded
     again."""
-    grading: int = field(default=1, metadata=COUNT)
+    grading: Annotated[int, Meta(ge=1)] = 1
     """Which of the gradings of a run this is, from 1."""
-    repeats: int = field(default=1, metadata=COUNT)
+    repeats: Annotated[int, Meta(ge=1)] = 1
     """How many trials there are of the case at this target."""
-    pass_rate: float = field(default=1.0, metadata=SHARE)
+    pass_rate: Annotated[float, Meta(ge=0, le=1)] = 1.0
     """The share of them that must pass."""
-    number: int = field(default=0, metadata=NOT_NEGATIVE)
+    number: Annotated[int, Meta(ge=0)] = 0
     """The place of the case among those of the run, from 0."""
     turns: tuple[Turn, ...] = ()
     """The turns of a conversation, whose messages are those of the answer."""
@@ -81,14 +80,13 @@ def _say_why(grade: Grade) -> str:
     return grade.reason if is_said else f"{grade.grader}: {grade.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class Regraded:
+class Regraded(Value, frozen=True):
     """What became of an answer that was graded again: it takes the place of its first grading."""
 
-    key: TrialKey = field(metadata=INLINE)
+    key: TrialKey
     verdict: Verdict
     grading_hash: str
-    grading: int = field(metadata=COUNT)
+    grading: Annotated[int, Meta(ge=1)]
     grades: tuple[Grade, ...] = ()
-    pass_rate: float = field(default=1.0, metadata=SHARE)
-    repeats: int = field(default=1, metadata=COUNT)
+    pass_rate: Annotated[float, Meta(ge=0, le=1)] = 1.0
+    repeats: Annotated[int, Meta(ge=1)] = 1

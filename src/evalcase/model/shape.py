@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from evalcase.model.finding import QUOTE_IT, At, Fix, KeyPath
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.nearest import hint_at, nearest_meaning
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import Value
 
 
 class OptionFault(NamedTuple):
@@ -77,15 +76,14 @@ def tell_missing(path: KeyPath, message: str, name: str, example: JSON) -> Optio
     return fault._replace(hint=f"for example {name}: {example}", example=(name, example))
 
 
-class Plain:
+class Plain(Value, frozen=True):
     """A shape whose values are held as they are."""
 
     def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class Text(Plain):
+class Text(Plain, frozen=True):
     """Text that is not empty."""
 
     what: str = "text"
@@ -113,8 +111,7 @@ _TRUTHS = {
 """What texts are meant to say that are none of true and false."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flag(Plain):
+class Flag(Plain, frozen=True):
     """True or false."""
 
     @property
@@ -130,8 +127,7 @@ class Flag(Plain):
         return {"type": "boolean"}
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Value, frozen=True):
     """A number between two others, both included unless `above` says that the least is not."""
 
     least: float = -inf
@@ -193,8 +189,7 @@ _LARGEST = 1.7976931348623157e308
 """The largest float; a whole number may be larger."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice(Plain):
+class Choice(Plain, frozen=True):
     """One of some words. `elsewhere` are words that others have for the same, for suggestions;
     `otherwise` is a hint for what is near to none."""
 
@@ -218,8 +213,7 @@ class Choice(Plain):
         return {"enum": list(self.choices)}
 
 
-@dataclass(frozen=True, slots=True)
-class Anything(Plain):
+class Anything(Plain, frozen=True):
     """Any JSON value."""
 
     what: str = "any value"
@@ -236,8 +230,7 @@ class Anything(Plain):
         return {}
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(Value, frozen=True):
     """A list of values of one shape, held as a tuple."""
 
     item: Shape
@@ -271,8 +264,7 @@ def _of_item(message: str, number: int, name: str) -> str:
     return message.replace(f"`{number}`", f"item {number + 1} of `{name}`", 1)
 
 
-@dataclass(frozen=True, slots=True)
-class MapOf:
+class MapOf(Value, frozen=True):
     """A mapping whose values have one shape."""
 
     item: Shape

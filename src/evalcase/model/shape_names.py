@@ -11,12 +11,11 @@ from typing import Any
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.path_steps import path_steps
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import ListOf, OptionFault, Plain, Shape, Text, describe_mismatch
+from evalcase.model.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Reference(Plain):
+class Reference(Plain, frozen=True):
     """`module:function` or `./file.py:function`, looked at and never imported."""
 
     @property
@@ -74,8 +73,7 @@ def _reference_hint(module: str, name: str) -> str:
     return "write module:function, for example my_agent:answer"
 
 
-@dataclass(frozen=True, slots=True)
-class Argv(ListOf):
+class Argv(ListOf, frozen=True):
     """A program and its arguments, held as a tuple. Others write them as one line, for a shell."""
 
     item: Shape = Text(empty=True)
@@ -87,8 +85,7 @@ class Argv(ListOf):
             yield fault._replace(hint=fault.hint or hint)
 
 
-@dataclass(frozen=True, slots=True)
-class _Name(Plain):
+class _Name(Plain, frozen=True):
     """A name of something that is looked up elsewhere."""
 
     words: str
@@ -101,15 +98,13 @@ class _Name(Plain):
         return {"type": "string", "minLength": 1}
 
 
-@dataclass(frozen=True, slots=True)
-class TargetName(_Name):
+class TargetName(_Name, frozen=True):
     """A target by its name, or as `kind:value`. Whoever knows targets looks it up."""
 
     words: str = "the name of a target"
 
 
-@dataclass(frozen=True, slots=True)
-class PathText(Plain):
+class PathText(Plain, frozen=True):
     """A path into JSON."""
 
     @property
@@ -129,8 +124,7 @@ class PathText(Plain):
         return {"type": "string", "minLength": 1}
 
 
-@dataclass(frozen=True, slots=True)
-class FileName(_Name):
+class FileName(_Name, frozen=True):
     """A file of the project, named from its root. Whoever may touch the disk looks for it."""
 
     words: str = "the path of a file"
@@ -138,8 +132,7 @@ class FileName(_Name):
     """What the JSON in it is, if that is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class GraderList:
+class GraderList(Value, frozen=True):
     """A list of graders in any spelling, held as a tuple of graders.
 
     Whoever knows graders looks at what is in it, and makes them before it is read."""

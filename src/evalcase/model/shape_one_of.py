@@ -8,12 +8,11 @@ from typing import Any
 from evalcase.model.either import unite_schemas
 from evalcase.model.finding import QUOTE_IT, KeyPath
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import OptionFault, Shape, describe_mismatch
+from evalcase.model.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Value, frozen=True):
     """A value of any of some shapes; the first that fits reads it."""
 
     shapes: tuple[Shape, ...]

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import OptionFault, Plain, Text
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern(Plain):
+class Pattern(Plain, frozen=True):
     """A pattern; where it goes wrong is said by the character."""
 
     @property

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Number
 
 
-@dataclass(frozen=True, slots=True)
-class Seconds(Number):
+class Seconds(Number, frozen=True):
     """A number of seconds over 0."""
 
     least: float = 0

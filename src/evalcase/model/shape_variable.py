@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import OptionFault, Plain
 
 NAME_IT = "export the value under a name such as MY_KEY, and write that name here"
@@ -19,8 +18,7 @@ _LIKE_KEY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class VariableName(Plain):
+class VariableName(Plain, frozen=True):
     """The name of an environment variable."""
 
     @property

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.json_value import copy_value
 from evalcase.model.message import Message
-from evalcase.model.quick_tuple import NamedTuple
 
 USER_PROTOCOL = "user/1"
 """What the target that plays a user is told, and how it is asked."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from evalcase.model.name_pattern import fits_pattern
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 
 StepKind = Literal["model", "tool", "agent", "other"]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Value, frozen=True):
     """One step; those that are part of it follow, one deeper."""
 
     name: str

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from evalcase.model.finding import Unfit
-from evalcase.model.quick_tuple import NamedTuple
 
 
 class TableRow(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeGuard
 
 from evalcase.model.answer import Answer
@@ -10,9 +11,9 @@ from evalcase.model.batching import Batching
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quota import Quota
 from evalcase.model.shape import Flag, Number, Text
+from evalcase.model.value import Value
 
 Warn: TypeAlias = Callable[[str], None]
 
@@ -55,8 +56,7 @@ class TargetOptions:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class TargetKind:
+class TargetKind(Value, frozen=True):
     """What is known of a kind of target before one is made."""
 
     name: str
@@ -86,8 +86,7 @@ class TargetKind:
     """Whether a value says where to connect to, which no suite may."""
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
+class Traits(Value, frozen=True):
     """What a target says of itself once it is made."""
 
     concurrency: int | None = None
@@ -121,8 +120,7 @@ class Traits:
     """Whether it changes nothing of the questions that it is given, so that it needs no copies."""
 
 
-@dataclass(frozen=True, slots=True)
-class TargetVersion:
+class TargetVersion(Value, frozen=True):
     """What tells a target apart from what it was before, as far as anybody can see: hashes."""
 
     options: str = ""
@@ -187,8 +185,7 @@ def kind_of_targets(value: object) -> TargetKind | None:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Value, frozen=True):
     """What a target is made with beside its options: nothing is taken from the process."""
 
     root: str

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import fsum
 
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Verdict
+from evalcase.model.value import Value
 
 _DIGITS = 9
 """Of dollars: less than that is no money, but the rest of a sum."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Value, frozen=True):
     """Things by their verdict, each counted once."""
 
     total: int = 0
@@ -39,8 +38,7 @@ class Counts:
         return self.passed / tried if tried else None
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Value, frozen=True):
     """A case, at a target, is what passes or fails; trials are what that rests on."""
 
     cases: Counts = Counts()

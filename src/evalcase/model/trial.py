@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from evalcase.model.case import Case
-from evalcase.model.quick_tuple import NamedTuple, tuple_of
 
 
 class TrialKey(NamedTuple):
@@ -31,4 +32,4 @@ class Trial(NamedTuple):
     @property
     def key(self) -> TrialKey:
         suite, case, target, repeat, _, _ = self
-        return tuple_of(TrialKey, (suite, case._data["id"], target, repeat))
+        return TrialKey(suite, case._data["id"], target, repeat)

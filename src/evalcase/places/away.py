@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.errors import EvalcaseError, TargetError
 from evalcase.model.answer import Answer
@@ -15,7 +15,6 @@ from evalcase.model.grade import Grade
 from evalcase.model.grader import Asker, Context, NamedGrader
 from evalcase.model.message import Message
 from evalcase.model.question import Question
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Target
 from evalcase.places.held_sessions import HeldSessions, describe_end
 from evalcase.places.pool import Pool

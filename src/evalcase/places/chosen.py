@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation.plan import Plan
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.plugins.registry import find_class
 from evalcase.project.config import Config
 from evalcase.project.engine_settings import EngineSettings

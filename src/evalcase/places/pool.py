@@ -10,10 +10,9 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
 from os import urandom
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.errors import TargetError
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.places.channel import Channel
 from evalcase.places.solitude import Solitude
 from evalcase.places.task import Task, Worker, WorkerLostError

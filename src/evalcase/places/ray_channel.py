@@ -4,16 +4,16 @@ arrived, and come by a call that waits for them. A slow trial holds up nobody.""
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.places.channel import LineChannel
-from evalcase.text.late_pattern import late_pattern
 
 _WAIT_S = 30.0
-_DETAIL = late_pattern(
+_DETAIL = re.compile(
     r"(?m)(?:Worker exit detail|The actor died because|Reason): (.+?)(?: Some common|$)"
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import ceil
@@ -14,7 +15,7 @@ import evalcase
 from evalcase.errors import ConfigError
 from evalcase.evaluation.plan import Plan
 from evalcase.model.codec import encode_object
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.places.away import Away
 from evalcase.places.pool import Pool, Room
 from evalcase.places.processes import count_cores
@@ -22,10 +23,9 @@ from evalcase.places.ray_channel import RayChannel
 from evalcase.places.setting import Setting, environment_for, setting_of
 from evalcase.project.engine_settings import EngineSettings
 from evalcase.run.workplace import Workplace
-from evalcase.text.late_pattern import late_pattern
 
 _LEFT_BEHIND = [".git", ".evalcase", "__pycache__", ".venv"]
-_VERSIONS = late_pattern(r"Ray: (\S+)\s+Python: (\S+)")
+_VERSIONS = re.compile(r"Ray: (\S+)\s+Python: (\S+)")
 _OWN = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 """Nothing is told to anybody of what is run here."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import evalcase
 from evalcase.model.codec import decode_object
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.places.scrubbed_output import ScrubbedOutput
 from evalcase.places.service import Service, make_service
 from evalcase.places.setting import Setting

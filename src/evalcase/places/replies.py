@@ -4,7 +4,8 @@ what makes no sense is a ValueError that names it."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from math import inf, isfinite
+from typing import Any, Literal, NamedTuple
 
 from evalcase.errors import ConfigError, EvalcaseError, TargetError
 from evalcase.model.answer import Answer
@@ -12,10 +13,9 @@ from evalcase.model.codec import decode_object
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.quota import Allowance, Quota
 from evalcase.model.target import Traits
+from evalcase.model.value import Value
 from evalcase.run.attempt import Attempted, OverTimeError
 from evalcase.text.crash import ToldError
 
@@ -24,8 +24,7 @@ _OF_QUOTA = 2
 _OF_ALLOWANCE = (2, 3)
 
 
-@dataclass(frozen=True, slots=True)
-class _ToldAttempt:
+class _ToldAttempt(Value, frozen=True):
     """An attempt, of which one of `answer`, `failure` and `late` is there."""
 
     took_s: float
@@ -41,8 +40,7 @@ class _ToldAttempt:
     quota: tuple[tuple[float | None, ...] | None, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _ToldTraits:
+class _ToldTraits(Value, frozen=True):
     """What a run has to know of a target."""
 
     concurrency: int | None
@@ -54,30 +52,25 @@ class _ToldTraits:
     key_names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _ToldOpening:
+class _ToldOpening(Value, frozen=True):
     traits: _ToldTraits
     sources: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _ToldGrades:
+class _ToldGrades(Value, frozen=True):
     grades: tuple[Grade, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _ToldKey:
+class _ToldKey(Value, frozen=True):
     kind: str
     key: JSON
 
 
-@dataclass(frozen=True, slots=True)
-class _ToldEnd:
+class _ToldEnd(Value, frozen=True):
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
+class _Refusal(Value, frozen=True):
     refused: str
     why: str
 
@@ -97,8 +90,8 @@ def read_reply(told: dict[str, Any], read: Read) -> Any:  # noqa: ANN401 - whate
 def attempt_of(told: dict[str, Any], limit_s: float) -> Attempted:
     """The attempt that was sent."""
     tried = decode_object(_ToldAttempt, told)
-    if tried.took_s < 0:
-        raise ValueError("`took_s` must not be below zero")
+    if not 0 <= tried.took_s < inf:
+        raise ValueError("`took_s` must be a number of 0 or more")
     if (tried.answer is not None) + (tried.failure is not None) + tried.late != 1:
         raise ValueError("it must have one of `answer`, `failure` and `late`")
     error = _error_of(tried, limit_s)
@@ -130,7 +123,8 @@ def _quota_of(told: tuple[tuple[float | None, ...] | None, ...] | None) -> Quota
 def _allowance_of(told: tuple[float | None, ...] | None) -> Allowance | None:
     if told is None:
         return None
-    if len(told) not in _OF_ALLOWANCE or None in told[:2]:
+    numbers = [each for each in told if each is not None]
+    if len(told) not in _OF_ALLOWANCE or None in told[:2] or not all(map(isfinite, numbers)):
         raise ValueError("`quota` must say what is left, and until when")
     return Allowance(*told)  # type: ignore[arg-type]
 

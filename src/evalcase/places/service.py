@@ -25,8 +25,8 @@ from evalcase.model.grader import Context, Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings, Target
+from evalcase.model.value import replace
 from evalcase.places.setting import Setting
 from evalcase.places.wire import MOST_HELD, attempt_object, grades_object, traits_object
 from evalcase.plugins.graders import Graders

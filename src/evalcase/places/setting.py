@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation.plan import Plan
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 
 _USUAL = frozenset(
     "PATH HOME USER LOGNAME SHELL TERM TZ LANG LANGUAGE TMPDIR TEMP TMP VIRTUAL_ENV "
@@ -17,8 +17,7 @@ _USUAL = frozenset(
 _USUAL_BEGINNINGS = ("LC_", "PYTHON", "XDG_", "CUDA_", "NVIDIA_", "OMP_", "MKL_")
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Value, frozen=True):
     """A run, as far as whoever answers and grades has to know it."""
 
     root: str

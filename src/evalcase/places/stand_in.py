@@ -9,8 +9,8 @@ from evalcase.model.answer import Answer
 from evalcase.model.codec import encode_object
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Target, Traits
+from evalcase.model.value import replace
 from evalcase.places.replies import Read, key_of, opened_of, session_end_of
 from evalcase.places.task import Worker
 from evalcase.run.workplace import KeyFromAfar

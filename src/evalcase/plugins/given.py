@@ -10,9 +10,9 @@ from evalcase.graders.python import FunctionGrader
 from evalcase.model.case import Case
 from evalcase.model.grade import Score
 from evalcase.model.grader import Grader, NamedGrader, is_grader
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.suite import Suite
 from evalcase.model.target import Surroundings, Target, is_target
+from evalcase.model.value import replace
 from evalcase.targets.code.useless import hint_at_answering
 from evalcase.targets.python import PythonTarget
 

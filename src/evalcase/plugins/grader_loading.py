@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.model.grader import NamedGrader
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Surroundings
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from evalcase.graders.expected import ExpectedGrader
 from evalcase.model.case import GRADED_BY_MORE, Case
 from evalcase.model.grader import BOTH, Grader, NamedGrader
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings
+from evalcase.model.value import replace
 from evalcase.plugins.registry import find_class, is_built_in, is_own_class
 from evalcase.project.config import Config
 from evalcase.text.quick_json import compact_encoder

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 
 from evalcase.model.nearest import hint_at
 from evalcase.system.missing_modules import has_module
 from evalcase.system.project_root import find_from_here
-from evalcase.text.late_pattern import late_pattern
 
-_OPENAI = late_pattern(r"(?:chat)?gpt-?\d|o[134](?:-|$)")
-_CLAUDE = late_pattern(r"claude-?")
-_MODEL = late_pattern(
-    r"(?:gemini|gemma|llama|mistral|mixtral|qwen|deepseek|phi|grok|command-r)-?\d?"
-)
-_HOST = late_pattern(r"(?:localhost|[\w-]+(?:\.[\w-]+)+):\d{2,5}(?:/.*)?$")
+_OPENAI = re.compile(r"(?:chat)?gpt-?\d|o[134](?:-|$)")
+_CLAUDE = re.compile(r"claude-?")
+_MODEL = re.compile(r"(?:gemini|gemma|llama|mistral|mixtral|qwen|deepseek|phi|grok|command-r)-?\d?")
+_HOST = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+):\d{2,5}(?:/.*)?$")
 _AT_HOME = {"ollama": "http://localhost:11434/v1", "vllm": "http://localhost:8000/v1"}
 _SERVICES = _AT_HOME | dict.fromkeys(
     (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.model.finding import Finding, KeyPath, Unfit
 from evalcase.model.json_value import JSON
 from evalcase.model.nearest import did_you_mean, find_nearest, hint_at
 from evalcase.model.option import faults_of, options_of
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import OptionFault
 from evalcase.model.target import TargetKind
 from evalcase.plugins.named_things import object_to_named

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.model.defaults import CONCURRENCY, GRADER_TIMEOUT_S, RETRIES, TIMEOUT_S
@@ -16,11 +17,10 @@ from evalcase.model.finding import Finding, KeyPath
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.option import Record, faults_of, fields_of, option, options_of
 from evalcase.model.problem import Problem, in_order
-from evalcase.model.quick_dataclass import dataclass, replace
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, ListOf, Number, Text
 from evalcase.model.shape_seconds import Seconds
 from evalcase.model.shape_variable import VariableName
+from evalcase.model.value import replace
 from evalcase.project.config_file import MOST_CONFIG_BYTES, TABLES, has_settings
 from evalcase.project.engine_settings import EngineSettings
 from evalcase.project.settings import HarvestSettings, JudgeSettings, TargetTables

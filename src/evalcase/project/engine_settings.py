@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import ListOf, MapOf, Number, Text
 from evalcase.model.shape_variable import VariableName
 

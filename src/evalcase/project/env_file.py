@@ -16,15 +16,14 @@ from collections.abc import Mapping, MutableMapping
 
 from evalcase.errors import ConfigError
 from evalcase.system.files import read_file
-from evalcase.text.late_pattern import late_pattern
 
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS")
 _MOST_BYTES = 10_000_000
-_NAME = late_pattern(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*")
-_QUOTED = (late_pattern(r"'([^']*)'"), late_pattern(r'"((?:[^"\\]|\\.)*)"', re.DOTALL))
-_COMMENT = late_pattern(r"[ \t]#")
-_REST = late_pattern(r"[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
-_ESCAPE = late_pattern(r"\\(.)", re.DOTALL)
+_NAME = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*")
+_QUOTED = (re.compile(r"'([^']*)'"), re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL))
+_COMMENT = re.compile(r"[ \t]#")
+_REST = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "$": "$"}
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from evalcase.errors import ConfigError
 from evalcase.model.decision import StopRule
 from evalcase.model.nearest import hint_at, nearest_meaning
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.project.options import RunOptions
 from evalcase.run.selection import FailedOf, Selection, Shard

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from evalcase.errors import ConfigError
@@ -10,8 +11,8 @@ from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.decision import StopRule
 from evalcase.model.defaults import MOST_REPEATS
 from evalcase.model.option import held_faults, option, options_of
-from evalcase.model.quick_dataclass import dataclass, field, replace
 from evalcase.model.shape import Number
+from evalcase.model.value import replace
 from evalcase.project.config import Config
 from evalcase.run.limits import Limits, Rate
 from evalcase.run.selection import Selection

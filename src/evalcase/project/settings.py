@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, Flag, MapOf, Number, OptionFault, Plain, Text
 from evalcase.model.shape_pattern import Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class TargetTables(Plain):
+class TargetTables(Plain, frozen=True):
     """Targets by their names. What else than its kind a target has is the kind's business."""
 
     words: str = "a table of targets"

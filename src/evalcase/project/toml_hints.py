@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from evalcase.model.json_value import JSON
@@ -9,7 +10,6 @@ from evalcase.model.nearest import find_nearest
 from evalcase.model.option import Option
 from evalcase.model.shape import MapOf, OptionFault
 from evalcase.read.fault import Fault
-from evalcase.text.late_pattern import late_pattern
 
 _GRADERS = (
     "a suite says what it is graded by, as `graders`; a function of yours is `python:…` there"
@@ -29,7 +29,7 @@ _ELSEWHERE: Mapping[str, str] = {
     ),
 }
 """What to say of tables that a configuration has nowhere."""
-_HEADER = late_pattern(r"\s*\[+\s*(?:tool\s*\.\s*evalcase\s*\.\s*)?([\w-]+)(?:\s*\.\s*([\w-]+))?")
+_HEADER = re.compile(r"\s*\[+\s*(?:tool\s*\.\s*evalcase\s*\.\s*)?([\w-]+)(?:\s*\.\s*([\w-]+))?")
 
 
 def in_toml(fault: OptionFault) -> OptionFault:

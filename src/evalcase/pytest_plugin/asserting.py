@@ -14,10 +14,10 @@ from evalcase.graders.latency import UNKNOWN_TIME
 from evalcase.model.answer import Answer, Earlier
 from evalcase.model.case import Case, canonical_case
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.model.suite import Suite
 from evalcase.model.target import Target
+from evalcase.model.value import replace
 from evalcase.pipeline import prepare_evaluation
 from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN

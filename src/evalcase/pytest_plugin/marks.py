@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 import pytest
 
 from evalcase.model.case import Case
-from evalcase.text.late_pattern import late_pattern
 
 _MEANT_FOR_PYTEST = frozenset(
     {"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"}
@@ -16,7 +16,7 @@ _MEANT_FOR_PYTEST = frozenset(
 
 
 _REGISTERED = pytest.StashKey[set[str]]()
-_UNUSABLE = late_pattern(r"[^\w+\-.\[\]\\/]")
+_UNUSABLE = re.compile(r"[^\w+\-.\[\]\\/]")
 """What can't stand in an expression after `-m`, or not in the name of a mark that is registered."""
 
 

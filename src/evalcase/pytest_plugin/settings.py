@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from math import isfinite
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.project.config import Config, read_config
 from evalcase.project.keywords import Keywords, read_keywords
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from evalcase.model.case import Case
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.files.folded import CaseTrials
 from evalcase.report.terminal.failures import passed_of, reason_of
 from evalcase.report.terminal.said import result_heard

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem, Span
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.read.document import Document
 from evalcase.read.fault import Fault
 from evalcase.read.lines import Lines, split_lines

@@ -19,7 +19,7 @@ from evalcase.model.finding import (
 )
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Excerpt, Problem, Span
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.read.fault import FatalFaultError, Fault
 from evalcase.read.lines import split_lines
 from evalcase.read.places import Leaf, Node, Place, find_node, wanted_tree

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from evalcase.model.problem import Span
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.read.document import Format
 from evalcase.read.lines import Lines
 

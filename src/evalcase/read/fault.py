@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from evalcase.model.problem import Span
-from evalcase.model.quick_tuple import NamedTuple
 
 MIND_DEPTH = 94
 """From here on the canonical form may be deeper than that: it spells out what was left away."""

@@ -12,10 +12,9 @@ from evalcase.read.fault import Fault
 from evalcase.read.lines import Lines
 from evalcase.read.places import Branch, Leaf, Node, WantedPaths
 from evalcase.read.scalars import NotJsonScalarError, read_decimal, read_float
-from evalcase.text.late_pattern import late_pattern
 
-_TOKEN = late_pattern(r'[\[\]{},:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{},:"]+', re.DOTALL)
-_LONE_SURROGATE = late_pattern("[\ud800-\udfff]")
+_TOKEN = re.compile(r'[\[\]{},:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{},:"]+', re.DOTALL)
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def json_places(text: str, wanted: WantedPaths | None, one_line: bool = False) -> Node:
@@ -47,7 +46,7 @@ def nesting_fault(text: str, limit: int, one_line: bool) -> Fault:
     raise AssertionError("nesting_fault needs a text that is nested too deep")
 
 
-_SPACE = late_pattern(r"[ \t\n\r]*")
+_SPACE = re.compile(r"[ \t\n\r]*")
 
 
 @cache

@@ -6,11 +6,12 @@ line whatever it holds.
 
 from __future__ import annotations
 
-from evalcase.model.problem import Span
-from evalcase.text.late_pattern import late_pattern
+import re
 
-LINE_BREAK = late_pattern(r"\r\n|\r|\n")
-_LINE_FEED = late_pattern(r"\n")
+from evalcase.model.problem import Span
+
+LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_LINE_FEED = re.compile(r"\n")
 
 
 def split_lines(text: str) -> list[str]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.problem import Span
-from evalcase.model.quick_tuple import NamedTuple
 
 WantedPaths: TypeAlias = "dict[str | int, WantedPaths]"
 """The paths to look up, as a tree. An empty one wants nothing below."""

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from math import isinf
-
-from evalcase.text.late_pattern import late_pattern
 
 MAX_DIGITS = 4300
 
-_INTEGER = late_pattern(r"[-+]?[0-9]+")
-_OCTAL = late_pattern(r"0o[0-7]+")
-_HEXADECIMAL = late_pattern(r"0x[0-9a-fA-F]+")
-_FLOAT = late_pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NOT_FINITE = late_pattern(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_OCTAL = re.compile(r"0o[0-7]+")
+_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
-USUAL_NUMBER = late_pattern(r"-?(?:0|[1-9][0-9]{0,6})(\.(?:0|[0-9]{0,7}[1-9]))?")
+USUAL_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,6})(\.(?:0|[0-9]{0,7}[1-9]))?")
 """A number as nearly all are written: it has few digits, and is written as it will be."""
 
 WORDS: dict[str, bool | None] = {

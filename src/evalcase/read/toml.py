@@ -12,23 +12,22 @@ from evalcase.read.fault import Fault
 from evalcase.read.lines import Lines, split_lines
 from evalcase.read.toml_duplicates import find_duplicate
 from evalcase.read.toml_places import LONG_TEXT, SHORT_TEXT
-from evalcase.text.late_pattern import late_pattern
 
-_TOKEN = late_pattern(
+_TOKEN = re.compile(
     rf"""{LONG_TEXT}|\"{{3}}|'{{3}}|{SHORT_TEXT}|#[^\n]*|[ \t]+|[^ \t"'#.=,\r\n\[\]{{}}]+|.""",
     re.DOTALL,
 )
 _UNCLOSED = ('"', "'", '"' * 3, "'" * 3)
 _ENDING = frozenset("=,\r\n[]{}")
 """What ends a key."""
-_PLACE = late_pattern(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _QUOTES = "text goes in quotes"
 _TWICE = ("Cannot ", "Duplicate ")
 """What tomllib says begins so where something is there already."""
 _IN_WORDS = {"Cannot overwrite a value": "this name, or the beginning of it, has a value already"}
 """What tomllib says, for people."""
-_NAMES = late_pattern(r"\((?:'[^']*'(?:, ?)?)+\)")
-_NAME = late_pattern(r"'([^']*)'")
+_NAMES = re.compile(r"\((?:'[^']*'(?:, ?)?)+\)")
+_NAME = re.compile(r"'([^']*)'")
 
 
 def parse_toml(source: bytes, path: str) -> Document:

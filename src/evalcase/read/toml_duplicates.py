@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from evalcase.model.problem import Span
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.read.places import Branch
 from evalcase.read.toml_places import TomlScanner
 

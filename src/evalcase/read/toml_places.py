@@ -12,19 +12,18 @@ from typing import Any
 from evalcase.model.problem import Span
 from evalcase.read.lines import Lines
 from evalcase.read.places import Branch, Leaf, Node
-from evalcase.text.late_pattern import late_pattern
 
-_SPACE = late_pattern(r"[ \t\r\n]*(?:#[^\n]*[ \t\r\n]*)*")
+_SPACE = re.compile(r"[ \t\r\n]*(?:#[^\n]*[ \t\r\n]*)*")
 """Between statements and in arrays, where a line may end and a comment may stand."""
-_GAP = late_pattern(r"[ \t]*")
-_BARE_KEY = late_pattern(r"[A-Za-z0-9_-]+")
+_GAP = re.compile(r"[ \t]*")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 LONG_TEXT = (
     r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"{3,5}'
     r"|'''[^']*(?:'(?!'')[^']*)*'{3,5}"
 )
 SHORT_TEXT = r'"(?:[^"\\\n]|\\.)*"|\x27[^\x27\n]*\x27'
-_TEXT = late_pattern(f"{LONG_TEXT}|{SHORT_TEXT}", re.DOTALL)
-_PLAIN = late_pattern(r"[^,\]}#\r\n]*[^,\]}#\r\n \t]")
+_TEXT = re.compile(f"{LONG_TEXT}|{SHORT_TEXT}", re.DOTALL)
+_PLAIN = re.compile(r"[^,\]}#\r\n]*[^,\]}#\r\n \t]")
 """A number, a boolean or a date, which may have a blank in it."""
 
 

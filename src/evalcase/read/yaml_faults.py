@@ -11,10 +11,9 @@ from evalcase.model.problem import Span
 from evalcase.read.fault import Fault
 from evalcase.read.lines import span_at
 from evalcase.read.yaml_neighbours import explain_neighbours
-from evalcase.text.late_pattern import late_pattern
 
-_NOT_ALLOWED = late_pattern("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_SURROGATE_PAIR = late_pattern(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_NOT_ALLOWED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 
 _SHOWS_LATER = (
     "unexpected end of stream",

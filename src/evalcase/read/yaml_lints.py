@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,9 +13,8 @@ from evalcase.read.fault import Fault
 from evalcase.read.lines import Lines, split_lines
 from evalcase.read.yaml_faults import span_of
 from evalcase.read.yaml_source import prepare_source
-from evalcase.text.late_pattern import late_pattern
 
-_COMMENT = late_pattern(r"#(?<=[^\s,:\[{\"'\]}] #)[^\s#]")
+_COMMENT = re.compile(r"#(?<=[^\s,:\[{\"'\]}] #)[^\s#]")
 _OPENING, _CLOSING, _QUOTES = "\u201c\u201d\u201e\u2018", "\u201c\u201d\u2019", "\u201c\u201d\u201e"
 
 

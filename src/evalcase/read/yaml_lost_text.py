@@ -6,6 +6,7 @@ a look for two bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,12 +15,11 @@ import yaml
 from evalcase.read.fault import Fault
 from evalcase.read.lines import Lines, split_lines
 from evalcase.read.yaml_faults import span_of
-from evalcase.text.late_pattern import late_pattern
 
-_QUESTION_MARK = late_pattern(r"\?(?<=[\s,\[{]\?)[^\s,\[\]{}]")
-_QUESTION_MARK_BYTES = late_pattern(rb"\?(?<=[\s,\[{]\?)[^\s,\[\]{}]")
-_HASH = late_pattern(r"#(?:(?<=[\"'\]}\[{,:|>]#)|(?<=[|>][0-9+-]#)|(?<=[|>][0-9+-]{2}#))")
-_HASH_BYTES = late_pattern(rb"#(?:(?<=[\"'\]}\[{,:|>]#)|(?<=[|>][0-9+-]#)|(?<=[|>][0-9+-]{2}#))")
+_QUESTION_MARK = re.compile(r"\?(?<=[\s,\[{]\?)[^\s,\[\]{}]")
+_QUESTION_MARK_BYTES = re.compile(rb"\?(?<=[\s,\[{]\?)[^\s,\[\]{}]")
+_HASH = re.compile(r"#(?:(?<=[\"'\]}\[{,:|>]#)|(?<=[|>][0-9+-]#)|(?<=[|>][0-9+-]{2}#))")
+_HASH_BYTES = re.compile(rb"#(?:(?<=[\"'\]}\[{,:|>]#)|(?<=[|>][0-9+-]#)|(?<=[|>][0-9+-]{2}#))")
 
 
 def find_lost_text(data: bytes) -> list[Fault]:

@@ -3,13 +3,13 @@ few bytes, and needs no libyaml for it."""
 
 from __future__ import annotations
 
-from evalcase.text.late_pattern import late_pattern
+import re
 
-_COMMENT_BYTES = late_pattern(rb"#(?<=[^\s,:\[{\"'\]}] #)[^\s#]")
-_QUOTE_BYTES = late_pattern(
+_COMMENT_BYTES = re.compile(rb"#(?<=[^\s,:\[{\"'\]}] #)[^\s#]")
+_QUOTE_BYTES = re.compile(
     rb"\xe2\x80[\x98-\x9f](?:(?<=[:,-] \xe2\x80[\x98-\x9f])|(?<=[\[{]\xe2\x80[\x98-\x9f]))"
 )
-_PLAIN_LINE = late_pattern(rb"[ ]*(?:- +)*(?:[^\s:\"'#]+: +|(?<=- ))[^\s\"'|>\[{&*!#%@`-]")
+_PLAIN_LINE = re.compile(rb"[ ]*(?:- +)*(?:[^\s:\"'#]+: +|(?<=- ))[^\s\"'|>\[{&*!#%@`-]")
 
 
 def may_mislead(source: bytes) -> bool:

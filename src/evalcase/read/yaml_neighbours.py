@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import yaml
@@ -9,15 +10,14 @@ import yaml
 from evalcase.model.problem import Span
 from evalcase.read.fault import Fault
 from evalcase.read.lines import split_lines
-from evalcase.text.late_pattern import late_pattern
 
-_NO_SPACE = late_pattern(r"[ ]*(?:- +)*([A-Za-z_]\w*):(?=[^\s:/])")
+_NO_SPACE = re.compile(r"[ ]*(?:- +)*([A-Za-z_]\w*):(?=[^\s:/])")
 _NO_DASH = "expected '-' indicator"
 _MISFIT = ("did not find expected key", _NO_DASH, "expected <document start>")
 _LATE = ("mapping values are not allowed", "could not find expected ':'", *_MISFIT)
-_ITEM = late_pattern(r"([ ]*- +)([A-Za-z_]\w*):(?: |$)")
-_KEY = late_pattern(r"[ ]*([A-Za-z_]\w*):(?: |$)")
-_NO_BREAK_SPACE = late_pattern("[ ]*([\u00a0\u2007\u202f\u3000]+)")
+_ITEM = re.compile(r"([ ]*- +)([A-Za-z_]\w*):(?: |$)")
+_KEY = re.compile(r"[ ]*([A-Za-z_]\w*):(?: |$)")
+_NO_BREAK_SPACE = re.compile("[ ]*([\u00a0\u2007\u202f\u3000]+)")
 
 
 def explain_neighbours(complaint: str, text: str, mark: Any) -> Fault | None:

@@ -8,6 +8,7 @@ key and its text, or number, on that line, the answer is that somebody else has 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from re import MULTILINE, Pattern
@@ -15,16 +16,15 @@ from typing import Any
 
 from evalcase.model.json_value import JSON
 from evalcase.read import scalars
-from evalcase.text.late_pattern import late_pattern
 
 _KEY = "[a-z][a-z_]{0,40}"
 # In plain text a colon before a space makes a key of it, and a `#` after one begins a comment.
 _PLAIN = r"\w[^:#\n]*(?:(?::(?=\S)|(?<=\S)#)[^:#\n]*)*(?<! )"
 _VALUE = rf"""(?:({_PLAIN})|"([^"\\\n]*)"|'([^'\n]*)')"""
 _NOTHING = r" *(?:#[^\n]*)?"
-_FIELD = late_pattern(rf"^(?:({_KEY}): {_VALUE}|{_NOTHING})\n", MULTILINE)
-_HEAD = late_pattern(rf"(?:(?:{_KEY}: {_VALUE}|{_NOTHING})\n)*?cases:\n")
-_FIRST_ITEM = late_pattern(rf"(?:{_NOTHING}\n)*?( *)- ")
+_FIELD = re.compile(rf"^(?:({_KEY}): {_VALUE}|{_NOTHING})\n", MULTILINE)
+_HEAD = re.compile(rf"(?:(?:{_KEY}: {_VALUE}|{_NOTHING})\n)*?cases:\n")
+_FIRST_ITEM = re.compile(rf"(?:{_NOTHING}\n)*?( *)- ")
 _MOST_INDENT = 4
 _BLOCK = 1 << 16
 """So many bytes are looked at together: of a text that is left to others, all that is looked at in
@@ -75,7 +75,7 @@ def _is_all(lines: list[Any], text: str) -> bool:
 @lru_cache
 def _pattern_of_items(indent: str) -> Pattern[str]:
     line = rf"^(?:{indent}(- |  )({_KEY}): {_VALUE}|{_NOTHING})\n"
-    return late_pattern(line, MULTILINE)
+    return re.compile(line, MULTILINE)
 
 
 def _read_fields(text: str, odd_keys: frozenset[str]) -> dict[str, JSON] | None:

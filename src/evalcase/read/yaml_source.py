@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from yaml.events import ScalarEvent
 
 from evalcase.model.problem import Span
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.read.fault import FatalFaultError, Fault
 
 _BREAKS = "\x85\u2028\u2029"

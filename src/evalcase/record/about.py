@@ -3,23 +3,22 @@ from anyone, so all of it is held to its types, and a key that nobody knows is r
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from evalcase.model.field_marks import COUNT, NOT_NEGATIVE
-from evalcase.model.quick_dataclass import dataclass, field
+from msgspec import Meta, field
+
 from evalcase.model.target import TargetVersion
+from evalcase.model.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class SelectedCases:
+class SelectedCases(Value, frozen=True):
     """How many cases of the suites were chosen for a run."""
 
-    chosen: int = field(metadata=NOT_NEGATIVE)
-    total: int = field(metadata=NOT_NEGATIVE)
+    chosen: Annotated[int, Meta(ge=0)]
+    total: Annotated[int, Meta(ge=0)]
 
 
-@dataclass(frozen=True, slots=True)
-class RunAbout:
+class RunAbout(Value, frozen=True):
     """What was run. All of it is a name, a path, a number or a hash, and none is a secret."""
 
     options: dict[str, Any]
@@ -35,9 +34,9 @@ class RunAbout:
     """What each target was when the run was begun."""
     default_target: str | None = None
     """The one that the configuration named then."""
-    trials: int | None = field(default=None, metadata=NOT_NEGATIVE)
+    trials: Annotated[int, Meta(ge=0)] | None = None
     """How many trials there were to be."""
-    cases: int | None = field(default=None, metadata=NOT_NEGATIVE)
+    cases: Annotated[int, Meta(ge=0)] | None = None
     """The same for cases, each once for each of its targets."""
     selected: SelectedCases | None = None
     """Which part of the cases it is of; None where it is of all."""
@@ -54,11 +53,10 @@ class RunAbout:
     """The shards that it was put together of."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunFile:
+class RunFile(Value, frozen=True):
     """All of `run.json`."""
 
-    version: int = field(metadata=COUNT)
+    version: Annotated[int, Meta(ge=1)]
     id: str
     created_at: str
     about: RunAbout

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalcase.model.codec import decode_object, encode_after
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.record.about import RunAbout
 
 
-@dataclass(frozen=True, slots=True)
-class Basis:
+class Basis(Value, frozen=True):
     """Files and targets, by their names, with the hash of each."""
 
     suites: dict[str, str]

@@ -6,7 +6,7 @@ import json
 
 from evalcase.model.answer import Answer
 from evalcase.model.message import Message
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 
 
 class TooLargeError(ValueError):

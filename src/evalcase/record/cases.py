@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import BufferedReader
 from typing import Any
 
@@ -11,14 +12,13 @@ from evalcase.record.gradings import find_grading
 from evalcase.record.lines import JournalLines, damaged_error, line_number, open_lines, read_line_at
 from evalcase.system.table import Table, mark_of
 from evalcase.text.journal_row import decode_row
-from evalcase.text.late_pattern import late_pattern
 
 CASE_START = b'{"type":"case",'
 _TAGS, _VARS = b'"tags"', b'"vars"'
 """In the row of a case with tags or variables; and perhaps of others."""
 _END = b'{"type":"end",'
 # Plain names only: an escape may stand for what can't be told from its bytes.
-_NAME = late_pattern(rb'\{"type":"case",("suite":"[^"\\]*","case":"[^"\\]*"),')
+_NAME = re.compile(rb'\{"type":"case",("suite":"[^"\\]*","case":"[^"\\]*"),')
 
 
 def case_row(suite: str, case: Case) -> dict[str, Any]:

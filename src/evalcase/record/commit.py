@@ -11,7 +11,7 @@ from math import inf
 from queue import SimpleQueue
 from typing import Any
 
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.record.lines import JournalLines
 from evalcase.system.clock import monotonic
 from evalcase.system.disk import Disk, find_meddling, write_all
@@ -29,8 +29,7 @@ them. A sync takes as much of the processor as three trials, and a quick disk wo
 each few of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class JournalFailure:
+class JournalFailure(Value, frozen=True):
     """Why a journal takes no more rows, and what is safe."""
 
     path: str

@@ -4,8 +4,8 @@ that was to have the same cases. A run of one case is no base for one of all."""
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.record.find import newest_runs
 from evalcase.record.folder import Run, folder_of_run, say_part
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from evalcase.errors import RecordError
 from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.decision import Decision
-from evalcase.model.field_marks import COUNT, NOT_NEGATIVE
-from evalcase.model.quick_dataclass import dataclass, field, replace
+from evalcase.model.value import Value, replace
 from evalcase.system.packed import open_stored
 from evalcase.text.journal_row import decode_row, fault_in
 
@@ -19,8 +20,7 @@ _TAIL = 64 * 1024
 """Bytes at the end of a journal among which an `end` row is looked for; it has about a hundred."""
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Value, frozen=True):
     """Why a run went no further."""
 
     status: Status
@@ -30,32 +30,32 @@ class End:
     """Why it ended early, in words."""
     failed_fast: bool = False
     """Whether it ended early because it was told to, at the first case that did not pass."""
-    cap_usd: float | None = field(default=None, metadata=NOT_NEGATIVE)
+    cap_usd: Annotated[float, Meta(ge=0)] | None = None
     """The spending cap, where that is what ended it."""
-    duration_s: float | None = field(default=None, metadata=NOT_NEGATIVE)
+    duration_s: Annotated[float, Meta(ge=0)] | None = None
     """How long all of it took, pauses left out; None where a part of it was killed."""
-    lost: int = field(default=0, metadata=NOT_NEGATIVE)
+    lost: Annotated[int, Meta(ge=0)] = 0
     """How many cases can't be run any more, because the suites no longer have them."""
     decision: Decision | None = None
     """What was decided, where that is what ended it."""
     was_decided: bool = False
     """Whether a decision or a failure on an earlier grading ended it: what was run was not left to
     chance then, and no interval of this grading holds."""
-    errored: int | None = field(default=None, metadata=NOT_NEGATIVE)
+    errored: Annotated[int, Meta(ge=0)] | None = None
     """How many trials had errored by then; None where only the other rows can say."""
-    trials: int | None = field(default=None, metadata=NOT_NEGATIVE)
+    trials: Annotated[int, Meta(ge=0)] | None = None
     """How many trials had a result, where it was completed."""
-    finished: int | None = field(default=None, metadata=NOT_NEGATIVE)
+    finished: Annotated[int, Meta(ge=0)] | None = None
     """Where a run that went on was interrupted: how many of the trials that were planned then had a
     result, and how many those are. Others may be no longer part of the suites."""
-    planned: int | None = field(default=None, metadata=NOT_NEGATIVE)
+    planned: Annotated[int, Meta(ge=0)] | None = None
     rests_on: str | None = None
     """A hash of all that its trials rested on, where it was completed and files say all of that:
     while it is the same, no trial is left."""
     surveyed: dict[str, int] | None = None
     """How many trials each target had, where the suites have nothing else to be known or said of
     before they are run: while the hash is the same, nobody has to go through them for that."""
-    graded: int | None = field(default=None, metadata=COUNT)
+    graded: Annotated[int, Meta(ge=1)] | None = None
     """The later grading that was brought to its end, where one was: without it, one that was begun
     is broken off."""
 

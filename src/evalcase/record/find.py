@@ -6,11 +6,11 @@ import os
 import sys
 from collections.abc import Iterator
 from itertools import groupby, islice
+from typing import NamedTuple
 
 from evalcase.errors import ConfigError, RecordError
 from evalcase.model.nearest import find_nearest
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import Value
 from evalcase.record.ending import read_end
 from evalcase.record.folder import RUN_ID, Run, read_run
 from evalcase.record.index import read_totals
@@ -24,8 +24,7 @@ _SECOND = 15
 """How much of an id says when its run was begun."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListedRun:
+class ListedRun(Value, frozen=True):
     id: str
     path: str
     run: Run | None

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from time import gmtime, strftime
 from typing import Any
 
+from msgspec import field
+
 from evalcase.errors import RecordError
 from evalcase.model.codec import decode_object, encode_object
-from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.value import Value
 from evalcase.record.about import RunAbout, RunFile
 from evalcase.record.seal import Sealer
 from evalcase.system.disk import Disk, LocalDisk, sync_folder, write_atomically
@@ -20,20 +23,18 @@ from evalcase.system.files import OversizeError, read_file
 from evalcase.system.packed import ENDING
 from evalcase.text.counted import write_count
 from evalcase.text.journal_row import JOURNAL, MAX_LINE
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.strict_json import DEEPEST_ROW, parse_object
 
 VERSION = 2
 """Of run.json and of the rows of the journal. It goes up when an older evalcase would misread."""
 
-RUN_ID = late_pattern(r"\d{8}-\d{6}-[0-9a-f]{6}")
+RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
 
 _LAST_NAME = 10**14 - 1
 """An id has no more digits than that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Value, frozen=True):
     id: str
     path: str
     """The folder."""

@@ -7,7 +7,6 @@ import re
 from typing import TypeAlias
 
 from evalcase.model.result import VERDICTS, Verdict
-from evalcase.text.late_pattern import late_pattern
 
 Glance: TypeAlias = tuple[str, str, str, str, Verdict, str, str]
 """Suite, case, target, question hash, verdict, grading hash, and the place of the case among all,
@@ -23,7 +22,7 @@ _NAME, _TEXT = rf'"({_CHARACTER}*+)"', rf'"{_CHARACTER}*+"'
 _SHARE = r"(?:1(?:\.0)?|0(?:\.[0-9]++)?|[1-9](?:\.[0-9]++)?e-0[1-9]|null)"
 _SECONDS = r"(?:0|[1-9][0-9]{0,8}+)(?:\.[0-9]++)?(?:e-[0-9]{2})?"
 _GRADE = rf'\{{"grader":{_TEXT},"score":{_SHARE},"passed":(?:true|false),"reason":{_TEXT}\}}'
-_LINE = late_pattern(
+_LINE = re.compile(
     rf'^(?:\{{"type":"result","suite":{_NAME},"case":{_NAME},"target":{_NAME},"repeat":1,'
     rf'"question_hash":{_NAME},"verdict":"({"|".join(VERDICTS)})",'
     rf'"answer":\{{"messages":\[\{{"role":"assistant","content":{_TEXT}\}}\]\}},'

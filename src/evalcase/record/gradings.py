@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from evalcase.model.codec import decode_object, encode_after
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import Value
 from evalcase.record.lines import JournalLines, damaged_error, open_lines
 from evalcase.text.journal_row import decode_row
 
@@ -60,8 +59,7 @@ class GradedBy(NamedTuple):
         return f"by the suites as they were when it was {'resumed' if self.resumed else 'graded'}"
 
 
-@dataclass(frozen=True, slots=True)
-class GradingBegun:
+class GradingBegun(Value, frozen=True):
     """The row of a grading: from here on, answers that are there are graded again."""
 
     number: int

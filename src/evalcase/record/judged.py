@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec import Struct, field
+
 from evalcase.errors import ConfigError
 from evalcase.model.grade import Grade
 from evalcase.model.label import AnswerName, Judged
 from evalcase.model.nearest import find_nearest
-from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.record.kept import KeptRun
 
 
-@dataclass(slots=True)
-class Judge:
+class Judge(Struct):
     """A grader by its name, and all that it said."""
 
     name: str

@@ -10,11 +10,11 @@ from math import fsum
 from evalcase.errors import ConfigError
 from evalcase.model.case import Case
 from evalcase.model.outcome import CaseVerdict, Outcome
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
+from evalcase.model.value import replace
 from evalcase.record.basis import Basis, basis_of_run
 from evalcase.record.cases import CaseShelf, shelve_cases
 from evalcase.record.ending import End, check_end, read_end

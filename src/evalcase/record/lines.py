@@ -4,18 +4,17 @@ told apart from damage."""
 from __future__ import annotations
 
 import os
+import re
 from binascii import hexlify
 from collections.abc import Iterator
 from hashlib import sha256
 from io import BufferedReader, BytesIO
 from itertools import accumulate, count
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from evalcase.errors import RecordError
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.packed import ENDING, open_stored, packing_of
 from evalcase.text.journal_row import END, MAX_LINE, SUM, TAIL, decode_row, fault_in
-from evalcase.text.late_pattern import late_pattern
 
 _BYTES = 8
 """So much of a digest is kept."""
@@ -25,7 +24,7 @@ _BLOCK = 1 << 16
 """Bytes that are read at once; a line may have many times that."""
 _MOST = MAX_LINE + 1
 """Bytes of a line that are read: by the last of them it is known to be too long."""
-_TYPED = late_pattern(rb'\{"type":"[^"\\]+"(?:,|\Z)')
+_TYPED = re.compile(rb'\{"type":"[^"\\]+"(?:,|\Z)')
 """How every row begins, so that readers can tell by its first bytes what it is: in one that begins
 otherwise, each would overlook something else."""
 _USUAL = (b'{"type":"result",', b'{"type":"case",', b'{"type":"regraded",')

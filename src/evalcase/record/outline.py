@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import fsum
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.batching import SentBatch
 from evalcase.model.codec import decode_object, encode_object
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import VERDICTS, Verdict
 from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey

@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from evalcase.errors import RecordError
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.record.find import ListedRun, list_runs
 from evalcase.record.folder import journal_of
 from evalcase.record.lock import lock_journal, unlock_journal
@@ -23,8 +23,7 @@ _GOING = ".pruned-"
 """Before the name of a run that is being removed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keeping:
+class Keeping(Value, frozen=True):
     """Which runs stay: as many of the newest, and those that are not older; None asks nothing."""
 
     newest: int | None
@@ -33,8 +32,7 @@ class Keeping:
     """Whether those stay that are not complete, however old."""
 
 
-@dataclass(frozen=True, slots=True)
-class Old:
+class Old(Value, frozen=True):
     """A run that need not stay."""
 
     run: ListedRun

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from evalcase.model.codec import decode_object
 from evalcase.model.conversation import split_turns
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Regraded, Result
+from evalcase.model.value import replace
 from evalcase.record.index import Index, read_index
 from evalcase.record.lines import damaged_error, line_number, open_lines, read_line_at
 

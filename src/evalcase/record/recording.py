@@ -17,10 +17,10 @@ from evalcase.model.case import Case, canonical_case
 from evalcase.model.codec import decode_object
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Regraded, Result
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial
+from evalcase.model.value import replace
 from evalcase.record.cases import case_row
 from evalcase.record.journal import Journal
 from evalcase.record.outline import lost_row

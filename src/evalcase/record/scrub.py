@@ -8,9 +8,8 @@ An answer or a case that something was taken out of is marked: whoever grades it
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.journal_row import dump_row, encode_line
 from evalcase.text.secret_search import KnownSecrets
 

@@ -11,7 +11,7 @@ import hmac
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.system.user_key import make_key, read_key
 from evalcase.text.quick_json import compact_encoder
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 _to_json = compact_encoder(sort_keys=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Sealer:
+class Sealer(Value, frozen=True):
     """Seals what a user asks for in one project, and knows such seals again.
 
     Only what this user typed just now may be sealed, never what was read from another record.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.errors import RecordError
 from evalcase.model.case import Case
 from evalcase.model.codec import decode_object
 from evalcase.model.outcome import Outcome
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.model.totals import decide_case_verdict
 from evalcase.record.cases import CASE_START, read_case

@@ -5,9 +5,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Hashable, Iterable
 from math import fsum, isnan
+from typing import NamedTuple
 
 from evalcase.model.outcome import Folding
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import Counts, Totals
 from evalcase.system.table import mark_of

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from math import inf
 from typing import Any
+
+from msgspec import NODEFAULT
+from msgspec.structs import FieldInfo, fields
 
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
-from evalcase.model.codec import default_of, encode_after
+from evalcase.model.codec import encode_after
 from evalcase.model.grade import Grade
-from evalcase.model.quick_dataclass import fields
-from evalcase.model.quick_tuple import tuple_of
 from evalcase.model.result import Regraded, Result
 from evalcase.record.cases import case_row
 from evalcase.record.scrub import WrittenRow, write_row
@@ -68,6 +70,8 @@ _verdicts = _Framed(
 
 def write_outcome(kept: Result | Regraded, secrets: KnownSecrets) -> WrittenRow:
     """The line of a result, without secrets; ValueError if it can't be kept as JSON."""
+    if isinstance(kept, Result) and not 0 <= kept.duration_s < inf:
+        raise ValueError(f"`duration_s` is {kept.duration_s!r:.60}, not a number of 0 or more")
     if isinstance(kept, Regraded):
         return write_row(encode_after({"type": "regraded"}, kept), secrets)
     if not secrets.values:
@@ -76,7 +80,7 @@ def write_outcome(kept: Result | Regraded, secrets: KnownSecrets) -> WrittenRow:
         except _LOOKS_LIKE_ONE:
             text = None
         if text is not None:
-            return tuple_of(WrittenRow, (encode_members(text), None))
+            return WrittenRow(encode_members(text), None)
     return write_row(encode_after({"type": "result"}, kept), secrets)
 
 
@@ -186,7 +190,7 @@ def check_for_more(wanted: type, said: Sequence[str]) -> SaysNoMore:
     """Whether all fields but those have their defaults: a function made for one dataclass, as
     dataclasses makes its own methods. Where it is not sure, it says that there is more."""
     same = [
-        f"value.{each.name} {_is_default(default_of(each))}"
+        f"value.{each.name} {_is_default(_default_of(each))}"
         for each in fields(wanted)
         if each.name not in said
     ]
@@ -194,6 +198,10 @@ def check_for_more(wanted: type, said: Sequence[str]) -> SaysNoMore:
     exec(f"def no_more(value): return {' and '.join(same)}", names)  # noqa: S102 - made of names of fields only
     made: SaysNoMore = names["no_more"]
     return made
+
+
+def _default_of(each: FieldInfo) -> object:
+    return each.default if each.default_factory is NODEFAULT else each.default_factory()
 
 
 def _is_default(default: object) -> str:

@@ -7,20 +7,21 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from io import BufferedReader
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from evalcase.errors import ConfigError
 from evalcase.model.answer import Answer, Earlier, Usage
 from evalcase.model.case import Case, canonical_case
 from evalcase.model.codec import decode_object
 from evalcase.model.failure import Failure
-from evalcase.model.field_marks import COUNT, NOT_NEGATIVE, SHARE
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
 from evalcase.model.outcome import Outcome
-from evalcase.model.quick_dataclass import dataclass, field, fields
 from evalcase.model.result import VERDICTS, Result, Verdict
 from evalcase.model.trial import TrialKey
+from evalcase.model.value import Value
 from evalcase.system.files import open_file
 from evalcase.system.table import Table, mark_of
 from evalcase.text.journal_row import MAX_LINE
@@ -31,14 +32,13 @@ _UNDECIDED = -1
 _MOST_TARGETS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Value, frozen=True):
     """What is read of a line. Keys that a newer evalcase adds are left alone."""
 
     suite: str
     case: str
     target: str
-    repeat: int = field(metadata=COUNT)
+    repeat: Annotated[int, Meta(ge=1)]
     verdict: Verdict
     run: str
     input: tuple[Message, ...] | None = None
@@ -47,20 +47,20 @@ class _Row:
     grades: tuple[Grade, ...] = ()
     failure: Failure | None = None
     usage: Usage | None = None
-    cost_usd: float | None = field(default=None, metadata=NOT_NEGATIVE)
-    duration_s: float = field(default=0.0, metadata=NOT_NEGATIVE)
+    cost_usd: Annotated[float, Meta(ge=0)] | None = None
+    duration_s: Annotated[float, Meta(ge=0)] = 0.0
     cached: bool = False
     earlier: Earlier | None = None
     tags: tuple[str, ...] = ()
     metadata: dict[str, Any] | None = None
     run_status: str = "incomplete"
-    run_trials: int | None = field(default=None, metadata=NOT_NEGATIVE)
+    run_trials: Annotated[int, Meta(ge=0)] | None = None
     run_folder: str = "."
     failed_of: str | None = None
     mixed: bool = False
-    repeats: int = field(default=1, metadata=COUNT)
+    repeats: Annotated[int, Meta(ge=1)] = 1
     case_verdict: Verdict | None = None
-    pass_rate_needed: float = field(default=1.0, metadata=SHARE)
+    pass_rate_needed: Annotated[float, Meta(ge=0, le=1)] = 1.0
     question_hash: str = ""
     grading_hash: str = ""
 
@@ -90,7 +90,7 @@ class _Row:
         return canonical_case(data)
 
 
-_KNOWN = frozenset(each.name for each in fields(_Row))
+_KNOWN = frozenset(_Row.__struct_fields__)
 
 
 class TrialsFile:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.message import is_lone_part, is_part, said_text
 from evalcase.model.part_files import named_file
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
 
 

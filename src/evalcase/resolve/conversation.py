@@ -3,13 +3,12 @@ and looked over like one; or the user whom a target plays."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.case import Case, canonical_case
 from evalcase.model.finding import NO_DOUBTS, KeyPath
 from evalcase.model.json_value import describe_kind
 from evalcase.model.message import is_message
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.advice import (
     GRADED,
     WrittenExpected,

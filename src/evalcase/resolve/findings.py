@@ -6,7 +6,7 @@ It is also where a reader asks about what no file says: which graders there are,
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalcase.model.codes import CODES
 from evalcase.model.finding import (
@@ -21,7 +21,6 @@ from evalcase.model.finding import (
     Unfit,
 )
 from evalcase.model.nearest import hint_at
-from evalcase.model.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.finding import Finding, KeyPath
 from evalcase.model.message import is_message
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.fields import CASE_CONTAINERS
 
 _INPUTS = ("input", "input_messages", "turns", "user")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 
 _NOTHING: Mapping[str, JSON] = {}
 _AS_THEY_ARE: Mapping[str, str] = {}

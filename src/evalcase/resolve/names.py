@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.finding import Fix, KeyPath
 from evalcase.model.json_value import describe_kind
 from evalcase.model.nearest import plain_name
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.simulated_user import USER_FIELDS
 from evalcase.resolve.fields import (
     CASE_ALIASES,

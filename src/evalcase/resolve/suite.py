@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.finding import NO_DOUBTS, KeyPath
 from evalcase.model.json_value import JSON, describe_kind
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.case import resolve_case, resolve_plain
 from evalcase.resolve.fields import CASE_CONTAINERS, CASE_FIELDS, SUITE_FIELDS
 from evalcase.resolve.findings import Findings

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.model.finding import KeyPath
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.fields import CASE_ORDER
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.messages import read_input

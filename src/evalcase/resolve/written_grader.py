@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.finding import At, KeyPath
-from evalcase.model.quick_tuple import NamedTuple
 
 
 class WrittenGrader(NamedTuple):

@@ -4,8 +4,8 @@ command many times tell each process by variables which of them it is."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.run.selection import Shard
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.own_copies import copy_question
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.quota import Quota
 from evalcase.model.target import Target
+from evalcase.model.value import replace
 from evalcase.run.checked import check_answer
 from evalcase.system.guest import NothingToAwaitError, Stay
 from evalcase.system.guests import Guests
@@ -63,7 +62,8 @@ async def make_attempt(
     if stay.error is not None:
         told = _explain_error(stay.error)
         return Attempted(None, told, stay.took_s, quota, _see_question(target, question))
-    return tuple_of(Attempted, (stay.value, None, stay.took_s, quota, None))
+    assert isinstance(stay.value, Answer)
+    return Attempted(stay.value, None, stay.took_s, quota, None)
 
 
 def _take_quota(take: Callable[[], Quota | None]) -> Quota | None:

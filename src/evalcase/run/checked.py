@@ -8,7 +8,7 @@ from evalcase.model.answer import MOST_TOKENS, MOST_USD, Answer, Usage
 from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.message import Message, fault_of_message, lacks_text, take_message
 from evalcase.model.own_copies import copy_steps
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.text.ending import read_ending
 from evalcase.text.plain_json import NotJsonError, copy_json
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from math import fsum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from evalcase.model.answer import Answer
 from evalcase.model.conversation import Exchange, Simulated, TalkEnd, sum_simulated
 from evalcase.model.failure import Failure
 from evalcase.model.message import Message
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.simulated_user import SimulatedUser
+from evalcase.model.value import replace
 from evalcase.run.gate import Asked
 from evalcase.text.readable import call_lines, content_text
 from evalcase.text.step_text import list_steps

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from evalcase.model.quick_dataclass import dataclass
+from msgspec import Struct
+
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import can_pass, decide_case_verdict
 
 
-@dataclass(slots=True)
-class _Tried:
+class _Tried(Struct):
     """The trials so far of a case that has several."""
 
     trials: int = 0

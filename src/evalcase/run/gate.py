@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from itertools import count
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Earlier
@@ -14,9 +14,8 @@ from evalcase.model.grader import Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.target import Target
+from evalcase.model.value import replace
 from evalcase.run.attempt import Attempted, OverTimeError, make_attempt
 from evalcase.run.budget import Budget
 from evalcase.run.limits import Limits
@@ -236,9 +235,7 @@ class Gate:
             tried = await self._attempt(name, target, question, limit_s, patience)
             number = len(retried) + 1
             if tried.error is None:
-                return tuple_of(
-                    Asked, (tried.answer, None, number, tried.duration_s, retried, False, None)
-                )
+                return Asked(tried.answer, None, number, tried.duration_s, retried, False, None)
             failure = _failure_of_attempt(tried)
             wait_s = self._wait(tried.error, number)
             if wait_s is None:

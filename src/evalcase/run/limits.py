@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from evalcase.model.defaults import CONCURRENCY, RETRIES, TIMEOUT_S
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import Value
 
 
 class Rate(NamedTuple):
@@ -16,8 +17,7 @@ class Rate(NamedTuple):
     """Tokens, of questions and answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Value, frozen=True):
     concurrency: int = CONCURRENCY
     """Trials under way at once, over all targets."""
     per_target: dict[str, int] | None = None

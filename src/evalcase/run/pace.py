@@ -6,9 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from math import inf
-from typing import TYPE_CHECKING
-
-from evalcase.model.quick_tuple import NamedTuple, tuple_of
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from evalcase.model.quota import Quota
@@ -69,7 +67,7 @@ class Pace:
             if self.limit - self.active < 1:
                 return None
             self.active += 1
-            return tuple_of(Start, (self._loop.time(), None))
+            return Start(self._loop.time(), None)
         return self._start() if self.is_free else None
 
     def _start(self) -> Start:

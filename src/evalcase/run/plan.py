@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from evalcase.model.case import Case
-from evalcase.model.quick_tuple import tuple_of
 from evalcase.model.trial import Trial
 
 _ONCE = (1,)
@@ -44,4 +43,4 @@ def plan_trials(
             if times == 1 and stands is not None and stands(suite, case, target):
                 continue
             for each in _ONCE if times == 1 else range(1, times + 1):
-                yield tuple_of(Trial, (suite, case, target, each, times, number))
+                yield Trial(suite, case, target, each, times, number)

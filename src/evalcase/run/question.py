@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import maker_of
 from evalcase.model.trial import Trial
 
 
@@ -19,4 +18,4 @@ def question_of(trial: Trial, files: Mapping[str, str], session: str, hash: str)
     )  # fmt: skip
 
 
-_make_question = maker_of(Question)
+_make_question = Question

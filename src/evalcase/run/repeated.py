@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from evalcase.errors import TargetError
 from evalcase.model.message import Message
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.run.attempt import Attempted
 from evalcase.text.ending import read_ending
 

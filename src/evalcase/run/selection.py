@@ -9,16 +9,19 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from heapq import nsmallest
 from itertools import islice
+from typing import NamedTuple
+
+from msgspec import field
 
 from evalcase.model.case import Case
 from evalcase.model.name_pattern import fits_pattern
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass, field, replace
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Number
+from evalcase.model.value import Value, replace
 
 SuiteCase = tuple[str, Case]
 """The path of a suite, and one of its cases."""
@@ -26,8 +29,7 @@ SuiteCase = tuple[str, Case]
 _END = 1 << 64
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
+class Shard(Value, frozen=True):
     """One of several equal parts of a run, counted from 1."""
 
     number: int
@@ -37,8 +39,7 @@ class Shard:
         return f"{self.number}/{self.of}"
 
 
-@dataclass(frozen=True, slots=True)
-class FailedOf:
+class FailedOf(Value, frozen=True):
     """The cases of an earlier run that did not pass there."""
 
     run: str
@@ -96,8 +97,7 @@ def deal_cases(numbers: array[int], shard: Shard) -> ShardRange:
     return ShardRange(dealt[low] if low else 0, dealt[end] if end < len(dealt) else _END)
 
 
-@dataclass(frozen=True, slots=True)
-class Chooser:
+class Chooser(Value, frozen=True):
     """A selection, and what it takes to make it among the suites of a project."""
 
     selection: Selection

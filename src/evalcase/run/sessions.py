@@ -6,11 +6,11 @@ and each question of a grader is a session by itself.
 
 from __future__ import annotations
 
-from evalcase.text.late_pattern import late_pattern
+import re
 
 _USER = "/user"
-_AGAIN = late_pattern(rf"\.\d+(?=(?:{_USER})?\Z)")
-_GRADERS = late_pattern(r"/grader-\d+\Z")
+_AGAIN = re.compile(rf"\.\d+(?=(?:{_USER})?\Z)")
+_GRADERS = re.compile(r"/grader-\d+\Z")
 
 
 def user_session(session: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from evalcase.model.failure import Failure
 from evalcase.model.message import Message
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.simulated_user import SimulatedUser
+from evalcase.model.value import replace
 from evalcase.run.conversation import TurnAsker, Words
 from evalcase.run.gate import Asked
 from evalcase.run.sessions import user_session

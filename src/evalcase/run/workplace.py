@@ -6,7 +6,7 @@ Pace, retries, budget, cache and record stay here, whichever place it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
@@ -14,7 +14,6 @@ from evalcase.model.grade import Grade
 from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Target
 from evalcase.run.attempt import Attempted
 

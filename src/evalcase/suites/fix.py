@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalcase.model.problem import Problem, Span
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.read.discover import format_of, nothing_there, outside_link
 from evalcase.read.document import Format
 from evalcase.read.edits import Edit, apply_edits

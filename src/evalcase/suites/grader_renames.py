@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.finding import At, Finding, KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Span
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.read.document import Document
 from evalcase.read.edits import Edit
 from evalcase.read.places import Node, find_node, find_written

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from evalcase.model.finding import Finding
 from evalcase.model.problem import Problem
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.shape import Shape
+from evalcase.model.value import replace
 from evalcase.read.document import Document, parse_document
 from evalcase.read.source import tell_undecodable
 from evalcase.resolve.findings import Findings

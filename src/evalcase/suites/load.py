@@ -6,12 +6,11 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem, in_order
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.suite import Suite
 from evalcase.plugins.known import Installed
 from evalcase.read.discover import discover_files, format_of, is_sidecar, nothing_there, suite_name

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalcase.model.finding import Unfit
 from evalcase.model.problem import Problem, in_order
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.plugins.grader_loading import CaseFault
 from evalcase.plugins.known import InProject
 from evalcase.project.config import Config

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.finding import Finding
 from evalcase.model.json_value import are_same
 from evalcase.model.problem import Problem, Span, in_order
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import Installed
 from evalcase.read.discover import find_sidecars, format_of, is_sidecar, nothing_there, outside_link
 from evalcase.read.document import Document, Format, parse_document

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.finding import Unfit
 from evalcase.model.problem import Problem, in_order
-from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import replace
 from evalcase.plugins.known import InProject
 from evalcase.plugins.registry import is_known
 from evalcase.plugins.target_names import object_to_target, split_name

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
 from evalcase.model.finding import Finding
 from evalcase.model.problem import Span
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.read.document import Document
 from evalcase.read.edits import Edit, apply_edits
 from evalcase.read.places import Node, find_node

@@ -7,14 +7,13 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.finding import NO_DOUBTS, Finding
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem, Span, in_order
-from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import replace
 from evalcase.plugins.known import Installed
 from evalcase.read.discover import find_sidecars, outside_link, suite_name
 from evalcase.read.document import Document, parse_document

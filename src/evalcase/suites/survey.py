@@ -6,13 +6,12 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.case import GRADED_BY_MORE, Case, is_bare
 from evalcase.model.problem import Problem
-from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import replace
 from evalcase.plugins.graders import Graders
 from evalcase.plugins.known import Installed
 from evalcase.project.config import Config

@@ -4,19 +4,19 @@ each, told from no more than its beginning."""
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from re import MULTILINE
 
 from evalcase.model.problem import Problem
 from evalcase.read.discover import is_sidecar
 from evalcase.system.files import read_start
-from evalcase.text.late_pattern import late_pattern
 
 _START_BYTES = 8192
 _MOST_FILES = 100
 """So many are looked into: a folder may hold other YAML by the thousand."""
-_CASES = late_pattern(r"^cases:", MULTILINE)
-_INPUT = late_pattern(r"^[ \t]*(?:- *)?(?:\{.*)?\binput:", MULTILINE)
+_CASES = re.compile(r"^cases:", MULTILINE)
+_INPUT = re.compile(r"^[ \t]*(?:- *)?(?:\{.*)?\binput:", MULTILINE)
 
 
 def note_unsearched(paths: Iterable[str]) -> Iterator[Problem]:

@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from inspect import isawaitable
 from types import CoroutineType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.system import forks
 from evalcase.system.clock import perf_counter
 from evalcase.system.queue_time import QueueTime
@@ -90,7 +89,7 @@ class Guest:
         forks.end_if_forked(self.guests.forks)
         took_s = perf_counter() - self.started
         is_late = took_s > self.limit_s if self.queue is None else self._is_late(took_s)
-        self.stay = tuple_of(Stay, (value, error, self.is_told or is_late, took_s))
+        self.stay = Stay(value, error, self.is_told or is_late, took_s)
         if self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)
 

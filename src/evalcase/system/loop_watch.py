@@ -17,9 +17,8 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.clock import monotonic
 from evalcase.system.package import PACKAGE
 

@@ -14,10 +14,9 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from io import SEEK_CUR, SEEK_END, SEEK_SET, BufferedReader, RawIOBase
 from struct import Struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalcase.errors import RecordError
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.files import open_file
 
 if TYPE_CHECKING:

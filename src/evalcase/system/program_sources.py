@@ -4,15 +4,15 @@ it."""
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from evalcase.system.digests import digest_file
 from evalcase.system.files import read_start
 from evalcase.system.project_root import is_inside
 from evalcase.system.sources import trace_sources
-from evalcase.text.late_pattern import late_pattern
 
-_BETWEEN_WORDS = late_pattern(r"""[\s;|&=,'"()<>]+""")
+_BETWEEN_WORDS = re.compile(r"""[\s;|&=,'"()<>]+""")
 _FIRST_LINE = 200
 
 

@@ -17,23 +17,22 @@ from hashlib import sha256
 from evalcase.system.files import read_file
 from evalcase.system.package import PACKAGE
 from evalcase.system.project_root import is_inside
-from evalcase.text.late_pattern import late_pattern
 
 _MOST_FILES = 2000
 _LARGEST = 4_000_000
 _PACKAGE = "__init__.py"
-_IMPORT = late_pattern(
+_IMPORT = re.compile(
     rb"(?:^|[;:])[ \t]*(?:"
     rb"from(?:[ \t]+|(?=\.))(?P<module>\.[. \t]*[.\w]*?|[.\w]+)[ \t]*"
     rb"\bimport\b[ \t]*(?P<names>\((?:#[^\n]*|[^)#])*\)|[^\n#;]+)"
     rb"|import[ \t]+(?P<modules>[^\n#;]+))",
     re.MULTILINE,
 )
-_CALL = late_pattern(rb"""\b(?:import_module|__import__)\([ \t\n]*["'](\.*[\w.]+)["']""")
-_COMMENT = late_pattern(rb"#[^\n]*")
-_NAME = late_pattern(rb"(?:^|,)[\s(]*([.\w]+|\*)")
-_LINE_END = late_pattern(rb"\r\n?")
-_JOINED = late_pattern(rb"\\\n|\f")
+_CALL = re.compile(rb"""\b(?:import_module|__import__)\([ \t\n]*["'](\.*[\w.]+)["']""")
+_COMMENT = re.compile(rb"#[^\n]*")
+_NAME = re.compile(rb"(?:^|,)[\s(]*([.\w]+|\*)")
+_LINE_END = re.compile(rb"\r\n?")
+_JOINED = re.compile(rb"\\\n|\f")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 

@@ -7,12 +7,11 @@ import sys
 from collections.abc import Callable, MutableMapping
 from time import gmtime, strftime, time
 
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.system.user_key import state_folder
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(Value, frozen=True):
     cwd: str
     environment: MutableMapping[str, str]
     import_path: list[str]

@@ -6,12 +6,12 @@ The key is that of ANTHROPIC_API_KEY, or of the variable that `key_env` names; w
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Text
 from evalcase.model.target import TargetKind
 from evalcase.targets.chat.anthropic_answer import AnthropicStream, read_anthropic_answer

@@ -7,6 +7,7 @@ than 0 is an error of the trial, and is not tried again.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import ClassVar
 
 from evalcase.errors import ConfigError, TargetError
@@ -14,8 +15,8 @@ from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.option import options_of
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import asdict, replace
 from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+from evalcase.model.value import replace
 from evalcase.system.files import read_start
 from evalcase.system.processes import tree
 from evalcase.system.processes.pipes import Output

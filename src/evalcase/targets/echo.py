@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.model.answer import Answer
 from evalcase.model.message import text_of
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 from evalcase.targets.asking.shown import last_user_content
 from evalcase.targets.reading.answers import content_message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from evalcase.model.answer import Answer
@@ -10,11 +11,11 @@ from evalcase.model.conflict import conflict
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.quota import Quota
 from evalcase.model.shape import Anything, Choice, Flag, OptionFault
 from evalcase.model.shape_one_of import OneOf
 from evalcase.model.target import Surroundings, Target, TargetKind, Traits
+from evalcase.model.value import replace
 from evalcase.targets.asking.files import describe_files
 from evalcase.targets.asking.shown import describe_hidden, describe_question
 from evalcase.targets.reading.outputs import How

@@ -6,11 +6,11 @@ The key is that of OPENAI_API_KEY, or of the variable that `key_env` names; with
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.target import TargetKind
 from evalcase.targets.chat.api import Api
 from evalcase.targets.chat.model_names import has_address, split_model

@@ -9,13 +9,13 @@ span did. A case without a trace is an error of its trial, and so is a trace tha
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer, Earlier
 from evalcase.model.option import option
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Text
 from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 from evalcase.system.digests import digest_file

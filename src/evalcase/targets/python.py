@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
 from inspect import isroutine
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -32,7 +33,6 @@ from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.shape import Anything, Flag, MapOf
 from evalcase.model.shape_names import Reference
 from evalcase.model.target import (
@@ -43,6 +43,7 @@ from evalcase.model.target import (
     Traits,
     is_target,
 )
+from evalcase.model.value import replace
 from evalcase.system.error_place import describe_error
 from evalcase.system.file_modules import find_module_file
 from evalcase.system.imports import import_object, is_at, make_importable

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar
 
 from evalcase.errors import ConfigError, RecordError, TargetError
@@ -24,10 +25,10 @@ from evalcase.model.answer import Answer, Earlier
 from evalcase.model.codec import decode_object
 from evalcase.model.option import option
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.shape import Text
 from evalcase.model.step import Step
 from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+from evalcase.model.value import replace
 from evalcase.system.digests import digest_file
 from evalcase.system.files import open_file
 from evalcase.system.packed import ENDING, open_stored

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from evalcase.text.late_pattern import late_pattern
-
-if TYPE_CHECKING:
-    import re
+import re
 
 _LONG = 200
 EXCERPT_CHARACTERS = 1000
 _LONG_NAME = 80
 _KEPT_OF_NAME = 60
 # Each whole name, also a short one: else the text between two of them would be taken for one.
-_QUOTED = late_pattern(r"`([^`]*)`")
+_QUOTED = re.compile(r"`([^`]*)`")
 
 
 def abridge_message(message: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, measure_depth
 from evalcase.model.message import is_known_part, is_part, said_text, text_of
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.silence import but_instead
 from evalcase.text.strict_json import DEEPEST, BadJsonError, parse_json
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MEDIA = frozenset({"file", "image"})
 _INVISIBLE = " \t\r\n\u200b\u200c\u200d\u2060\ufeff"
-_LANGUAGE = late_pattern(r"[\w.+#-]*")
+_LANGUAGE = re.compile(r"[\w.+#-]*")
 
 
 def value_of_answer(answer: Answer) -> JSON:

@@ -13,13 +13,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.errors import GraderError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, describe_kind, write_alike
 from evalcase.model.message import Message, ToolCall, names_tool
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import unfence_text
 from evalcase.text.counted import list_some
 from evalcase.text.strict_json import BadJsonError, parse_json

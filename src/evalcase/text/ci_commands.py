@@ -6,11 +6,10 @@ aside, and `##[name]…` anywhere; Azure's obeys `##vso[…]`. What a model said
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
-from evalcase.text.late_pattern import late_pattern
-
-_COMMAND = late_pattern(r"^(?:\s|\x1b\[[\d;]*m)*::|##(?=\[|vso\[)")
+_COMMAND = re.compile(r"^(?:\s|\x1b\[[\d;]*m)*::|##(?=\[|vso\[)")
 
 
 def in_ci(environment: Mapping[str, str]) -> bool:

@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-
-from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.late_pattern import late_pattern
+from typing import NamedTuple
 
 _LONGEST = 200
 _TRACEBACK = "Traceback (most recent call last):"
 _CAUSED = "The above exception was the direct cause of the following exception:"
 # At the beginning of a line, and with something to say: `Error: …`, `java.io.IOException: …`,
 # `Uncaught TypeError: …`, `fatal: …`, `panic: …`, `error[E0308]: …`, `make: *** …`
-_NAMED = late_pattern(
+_NAMED = re.compile(
     r"(?:Uncaught |Unhandled |Caused by: |Exception in thread \S+ )?"
     r"(?:[\w.$]*(?:Error|Exception|Panic)(?: \[\w+\])?: \S"
     r"|(?:fatal|error|panic|abort)(?:\[\w+\])?: \S"
     r"|thread .* panicked at)",
     re.IGNORECASE,
 )
-_WORDS = late_pattern(
+_WORDS = re.compile(
     r"\b(?:error|fatal|panic|exception|failed|failure|cannot|can't|could not|couldn't|unable to"
     r"|not found|no such|denied|refused|invalid|missing|undefined|unknown|killed"
     r"|out of memory|timed out|exceeded)\b"

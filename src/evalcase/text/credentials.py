@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 
 from evalcase.model.shape_variable import may_hold_secret
-from evalcase.text.late_pattern import late_pattern
 
 # Each repeat is bounded, so that no text takes longer than its length allows.
 KEYS = (
@@ -19,11 +18,11 @@ KEYS = (
     r"|(?<=Bearer )[A-Za-z0-9._~+/-]{16,2000}=?=?"
 )
 """What services give out as keys, and what stands where one is sent."""
-_USER = late_pattern(r"(?<=//)[^\s/?#\"'`]+(?=@)")
-_BEFORE_PORT = late_pattern(r"\b[\w.%+-]{1,100}:[^\s/@:\"'`]{1,200}(?=@[\w.-]{1,255}:\d)")
-_PARAMETER = late_pattern(r"(?<=[?&;#])([\w.-]{1,100})=([^\s&#,\"'`]+)")
-_TOKEN = late_pattern(r"(?<=\bBearer )[^\s\"'`]+")
-_KEY = late_pattern(KEYS)
+_USER = re.compile(r"(?<=//)[^\s/?#\"'`]+(?=@)")
+_BEFORE_PORT = re.compile(r"\b[\w.%+-]{1,100}:[^\s/@:\"'`]{1,200}(?=@[\w.-]{1,255}:\d)")
+_PARAMETER = re.compile(r"(?<=[?&;#])([\w.-]{1,100})=([^\s&#,\"'`]+)")
+_TOKEN = re.compile(r"(?<=\bBearer )[^\s\"'`]+")
+_KEY = re.compile(KEYS)
 
 
 def mask_credentials(text: str) -> str:

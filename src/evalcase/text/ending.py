@@ -7,12 +7,11 @@ graded by `finish`. One that is unfinished, or failed, is no answer.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.message import parts_of
-from evalcase.model.quick_tuple import NamedTuple
 
 EndKind = Literal["cut off", "blocked", "unfinished", "failed"]
 

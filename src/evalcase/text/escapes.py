@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import re
 
-from evalcase.text.late_pattern import late_pattern
-
 _LINE_END = r"(?:\r?\n|(?:\\+r)?\\+n)"
 _OF_WORD = r"[A-Za-z0-9+/_=-]"
-_ESCAPE = late_pattern(
+_ESCAPE = re.compile(
     r"\\+(?:u([0-9A-Fa-f]{4})|/)|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[a-z]{2,6});"
     rf"|(?<={_OF_WORD}{{16}})({_LINE_END})(?={_OF_WORD})"
     r"|(%(?:25)*(?:[0-7][0-9A-Fa-f]|[C-Fc-f][0-9A-Fa-f](?:%(?:25)*[89ABab][0-9A-Fa-f]){1,3}))"
 )
-_URL_ESCAPE = late_pattern("%[0-9A-Fa-f]{2}")
-_OF_URL_ESCAPE = late_pattern("%(?:25)*([0-9A-Fa-f]{2})")
+_URL_ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
+_OF_URL_ESCAPE = re.compile("%(?:25)*([0-9A-Fa-f]{2})")
 """Of one byte, whatever was escaped again: its number."""
-_WRAPPED = late_pattern(f"{_OF_WORD}{{16}}{_LINE_END}{_OF_WORD}")
+_WRAPPED = re.compile(f"{_OF_WORD}{{16}}{_LINE_END}{_OF_WORD}")
 """A line end after so many characters of a word that it may go on in the next line."""
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from evalcase.text.late_pattern import late_pattern
+import re
 
-_FOREIGN = late_pattern(r"[/\\](?:(?:site|dist)-packages|lib[/\\]python3[^/\\]*)[/\\]|^<")
+_FOREIGN = re.compile(r"[/\\](?:(?:site|dist)-packages|lib[/\\]python3[^/\\]*)[/\\]|^<")
 
 
 def is_foreign_file(path: str) -> bool:

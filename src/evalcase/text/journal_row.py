@@ -12,7 +12,6 @@ from binascii import hexlify
 from hashlib import sha256
 from typing import Any
 
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.quick_json import compact_encoder
 from evalcase.text.strict_json import DEEPEST_ROW, may_be_deep, parse_row
 
@@ -28,7 +27,7 @@ TAIL = len(SUM) + 16 + len(END)
 _HALF = slice(8)
 """So much of a digest is kept, as 16 hex digits."""
 
-_ESCAPES = late_pattern(r"\\(?:u(d[89a-f][0-9a-f]{2})|.)", re.DOTALL)
+_ESCAPES = re.compile(r"\\(?:u(d[89a-f][0-9a-f]{2})|.)", re.DOTALL)
 
 
 _to_json = compact_encoder(ascii_only=False)

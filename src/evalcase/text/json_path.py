@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.path_steps import EVERY, is_index, path_steps
-from evalcase.model.quick_tuple import NamedTuple
 
 
 class MissingError(LookupError):

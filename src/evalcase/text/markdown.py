@@ -3,12 +3,12 @@ picture or markup, and it can't end what it stands in."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.visible import make_visible
 
-_TICKS = late_pattern("`+")
+_TICKS = re.compile("`+")
 
 
 def code_span(text: str) -> str:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.parsed_pattern import parse_pattern
 
 _MOST_WAYS = 10**9

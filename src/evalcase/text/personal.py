@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.credentials import KEYS
 from evalcase.text.pattern_cost import worst_steps
 

@@ -9,8 +9,6 @@ from binascii import b2a_base64
 from collections.abc import Iterator
 from itertools import islice
 
-from evalcase.text.late_pattern import late_pattern
-
 SHORTEST = 8
 """Shorter values are found by chance, and protect nothing."""
 
@@ -48,11 +46,11 @@ _MOST_IN_FORMS = 500
 """Of longer values, such as certificates, pieces are looked for as they stand."""
 
 _MOST_LINES = 100
-_TELLING = late_pattern(r"[^\W\d_].*\d|\d.*[^\W\d_]", re.DOTALL)
-_TOKEN = late_pattern(rf"(?:[A-Za-z0-9_-]|[^\x00-\x7f]){{{_LONG},}}")
+_TELLING = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]", re.DOTALL)
+_TOKEN = re.compile(rf"(?:[A-Za-z0-9_-]|[^\x00-\x7f]){{{_LONG},}}")
 """Letters of all scripts, and whatever belongs to them: vowels and accents may be signs."""
-_HEX_ESCAPE = late_pattern(r"\\u[0-9a-f]{4}")
-_URL_ESCAPE = late_pattern("%[0-9A-F]{2}")
+_HEX_ESCAPE = re.compile(r"\\u[0-9a-f]{4}")
+_URL_ESCAPE = re.compile("%[0-9A-F]{2}")
 
 
 def is_common(value: str) -> bool:

@@ -7,22 +7,22 @@ a value that was seen once stays a secret, whatever becomes of its variable.
 
 from __future__ import annotations
 
+import re
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import reduce
+from typing import NamedTuple
 
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.secret_forms import is_common
 from evalcase.text.secret_search import NO_SECRETS, KnownSecrets
 
 _PROXIES = tuple(f"{scheme}_proxy" for scheme in ("http", "https", "all"))
 _PROXY_NAMES = (*_PROXIES, *map(str.upper, _PROXIES))
-_USER = late_pattern(r"(?:[A-Za-z0-9]+://)?([^/?#\s]+)@")
+_USER = re.compile(r"(?:[A-Za-z0-9]+://)?([^/?#\s]+)@")
 _SCHEMES = frozenset(("basic", "bearer", "bot", "token", "apikey", "api-key", "key", "dpop"))
-_PAIRS = late_pattern(r"[^=;\s]+=[^;\s]+(;\s*[^=;\s]+=[^;\s]+)*;?")
+_PAIRS = re.compile(r"[^=;\s]+=[^;\s]+(;\s*[^=;\s]+=[^;\s]+)*;?")
 """Cookies, as a header has them."""
 
 _MOST_VALUES = 100

@@ -6,14 +6,14 @@ A tag is `{{name}}` or `{{name.part}}`, and nothing else is: whatever else stand
 
 from __future__ import annotations
 
-from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.late_pattern import late_pattern
+import re
+from typing import NamedTuple
 
 _NAME = r"[^\W\d][\w-]*"
 _TAG = rf"[ \t]*({_NAME}(?:\.[\w-]+)*)[ \t]*"
-_TAGS = late_pattern(rf"\{{\{{(\{{\{{{_TAG}\}}\}})\}}\}}|\{{\{{{_TAG}\}}\}}")
-_NEARLY = late_pattern(rf"\{{\{{[ \t]*({_NAME})(?:\.[\w-]+)*[ \t]*([|(\[])")
-_NAMES = late_pattern(_NAME)
+_TAGS = re.compile(rf"\{{\{{(\{{\{{{_TAG}\}}\}})\}}\}}|\{{\{{{_TAG}\}}\}}")
+_NEARLY = re.compile(rf"\{{\{{[ \t]*({_NAME})(?:\.[\w-]+)*[ \t]*([|(\[])")
+_NAMES = re.compile(_NAME)
 
 
 class Tag(NamedTuple):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from json import dumps
 
 from evalcase.model.json_value import JSON
-from evalcase.text.late_pattern import late_pattern
 
-_BARE = late_pattern(r"[A-Za-z0-9_-]+")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def write_setting(name: str, value: JSON) -> str:

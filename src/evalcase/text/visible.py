@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-from evalcase.text.late_pattern import late_pattern
-
 STEERING = (
     "\x7f-\x9f"  # DEL and C1: U+009B starts an escape sequence just as ESC [ does
     "\u2028-\u202e\u2066-\u2069"  # line separators, bidirectional embeddings and overrides
@@ -25,7 +23,7 @@ UNSEEN = (
     "\xad\u061c\u180e\u200b\u200e\u200f\u2060-\u2065\u206a-\u206f\ufff9-\ufffb\U000e0000-\U000e007f"
 )
 
-_HIDDEN = late_pattern(f"[\x00-\x1f{STEERING}{UNSEEN}]")
+_HIDDEN = re.compile(f"[\x00-\x1f{STEERING}{UNSEEN}]")
 
 
 def make_visible(text: str) -> str:

@@ -9,17 +9,16 @@ from __future__ import annotations
 import re
 from math import isfinite
 
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.visible import STEERING
 
-_NOT_RAW = late_pattern(f"[\x00-\x1f{STEERING}]")
-_NOT_IN_LITERAL = late_pattern(f"[\x00-\x08\x0b-\x1f{STEERING}]")
-_ESCAPED = late_pattern(f'[\x00-\x1f"\\\\{STEERING}]')
-_LONE_SURROGATE = late_pattern("[\ud800-\udfff]")
+_NOT_RAW = re.compile(f"[\x00-\x1f{STEERING}]")
+_NOT_IN_LITERAL = re.compile(f"[\x00-\x08\x0b-\x1f{STEERING}]")
+_ESCAPED = re.compile(f'[\x00-\x1f"\\\\{STEERING}]')
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 # Digits and signs are left out: numbers, dates and times of YAML 1.1 all start with one.
-_PLAIN = late_pattern(r"(?:[^\W\d]|[/($<]|[^\x00-\x7f\d])(?:(?!: | #).)*(?<![:\s])")
-_PLAIN_IN_FLOW = late_pattern(r"[^\W\d](?:[\w ./@+-]*[\w./@+-])?")
+_PLAIN = re.compile(r"(?:[^\W\d]|[/($<]|[^\x00-\x7f\d])(?:(?!: | #).)*(?<![:\s])")
+_PLAIN_IN_FLOW = re.compile(r"[^\W\d](?:[\w ./@+-]*[\w./@+-])?")
 _WORDS_WITH_MEANING = frozenset("y n yes no on off true false null <<".split())
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 

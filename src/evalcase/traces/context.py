@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
-from evalcase.model.quick_tuple import NamedTuple
 
 HEADER = "traceparent"
 VARIABLE = "TRACEPARENT"

@@ -6,10 +6,9 @@ Only what says where a piece belongs is looked at here: its trace, and the case 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from evalcase.model.json_value import JSON, describe_kind
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.traces.span import BadTraceError, read_attributes, read_id
 
 _SIGNALS = {

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.traces.export import Piece
 from evalcase.traces.span import BadTraceError, unwrap_value
 

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.json_value import JSON, describe_kind
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.late_pattern import late_pattern
+from evalcase.model.value import Value
 
-_HEX = late_pattern("[0-9a-f]+", re.IGNORECASE)
+_HEX = re.compile("[0-9a-f]+", re.IGNORECASE)
 _ERROR = 2
 _FAILED = ("2", "STATUS_CODE_ERROR", "ERROR")
 _MOST_NS = 2**63
@@ -34,8 +32,7 @@ class SpanEvent(NamedTuple):
     attributes: dict[str, JSON]
 
 
-@dataclass(frozen=True, slots=True)
-class TraceSpan:
+class TraceSpan(Value, frozen=True):
     """One step of what a program did."""
 
     id: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from json import dumps
+from typing import NamedTuple
 
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.step import Step
 from evalcase.text.whole import whole_text
 from evalcase.traces.dialects.read import read_arguments

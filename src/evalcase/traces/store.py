@@ -10,10 +10,9 @@ from array import array
 from collections.abc import Iterable, Iterator
 from json import loads
 from tempfile import SpooledTemporaryFile
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.quick_json import compact_encoder
 from evalcase.traces.export import Piece
 from evalcase.traces.span import (

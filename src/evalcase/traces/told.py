@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.answer import Usage, sum_usage
 from evalcase.model.json_value import JSON, write_alike
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.step import StepKind
 from evalcase.traces.dialects.read import (
     read_arguments,

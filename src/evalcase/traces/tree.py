@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.step import StepKind
 from evalcase.traces.genai import kind_of
 from evalcase.traces.span import BadTraceError, TraceSpan, seconds_between

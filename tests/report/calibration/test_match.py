@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.report.calibration.text import calibration_lines
 from evalcase.report.statistics.confusion import Confusion
 from evalcase.report.terminal.style import PLAIN

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from msgspec.structs import force_setattr
+
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.case import canonical_case
 from evalcase.model.failure import Failure
@@ -41,7 +43,7 @@ def grade(name: str, letter: str, score: float | None = None) -> Grade:
     passed = letter == "p"
     made = Grade(name, float(passed), passed, "")
     if score is not None:
-        object.__setattr__(made, "score", score)  # of a stranger, it may be any number
+        force_setattr(made, "score", score)  # of a stranger, it may be any number
     return made
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evalcase.model.answer import Answer, Earlier, Usage
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.totals import Counts
+from evalcase.model.value import replace
 from evalcase.report.figures.figures import Judging, Mean
 from evalcase.report.statistics.exact import estimate_exact
 from evalcase.report.statistics.units import estimate_units

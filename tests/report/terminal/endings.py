@@ -8,7 +8,6 @@ writes the pictures anew; then read the diff.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from evalcase.model.outcome import outcome_of_one
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
+from evalcase.model.value import replace
 from evalcase.record.tally import Tally
 from evalcase.report.figures.estimates import rate_totals
 from evalcase.report.figures.summing import sum_up

@@ -5,7 +5,7 @@ from textwrap import dedent
 
 from evalcase.model.codes import Severity
 from evalcase.model.problem import Excerpt, Problem, Span
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.report.terminal.problems import Checked, as_text, problem_lines, summary_line
 from evalcase.report.terminal.style import ANSI
 from tests.for_each import for_each

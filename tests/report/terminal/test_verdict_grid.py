@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from evalcase.model.result import Result, Verdict
+from evalcase.model.value import replace
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.verdict_grid import VerdictGrid
 from tests.report.terminal.endings import result

@@ -8,8 +8,8 @@ from evalcase.cli.conclusion import say_mixed, why_incomplete
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.reports.standing import LineFinder
 from evalcase.evaluation.evaluated import Evaluated, read_evaluated
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
+from evalcase.model.value import replace
 from evalcase.record.folder import say_part
 from evalcase.report.files.folded import CaseTrials, fold_trials
 from evalcase.system.world import this_world

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import asdict
+
 from evalcase.cli.conclusion import summary_object
 from evalcase.cli.reports.reported import Reported
-from evalcase.model.quick_dataclass import asdict
 from evalcase.record.folder import folder_of_run
 from evalcase.report.figures.json_object import figures_object
 from evalcase.report.files.canonical import json_line

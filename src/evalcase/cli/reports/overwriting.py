@@ -10,13 +10,12 @@ from evalcase.errors import ConfigError
 from evalcase.read.folders import is_found
 from evalcase.system.files import open_file
 from evalcase.system.project_root import leaves_by_link
-from evalcase.text.late_pattern import late_pattern
 
 _SOURCES = (".yaml", ".yml", ".toml", ".py")
 """What suites, configurations and code end in, besides the names of eval files."""
 _ENDINGS = (".json", ".jsonl", ".csv")
 _LOOKED_AT = 4096
-_OWN = late_pattern(
+_OWN = re.compile(
     rb'\{"run": "|\{"result": \[|\{"suite": .*?"verdict": "|suite,case,target,repeat,verdict,'
     rb'|\{"resourceSpans": .*?"stringValue": "evalcase"',
     re.DOTALL,

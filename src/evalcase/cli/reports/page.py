@@ -9,8 +9,8 @@ from evalcase.cli.conclusion import name_run, say_mixed, why_incomplete
 from evalcase.cli.reports.by_parts import require_variables
 from evalcase.cli.reports.reported import Reported
 from evalcase.evaluation.evaluated import Evaluated
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
+from evalcase.model.value import replace
 from evalcase.record.folder import say_part
 from evalcase.record.kept import KeptRun
 from evalcase.report.figures.decided import settle_figures

@@ -11,8 +11,8 @@ from evalcase.evaluation.evaluated import Evaluated, read_evaluated
 from evalcase.evaluation.figures import Figuring
 from evalcase.model.name_pattern import fits_pattern
 from evalcase.model.nearest import did_you_mean
-from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.result import Result
+from evalcase.model.value import Value, replace
 from evalcase.record.kept import KeptRun
 from evalcase.record.tally import Tally
 from evalcase.report.figures.decided import settle_figures
@@ -28,8 +28,7 @@ _MOST_KNOWN = 10_000
 """Names that are remembered in case that the one which was asked for is not among them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Value, frozen=True):
     """Which results of a run are reported."""
 
     case: str | None = None
@@ -53,8 +52,7 @@ class Wanted:
         return self.case is None or fits_pattern(case, self.case)
 
 
-@dataclass(frozen=True, slots=True)
-class Reported:
+class Reported(Value, frozen=True):
     """A run that is reported, and for whom."""
 
     kept: KeptRun

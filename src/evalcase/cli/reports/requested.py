@@ -11,7 +11,7 @@ from evalcase.cli import declare
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.terminal import seen_from, write_prose
 from evalcase.errors import ConfigError, EvalcaseError
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.record.folder import Run
 from evalcase.text.visible import make_visible
 
@@ -24,8 +24,7 @@ report_option = declare.option(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Value, frozen=True):
     """A report that is wanted of a run."""
 
     form: str

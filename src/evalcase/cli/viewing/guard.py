@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from hmac import compare_digest
 
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.system.http.served import ServedAnswer, ServedRequest
 
 Handler = Callable[[ServedRequest], Awaitable[ServedAnswer]]
@@ -24,8 +24,7 @@ class RefusedError(Exception):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Value, frozen=True):
     """Stands before every answer."""
 
     token: str

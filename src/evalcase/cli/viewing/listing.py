@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from evalcase.cli.run_remark import Remark, remark_on
 from evalcase.cli.suite_places import find_suite_places
 from evalcase.errors import EvalcaseError
 from evalcase.evaluation.evaluated import Evaluated, read_evaluated
-from evalcase.model.quick_dataclass import asdict, dataclass, field
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.record.find import ListedRun, list_runs
 from evalcase.record.folder import Run, folder_of_run
 from evalcase.record.kept import KeptRun
@@ -38,8 +39,7 @@ class _Read(NamedTuple):
     """None of a run that is damaged."""
 
 
-@dataclass(slots=True)
-class Listing:
+class Listing(Struct):
     """The runs in a folder."""
 
     folder: str

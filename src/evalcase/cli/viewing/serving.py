@@ -15,7 +15,7 @@ from evalcase.cli.viewing.guard import Guard, answer_in_words
 from evalcase.cli.viewing.listing import Listing
 from evalcase.cli.viewing.server import Viewer
 from evalcase.errors import ConfigError
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.project.config import Config
 from evalcase.record.folder import Run
 from evalcase.system.http.server import HttpServer
@@ -26,8 +26,7 @@ _PATIENCE_S = 0.5
 """How long an answer may take that was begun when somebody ends it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Value, frozen=True):
     """What a person asked for."""
 
     folder: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from evalcase.errors import EvalcaseError
 from evalcase.graders.compare.json_difference import (
@@ -14,7 +15,6 @@ from evalcase.graders.compare.json_difference import (
 from evalcase.graders.compare.pairing import Alike, match_in_order, pair_same, pair_up
 from evalcase.model.json_value import JSON, write_alike
 from evalcase.model.message import ToolCall
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import too_deep
 from evalcase.text.counted import list_some
 from evalcase.text.readable import arguments_text, call_text

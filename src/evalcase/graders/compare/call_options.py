@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from evalcase.graders.compare.call_match import Call
 from evalcase.graders.compare.matcher_options import FieldMap, Matcher
@@ -12,8 +13,8 @@ from evalcase.model.json_value import JSON, describe_kind
 from evalcase.model.message import ToolCall
 from evalcase.model.nearest import hint_at, nearest_meaning
 from evalcase.model.option import ANYTHING, only_these, option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, OptionFault
+from evalcase.model.value import Value
 
 ARGUMENTS = ("exact", "contains", "within", "ignore")
 _KEYS = ("tool", "input", "output", "id", "type", "function")
@@ -38,8 +39,7 @@ class ToolRule:
             yield OptionFault((), "it needs `arguments` or `fields`", code="missing-option")
 
 
-@dataclass(frozen=True, slots=True)
-class CallList:
+class CallList(Value, frozen=True):
     """Tool calls, each as `{tool, input}`, in OpenAI's form, or as the name of the tool alone."""
 
     @property

@@ -11,13 +11,12 @@ from evalcase.graders.compare.field_match import match_field
 from evalcase.graders.compare.field_words import describe_matcher
 from evalcase.graders.compare.json_difference import Difference, find_differences, step_text
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.system.patterns.searches import Searches
 from evalcase.text.json_path import JsonPath
 
 
-@dataclass(frozen=True, slots=True)
-class CallRules:
+class CallRules(Value, frozen=True):
     arguments: str
     tools: Mapping[str, ToolRule]
     searches: Searches

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from evalcase.graders.compare.excerpt import excerpt_text, quote_value
 from evalcase.graders.compare.text_difference import (
     find_text_difference,
@@ -11,7 +13,6 @@ from evalcase.graders.compare.text_difference import (
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, are_same
 from evalcase.model.message import said_text
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import has_text, parse_answer, text_of_content, text_parts, too_deep
 from evalcase.text.counted import write_count
 from evalcase.text.readable import as_json, content_text

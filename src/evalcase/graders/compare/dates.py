@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-
-from evalcase.model.quick_tuple import NamedTuple
+from typing import NamedTuple
 
 _TIMES = ("%H", "%I", "%M", "%S", "%f", "%p", "%X", "%c", "%z", "%Z")
 

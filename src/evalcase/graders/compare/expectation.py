@@ -4,6 +4,7 @@ are the very text that is expected: for them nobody has to come here."""
 from __future__ import annotations
 
 from collections.abc import Awaitable, Collection, Sequence
+from typing import NamedTuple
 
 from evalcase.graders.compare.content import ContentMatch, compare_content
 from evalcase.model.answer import Answer
@@ -11,7 +12,6 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Half
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, ToolCall
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import is_comparable
 
 _NOTHING = (

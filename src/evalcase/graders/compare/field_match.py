@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.graders.compare.dates import read_expected, read_moment
 from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.lenience import are_within, is_number
 from evalcase.graders.compare.matcher_options import Bounds, Matcher
 from evalcase.model.json_value import JSON, are_same, describe_kind
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.patterns.search import Search
 from evalcase.system.patterns.searches import Searches
 from evalcase.text.json_path import Found, JsonPath, MissingError

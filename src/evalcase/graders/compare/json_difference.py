@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import NamedTuple
 
 from evalcase.graders.compare.excerpt import quote_value
 from evalcase.model.json_value import JSON, are_same
-from evalcase.model.quick_tuple import NamedTuple
 
 _SHOWN = 5
 _ROOT = "$"

@@ -7,14 +7,13 @@ from math import ulp
 
 from evalcase.model.json_value import JSON
 from evalcase.model.path_steps import EVERY
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 
 Way = tuple[str, ...]
 """Keys and indexes, from the top."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lenience:
+class Lenience(Value, frozen=True):
     """What doesn't count as a difference."""
 
     ignored: tuple[Way, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from dataclasses import dataclass
 from typing import Any
 
 from evalcase.graders.compare.bounds import find_crossed
@@ -19,7 +20,6 @@ from evalcase.model.option import (
     options_of,
     properties_of,
 )
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import (
     Anything,
     Choice,
@@ -33,6 +33,7 @@ from evalcase.model.shape import (
 from evalcase.model.shape_names import PathText
 from evalcase.model.shape_one_of import OneOf
 from evalcase.model.shape_pattern import Pattern
+from evalcase.model.value import Value
 
 _TYPE = Choice(JSON_TYPES, (
     ("str", "string"), ("text", "string"), ("int", "integer"), ("float", "number"),
@@ -41,8 +42,7 @@ _TYPE = Choice(JSON_TYPES, (
 ))  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _AsWritten(Number):
+class _AsWritten(Number, frozen=True):
     """A number that is held, and shown, as it is written."""
 
     def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
@@ -52,8 +52,7 @@ class _AsWritten(Number):
 _SCALAR = OneOf((Text(), _AsWritten(), Flag()))
 
 
-@dataclass(frozen=True, slots=True)
-class _DateFormat(Plain):
+class _DateFormat(Plain, frozen=True):
     """A format of Python's for dates."""
 
     @property
@@ -143,8 +142,7 @@ _GOES_WITH = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Matcher:
+class Matcher(Value, frozen=True):
     """What is checked of a field, by which argument, and how."""
 
     check: str
@@ -152,8 +150,7 @@ class Matcher:
     how: MatcherOptions
 
 
-@dataclass(frozen=True, slots=True)
-class FieldShape:
+class FieldShape(Value, frozen=True):
     """A value, or a mapping that is a matcher."""
 
     @property
@@ -215,8 +212,7 @@ def _find_conflicts(
         yield OptionFault((*path, "date"), f"`date` is not a date by {by}: {how.date:.60}")
 
 
-@dataclass(frozen=True, slots=True)
-class FieldMap:
+class FieldMap(Value, frozen=True):
     """A mapping of paths to what is at them."""
 
     @property

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from evalcase.graders.compare.text_difference import trim_text
 from evalcase.model.finding import KeyPath
 from evalcase.model.grader import Grader
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Flag, OptionFault
 
 

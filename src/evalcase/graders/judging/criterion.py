@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evalcase.model.case import Case
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 
 CriterionVerdict = str
 """`met`, `not_met` or `cannot_tell`; where a criterion has levels, the name of one in place of the
@@ -15,8 +15,7 @@ first two."""
 MET, NOT_MET, CANNOT_TELL = "met", "not_met", "cannot_tell"
 
 
-@dataclass(frozen=True, slots=True)
-class Criterion:
+class Criterion(Value, frozen=True):
     """One point. The judge knows it by a key that no text can be mistaken for."""
 
     key: str

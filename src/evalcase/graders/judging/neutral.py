@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import re
 
-from evalcase.text.late_pattern import late_pattern
-
 BREAK = "\u200b"
 
-_TOKEN = late_pattern(
+_TOKEN = re.compile(
     r"<\|[^|<>\n]{0,60}\|>"  # <|im_start|>, <|eot_id|>, <|assistant|>
     r"|<\uff5c[^\uff5c<>\n]{0,60}\uff5c>"  # the same with full-width bars
     r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]"

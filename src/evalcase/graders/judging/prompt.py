@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from json import dumps
+from typing import NamedTuple
 
 from evalcase.graders.judging.criterion import Criterion
 from evalcase.graders.judging.neutral import neutralise_tokens
 from evalcase.graders.judging.template import fill_template
 from evalcase.model.message import Message
-from evalcase.model.quick_tuple import NamedTuple
 
 PROTOCOL = "judge/1"
 BLOCK_NAMES = ("goal", "conversation", "reference", "context", "answer", "tool_calls", "criteria")

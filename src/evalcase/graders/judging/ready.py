@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from evalcase.graders.judging.criterion import Criterion, number_criteria
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.system.files import read_file
 
 _MOST_BYTES = 100_000
@@ -18,8 +18,7 @@ RUBRIC_NAMES = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Rubric:
+class Rubric(Value, frozen=True):
     """A rubric of one of three forms: criteria, claims to be found and borne out, or chunks."""
 
     name: str

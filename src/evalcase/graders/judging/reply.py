@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.graders.judging.criterion import CANNOT_TELL, Criterion, CriterionVerdict
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import parse_answer
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.strict_json import BadJsonError
 
-_THINKING = late_pattern(r"\s*<think>.*?</think>", re.DOTALL | re.IGNORECASE)
+_THINKING = re.compile(r"\s*<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 CLAIM_VERDICTS = ("supported", "not_supported", CANNOT_TELL)
 
 

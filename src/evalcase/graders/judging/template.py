@@ -5,18 +5,17 @@ Nothing else is a template language, and what is put in is never looked at again
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.nearest import find_nearest
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import OptionFault, Plain, describe_mismatch
-from evalcase.text.late_pattern import late_pattern
 
 BLOCKS = ("goal", "conversation", "reference", "context", "answer", "tool_calls", "criteria")
 _NEEDED = ("answer", "criteria")
-_PLACE = late_pattern(r"\{\{\s*([^{}]*?)\s*\}\}")
+_PLACE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 
 
 def fill_template(template: str, blocks: Mapping[str, str]) -> str:
@@ -37,8 +36,7 @@ def hidden_faults(template: str | None, rubric: str, needs: Sequence[str]) -> It
             yield OptionFault(("template",), message)
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateText(Plain):
+class TemplateText(Plain, frozen=True):
     """A text in which `{{name}}` stands for a block."""
 
     @property

@@ -9,14 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import fsum
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.errors import GraderError
 from evalcase.graders.judging.criterion import CANNOT_TELL, NOT_MET, Criterion, CriterionVerdict
 from evalcase.graders.judging.reply import CriterionReply
 from evalcase.model.grade import Score
-from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import replace
 from evalcase.text.abridge import shorten_text
 
 _SHORT = 60

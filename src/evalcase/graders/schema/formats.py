@@ -6,16 +6,12 @@ import re
 from collections.abc import Callable
 from datetime import date, datetime, time
 
-from evalcase.text.late_pattern import late_pattern
-
-_DATE_TIME = late_pattern(
-    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII
-)
-_TIME = late_pattern(r"\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
-_DATE = late_pattern(r"\d{4}-\d\d-\d\d", re.ASCII)
-_EMAIL = late_pattern(r"[^@\s]+@[^@\s]+")
-_UUID = late_pattern(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_URI = late_pattern(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
+_DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_TIME = re.compile(r"\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
 
 
 def _is_date(text: str) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from evalcase.graders.schema.formats import FORMATS, FORMATS_ELSEWHERE
 from evalcase.model.json_value import JSON, JSON_TYPES, describe_kind
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape_pattern import object_to_pattern
 
 ONE = ("items", "additionalProperties", "propertyNames", "contains", "not", "if", "then", "else")

@@ -16,14 +16,13 @@ from evalcase.model.json_value import JSON
 from evalcase.system.patterns.search import Search
 from evalcase.system.patterns.searches import Searches
 from evalcase.text.counted import write_count
-from evalcase.text.late_pattern import late_pattern
 
 MOST_ERRORS = 1_000
 """How many errors are listed of a value, or of a part of it."""
 
 _LONGEST = 1_000
 """How many characters are said of a choice that doesn't fit: choices may hold choices."""
-_DOLLARS = late_pattern(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
+_DOLLARS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
 _Key = tuple[int, int, str]
 """A schema and a value, by their identity, and the place of the value."""
 

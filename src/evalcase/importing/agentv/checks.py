@@ -4,6 +4,7 @@ and what promptfoo has as well is mapped as it is there."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from evalcase.importing.graders import NO_ARGUMENT, add_options, write_grader, write_not
 from evalcase.importing.promptfoo.assertions import NEGATION, Assertion
@@ -12,7 +13,6 @@ from evalcase.importing.promptfoo.unmapped import NoCounterpartError
 from evalcase.importing.source import Item
 from evalcase.importing.templates import Variables
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 
 _JUDGES = ("llm-rubric", "llm-grader", "llm-judge", "rubric", "rubrics", "g-eval")
 _SCRIPTS = ("script", "code-grader", "code-judge", "script-grader")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import NamedTuple
 
 from evalcase.importing.draft import CaseDraft, Chosen, SuiteDraft
 from evalcase.importing.graders import write_grader
@@ -20,7 +21,6 @@ from evalcase.importing.source import (
     shape_of,
 )
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 
 PRESET = Preset(
     "OpenAI evals",

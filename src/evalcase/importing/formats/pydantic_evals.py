@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from evalcase.importing.draft import CaseDraft, Chosen, SuiteDraft
 from evalcase.importing.graders import write_grader
 from evalcase.importing.rows import Preset, import_rows
 from evalcase.importing.source import ForeignFile, Item
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 
 EVALUATORS, EXPECTED, JUDGE = "evaluators", "EqualsExpected", "LLMJudge"
 _SERVICES = {"openai": "openai", "openai-chat": "openai", "anthropic": "anthropic"}

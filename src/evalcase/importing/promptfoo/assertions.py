@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from evalcase.importing.source import Item
 from evalcase.importing.templates import Variables, has_tags
 from evalcase.model.json_value import JSON
 from evalcase.model.nearest import find_nearest
-from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.late_pattern import late_pattern
-
-if TYPE_CHECKING:
-    import re
 
 NEGATION, SET = "not-", "assert-set"
-_CELL = late_pattern(r"(not-)?([a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?")
-_CELL_OF_TWO = late_pattern(
-    r"(not-)?([a-z]+:[a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?"
-)
+_CELL = re.compile(r"(not-)?([a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?")
+_CELL_OF_TWO = re.compile(r"(not-)?([a-z]+:[a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?")
 """The same for a type that has a colon itself: `trajectory:tool-used: search`."""
 _MISSPELT = 0.8
 """How alike a known type an unknown one has to be, to be no text."""

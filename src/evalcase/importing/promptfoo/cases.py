@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from evalcase.importing.draft import CaseDraft, SuiteDraft
 from evalcase.importing.promptfoo.assertions import Assertion
@@ -25,10 +27,8 @@ from evalcase.importing.shapes import shape_input
 from evalcase.importing.source import Item
 from evalcase.importing.templates import UnrenderableError, Variables, javascript_text
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.late_pattern import late_pattern
 
-_NO_WORD = late_pattern(r"[\W_]+")
+_NO_WORD = re.compile(r"[\W_]+")
 _LONGEST_ID = 40
 _OF_RUNS = {
     "runSerially": "how many run at once, --concurrency says",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from evalcase.importing.promptfoo.assertions import Assertion
 from evalcase.importing.promptfoo.judging import judges_of, without_judge
 from evalcase.importing.source import Item
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 
 
 class DraftedTest(NamedTuple):

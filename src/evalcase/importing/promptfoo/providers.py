@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from evalcase.importing.draft import CaseDraft, SuiteDraft
 from evalcase.importing.promptfoo.folder import FILE, Folder, is_code
@@ -10,7 +11,6 @@ from evalcase.importing.promptfoo.services import read_service
 from evalcase.importing.promptfoo.unmapped import NoCounterpartError
 from evalcase.importing.source import Item
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 
 SIMULATED = "promptfoo:simulated-user"
 _TOLD = ("transform", "delay", "env", "inputs", "functionToolCallbacks")

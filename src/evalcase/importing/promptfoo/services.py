@@ -5,14 +5,14 @@ A key is never carried over: the configuration names the environment variable th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 from evalcase.importing.promptfoo.unmapped import NoCounterpartError
 from evalcase.importing.source import Item
 from evalcase.importing.templates import has_tags
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.placeholders import value_as_text
 
 Tell = Callable[[Item, str, str | None], None]
@@ -25,10 +25,10 @@ _PARAMS = frozenset({
 _BASES = ("apiBaseUrl", "baseURL", "base_url")
 _KEY = "apiKeyEnvar"
 _SECRETS = ("apiKey", "api_key", "token", "password")
-_ENVIRONMENT = late_pattern(r"\{\{\s*env\.(\w+)\s*\}\}")
-_PATH = late_pattern(r"json((?:\.\w+|\[\d+\]|\[['\"][\w-]+['\"]\])+)")
+_ENVIRONMENT = re.compile(r"\{\{\s*env\.(\w+)\s*\}\}")
+_PATH = re.compile(r"json((?:\.\w+|\[\d+\]|\[['\"][\w-]+['\"]\])+)")
 _METHODS = ("POST", "GET", "PUT", "PATCH")
-_STEP = late_pattern(r"[\w-]+")
+_STEP = re.compile(r"[\w-]+")
 
 
 class _Service(NamedTuple):
@@ -192,7 +192,7 @@ def _read_body(body: JSON) -> JSON:
     return _with_placeholders(body)
 
 
-_PROMPT = late_pattern(r"\{\{\s*prompt\s*\}\}")
+_PROMPT = re.compile(r"\{\{\s*prompt\s*\}\}")
 
 
 def _with_placeholders(value: JSON) -> JSON:

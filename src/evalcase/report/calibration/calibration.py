@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evalcase.model.label import AnswerName, Judged, Label
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.report.calibration.itself import Itself, compare_with_itself
 from evalcase.report.calibration.match import (
     Between,
@@ -17,8 +17,7 @@ from evalcase.report.calibration.match import (
 from evalcase.report.calibration.trust import Trust, measure_trust
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Value, frozen=True):
     """What labels on whole answers say, or those on one criterion."""
 
     matched: Matched
@@ -31,8 +30,7 @@ class Section:
         return self.trust.floor is not None and self.trust.floor >= kappa
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(Value, frozen=True):
     run: str
     grader: str
     sections: tuple[Section, ...]

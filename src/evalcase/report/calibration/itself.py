@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from evalcase.model.label import AnswerName, Judged
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.report.statistics.fleiss import fleiss_kappa
 
 
-@dataclass(frozen=True, slots=True)
-class Itself:
+class Itself(Value, frozen=True):
     answers: int
     """How many answers were judged more than once."""
     agreement: float | None

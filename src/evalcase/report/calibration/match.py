@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from evalcase.model.label import AnswerName, Judged, Label
-from evalcase.model.quick_dataclass import dataclass, field
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import Value
 from evalcase.report.statistics.confusion import count_pairs
 from evalcase.report.statistics.kappa import Kappa, cohen_kappa
 
@@ -26,8 +28,7 @@ class JudgedPair(NamedTuple):
     """The share of the run from which it was drawn; None where nobody chose."""
 
 
-@dataclass(slots=True)
-class Matched:
+class Matched(Struct):
     """The labels on whole answers, or on one criterion, beside what the judge said of the same."""
 
     criterion: str | None
@@ -113,8 +114,7 @@ def _add_labels(matched: Matched, judged: Judged, labels: Sequence[Label]) -> No
         matched.labels += len(labels)
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
+class Between(Value, frozen=True):
     """Two people who labelled the same answers."""
 
     raters: tuple[str, str]

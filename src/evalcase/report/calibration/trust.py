@@ -7,9 +7,9 @@ its passes, they are weighed by their shares in it.
 from __future__ import annotations
 
 from math import log
+from typing import NamedTuple
 
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import Value
 from evalcase.report.calibration.drawing import part_by_drawing
 from evalcase.report.calibration.match import Matched
 from evalcase.report.statistics.confusion import Confusion, count_pairs
@@ -33,8 +33,7 @@ class _Figures(NamedTuple):
     """The share of answers that people pass."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
+class Trust(Value, frozen=True):
     """How far a judge agrees with people."""
 
     table: Confusion

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from math import fsum, inf, isnan
 from struct import Struct
 
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.report.statistics.estimate import Estimate
 from evalcase.report.statistics.quantiles import find_median, find_percentile
 from evalcase.report.statistics.ratios import Ratios
@@ -20,8 +20,7 @@ _SHORTEST_S = 0.001
 """Below that a latency is that of the machine and what else it does, and not of a target."""
 
 
-@dataclass(frozen=True, slots=True)
-class SideAmount:
+class SideAmount(Value, frozen=True):
     """What one side comes to, over the cases of which both sides are known."""
 
     median: float
@@ -29,8 +28,7 @@ class SideAmount:
     total: float
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(Value, frozen=True):
     name: str
     pairs: int
     """Cases of which both sides are known."""

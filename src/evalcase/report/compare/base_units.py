@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from math import nan
+from typing import NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import VERDICTS, Verdict
 from evalcase.model.trial import TrialKey
 from evalcase.report.compare.side import PlacedName

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.gated import Gated
 from evalcase.report.compare.gates import GateFinding
@@ -13,8 +13,7 @@ from evalcase.report.compare.track import ChangeKind
 EFFECT = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Value, frozen=True):
     comparison: Comparison
     gated: Sequence[Gated]
     judged: Sequence[GateFinding]

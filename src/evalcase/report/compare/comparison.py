@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 
+from msgspec import field
+
 from evalcase.errors import ConfigError
 from evalcase.model.case import Case
 from evalcase.model.nearest import did_you_mean
-from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.value import Value
 from evalcase.report.compare.base_units import MOST_TRACKS, BaseUnits
 from evalcase.report.compare.conditions import Conditions, say_errors, say_sides, say_suites
 from evalcase.report.compare.side import Side
@@ -19,8 +21,7 @@ from evalcase.report.compare.unit import CaseStanding, Unit, fold_units
 from evalcase.report.figures.clustering import Clustering
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Value, frozen=True):
     """All that is known of two runs side by side."""
 
     base: Side

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from msgspec import Struct, field
+
 from evalcase.model.case import Case
 from evalcase.model.json_value import are_same
-from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.report.compare.base_units import Held
 from evalcase.report.compare.side import Side
 from evalcase.report.compare.track import ChangeKind, TrackFigures
@@ -26,8 +27,7 @@ _CODE = "the code of a grader, or the model or prompt of a judge"
 _UNKNOWN = "graders, judges or thresholds"
 
 
-@dataclass(slots=True)
-class _Noted:
+class _Noted(Struct):
     """How many cases something is true of, and the first of them."""
 
     count: int = 0

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from copy import deepcopy
 
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.report.statistics.mcnemar import mcnemar_p, smallest_p
 from evalcase.report.statistics.paired import (
     Change,
@@ -21,8 +21,7 @@ _DIGITS = 12
 """Differences that agree in as many are the same, but for the arithmetic."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Value, frozen=True):
     """What two sides of pairs come to."""
 
     name: str

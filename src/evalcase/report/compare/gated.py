@@ -8,7 +8,7 @@ from typing import Literal
 
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
-from evalcase.model.quick_dataclass import dataclass, replace
+from evalcase.model.value import Value, replace
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.differences import Measured
 from evalcase.report.compare.track import TrackFigures
@@ -19,8 +19,7 @@ Measure = Literal["passed", "cases", "score"]
 """What passed, by the share of trials of each case where there are several; cases alone; scores."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gated:
+class Gated(Value, frozen=True):
     """A measure at a target that is tested."""
 
     track: TrackFigures

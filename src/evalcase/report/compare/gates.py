@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import isfinite
+from typing import NamedTuple
 
 from evalcase.model.exit_codes import first_code
 from evalcase.model.nearest import did_you_mean
-from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import replace
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.gated import Gated
 from evalcase.report.compare.unscored import count_at_worst, name_measure, say_scored, say_unscored

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.compare.differences import Measured
 from evalcase.report.statistics.mcnemar_power import (
     fewest_alike,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from evalcase.model.case import Case
 from evalcase.model.outcome import Outcome
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
+from evalcase.model.value import Value
 
 
 class KeptResults(Protocol):
@@ -33,8 +32,7 @@ class PlacedName(NamedTuple):
     target: str
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Value, frozen=True):
     kept: KeptResults
     label: str
     """What it is called in a report."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from evalcase.model.quick_dataclass import dataclass, field
-from evalcase.model.quick_tuple import NamedTuple
+from msgspec import field
+
 from evalcase.model.result import Verdict
 from evalcase.model.trial import TrialKey
+from evalcase.model.value import Value
 from evalcase.report.compare.amounts import Amount, Amounts
 from evalcase.report.compare.base_units import MOST_PARTS, Held
 from evalcase.report.compare.differences import Differences, Measured
@@ -37,8 +38,7 @@ class ChangedPair(NamedTuple):
     head_verdict: Verdict | None
 
 
-@dataclass(frozen=True, slots=True)
-class TrackFigures:
+class TrackFigures(Value, frozen=True):
     """What came of one target against another."""
 
     base_target: str

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from json import dumps
 from math import nan
+from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from evalcase.model.answer import Answer
-from evalcase.model.quick_dataclass import dataclass, field
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
 from evalcase.report.compare.side import PlacedName, Side
 from evalcase.system.table import mark_of
@@ -58,8 +59,7 @@ class CaseStanding(NamedTuple):
     """As text: what is not a number is not equal to itself."""
 
 
-@dataclass(slots=True)
-class Unit:
+class Unit(Struct):
     """A case at a target."""
 
     name: PlacedName

@@ -4,7 +4,7 @@ chance, so the only interval that holds is that of the decision."""
 from __future__ import annotations
 
 from evalcase.model.decision import Decision
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.report.figures.figures import Figures, Mean, PassAt, Repeats, Slice
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Verdict
 from evalcase.model.totals import Counts, Totals
+from evalcase.model.value import Value
 from evalcase.report.figures.cell import ClusterName, FigureCell, TrialCounts
 from evalcase.report.figures.figures import Interval, Mean, PassAt, Repeats, Slice, Spread
 from evalcase.report.statistics.estimate import Estimate, clip_number
 from evalcase.report.statistics.wilson import bound_unseen, estimate_around
 
-Value = Callable[[int, int, int], float | None]
+_Counted = Callable[[int, int, int], float | None]
 """What trials of a case count for, from how often it was tried, passed and errored."""
 
 
@@ -57,8 +57,7 @@ class Sums:
         self.squares += other.squares
 
 
-@dataclass(frozen=True, slots=True)
-class Estimator:
+class Estimator(Value, frozen=True):
     """Makes figures of cells."""
 
     interval: Interval = "wilson"
@@ -128,7 +127,7 @@ class Estimator:
     def _score(self, cells: Sequence[FigureCell]) -> Mean:
         return self._mean(cells, lambda cell: Sums(cell.scored, cell.scores, cell.squares))
 
-    def _mean_of(self, cells: Sequence[FigureCell], value: Value, fewest: int = 1) -> Mean:
+    def _mean_of(self, cells: Sequence[FigureCell], value: _Counted, fewest: int = 1) -> Mean:
         """Of what the trials of each case count for; of cases that have at least so many."""
         return self._mean(cells, lambda cell: _sum_up(cell, value, fewest))
 
@@ -165,7 +164,7 @@ def _share_without_errors(tried: int, passed: int, errored: int) -> float | None
     return passed / (tried - errored) if tried > errored else None
 
 
-def _sum_up(cell: FigureCell, value: Value, fewest: int) -> Sums:
+def _sum_up(cell: FigureCell, value: _Counted, fewest: int) -> Sums:
     sums = Sums()
     for trials, times in _count_trials(cell):
         if trials[0] >= fewest and (counted := value(*trials)) is not None:

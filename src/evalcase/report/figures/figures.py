@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from evalcase.model.quick_dataclass import dataclass, field
+from msgspec import field
+
 from evalcase.model.totals import Counts
+from evalcase.model.value import Value
 
 Interval = Literal["wilson", "exact", "sequence"]
 """How intervals are made of counts: by Wilson; never too narrow, by Clopper and Pearson; or by the
@@ -14,8 +16,7 @@ decision that ended the run."""
 _FEW_CLUSTERS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(Value, frozen=True):
     """A mean over cases, 0 to 1, and the 95 % interval around it."""
 
     n: int
@@ -34,8 +35,7 @@ class Mean:
         return self.clusters is not None and self.clusters < _FEW_CLUSTERS
 
 
-@dataclass(frozen=True, slots=True)
-class PassAt:
+class PassAt(Value, frozen=True):
     """What follows for several tries at a case."""
 
     k: int
@@ -45,8 +45,7 @@ class PassAt:
     """pass^k: all of them do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(Value, frozen=True):
     """Where the doubt about a mean comes from, in standard errors; None where it can't be told."""
 
     more_repeats: float | None = None
@@ -55,8 +54,7 @@ class Spread:
     """By how much the mean would differ if these very cases were run again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repeats:
+class Repeats(Value, frozen=True):
     """What trials of the same cases tell; of cases with two or more."""
 
     cases: int
@@ -72,8 +70,7 @@ class Repeats:
     pass_at: tuple[PassAt, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Value, frozen=True):
     """Some cases of a run, or all of them."""
 
     cases: Counts
@@ -93,8 +90,7 @@ class Slice:
     """Where none failed: how large the true rate of failures may still be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
+class Effort(Value, frozen=True):
     """What answers took."""
 
     answers: int
@@ -116,8 +112,7 @@ class Effort:
     """How many cases have a score in each tenth from 0 to 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judging:
+class Judging(Value, frozen=True):
     """What graders asked of targets, as judges do, and what that took."""
 
     asked: int
@@ -131,8 +126,7 @@ class Judging:
     """None where none came with its cost."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Value, frozen=True):
     """All of a run. Parts are in the order in which they first came."""
 
     all: Slice

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import asdict
+
 from evalcase.model.decision import Decision
-from evalcase.model.quick_dataclass import asdict
 from evalcase.model.totals import Totals
 from evalcase.report.figures.estimates import rate_totals
 from evalcase.report.figures.figures import Effort, Figures, Judging, Mean, Repeats, Slice

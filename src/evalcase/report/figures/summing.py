@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from math import fsum
 from typing import TypeVar
 
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.report.figures.cell import FigureCell, JudgingSums, Spent
 from evalcase.report.figures.estimates import Estimator
 from evalcase.report.figures.figures import Effort, Figures, Interval, Judging, Slice
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.statistics.quantiles import find_median, find_percentile
-from evalcase.text.late_pattern import late_pattern
 
 T = TypeVar("T")
-_NUMBERS = late_pattern(r"(\d{1,15})")
+_NUMBERS = re.compile(r"(\d{1,15})")
 
 
 def sum_up(

@@ -7,9 +7,10 @@ the tenth of a kind says how many more there are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
-from evalcase.model.quick_dataclass import dataclass, field
-from evalcase.model.quick_tuple import NamedTuple
+from msgspec import Struct, field
+
 from evalcase.model.result import Result
 from evalcase.report.files.folded import CaseTrials, See
 from evalcase.report.files.problems import github_command
@@ -24,8 +25,7 @@ FindLine = Callable[[str, str], "int | None"]
 """The line of a case of a suite; None where nobody knows."""
 
 
-@dataclass(slots=True)
-class _Level:
+class _Level(Struct):
     """Those of one level, as far as they are shown."""
 
     shown: list[CaseTrials] = field(default_factory=list)

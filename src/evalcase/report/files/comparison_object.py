@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.quick_dataclass import asdict
+from msgspec.structs import asdict
+
 from evalcase.report.compare.compared import Compared
 from evalcase.report.compare.differences import Measured
 from evalcase.report.compare.gates import gates_exit_code

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evalcase.report.files.rows import RowCell
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.visible import UNSEEN
 
-_FORMULA = late_pattern(
+_FORMULA = re.compile(
     rf"[\s\x00\ufeff{UNSEEN}]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]|\s*0[0-9]+\s*\Z"
 )
 """What makes a spreadsheet calculate, also after white space or what nobody sees; in full width,
 too. And digits after a zero, which it would drop."""
-_HIDDEN = late_pattern(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+_HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _ROWS = 1000
 
 

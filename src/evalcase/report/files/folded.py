@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from math import fsum
 
 from evalcase.model.outcome import Outcome
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Result
+from evalcase.model.value import Value
 from evalcase.report.terminal.failures import UNFINISHED
 
 FindOutcome = Callable[[Result], Outcome]
@@ -16,8 +16,7 @@ See = Callable[[str], str]
 """How the path of a suite is written where a report is read."""
 
 
-@dataclass(frozen=True, slots=True)
-class CaseTrials:
+class CaseTrials(Value, frozen=True):
     """A case at a target: this is what passes or fails."""
 
     outcome: Outcome

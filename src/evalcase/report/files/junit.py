@@ -9,11 +9,11 @@ from __future__ import annotations
 import tempfile
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO
+from typing import IO, NamedTuple
+
+from msgspec import Struct, field
 
 from evalcase.model.case import Case
-from evalcase.model.quick_dataclass import dataclass, field
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.report.files.folded import CaseTrials, See
 from evalcase.report.files.xml import xml_tag, xml_text
@@ -55,8 +55,7 @@ class JUnitHead(NamedTuple):
     """How many trials may error before the run counts as broken."""
 
 
-@dataclass(slots=True)
-class _TestGroup:
+class _TestGroup(Struct):
     """The test cases of a suite at a target, as far as they have come."""
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -76,8 +75,7 @@ class _TestGroup:
             self.places.extend((at, size))
 
 
-@dataclass(slots=True)
-class _Errors:
+class _Errors(Struct):
     """Trials that errored, as far as no test case is in error for them."""
 
     total: int = 0

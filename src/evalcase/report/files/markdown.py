@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from evalcase.model.case import Case
-from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import VERDICTS
 from evalcase.model.totals import Totals
+from evalcase.model.value import replace
 from evalcase.report.figures.figures import Figures, Mean, Slice
 from evalcase.report.files.folded import CaseTrials
 from evalcase.report.terminal.failures import UNFINISHED, passed_of, reason_of
@@ -33,7 +33,6 @@ from evalcase.report.terminal.trial_details import detail_lines
 from evalcase.report.terminal.verdict_grid import GridRow
 from evalcase.text.abridge import shorten_text
 from evalcase.text.counted import write_count
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.markdown import code_block, code_span
 from evalcase.text.visible import make_visible
 
@@ -52,7 +51,7 @@ _LONGEST = 160
 _WIDTH = 100
 _SIGNS = {"passed": "✅", "failed": "❌", "errored": "💥", "ungraded": "⚠️", UNFINISHED: "⚠️",
           "skipped": "⏭️"}  # fmt: skip
-_SPECIAL = late_pattern(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&=])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&=])")
 
 
 class MarkdownHead(NamedTuple):

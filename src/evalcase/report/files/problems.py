@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from evalcase.model.problem import Problem, Span
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.visible import BIDI_MARKS, STEERING, make_visible
 
-_UNSAFE_IN_JSON = late_pattern(f"[{STEERING}{BIDI_MARKS}]")
+_UNSAFE_IN_JSON = re.compile(f"[{STEERING}{BIDI_MARKS}]")
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 

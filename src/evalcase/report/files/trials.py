@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
@@ -10,7 +10,6 @@ from evalcase.model.codec import encode_object
 from evalcase.model.conversation import split_turns
 from evalcase.model.grade import Grade
 from evalcase.model.outcome import Outcome
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from evalcase.text.late_pattern import late_pattern
-
-_FOREIGN = late_pattern(
+_FOREIGN = re.compile(
     "[^\t\n\r\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
 """Characters outside of XML 1.0, and those that steer a terminal or the direction of text."""

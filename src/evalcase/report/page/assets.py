@@ -10,8 +10,8 @@ import os
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
+from typing import NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.page.squeeze import squeeze_script, squeeze_style
 from evalcase.system.files import read_file
 

@@ -11,10 +11,10 @@ import json
 from base64 import b64encode
 from collections.abc import Iterator
 from random import Random
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
-from evalcase.model.quick_dataclass import dataclass, field
-from evalcase.model.quick_tuple import NamedTuple
+from msgspec import Struct, field
+
 from evalcase.report.page.messages import Told
 
 _CASES = 200
@@ -34,8 +34,7 @@ def squeeze_json(value: object) -> bytes:
     return gzip.compress(text.encode(), 6, mtime=0)
 
 
-@dataclass(slots=True)
-class _Chunk:
+class _Chunk(Struct):
     """Details that wait until there are enough of them."""
 
     number: int

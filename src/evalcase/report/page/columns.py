@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import fsum
 from typing import Any
 
-from evalcase.model.quick_dataclass import dataclass, field
+from msgspec import Struct, field
+
 from evalcase.model.result import Result
 from evalcase.report.figures.cell import measure_answer
 from evalcase.report.page.subject import CaseRow
@@ -28,8 +29,7 @@ _BLOCK = 500
 _EXCERPT = 120
 
 
-@dataclass(slots=True)
-class NumberedNames:
+class NumberedNames(Struct):
     """Names that are written once, and then by their number."""
 
     names: dict[str, int] = field(default_factory=dict)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.report.compare.amount_words import say_ratio, say_seconds
 from evalcase.report.compare.amounts import Amount
 from evalcase.report.compare.compared import Compared

@@ -3,19 +3,19 @@ is lost; the browser is given nothing but strings to show."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evalcase.model.json_value import JSON
 from evalcase.model.message import ToolCall, is_part, names_tool, part_text
 from evalcase.model.part_files import find_picture
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.readable import as_json, content_text
 
 Told = dict[str, Any]
 """A JSON object for the page."""
 
-_PICTURE = late_pattern(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+")
+_PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+")
 _LARGEST_PICTURE = 2_000_000
 _SHOWN = frozenset({"role", "content", "tool_calls"})
 

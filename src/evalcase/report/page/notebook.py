@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import NamedTuple
 
 from evalcase.model.case import Case
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.totals import Totals
 from evalcase.report.files.folded import CaseTrials
 from evalcase.report.files.rows import trial_row

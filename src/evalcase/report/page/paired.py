@@ -4,9 +4,10 @@ it, then those that only base has."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
-from evalcase.model.quick_dataclass import dataclass, field
-from evalcase.model.quick_tuple import NamedTuple
+from msgspec import Struct, field
+
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 from evalcase.report.compare.comparison import Comparison, tell_kind
@@ -25,8 +26,7 @@ class _BasePlace(NamedTuple):
     repeats: tuple[int, ...]
 
 
-@dataclass(slots=True)
-class PairedRows:
+class PairedRows(Struct):
     """Goes through both sides once, and adds up each on the way."""
 
     comparison: Comparison

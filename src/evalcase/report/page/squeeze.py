@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import re
 
-from evalcase.text.late_pattern import late_pattern
-
 _STRING = r"'(?:[^'\\]|\\.)*'"
 _PATTERN = r"/(?![ /*])(?:[^/\\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+/"
-_SCRIPT = late_pattern(
+_SCRIPT = re.compile(
     rf"(?P<template>`)|(?P<literal>{_STRING}|{_PATTERN})|//.*\s*|;(?:\s|//.*)*(?=\}})"
     r"|\s*(?P<sign>[=<>!&|?:,;(){}\[\]*%])(?:\s|//.*)*"
     r"|(?<![+-])\s+(?P<sum>[+-])\s+(?![+-])|\s*(?P<over>/)\s"
 )
-_IN_TEMPLATE = late_pattern(r"\\.|\$\{|`", re.DOTALL)
-_IN_EXPRESSION = late_pattern(rf"{_STRING}|[{{}}`]")
-_COMMENT = late_pattern(r"/\*.*?\*/", re.DOTALL)
-_STYLE = late_pattern(r"\s*([{};,>])\s*|(?<=:)\s+")
+_IN_TEMPLATE = re.compile(r"\\.|\$\{|`", re.DOTALL)
+_IN_EXPRESSION = re.compile(rf"{_STRING}|[{{}}`]")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_STYLE = re.compile(r"\s*([{};,>])\s*|(?<=:)\s+")
 
 
 def squeeze_script(text: str) -> str:

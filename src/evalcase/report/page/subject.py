@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
+
+from msgspec import field
 
 from evalcase.model.case import Case
 from evalcase.model.outcome import Outcome
-from evalcase.model.quick_dataclass import dataclass, field
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
+from evalcase.model.value import Value
 from evalcase.report.figures.figures import Figures
 
 
@@ -20,8 +22,7 @@ class Regrading(NamedTuple):
     result: Result
 
 
-@dataclass(frozen=True, slots=True)
-class CaseRow:
+class CaseRow(Value, frozen=True):
     """A case at a target: a row of the table, and what is shown when it is opened."""
 
     suite: str
@@ -45,8 +46,7 @@ class CaseRow:
         return self.outcome.verdict if self.outcome is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class BaseRow:
+class BaseRow(Value, frozen=True):
     """The same case in the run that is compared with."""
 
     target: str
@@ -56,8 +56,7 @@ class BaseRow:
     """What became of it: `fixed`, `broken`, `changed`, `same`, …"""
 
 
-@dataclass(frozen=True, slots=True)
-class RunFacts:
+class RunFacts(Value, frozen=True):
     """What the page says of a run as a whole."""
 
     name: str

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
-from evalcase.model.quick_dataclass import asdict, dataclass
+from msgspec.structs import asdict
+
+from evalcase.model.value import Value
 from evalcase.report.figures.json_object import figures_object
 from evalcase.report.page.assets import SCRIPTS, SERVED_SCRIPTS, build_shell
 from evalcase.report.page.chunks import Chunks, KeptChunks, pack_element, squeeze_json
@@ -15,8 +17,7 @@ from evalcase.report.page.messages import Told
 from evalcase.report.page.subject import CaseRow, RunFacts
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Value, frozen=True):
     """What a page is of."""
 
     run: RunFacts

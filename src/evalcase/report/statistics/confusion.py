@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-
-from evalcase.model.quick_tuple import NamedTuple
+from typing import NamedTuple
 
 
 class Confusion(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.model.quick_tuple import NamedTuple
+from typing import NamedTuple
 
 LEVEL = 0.95
 Z = 1.959963984540054

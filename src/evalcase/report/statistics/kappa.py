@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
+from typing import NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.statistics.estimate import Estimate
 from evalcase.report.statistics.wilson import estimate_around
 

@@ -7,8 +7,7 @@ that all of k do, after Yao and others (2024). Both are without bias for every c
 from __future__ import annotations
 
 from math import comb, sqrt
-
-from evalcase.model.quick_tuple import NamedTuple
+from typing import NamedTuple
 
 
 def any_passes(k: int, trials: int, passed: int) -> float:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
+from typing import NamedTuple
 
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.value import Value
 from evalcase.report.statistics.confusion import Confusion
 from evalcase.report.statistics.estimate import Estimate, clip_number
 from evalcase.report.statistics.kappa import SMOOTHING, Kappa, estimate_kappa
@@ -30,8 +30,7 @@ class Stratum(NamedTuple):
     table: Confusion
 
 
-@dataclass(frozen=True, slots=True)
-class Strata:
+class Strata(Value, frozen=True):
     """All kinds. Each has labels, and their shares add up to 1."""
 
     kinds: Sequence[Stratum]

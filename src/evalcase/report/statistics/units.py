@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import fsum
+from typing import NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.statistics.estimate import Estimate, Z, clip_number
 from evalcase.report.statistics.student import t_quantile
 from evalcase.report.statistics.wilson import estimate_around

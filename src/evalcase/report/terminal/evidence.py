@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,13 +13,12 @@ from evalcase.text.complaint import excerpt_complaint
 from evalcase.text.counted import write_count
 from evalcase.text.crash import find_end_of_first
 from evalcase.text.foreign_file import is_foreign_file
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.visible import make_visible
 
 _MOST = 4
-_FRAME = late_pattern(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
-_FRAME_IN_GROUP = late_pattern(r'\s*\|\s+File "')
-_OURS = late_pattern(r"[/\\]src[/\\]evalcase[/\\]")
+_FRAME = re.compile(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
+_FRAME_IN_GROUP = re.compile(r'\s*\|\s+File "')
+_OURS = re.compile(r"[/\\]src[/\\]evalcase[/\\]")
 """Where our own sources lie in a clone; else they are installed like those of any package."""
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import VERDICTS
 from evalcase.model.totals import Totals
 from evalcase.report.figures.figures import Effort, Figures, Judging, Mean, Repeats, Slice

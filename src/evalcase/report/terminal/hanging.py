@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from evalcase.report.terminal.cells import measure_text
-from evalcase.text.late_pattern import late_pattern
 
-_COMMAND = late_pattern(r"`(?:evalcase|pip) [^`]*`|(?<=: )(?:evalcase|pip) .*")
+_COMMAND = re.compile(r"`(?:evalcase|pip) [^`]*`|(?<=: )(?:evalcase|pip) .*")
 """What a person types, in backquotes or after a colon to the end of the sentence."""
 
 

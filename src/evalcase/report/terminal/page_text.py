@@ -3,14 +3,14 @@ words, and blocks of code are indented."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from evalcase.report.terminal.hanging import hang_text
 from evalcase.report.terminal.style import Style, paint_text
-from evalcase.text.late_pattern import late_pattern
 
-_LINKS = late_pattern(r"\[([^\]]+)\]\([^)]+\)")
-_STRESSED = late_pattern(r"\*{1,2}([^*`]+)\*{1,2}")
+_LINKS = re.compile(r"\[([^\]]+)\]\([^)]+\)")
+_STRESSED = re.compile(r"\*{1,2}([^*`]+)\*{1,2}")
 _FENCE = "```"
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
+from typing import NamedTuple
 
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.visible import name_blank
 
 _CONTEXT = 2

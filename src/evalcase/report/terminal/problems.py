@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from msgspec import Struct
+
 from evalcase.model.codes import Severity
 from evalcase.model.problem import Problem
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.report.terminal.cells import measure_text
 from evalcase.report.terminal.frame import WIDTH, draw_frame, find_margin
 from evalcase.report.terminal.hanging import hang_text
@@ -16,8 +17,7 @@ from evalcase.text.counted import write_count
 from evalcase.text.visible import make_visible
 
 
-@dataclass(slots=True)
-class Checked:
+class Checked(Struct):
     """What was looked at. A report reads it at its end, so it may grow while problems stream."""
 
     files: int = 0

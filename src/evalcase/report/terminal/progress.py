@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from math import floor, log10
 
-from evalcase.model.quick_dataclass import dataclass, field
+from msgspec import Struct, field
+
 from evalcase.model.result import VERDICTS, Result, Verdict
 from evalcase.report.terminal.style import PLAIN, Style, colour_of, paint_text
 
@@ -23,8 +24,7 @@ def _no_verdicts() -> Counter[Verdict]:
     return Counter(dict.fromkeys(VERDICTS, 0))
 
 
-@dataclass(slots=True)
-class Progress:
+class Progress(Struct):
     """What is known while a run goes on. It holds no trials, however many there are."""
 
     planned: int = 0

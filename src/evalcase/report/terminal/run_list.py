@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.totals import Totals
+from evalcase.model.value import Value
 from evalcase.report.figures.figures import Mean
 from evalcase.report.terminal.cells import cut_text, measure_text, pad_text
 from evalcase.report.terminal.part_table import interval_of
@@ -20,8 +20,7 @@ _NAMES = 2
 """Columns at the end that may move to a line of their own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Value, frozen=True):
     """A run, as far as it is known."""
 
     id: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
+from typing import NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.report.terminal.cells import cut_text, measure_text, pad_text, wrap_text
 from evalcase.report.terminal.side_by_side import LABEL

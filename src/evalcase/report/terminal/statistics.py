@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct, field
 
 from evalcase.model.case import Case
 from evalcase.model.outcome import Folding, Outcome, outcome_of_one
-from evalcase.model.quick_dataclass import dataclass, field, replace
-from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.result import Result, Verdict
+from evalcase.model.value import replace
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.terminal.failures import reason_of
 from evalcase.report.terminal.said import Heard, result_heard
@@ -54,8 +55,7 @@ class DecidedCase(NamedTuple):
     result: Result
 
 
-@dataclass(slots=True)
-class Shown:
+class Shown(Struct):
     """A case that is shown in full, by one of its trials."""
 
     result: Result
@@ -68,8 +68,7 @@ class Shown:
     """The first of those."""
 
 
-@dataclass(slots=True)
-class Forgiven:
+class Forgiven(Struct):
     """Cases that passed although some of their trials errored, and why the first of them did."""
 
     cases: int
@@ -119,7 +118,7 @@ class Statistics:
         self.grid.add(result, verdict)
         if verdict in self._verdicts:
             self._show(outcome, result)
-        return tuple_of(DecidedCase, (outcome, result))
+        return DecidedCase(outcome, result)
 
     def shown(self, verdict: Verdict | None) -> list[Shown]:
         """The cases of a verdict, as many as are shown, in the order of their suites, and of the

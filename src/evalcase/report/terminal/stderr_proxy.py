@@ -3,16 +3,16 @@ goes above that line, whole line by whole line, and can't tear it."""
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import TYPE_CHECKING, TextIO
 
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.visible import make_visible
 
 if TYPE_CHECKING:
     from evalcase.report.terminal.live import LiveView
 
-_COLOUR = late_pattern(r"(\x1b\[[0-9;:]*m)")
+_COLOUR = re.compile(r"(\x1b\[[0-9;:]*m)")
 _LONGEST = 100_000
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.model.quick_tuple import NamedTuple
+from typing import NamedTuple
 
 
 class Style(NamedTuple):

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from evalcase.model.case import Case
-from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.result import VERDICTS
 from evalcase.model.totals import Counts, Totals
+from evalcase.model.value import Value, replace
 from evalcase.report.figures.figures import Figures, Mean
 from evalcase.report.terminal.cells import cut_text, measure_text, wrap_text
 from evalcase.report.terminal.failures import (
@@ -47,8 +47,7 @@ FindCase = Callable[[str, str], Case | None]
 """Finds a case by its suite and id."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunEnding:
+class RunEnding(Value, frozen=True):
     """How a run ended, as far as its results don't tell."""
 
     totals: Totals

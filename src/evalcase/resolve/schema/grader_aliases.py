@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 from evalcase.model.grader_options import DeclaredGrader
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.grader_names import Spelling, other_names
 from evalcase.resolve.schema.words import (
     SuiteSchema,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from json import dumps
 from typing import Any
 
@@ -9,9 +10,8 @@ from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.messages import read_input
 from evalcase.resolve.variables.labels import hash_label
-from evalcase.text.late_pattern import late_pattern
 
-_PLAIN = late_pattern(r"[\w.-]{1,64}")
+_PLAIN = re.compile(r"[\w.-]{1,64}")
 """An `id` that is kept as it is."""
 _WHOLE = 32
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.finding import Fix, KeyPath, Unfit
 from evalcase.model.json_value import describe_kind
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.plain_texts import warn_of_file_value
 from evalcase.resolve.variables.labels import Labelled, label_values

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from json import dumps
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import describe_kind, write_alike
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.plain_texts import warn_of_file_value
 from evalcase.resolve.variables.tagged import Variable
-from evalcase.text.late_pattern import late_pattern
 
-_PLAIN = late_pattern(r"[\w.-]{1,20}")
+_PLAIN = re.compile(r"[\w.-]{1,20}")
 """What stands in an id as it is. Whatever means something to a shell or in a glob doesn't."""
 _DIGITS = 6
 

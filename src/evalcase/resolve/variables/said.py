@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from evalcase.model.finding import QUOTE_IT, Finding
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.plain_texts import is_file_value
 from evalcase.resolve.variables.tagged import TaggedValue, VariableValues

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from json import dumps
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.finding import LOST_SPELLING, QUOTE_IT, KeyPath
 from evalcase.model.json_value import describe_kind
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.path_steps import is_index
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
 from evalcase.text.tags import Tag, near_tags, split_tags
 

@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.finding import KeyPath, Unfit
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.table_source import TableRow
 from evalcase.resolve.case import resolve_case
 from evalcase.resolve.fields import CASE_ALIASES, EXECUTION

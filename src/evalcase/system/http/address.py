@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from typing import NamedTuple
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
-from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.late_pattern import late_pattern
-
-_STRAY = late_pattern(r"%(?![0-9A-Fa-f]{2})")
+_STRAY = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _IN_PATH = "%:@/!$&'()*+,;=~"
 _IN_QUERY = _IN_PATH + "?"
 _UNSURE = "ß\N{GREEK SMALL LETTER FINAL SIGMA}\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"

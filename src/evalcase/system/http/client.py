@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from types import TracebackType
 
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.system.http.address import HttpOrigin, split_address
 from evalcase.system.http.answer import HttpAnswer
 from evalcase.system.http.connection import Connection, Upload
@@ -19,8 +19,7 @@ from evalcase.system.http.routing import Network, authorize
 _BODILESS = ("GET", "HEAD")
 
 
-@dataclass(frozen=True, slots=True)
-class HttpRequest:
+class HttpRequest(Value, frozen=True):
     """A question as far as it is the same each time."""
 
     method: str

@@ -9,9 +9,8 @@ import os
 import socket
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.descriptors import leaves_room
 from evalcase.system.http.errors import CantConnectError
 

@@ -11,8 +11,8 @@ import ssl
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from typing import NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.http.answer_reader import AnswerReader
 from evalcase.system.http.errors import BrokenOffError, HttpError
 from evalcase.system.http.two_way import TwoWay

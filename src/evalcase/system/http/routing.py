@@ -6,7 +6,7 @@ import asyncio
 import ssl
 from base64 import b64encode
 
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.system.http.address import HttpAddress, HttpOrigin
 from evalcase.system.http.connecting import Resolver, open_socket
 from evalcase.system.http.connection import Connection
@@ -21,8 +21,7 @@ from evalcase.system.http.headers import write_lines
 _SHUTDOWN_S = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(Value, frozen=True):
     """How connections are made."""
 
     resolver: Resolver

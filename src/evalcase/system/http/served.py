@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import BinaryIO
-
-from evalcase.model.quick_tuple import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 
 class ServedRequest(NamedTuple):

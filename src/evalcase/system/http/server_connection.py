@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from email.utils import formatdate
 from http import HTTPStatus
+from typing import NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.http.headers import write_lines
 from evalcase.system.http.request_reader import BadRequestError, RequestReader
 from evalcase.system.http.served import ServedAnswer, ServedRequest

@@ -7,8 +7,7 @@ process only when nobody holds its pipes any more, be it a forgotten descendant.
 from __future__ import annotations
 
 import asyncio
-
-from evalcase.model.quick_tuple import NamedTuple
+from typing import NamedTuple
 
 TAIL_BYTES = 4096
 """How much of stderr is kept."""

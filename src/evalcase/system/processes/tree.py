@@ -22,8 +22,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
+from typing import NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.processes import guard
 
 TOKEN = "EVALCASE_PROCESS"  # noqa: S105 - the name of a variable, and no secret

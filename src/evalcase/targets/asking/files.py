@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.part_files import named_files
 from evalcase.model.question import Question
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.files import IrregularError, OutsideError, OversizeError, read_file
 from evalcase.system.project_root import is_inside
 

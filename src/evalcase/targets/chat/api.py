@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Warn
+from evalcase.model.value import Value
 from evalcase.targets.asking.files import Files
 from evalcase.targets.chat.client import Assembler
 from evalcase.targets.web.options import KeyRule
@@ -29,8 +28,7 @@ class ReadAnswer(NamedTuple):
     cache_write_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Api:
+class Api(Value, frozen=True):
     """A chat API."""
 
     kind: str

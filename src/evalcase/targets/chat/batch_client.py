@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from json import dumps
@@ -14,7 +15,6 @@ from evalcase.model.json_value import JSON
 from evalcase.targets.chat.batch_answers import BatchAnswers, HasAnswer, IsOurs
 from evalcase.targets.chat.batch_draft import DraftFile
 from evalcase.targets.web.errors import connection_error, protocol_error
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.strict_json import BadJsonError, parse_json
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _LONGEST_S = 600.0
 _MOST_BYTES = 10_000_000
-_ID = late_pattern(r"[A-Za-z0-9_.:-]{1,200}")
+_ID = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
 
 
 class BatchClient:

@@ -7,11 +7,10 @@ from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from evalcase.model.batching import BatchedQuestion
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class BatchForm:
+class BatchForm(Value, frozen=True):
     """How a service wants a batch to be written, and how much of it."""
 
     head: bytes

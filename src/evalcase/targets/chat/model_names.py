@@ -8,27 +8,26 @@ as an address is ever sent to a provider, with the key for it.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.targets.web.shapes import complete_address
-from evalcase.text.late_pattern import late_pattern
 
 # What is probably an address, where somebody forgot the scheme: a name that only a computer has, or
 # a port, or a domain. It only decides what is hinted at.
-_HOST = late_pattern(
+_HOST = re.compile(
     r"(?:localhost\b.*|(?:\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]|[\w-]+(?=:\d{1,5}(?:/|$)|:$)"
     r"|[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2,}\.?)(?::\d{0,5})?(?:[/?].*)?)$"
 )
 # A preset of OpenRouter and a revision of Hugging Face come after an @, too.
-_PATH = late_pattern(r"(?!preset/|refs/)[\w.:-]*/")
-_HTTP = late_pattern(r"(https?)(?![\w-])[:;/\\]*", re.IGNORECASE)
-_WHOLE = late_pattern(r"(?:^|@)https?://", re.IGNORECASE)
+_PATH = re.compile(r"(?!preset/|refs/)[\w.:-]*/")
+_HTTP = re.compile(r"(https?)(?![\w-])[:;/\\]*", re.IGNORECASE)
+_WHOLE = re.compile(r"(?:^|@)https?://", re.IGNORECASE)
 # A file may have such a name, too.
-_DOMAIN = late_pattern(r"@[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2,}$")
+_DOMAIN = re.compile(r"@[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2,}$")
 # An address that stands where the model should: nothing of an @ tells it.
-_ALONE = late_pattern(r"//|\\\\|localhost(?![\w.-])|\d+\.\d+\.\d+\.\d+(?![\w.-])", re.IGNORECASE)
+_ALONE = re.compile(r"//|\\\\|localhost(?![\w.-])|\d+\.\d+\.\d+\.\d+(?![\w.-])", re.IGNORECASE)
 _LIKE_AT = {ord(sign): "@" for sign in "\uff20\ufe6b"}
 """Signs that look like an @, and were meant as one."""
 _MARKS = ("//", "\\\\", "::")

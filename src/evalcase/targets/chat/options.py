@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import urlsplit
 
 from evalcase.model.conflict import conflict
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Record, option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything, Flag, MapOf, OptionFault, Text
 from evalcase.model.shape_seconds import Seconds
 from evalcase.targets.chat.api import Api

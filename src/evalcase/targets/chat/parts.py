@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.message import part_text, parts_of
 from evalcase.model.part_files import find_picture
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.targets.asking.files import ContentFile, Files, image_type
 
 

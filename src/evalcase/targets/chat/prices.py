@@ -7,9 +7,10 @@ Unknown is None, never 0: a model without a price, an answer without usage.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from evalcase.model.answer import Usage
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Number
 
 _MILLION = 1_000_000

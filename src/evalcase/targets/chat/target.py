@@ -8,8 +8,8 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Earlier
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings, Target, Traits
+from evalcase.model.value import replace
 from evalcase.targets.asking.files import Files, load_files
 from evalcase.targets.chat.api import SchemaMode
 from evalcase.targets.chat.client import ChatClient

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, ToolCall
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Warn
 
 _CALL_KEYS = frozenset({"id", "type", "function", "tool", "input", "output"})

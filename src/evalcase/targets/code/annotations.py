@@ -11,12 +11,9 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from types import NoneType, UnionType
-from typing import Annotated, Any, ForwardRef, Union, get_args, get_origin
+from typing import Annotated, Any, ForwardRef, NamedTuple, Union, get_args, get_origin
 
-from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.late_pattern import late_pattern
-
-_AROUND = late_pattern(r"(?:typing\.)?(?:Optional\[(.*)|Annotated\[([^,]*),.*)\]")
+_AROUND = re.compile(r"(?:typing\.)?(?:Optional\[(.*)|Annotated\[([^,]*),.*)\]")
 _NOTHING = object()
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from evalcase.errors import ConfigError
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.threads import Threads
 from evalcase.targets.code.parameters import is_async, takes_nothing
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON, copy_value
@@ -25,7 +25,6 @@ from evalcase.model.message import text_of
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.own_copies import copy_messages, copy_question
 from evalcase.model.question import Question
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.targets.asking.shown import last_user_content
 from evalcase.targets.code.annotations import ClassName, names_class, names_several
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalcase.model.answer import Answer, sum_usage
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_dataclass import replace
+from evalcase.model.value import replace
 from evalcase.text.step_text import list_steps
 from evalcase.traces.genai import usage_of
 from evalcase.traces.span import BadTraceError, SpanEvent, TraceSpan, find_reason

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.targets.code.traced_call import TracedCall
 from evalcase.traces.context import ByCall
 from evalcase.traces.labels import CASE, REPEAT, SUITE, TURN

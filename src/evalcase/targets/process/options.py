@@ -20,12 +20,12 @@ and `{basename}`. How they are filled in is said in
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import (
     Choice,
     Flag,
@@ -66,8 +66,7 @@ COMMAND_RULES = (
 """That a text is for a shell, and a list is not, for editors."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Variables(MapOf):
+class _Variables(MapOf, frozen=True):
     """Variables for a process, by name."""
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Literal, cast
 
 from evalcase.errors import ConfigError
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.target import Surroundings
+from evalcase.model.value import Value
 from evalcase.system.programs import find_program
 from evalcase.targets.process.options import CommandOptions
 from evalcase.targets.reading.outputs import How
@@ -18,8 +18,7 @@ Stdin = Literal["json", "text", "none"]
 _INPUTS = frozenset({"prompt", "prompt_file", "input_file"})
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Value, frozen=True):
     """How a program is started, fed and read."""
 
     template: Template

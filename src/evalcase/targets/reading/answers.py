@@ -31,8 +31,8 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
-from evalcase.model.quick_dataclass import maker_of, replace
 from evalcase.model.target import Warn
+from evalcase.model.value import replace
 from evalcase.targets.reading.ends import find_end_of_text, refuse_failed_transcript
 from evalcase.targets.reading.replies import note_end
 from evalcase.targets.reading.text_messages import text_message
@@ -41,7 +41,7 @@ from evalcase.text.plain_json import NotJsonError, copy_json
 _NOTHING = (
     "the target returned None, which is not an answer; does the function end without a `return`?"
 )
-_make_answer = maker_of(Answer)
+_make_answer = Answer
 
 
 def ignore_warning(_: str) -> None:

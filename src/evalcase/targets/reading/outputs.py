@@ -21,8 +21,8 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Warn
+from evalcase.model.value import replace
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.ends import find_end, refuse_failed_transcript

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, is_message
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Warn
+from evalcase.model.value import replace
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.answers import content_message, ignore_warning
 from evalcase.targets.reading.ends import find_end, refuse_failed_events, refuse_failed_reply

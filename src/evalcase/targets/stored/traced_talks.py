@@ -4,8 +4,8 @@ isn't said, those that follow each other in time."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.traces.labels import LabelledTrace
 
 

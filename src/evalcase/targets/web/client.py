@@ -12,13 +12,12 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from json import JSONEncoder
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 from urllib.parse import urljoin
 
 from evalcase import __version__
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.quota import Quota
 from evalcase.model.target import Surroundings
 from evalcase.system.http.address import split_address

@@ -8,14 +8,13 @@ from urllib.parse import urlsplit
 
 from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.value import Value
 from evalcase.targets.web.options import SecretHeader, WebOptions
 from evalcase.targets.web.proxy import find_proxy
 from evalcase.targets.web.shapes import is_header_value
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Value, frozen=True):
     """An address, with all that a request has beside its body."""
 
     kind: str

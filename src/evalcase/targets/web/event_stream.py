@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.late_pattern import late_pattern
+import re
+from typing import NamedTuple
 
-_LINE_END = late_pattern(rb"\r\n|\n|\r")
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 class Event(NamedTuple):

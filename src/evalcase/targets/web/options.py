@@ -6,21 +6,20 @@ is opened. It is sent to the one host of the target.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 from evalcase.model.conflict import conflict
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, MapOf, Number, OptionFault
 from evalcase.model.shape_seconds import Seconds
 from evalcase.model.shape_variable import VariableName
 from evalcase.model.target import TargetOptions
 from evalcase.targets.web.shapes import Headers
-from evalcase.text.late_pattern import late_pattern
 
-_TOKEN = late_pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
 
 

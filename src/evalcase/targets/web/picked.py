@@ -12,8 +12,8 @@ from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, take_message
 from evalcase.model.nearest import find_nearest
-from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.target import Warn
+from evalcase.model.value import Value, replace
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.answers import content_message
 from evalcase.targets.reading.ends import find_end_at
@@ -33,8 +33,7 @@ _NEAR = 0.8
 _DONT_COUNT = "`tool_calls = false` says that they don't count"
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyPaths:
+class ReplyPaths(Value, frozen=True):
     """Where in a body everything is."""
 
     answer: JsonPath | None

@@ -5,10 +5,10 @@ OpenAI's say how long it takes until all is there again (`6m0s`), Anthropic's wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from evalcase.model.quota import Allowance, Quota
-from evalcase.text.late_pattern import late_pattern
 
 _WHAT = ("requests", "tokens")
 _FACTS = ("remaining", "reset", "limit")
@@ -18,9 +18,9 @@ _HEADERS = [
 ]
 """The names of headers: by provider, by what is left, and by what is said of it."""
 _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_SPAN = late_pattern(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
-_PIECE = late_pattern(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
-_NUMBER = late_pattern(r"\d{1,15}(?:\.\d{1,9})?")
+_SPAN = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
+_PIECE = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 
 
 def read_quota(headers: Mapping[str, str], now_s: float) -> Quota | None:

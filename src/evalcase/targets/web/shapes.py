@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, describe_kind
-from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import MapOf, OptionFault, Text
 from evalcase.model.shape_variable import may_hold_secret
+from evalcase.model.value import Value
 from evalcase.text.credentials import mask_credentials
 from evalcase.text.json_path import JsonPath
-from evalcase.text.late_pattern import late_pattern
 from evalcase.text.secret_forms import is_common
 
 _BY_HEADER = "send it as a header, by `header_env`, which names its variable"
-_USER = late_pattern(r"[^/?#]*//[^/?#]*@")
+_USER = re.compile(r"[^/?#]*//[^/?#]*@")
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Value, frozen=True):
     """Where something can be asked by HTTP."""
 
     @property
@@ -84,8 +83,7 @@ def complete_address(place: str) -> str:
     return f"{'http' if is_local else 'https'}://{place}"
 
 
-@dataclass(frozen=True, slots=True)
-class Headers(MapOf):
+class Headers(MapOf, frozen=True):
     """Headers, with their values."""
 
     item: Text = Text()
@@ -103,8 +101,7 @@ class Headers(MapOf):
                 yield OptionFault((*path, name), what, hint, hides=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Parameters(MapOf):
+class Parameters(MapOf, frozen=True):
     """Parameters of a query, with their texts."""
 
     item: Text = Text()
@@ -132,8 +129,7 @@ def is_header_value(value: str) -> bool:
     return value.isascii() and value.isprintable() and value == value.strip()
 
 
-@dataclass(frozen=True, slots=True)
-class JsonPathText:
+class JsonPathText(Value, frozen=True):
     """A path into JSON, held as a JsonPath."""
 
     @property
@@ -157,8 +153,7 @@ class JsonPathText:
         return {"type": "string", "minLength": 1}
 
 
-@dataclass(frozen=True, slots=True)
-class Never:
+class Never(Value, frozen=True):
     """`false`, beside another shape: not at all."""
 
     @property

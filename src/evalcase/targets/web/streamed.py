@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON, describe_kind
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.ends import find_last_reason, is_broken_off
 from evalcase.targets.web.errors import one_line, protocol_error

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from evalcase.model.quick_tuple import NamedTuple
+from typing import NamedTuple
+
 from evalcase.system.processes.pipes import Output
 
 

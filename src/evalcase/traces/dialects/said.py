@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.json_value import JSON
 from evalcase.model.message import OTHER_ROLES, ROLES
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.strict_json import BadJsonError, parse_json
 from evalcase.traces.span import BadTraceError
 
