@@ -7,9 +7,10 @@ import inspect
 from collections.abc import Callable
 from types import ModuleType
 
+import click
 import pytest
 
-from evalcase.cli import declare, grade, resume, run, running
+from evalcase.cli import grade, resume, run, running
 
 SHARED: dict[str, Callable[..., object]] = {
     "take_process": running.take_process,
@@ -30,8 +31,8 @@ def read_by(source: str) -> set[str]:
     return found
 
 
-def declared_by(command: declare.Command) -> set[str]:
-    return {each.parameter for each in command.parameters}
+def declared_by(command: click.Command) -> set[str]:
+    return {str(each.name) for each in command.params}
 
 
 @pytest.mark.parametrize("module", [run, resume, grade])
@@ -40,9 +41,9 @@ def test_every_flag_is_read(module: ModuleType) -> None:
 
 
 def test_a_flag_that_nobody_reads_is_found() -> None:
-    @declare.command("some")
-    @declare.option("--quiet", is_flag=True)
-    @declare.option("--other")
+    @click.command("some")
+    @click.option("--quiet", is_flag=True)
+    @click.option("--other")
     def some(**flags: object) -> int:
         return 0 if flags["quiet"] else 1
 

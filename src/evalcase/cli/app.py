@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
 from importlib import import_module
 from typing import TextIO
 
-from evalcase.cli.declare import Command, WrongUsageError
-from evalcase.cli.quick_arguments import read_quickly
+import click
+
+from evalcase import __version__
+from evalcase.cli.options import hint_at_share
+from evalcase.cli.usage_hints import hint_at_command, hint_at_option, spelt_alike
 
 COMMANDS = {
     "check": "Check eval files and point at every mistake.",
@@ -68,10 +70,42 @@ def import_command(arguments: list[str]) -> None:
         command_of(arguments[0])
 
 
-def command_of(name: str) -> Command:
+def command_of(name: str) -> click.Command:
     """The command of a name, imported if it isn't yet."""
-    command: Command = import_module(f"evalcase.cli.{_FILES.get(name, name)}").command
+    command: click.Command = import_module(f"evalcase.cli.{_FILES.get(name, name)}").command
     return command
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        return command_of(name) if name in COMMANDS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(
+                f"there is no command '{args[0]}'. {hint_at_command(args[0], COMMANDS)}"
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help=ABOUT,
+    epilog="Every command explains itself: evalcase check --help",
+)
+@click.version_option(__version__, message="evalcase %(version)s")
+def _app() -> None:
+    pass
 
 
 def run_command(arguments: list[str]) -> int:
@@ -103,21 +137,48 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _carry_out(arguments: list[str]) -> object:
+    """Do what the arguments say; what the command returned. Wrong usage is told, and is 2."""
     try:
-        if arguments and arguments[0] in COMMANDS:
-            command = command_of(arguments[0])
-            values = read_quickly(command, arguments[1:])
-            if values is not None:
-                return command.function(**values)
-        from evalcase.cli.by_click import carry_out
-
-        return carry_out(arguments, partial(_note_refused, arguments))
-    except WrongUsageError as error:
-        from evalcase.cli.by_click import tell_wrong_usage
-
-        tell_wrong_usage(command_of(arguments[0]), str(error))
+        # Not through click's own `main`, which would make a broken pipe an exit code of 1.
+        with _app.make_context("evalcase", arguments) as context:
+            return _app.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        _with_true_hint(error).show()
         _note_refused(arguments)
         return 2
+
+
+def _with_true_hint(error: click.ClickException) -> click.ClickException:
+    """The same, with what is meant by an option that is nowhere in place of what is spelt so, or by
+    a share that is written as per cent, and with what names a run where none is named."""
+    hint = None
+    if isinstance(error, click.NoSuchOption):
+        hint = _hint_at_option(error)
+        alike = spelt_alike(error.option_name, list(error.possibilities or ()))
+        error = click.NoSuchOption(error.option_name, error.message, alike, error.ctx)
+    elif isinstance(error, click.MissingParameter) and error.param and error.param.name == "run":
+        hint = "'latest' is the newest one."
+    elif isinstance(error, click.BadParameter) and " to 1." in error.message:
+        hint = hint_at_share(error.message.partition(" ")[0])
+    if hint is None or not isinstance(error, click.UsageError):
+        return error
+    is_unknown = isinstance(error, click.NoSuchOption)  # with what is spelt alike, in full
+    said = error.message if is_unknown else error.format_message()
+    return click.UsageError(f"{said} {hint}", error.ctx)
+
+
+def _hint_at_option(error: click.NoSuchOption) -> str | None:
+    command = None if error.ctx is None else error.ctx.command
+    known = [] if command is None else [flag for each in command.params for flag in each.opts]
+    if isinstance(command, click.Group):
+        options = [flag for each in command_of("run").params for flag in each.opts]
+        is_of_run = error.option_name in options
+        return (
+            f"It goes after the command: evalcase run {error.option_name} …" if is_of_run else None
+        )
+    return hint_at_option(error.option_name, known)
 
 
 def _note_refused(arguments: list[str]) -> None:

@@ -7,8 +7,11 @@ import shlex
 import sys
 from collections.abc import Mapping
 
-from evalcase.cli import declare, run_flags
+import click
+
+from evalcase.cli import run_flags
 from evalcase.cli.explained import explain_errors
+from evalcase.cli.options import Number, checked
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
 from evalcase.model.label import Label
@@ -23,22 +26,22 @@ from evalcase.text.visible import make_visible
 _LABELS = "labels.jsonl"
 
 
-@declare.command("calibrate")
-@declare.argument("run", default="latest")
-@declare.option(
+@click.command("calibrate")
+@click.argument("run", default="latest")
+@click.option(
     "--labels", "path", default=_LABELS, show_default=True, metavar="FILE",
     help="Human labels of the answers: JSONL, one label per line.",
 )  # fmt: skip
-@declare.option("--label", is_flag=True, help="Label answers one at a time, and write FILE.")
-@declare.option(
+@click.option("--label", is_flag=True, help="Label answers one at a time, and write FILE.")
+@click.option(
     "--by", metavar="NAME",
     help="Only labels by this person. With --label: who labels. [default: the current user]",
 )  # fmt: skip
-@declare.option("--grader", metavar="NAME", help="Which grader, if the run has several judges.")
-@declare.option("--criterion", metavar="ID", help="Only labels for this criterion of the judge.")
-@declare.option(
-    "--min-kappa", callback=run_flags.check_finite,
-    type=declare.FloatRange(-1, 1, meant="a number from -1 to 1, for example 0.6"), metavar="KAPPA",
+@click.option("--grader", metavar="NAME", help="Which grader, if the run has several judges.")
+@click.option("--criterion", metavar="ID", help="Only labels for this criterion of the judge.")
+@click.option(
+    "--min-kappa", callback=checked(run_flags.check_finite),
+    type=Number(-1, 1, meant="a number from -1 to 1, for example 0.6"), metavar="KAPPA",
     help="Exit with 1 unless the lower end of kappa's interval is at least this.",
 )  # fmt: skip
 @run_flags.as_json

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from evalcase.cli import declare
+import click
+
 from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.problem import Problem
 from evalcase.read.document import Format
@@ -17,22 +18,22 @@ from evalcase.suites.check import check_project, project_of
 from evalcase.suites.load import Loaded
 
 
-@declare.command("check")
-@declare.argument("paths", several=True, required=False)
-@declare.option(
+@click.command("check")
+@click.argument("paths", nargs=-1)
+@click.option(
     "--format",
     "output",
-    type=declare.WordChoice(["text", "json", "github", "sarif"]),
+    type=click.Choice(["text", "json", "github", "sarif"]),
     default="text",
     show_default=True,
     help="text for people, json for programs, github for annotations in a workflow, "
     "sarif for code scanning.",
 )
-@declare.option("--strict", is_flag=True, help="Treat warnings as errors.")
-@declare.option(
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@click.option(
     "--fix", is_flag=True, help="Apply hints that are one exact edit, and show what is left."
 )
-@declare.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @stdin_format
 def command(
     paths: tuple[str, ...], output: str, strict: bool, fix: bool, watch: bool, stdin_format: Format

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from evalcase.cli import declare
+from evalcase.cli.options import WrongUsageError
 from evalcase.cli.terminal import is_live, seen_from
 from evalcase.read.source import STDIN
 from evalcase.read.stamps import FileStamps, changed_files, stamp_files
@@ -31,11 +31,11 @@ _NAMED = 3
 def refuse_with(paths: Iterable[str], output: str, *, fix: bool) -> None:
     """Raise WrongUsageError for what makes no sense beside --watch."""
     if STDIN in paths:
-        raise declare.WrongUsageError("--watch needs files, not standard input")
+        raise WrongUsageError("--watch needs files, not standard input")
     if fix:
-        raise declare.WrongUsageError("--watch and --fix can't be combined")
+        raise WrongUsageError("--watch and --fix can't be combined")
     if output != "text":
-        raise declare.WrongUsageError(f"--watch only writes text, not {output}")
+        raise WrongUsageError(f"--watch only writes text, not {output}")
 
 
 def watch_files(paths: Iterable[str], check: Callable[[], int]) -> int:

@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import get_args
 
-from evalcase.cli import declare, run_flags
+import click
+
+from evalcase.cli import run_flags
 from evalcase.cli.compared_sides import AskedSides, open_sides
 from evalcase.cli.explained import explain_errors
+from evalcase.cli.options import Count, Number, WrongUsageError, checked
 from evalcase.cli.reports.size import max_size_option
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, defuse_lines, style_for
@@ -37,53 +40,53 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
     try:
         return tuple(read_gate(text) for text in texts)
     except ValueError as error:
-        raise declare.WrongValueError(str(error)) from None
+        raise click.BadParameter(str(error)) from None
 
 
-@declare.command("compare")
-@declare.argument("runs", several=True, required=False, metavar="[BASE] [HEAD]")
-@declare.option(
+@click.command("compare")
+@click.argument("runs", nargs=-1, metavar="[BASE] [HEAD]")
+@click.option(
     "--baseline", metavar="FILE",
     help="The base: a file written by `report --format jsonl`.",
 )  # fmt: skip
-@declare.option(
+@click.option(
     "--targets", nargs=2, metavar="BASE HEAD",
     help="Compare target BASE of the base with target HEAD of the head, or both of one run.",
 )  # fmt: skip
-@declare.option(
-    "--fail-on", "gates", multiple=True, metavar="GATE", callback=_read_gates,
+@click.option(
+    "--fail-on", "gates", multiple=True, metavar="GATE", callback=checked(_read_gates),
     help=f"Exit with 1 if head is {GATES}. Repeatable.",
 )  # fmt: skip
-@declare.option(
+@click.option(
     "--grader", "graders", multiple=True, metavar="NAME",
     help="Compare by this grader only, instead of all together. Repeatable.",
 )  # fmt: skip
-@declare.option(
-    "--measure", type=declare.WordChoice(get_args(Measure)),
+@click.option(
+    "--measure", type=click.Choice(get_args(Measure)),
     help="Compare by trials that passed (with repeats, the share per case), by cases that passed, "
     "or by score. [default: passed; gates also use cases]",
 )  # fmt: skip
 @run_flags.cluster
-@declare.option(
-    "--effect", type=declare.FloatRange(0, 1, min_open=True), default=EFFECT, show_default=True,
-    callback=run_flags.check_finite,
+@click.option(
+    "--effect", type=Number(0, 1, min_open=True), default=EFFECT, show_default=True,
+    callback=checked(run_flags.check_finite),
     help="The change to detect; the output says how many cases that needs.",
 )  # fmt: skip
-@declare.option(
-    "--show", "shown", multiple=True, type=declare.WordChoice(_KINDS), default=("broken",),
+@click.option(
+    "--show", "shown", multiple=True, type=click.Choice(_KINDS), default=("broken",),
     show_default=True, help="Which cases to show with both answers. Repeatable.",
 )  # fmt: skip
-@declare.option(
-    "--limit", type=declare.IntRange(0), default=5, show_default=True,
+@click.option(
+    "--limit", type=Count(0), default=5, show_default=True,
     help="How many cases of each kind to show.",
 )  # fmt: skip
 @run_flags.max_errors("With a gate: allow this many errored trials on each side. [default: 0]")
-@declare.option(
-    "--format", "form", type=declare.WordChoice(_COMPARED_FORMS),
+@click.option(
+    "--format", "form", type=click.Choice(_COMPARED_FORMS),
     help="The output format. [default: from the extension of -o FILE, else text]",
 )  # fmt: skip
-@declare.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@declare.option("-o", "--output", metavar="FILE", help="Write to this file.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file.")
 @max_size_option
 @run_flags.runs_dir
 @explain_errors
@@ -112,7 +115,7 @@ def command(
     complete, trials errored or nothing could be paired.
     """
     if len(runs) > 2:
-        raise declare.WrongUsageError("give at most two runs: BASE and HEAD")
+        raise WrongUsageError("give at most two runs: BASE and HEAD")
     config = look_for_runs(os.getcwd())
     clustering = _read_clustering(cluster)
     with ExitStack() as stack:

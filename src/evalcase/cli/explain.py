@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import sys
 
-from evalcase.cli import declare
+import click
+
 from evalcase.cli.terminal import columns_of, style_for, write_prose
 from evalcase.model.codes import CODES
 from evalcase.model.nearest import did_you_mean
@@ -16,8 +17,8 @@ from evalcase.system.package import find_pages
 _LARGEST = 1_000_000
 
 
-@declare.command("explain")
-@declare.argument("code", required=False)
+@click.command("explain")
+@click.argument("code", required=False)
 def command(code: str | None) -> int:
     """Explain a diagnostic code, or list all of them.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from evalcase.cli import declare
+from evalcase.cli.options import WrongUsageError
 from evalcase.cli.terminal import style_for
 from evalcase.read.discover import discover_files
 from evalcase.read.source import STDIN
@@ -23,7 +23,7 @@ def fix_files(paths: Iterable[str], known: Known, talk: TextIO) -> None:
     """Mend every file that paths stand for, as far as one can."""
     paths = list(paths)
     if STDIN in paths:
-        raise declare.WrongUsageError("--fix needs files, not standard input")
+        raise WrongUsageError("--fix needs files, not standard input")
     for path in discover_files(paths):
         fixed = fix_file(path, known) if isinstance(path, str) else None
         if fixed is not None and fixed.edits:

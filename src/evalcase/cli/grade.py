@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Unpack
 
-from evalcase.cli import declare, run_flags
+import click
+
+from evalcase.cli import run_flags
 from evalcase.cli.explained import explain_errors
+from evalcase.cli.options import WrongUsageError
 from evalcase.cli.reports.requested import report_option
 from evalcase.cli.running import Manner, ask_for, carry_out_run, go_back, plan_shown, take_process
 from evalcase.cli.trust import refuse_graders, refuse_stranger, specs_of, trust_option
@@ -47,18 +50,18 @@ if TYPE_CHECKING:
         trust: bool
 
 
-@declare.command("grade")
-@declare.argument("run")
-@declare.option(
+@click.command("grade")
+@click.argument("run")
+@click.option(
     "--suite", "suites", multiple=True, metavar="PATH",
     help="Grade by the cases of these suites, matched by id. Repeatable.",
 )  # fmt: skip
-@declare.option(
+@click.option(
     "--grader", "graders", multiple=True, metavar="GRADER",
     help="Use this grader instead of those of the cases: a name, or YAML as in `graders`. "
     "Repeatable.",
 )  # fmt: skip
-@declare.option("--recorded", is_flag=True, help="Grade by the cases as stored in the record.")
+@click.option("--recorded", is_flag=True, help="Grade by the cases as stored in the record.")
 @run_flags.max_cost("Limit the cost of judges, including what the run has already spent.")
 @run_flags.max_errors("Override the value of `run`.")
 @run_flags.fail_under("Override the rate of `run`.")
@@ -84,7 +87,7 @@ def command(**flags: Unpack[GradeFlags]) -> int:
     evalcase grade latest --grader "contains: Lima"
     """
     if flags["recorded"] and flags["suites"]:
-        raise declare.WrongUsageError("--recorded and --suite can't be combined")
+        raise WrongUsageError("--recorded and --suite can't be combined")
     manner = take_process(flags, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(flags["runs_dir"], config))

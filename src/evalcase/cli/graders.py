@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from evalcase.cli import declare
+import click
+
 from evalcase.cli.terminal import columns_of, style_for, write_prose
 from evalcase.errors import ConfigError
 
 
-@declare.command("graders")
-@declare.argument("name", required=False)
+@click.command("graders")
+@click.argument("name", required=False)
 def command(name: str | None) -> int:
     """List the installed graders, or explain one of them.
 

@@ -6,7 +6,9 @@ import os
 import sys
 from collections.abc import Callable
 
-from evalcase.cli import declare
+import click
+
+from evalcase.cli.options import Count, checked
 from evalcase.errors import ConfigError
 from evalcase.evaluation.secrets import make_scrubber
 from evalcase.harvesting.draft_case import HowDrafted
@@ -29,34 +31,34 @@ def _read_only(given: tuple[str, ...]) -> tuple[str, ...]:
     for each in given:
         key, is_pair, _ = each.partition("=")
         if each not in ("errored", "slow") and not (is_pair and key):
-            raise declare.WrongValueError(f"'{each}' is not errored, slow or KEY=VALUE.")
+            raise click.BadParameter(f"'{each}' is not errored, slow or KEY=VALUE.")
     return given
 
 
-@declare.command("harvest")
-@declare.argument("traces")
-@declare.option(
+@click.command("harvest")
+@click.argument("traces")
+@click.option(
     "-o", "--output", metavar="FILE",
     help="Where to write the suite; by default, standard output. Never overwrites a file.",
 )  # fmt: skip
-@declare.option(
-    "--only", multiple=True, metavar="WHICH", callback=_read_only,
+@click.option(
+    "--only", multiple=True, metavar="WHICH", callback=checked(_read_only),
     help="'errored': a span failed; 'slow': the slowest tenth; KEY=VALUE: a span has that "
     "attribute. Repeatable: all must hold.",
 )  # fmt: skip
-@declare.option(
-    "--sample", type=declare.IntRange(1), metavar="N", help="A random sample of N cases.",
+@click.option(
+    "--sample", type=Count(1), metavar="N", help="A random sample of N cases.",
 )  # fmt: skip
-@declare.option(
-    "--seed", type=declare.IntRange(0), default=0, show_default=True, metavar="N",
+@click.option(
+    "--seed", type=Count(0), default=0, show_default=True, metavar="N",
     help="The seed of --sample: the same number draws the same cases.",
 )  # fmt: skip
-@declare.option(
+@click.option(
     "--criteria", is_flag=True,
     help="Draft criteria for a judge from the answers, instead of an expected output.",
 )  # fmt: skip
-@declare.option("--keep-system", is_flag=True, help="Keep the agent's system messages.")
-@declare.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option("--keep-system", is_flag=True, help="Keep the agent's system messages.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def command(
     traces: str, output: str | None, only: tuple[str, ...], sample: int | None, seed: int,
     criteria: bool, keep_system: bool, dry_run: bool,

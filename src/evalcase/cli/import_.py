@@ -6,7 +6,9 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 
-from evalcase.cli import declare
+import click
+
+from evalcase.cli.options import checked
 from evalcase.cli.scrubbed import scrub_problems
 from evalcase.cli.terminal import prose_width, style_for
 from evalcase.importing.draft import Chosen
@@ -34,42 +36,42 @@ def _read_columns(given: tuple[str, ...]) -> dict[str, str]:
     for each in given:
         field, is_pair, column = each.partition("=")
         if not (is_pair and field and column):
-            raise declare.WrongValueError(f"'{each}' is not FIELD=COLUMN, such as input=question.")
+            raise click.BadParameter(f"'{each}' is not FIELD=COLUMN, such as input=question.")
         if field not in CASE_FIELDS and not field.startswith("metadata."):
             close = find_nearest(field, CASE_FIELDS)
             hint = f" Did you mean '{close}'?" if close else ""
-            raise declare.WrongValueError(f"'{field}' is not a field of a case.{hint}")
+            raise click.BadParameter(f"'{field}' is not a field of a case.{hint}")
         if field in columns:
-            raise declare.WrongValueError(f"'{field}' is filled twice.")
+            raise click.BadParameter(f"'{field}' is filled twice.")
         columns[field] = column
     return columns
 
 
-@declare.command("import")
-@declare.argument("file")
-@declare.option(
-    "--from", "format", type=declare.WordChoice(list(IMPORTERS)), metavar="NAME",
+@click.command("import")
+@click.argument("file")
+@click.option(
+    "--from", "format", type=click.Choice(list(IMPORTERS)), metavar="NAME",
     help=f"The tool it comes from: {', '.join(IMPORTERS)}. By default, detected from the file.",
 )  # fmt: skip
-@declare.option(
+@click.option(
     "-o", "--output", metavar="FILE",
     help="Where to write the suite; by default, standard output. Never overwrites a file.",
 )  # fmt: skip
-@declare.option(
-    "--map", "columns", multiple=True, metavar="FIELD=COLUMN", callback=_read_columns,
+@click.option(
+    "--map", "columns", multiple=True, metavar="FIELD=COLUMN", callback=checked(_read_columns),
     help="Fill a field of cases from a column, or from a path such as item.question. Repeatable.",
 )  # fmt: skip
-@declare.option(
-    "--rest", type=declare.WordChoice(["metadata"]),
+@click.option(
+    "--rest", type=click.Choice(["metadata"]),
     help="Where unmapped columns go. By default they are left out, and reported.",
 )  # fmt: skip
-@declare.option(
-    "--expected", type=declare.WordChoice(["exact", "criteria"]),
+@click.option(
+    "--expected", type=click.Choice(["exact", "criteria"]),
     help="Whether expected texts are compared exactly, or are criteria for a judge.",
 )  # fmt: skip
-@declare.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-@declare.option(
-    "--stdin-format", type=declare.WordChoice(["yaml", "json", "jsonl", "csv"]), default="yaml",
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option(
+    "--stdin-format", type=click.Choice(["yaml", "json", "jsonl", "csv"]), default="yaml",
     show_default=True, help="The format of standard input, when FILE is '-'.",
 )  # fmt: skip
 def command(

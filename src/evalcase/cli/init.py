@@ -6,7 +6,8 @@ import os
 import shlex
 import sys
 
-from evalcase.cli import declare
+import click
+
 from evalcase.cli.starter import AGENT, CONFIG, IGNORED, NEXT, SUITE
 from evalcase.plugins.schemas import config_schema, suite_schema
 from evalcase.project.config import read_config_of
@@ -15,8 +16,8 @@ from evalcase.system.files import read_file
 from evalcase.text.visible import make_visible
 
 
-@declare.command("init")
-@declare.argument("folder", default=".")
+@click.command("init")
+@click.argument("folder", default=".")
 def command(folder: str) -> int:
     """Write a starter project into FOLDER: a suite, an agent and a configuration.
 

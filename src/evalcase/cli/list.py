@@ -8,9 +8,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Literal
 
-from evalcase.cli import declare, run_flags
+import click
+
+from evalcase.cli import run_flags
 from evalcase.cli.conclusion import rate_of, summary_object
 from evalcase.cli.explained import explain_errors
+from evalcase.cli.options import Count
 from evalcase.cli.run_remark import remark_on
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.seen_suites import see_suites
@@ -34,15 +37,15 @@ _LONGEST = 100
 _MOST_RUNS = 20
 
 
-@declare.command("list")
-@declare.argument("runs", several=True, required=False)
-@declare.option(
-    "--limit", type=declare.IntRange(1), metavar="N",
+@click.command("list")
+@click.argument("runs", nargs=-1)
+@click.option(
+    "--limit", type=Count(1), metavar="N",
     help="Only the newest N runs. [default: 20; with --json, all]",
 )  # fmt: skip
-@declare.option("--suite", metavar="GLOB", help="Only runs of a suite whose path matches.")
-@declare.option("--target", metavar="GLOB", help="Only runs with a target whose name matches.")
-@declare.option("--json", "as_json", is_flag=True, help="Print a JSON list of objects.")
+@click.option("--suite", metavar="GLOB", help="Only runs of a suite whose path matches.")
+@click.option("--target", metavar="GLOB", help="Only runs with a target whose name matches.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list of objects.")
 @run_flags.runs_dir
 @explain_errors
 def command(

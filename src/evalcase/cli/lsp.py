@@ -6,10 +6,10 @@ import os
 import sys
 from typing import BinaryIO
 
-from evalcase.cli import declare
+import click
 
 
-@declare.command("lsp")
+@click.command("lsp")
 def command() -> int:
     """Start the language server, which talks to an editor over standard input and output.
 

@@ -6,7 +6,9 @@ import os
 import sys
 from contextlib import ExitStack
 
-from evalcase.cli import declare, run_flags
+import click
+
+from evalcase.cli import run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.requested import report_option, request_reports
@@ -29,9 +31,9 @@ from evalcase.record.seal import Sealer, is_own, make_sealer
 from evalcase.system.world import World, this_world
 
 
-@declare.command("merge")
-@declare.argument("runs", several=True)
-@declare.option(
+@click.command("merge")
+@click.argument("runs", nargs=-1, required=True)
+@click.option(
     "--partial", is_flag=True,
     help="Merge the shards there are into an incomplete run, which `resume` can complete.",
 )  # fmt: skip

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from evalcase.cli import declare
+import click
+
 from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.problem import Problem
 from evalcase.read.discover import discover_files
@@ -20,10 +21,10 @@ from evalcase.text.counted import write_count
 from evalcase.text.visible import make_visible
 
 
-@declare.command("migrate")
-@declare.argument("paths", several=True)
-@declare.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
-@declare.option("--check", is_flag=True, help="Change nothing; exit 1 if something would change.")
+@click.command("migrate")
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--check", is_flag=True, help="Change nothing; exit 1 if something would change.")
 @stdin_format
 def command(paths: tuple[str, ...], diff: bool, check: bool, stdin_format: Format) -> int:
     """Rename deprecated names in place, and change nothing else.

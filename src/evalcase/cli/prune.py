@@ -8,8 +8,11 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from evalcase.cli import declare, run_flags
+import click
+
+from evalcase.cli import run_flags
 from evalcase.cli.explained import explain_errors
+from evalcase.cli.options import Count, WrongUsageError, checked
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.errors import RecordError
 from evalcase.project.options import runs_folder
@@ -26,19 +29,19 @@ def _read_duration(value: str | None) -> timedelta | None:
         return None
     number, unit = value[:-1], value[-1:]
     if not (number.isascii() and number.isdigit() and len(number) <= 9 and unit in _UNITS):
-        raise declare.WrongValueError("write it as 30d, 12h or 8w: days, hours, weeks")
+        raise click.BadParameter("write it as 30d, 12h or 8w: days, hours, weeks")
     return timedelta(seconds=min(int(number) * _UNITS[unit], _LONGEST))
 
 
-@declare.command("prune")
-@declare.option("--keep", type=declare.IntRange(0), metavar="N", help="Keep the newest N runs.")
-@declare.option(
-    "--older-than", callback=_read_duration, metavar="AGE",
+@click.command("prune")
+@click.option("--keep", type=Count(0), metavar="N", help="Keep the newest N runs.")
+@click.option(
+    "--older-than", callback=checked(_read_duration), metavar="AGE",
     help="Only remove runs older than this: 30d, 12h, 8w.",
 )  # fmt: skip
-@declare.option("--incomplete", is_flag=True, help="Also remove runs that are not complete.")
-@declare.option("--yes", is_flag=True, help="Remove the runs instead of only listing them.")
-@declare.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--incomplete", is_flag=True, help="Also remove runs that are not complete.")
+@click.option("--yes", is_flag=True, help="Remove the runs instead of only listing them.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @run_flags.runs_dir
 @explain_errors
 def command(
@@ -56,7 +59,7 @@ def command(
     which `evalcase resume` can continue, are removed only with --incomplete.
     """
     if keep is None and older_than is None:
-        raise declare.WrongUsageError("say what to keep: --keep N, --older-than AGE, or both")
+        raise WrongUsageError("say what to keep: --keep N, --older-than AGE, or both")
     folder = runs_folder(runs_dir, look_for_runs(os.getcwd()))
     found = find_old(folder, Keeping(keep, older_than, not incomplete), datetime.now(UTC))
     going = [each for each in found if not each.kept_for]

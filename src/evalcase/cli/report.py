@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
-from evalcase.cli import declare, run_flags
+import click
+
+from evalcase.cli import run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.explained import explain_errors
+from evalcase.cli.options import Count, checked
 from evalcase.cli.reports.by_parts import check_parts
 from evalcase.cli.reports.forms import (
     FORMS,
@@ -34,40 +37,40 @@ from evalcase.report.terminal.part_table import PART_KINDS, PartKind
 from evalcase.system.world import this_world
 
 
-@declare.command("report")
-@declare.argument("run", default="latest")
-@declare.option(
+@click.command("report")
+@click.argument("run", default="latest")
+@click.option(
     "--case",
     metavar="GLOB",
     help="Show cases whose id matches, each in full.",
 )
-@declare.option(
-    "--verdict", "verdicts", multiple=True, type=declare.WordChoice([*VERDICTS, UNFINISHED]),
+@click.option(
+    "--verdict", "verdicts", multiple=True, type=click.Choice([*VERDICTS, UNFINISHED]),
     help="Only cases with this verdict. Repeatable.",
 )  # fmt: skip
-@declare.option("--target", metavar="NAME", help="Only trials of this target.")
-@declare.option(
-    "--format", "form", type=declare.WordChoice(FORMS),
+@click.option("--target", metavar="NAME", help="Only trials of this target.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMS),
     help="The output format; jsonl has one trial per line. [default: from the extension of "
     "-o FILE, else text]",
 )  # fmt: skip
-@declare.option(
-    "--by", multiple=True, metavar="PART", callback=check_parts,
+@click.option(
+    "--by", multiple=True, metavar="PART", callback=checked(check_parts),
     help="Break pass rates down by target, tag, suite, grader or variable (vars.NAME). Repeatable. "
     "[default: target, tag]",
 )  # fmt: skip
 @run_flags.cluster
-@declare.option(
-    "--interval", type=declare.WordChoice(["wilson", "exact"]), default="wilson", show_default=True,
+@click.option(
+    "--interval", type=click.Choice(["wilson", "exact"]), default="wilson", show_default=True,
     help="How intervals are computed; exact ones are never too narrow.",
 )  # fmt: skip
-@declare.option(
-    "--pass-at", "ks", multiple=True, type=declare.IntRange(1), metavar="K",
+@click.option(
+    "--pass-at", "ks", multiple=True, type=Count(1), metavar="K",
     help="Show the chance that at least one of K trials passes, and that all do. Repeatable.",
 )  # fmt: skip
-@declare.option("-o", "--output", metavar="FILE", help="Write to this file.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file.")
 @max_size_option
-@declare.option(
+@click.option(
     "--junit-properties", is_flag=True,
     help="JUnit: add score and cost as properties of test cases; not every tool accepts them.",
 )  # fmt: skip

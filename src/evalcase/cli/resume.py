@@ -6,7 +6,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Unpack
 
-from evalcase.cli import declare, run_flags
+import click
+
+from evalcase.cli import run_flags
 from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.requested import report_option, tell_owed
 from evalcase.cli.running import (
@@ -49,9 +51,9 @@ if TYPE_CHECKING:
         trust: bool
 
 
-@declare.command("resume")
-@declare.argument("run", required=False)
-@declare.option("--retry-errored", is_flag=True, help="Run errored trials again.")
+@click.command("resume")
+@click.argument("run", required=False)
+@click.option("--retry-errored", is_flag=True, help="Run errored trials again.")
 @run_flags.concurrency("Override how many trials run at once.")
 @run_flags.max_cost("Override the limit of `run`. What was spent before counts.")
 @run_flags.max_errors("Override the value of `run`.")

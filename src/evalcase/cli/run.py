@@ -7,8 +7,11 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Unpack, get_args
 
-from evalcase.cli import declare, run_flags
+import click
+
+from evalcase.cli import run_flags
 from evalcase.cli.explained import explain_errors
+from evalcase.cli.options import Count, Number, checked
 from evalcase.cli.reports.requested import report_option
 from evalcase.cli.run_flags import check_finite
 from evalcase.cli.running import ask_for, carry_out_run, plan_shown, read_engine, take_process
@@ -59,7 +62,7 @@ def _read_shard(value: str | None) -> Shard | None:
         return _auto_shard(of, slash)
     digits = slash and (number + of).isascii() and number.isdigit() and of.isdigit()
     if not digits or len(of) > 9 or len(number) > 9 or not 1 <= int(number) <= int(of):
-        raise declare.WrongValueError("write it as 2/5, the second of five parts")
+        raise click.BadParameter("write it as 2/5, the second of five parts")
     return Shard(int(number), int(of))
 
 
@@ -68,16 +71,16 @@ def _auto_shard(of: str, slash: str) -> Shard:
     from evalcase.run.array_shard import read_shard
 
     if slash and not (of.isascii() and of.isdigit() and 0 < len(of) <= 9 and int(of)):
-        raise declare.WrongValueError("write it as auto, or as auto/5 for five parts")
+        raise click.BadParameter("write it as auto, or as auto/5 for five parts")
     try:
         return read_shard(os.environ, int(of) if slash else None)
     except ValueError as error:
-        raise declare.WrongValueError(str(error)) from error
+        raise click.BadParameter(str(error)) from error
 
 
-@declare.command("run")
-@declare.argument("paths", several=True, required=False)
-@declare.option(
+@click.command("run")
+@click.argument("paths", nargs=-1)
+@click.option(
     "--target",
     "targets",
     multiple=True,
@@ -85,67 +88,63 @@ def _auto_shard(of: str, slash: str) -> Shard:
     help="A target from evalcase.toml, or kind:value. Repeatable.",
 )
 @run_flags.concurrency("How many trials run at once. [default: 10]")
-@declare.option(
-    "--repeat", type=declare.IntRange(1, MOST_REPEATS), help="How many times to run each case."
-)
-@declare.option(
+@click.option("--repeat", type=Count(1, MOST_REPEATS), help="How many times to run each case.")
+@click.option(
     "--case",
     "globs",
     multiple=True,
     metavar="GLOB",
     help="Only cases whose id matches. Repeatable: cases that match any.",
 )
-@declare.option(
+@click.option(
     "--tag",
     "tags",
     multiple=True,
     help="Only cases with this tag. Repeatable: cases with any of them.",
 )
-@declare.option(
+@click.option(
     "--shard",
-    callback=_read_shard,
+    callback=checked(_read_shard),
     metavar="I/N",
     help="Only part I of N; `auto` takes it from the array task of the scheduler.",
 )
-@declare.option(
-    "--limit", type=declare.IntRange(1), help="Only the first cases, at most this many."
-)
-@declare.option("--sample", type=declare.IntRange(1), help="A random sample of this many cases.")
-@declare.option(
+@click.option("--limit", type=Count(1), help="Only the first cases, at most this many.")
+@click.option("--sample", type=Count(1), help="A random sample of this many cases.")
+@click.option(
     "--failed-of",
     metavar="RUN",
     help="Only cases that did not pass in RUN: its id, or `latest`.",
 )
-@declare.option(
-    "--seed", type=declare.IntRange(), metavar="N",
+@click.option(
+    "--seed", type=Count(), metavar="N",
     help="Seed of --sample and --stop. [default: a random one; with --shard, 0]",
 )  # fmt: skip
-@declare.option(
+@click.option(
     "--timeout",
     "timeout_s",
-    callback=check_finite,
-    type=declare.FloatRange(0, min_open=True, meant="a number of seconds, for example 5"),
+    callback=checked(check_finite),
+    type=Number(0, min_open=True, meant="a number of seconds, for example 5"),
     help="Seconds allowed for each attempt. [default: 120]",
 )
-@declare.option(
+@click.option(
     "--retries",
-    type=declare.IntRange(0),
+    type=Count(0),
     help="Retries after temporary errors. [default: 2]",
 )
-@declare.option("--retry-timeouts", is_flag=True, help="Retry time-outs too.")
+@click.option("--retry-timeouts", is_flag=True, help="Retry time-outs too.")
 @run_flags.max_cost("Start no new trials once this much is spent.")
 @run_flags.max_errors("Allow this many errored trials. [default: 0]")
 @run_flags.fail_under("Exit 1 only if the pass rate of cases is below this.")
-@declare.option(
-    "--stop", type=declare.WordChoice(get_args(StopRule)),
+@click.option(
+    "--stop", type=click.Choice(get_args(StopRule)),
     help="Start no new trials once --fail-under or --against is decided.",
 )  # fmt: skip
-@declare.option(
+@click.option(
     "--against", metavar="RUN",
     help="With --stop likely: stop once this run is clearly better or worse than RUN.",
 )  # fmt: skip
-@declare.option("--fail-fast", is_flag=True, help="Start no new trials after a case did not pass.")
-@declare.option(
+@click.option("--fail-fast", is_flag=True, help="Start no new trials after a case did not pass.")
+@click.option(
     "--cache/--no-cache",
     default=None,
     help="Store answers, and don't ask the same question twice. Errors are not stored.",
@@ -155,7 +154,7 @@ def _auto_shard(of: str, slash: str) -> Shard:
 @run_flags.on
 @run_flags.env_file("Read environment variables from this file, unless they are already set.")
 @run_flags.no_exec
-@declare.option(
+@click.option(
     "--dry-run", is_flag=True, help="Check suites and configuration, and show what would run."
 )
 @report_option

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from evalcase.cli import declare
+import click
+
+from evalcase.cli.options import WrongUsageError
 from evalcase.report.files.problems import json_text
 
 
-@declare.command("schema")
-@declare.option("--config", is_flag=True, help="Print the schema of evalcase.toml.")
-@declare.option(
+@click.command("schema")
+@click.option("--config", is_flag=True, help="Print the schema of evalcase.toml.")
+@click.option(
     "--sidecar", is_flag=True, help="Print the schema of the .suite.yaml file next to a JSONL file."
 )
 def command(config: bool, sidecar: bool) -> int:
@@ -31,7 +33,7 @@ def command(config: bool, sidecar: bool) -> int:
     from evalcase.plugins.schemas import config_schema, sidecar_schema, suite_schema
 
     if config and sidecar:
-        raise declare.WrongUsageError("--config and --sidecar can't be combined")
+        raise WrongUsageError("--config and --sidecar can't be combined")
     schema = config_schema if config else sidecar_schema if sidecar else suite_schema
     sys.stdout.write(json_text(schema()) + "\n")
     return 0

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from evalcase.cli import declare
+import click
+
 from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.case import Case
 from evalcase.model.nearest import find_nearest
@@ -24,13 +25,13 @@ from evalcase.text.visible import make_visible
 from evalcase.text.yaml_writer import write_yaml
 
 
-@declare.command("show")
-@declare.argument("paths", several=True)
-@declare.option("--case", "ids", multiple=True, metavar="ID", help="Only this case. Repeatable.")
-@declare.option(
+@click.command("show")
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--case", "ids", multiple=True, metavar="ID", help="Only this case. Repeatable.")
+@click.option(
     "--format",
     "output",
-    type=declare.WordChoice(["json", "jsonl", "yaml"]),
+    type=click.Choice(["json", "jsonl", "yaml"]),
     default="json",
     show_default=True,
     help="jsonl prints one case per line.",

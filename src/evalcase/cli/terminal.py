@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TextIO
+from collections.abc import Iterable, Iterator
+from typing import TextIO
 
-from evalcase.cli import declare
+import click
+
+from evalcase.cli.options import Decorator
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.text.ci_commands import defuse_line, in_ci
 from evalcase.text.visible import make_visible
 
-stdin_format: Callable[[Any], Any] = declare.option(
+stdin_format: Decorator = click.option(
     "--stdin-format",
-    type=declare.WordChoice(["yaml", "json", "jsonl"]),
+    type=click.Choice(["yaml", "json", "jsonl"]),
     default="yaml",
     show_default=True,
     help="The format of standard input, when a path is '-'.",

@@ -8,7 +8,8 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from evalcase.cli import declare
+import click
+
 from evalcase.cli.terminal import write_prose
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
@@ -22,7 +23,7 @@ from evalcase.text.visible import make_visible
 _to_json = compact_encoder()
 _MOST_SHOWN, _LONGEST = 20, 300
 
-trust_option = declare.option(
+trust_option = click.option(
     "--trust", is_flag=True, help="Use what the record names, even if somebody else made it."
 )
 

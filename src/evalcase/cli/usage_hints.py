@@ -6,8 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 
-from evalcase.cli.app import COMMANDS, command_of
-from evalcase.cli.declare import CommandOption
 from evalcase.model.nearest import find_nearest
 
 _ELSEWHERE: Mapping[str, str] = {
@@ -54,27 +52,23 @@ _ALIKE = 0.7
 """How alike the names of two options must be, without their dashes."""
 
 
-def hint_at_command(word: str) -> str:
+def hint_at_command(word: str, commands: Collection[str]) -> str:
     """What to type in place of a word that is no command."""
     if os.path.exists(word) or word.endswith((".yaml", ".yml", ".jsonl", ".json")):
         return f"Did you mean 'evalcase run {word}'?"
-    meant = _ELSEWHERE.get(word.lower()) or find_nearest(word, COMMANDS)
+    meant = _ELSEWHERE.get(word.lower()) or find_nearest(word, commands)
     if meant is None:
         return "See 'evalcase --help'."
-    return f"Did you mean '{meant if meant in COMMANDS else f'evalcase {meant}'}'?"
+    return f"Did you mean '{meant if meant in commands else f'evalcase {meant}'}'?"
 
 
-def hint_at_option(word: str, known: Collection[str], of_command: bool) -> str | None:
+def hint_at_option(word: str, known: Collection[str]) -> str | None:
     """What to type in place of an option that is none of those known; None if whoever looks at the
     spelling knows as much."""
     if word == "--retry-failed":
         return "To run failed cases again: evalcase run --failed-of RUN"
     if word in ("-o", "--output") and "--report" in known:
         return "To write a report: --report FILE; its extension sets the format."
-    if not of_command:
-        options = (each for each in command_of("run").parameters if isinstance(each, CommandOption))
-        is_of_run = any(word in each.flags for each in options)
-        return f"It goes after the command: evalcase run {word} …" if is_of_run else None
     for meant in (_OPTIONS.get(word, ""), word.removesuffix("s"), f"{word}s"):
         if meant.partition(" ")[0] in known:
             return f"Did you mean '{meant}'?"

@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 import sys
 
-from evalcase.cli import declare, run_flags
+import click
+
+from evalcase.cli import run_flags
 from evalcase.cli.explained import explain_errors
+from evalcase.cli.options import Count
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.project.options import runs_folder
 from evalcase.record.find import find_run
 from evalcase.system.world import this_world
 
 
-@declare.command("view")
-@declare.argument("run", required=False)
-@declare.option(
-    "--port", type=declare.IntRange(0, 65535), default=0, metavar="PORT",
+@click.command("view")
+@click.argument("run", required=False)
+@click.option(
+    "--port", type=Count(0, 65535), default=0, metavar="PORT",
     help="The port to listen on. [default: any free port]",
 )  # fmt: skip
-@declare.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
 @run_flags.runs_dir
 @explain_errors
 def command(run: str | None, port: int, no_browser: bool, runs_dir: str | None) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evalcase.cli.declare import WrongValueError
+import click
+
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
 from evalcase.report.figures.by_variable import MOST_VALUES
@@ -19,9 +20,9 @@ def check_parts(words: tuple[str, ...]) -> tuple[str, ...]:
     for word in words:
         if word not in _KINDS and not word.startswith(_VARIABLE):
             known = ", ".join(_KINDS)
-            raise WrongValueError(f"{word!r} is not one of {known} and vars.NAME.")
+            raise click.BadParameter(f"{word!r} is not one of {known} and vars.NAME.")
         if word == _VARIABLE:
-            raise WrongValueError("vars. is followed by the name of a variable.")
+            raise click.BadParameter("vars. is followed by the name of a variable.")
     return words
 
 

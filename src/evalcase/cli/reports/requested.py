@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evalcase.cli import declare
+import click
+
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.terminal import seen_from, write_prose
 from evalcase.errors import ConfigError, EvalcaseError
@@ -18,7 +19,7 @@ from evalcase.text.visible import make_visible
 if TYPE_CHECKING:
     from evalcase.record.kept import KeptRun
 
-report_option = declare.option(
+report_option = click.option(
     "--report", "reports", multiple=True, metavar="FILE",
     help="Write a report at the end; the extension of FILE sets its format. Repeatable.",
 )  # fmt: skip

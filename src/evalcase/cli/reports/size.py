@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from evalcase.cli import declare
+import click
+
+from evalcase.cli.options import checked
 from evalcase.cli.reports.reported import MAX_SIZE
 
 _UNITS = {"": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
@@ -17,12 +19,12 @@ def _read_size(text: str) -> int:
     except (OverflowError, ValueError):
         size = 0
     if size <= 0:
-        raise declare.WrongValueError(f"`{text}` is not a size; write 50MB, or 800kB")
+        raise click.BadParameter(f"`{text}` is not a size; write 50MB, or 800kB")
     return size
 
 
-max_size_option = declare.option(
+max_size_option = click.option(
     "--max-size", metavar="SIZE", default=f"{MAX_SIZE // 1_000_000}MB", show_default=True,
-    callback=_read_size,
+    callback=checked(_read_size),
     help="Size limit of an HTML page: above it, details of passed cases are left out.",
 )  # fmt: skip
