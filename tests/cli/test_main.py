@@ -27,19 +27,10 @@ def test_what_is_imported_at_the_start_is_out_of_the_collectors_sight(tmp_path: 
     assert frozen > 10_000
 
 
-def test_click_is_imported_for_help_and_mistakes_only(tmp_path: Path) -> None:
-    (tmp_path / "a.eval.yaml").write_text("- {id: it, input: x, expected_output: y}\n")
-    assert not imported({"click"}, "check", "--format", "json", cwd=tmp_path)
-    assert not imported({"click"}, "list", "--limit=3", cwd=tmp_path)
-    assert imported({"click"}, "check", "--help", cwd=tmp_path)
-    assert imported({"click"}, "check", "--frmat", "json", cwd=tmp_path)
-
-
 def test_a_run_imports_what_it_uses(tmp_path: Path) -> None:
     (tmp_path / "a.eval.jsonl").write_text('{"input": "x", "expected_output": "x"}\n')
     rare = {
         "random",
-        "click",
         "yaml",
         "httptools",
         "shlex",
