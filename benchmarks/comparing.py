@@ -15,7 +15,7 @@ from evalcase.model.case import Case, canonical_case
 from evalcase.model.codec import encode_object
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.record.cases import case_row
 from evalcase.text.journal_row import encode_row
 

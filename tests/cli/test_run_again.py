@@ -6,7 +6,7 @@ from evalcase.cli.run_again import find_unread, stays_errored
 from evalcase.model.failure import Failure, FailureKind
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from tests.for_each import for_each
 
 

@@ -13,7 +13,7 @@ from evalcase.model.conversation import Exchange, join_turns, split_turns
 from evalcase.model.message import Message
 from evalcase.model.result import Result
 from evalcase.model.step import Step
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.report.page.trials import tell_trial
 from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import PLAIN

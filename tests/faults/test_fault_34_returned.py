@@ -20,7 +20,7 @@ import evalcase
 from evalcase import Answer, Grade, Score, Target, Usage
 from evalcase.model.message import take_message
 from evalcase.model.question import Question
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.record.reader import read_results
 from evalcase.testing import ScriptedTarget
 

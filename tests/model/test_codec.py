@@ -13,7 +13,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.message import Message
 from evalcase.model.result import Result
 from evalcase.model.step import Step
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.project.options import RunOptions
 from evalcase.run.selection import Selection, Shard
 from tests.for_each import for_each

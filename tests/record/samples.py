@@ -14,7 +14,8 @@ from evalcase.model.codec import encode_object
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
 from evalcase.model.result import Result, Verdict
-from evalcase.model.trial import Trial, TrialKey
+from evalcase.model.trial import Trial
+from evalcase.model.trial_key import TrialKey
 from evalcase.record.journal import open_journal
 from tests.record.rows import read_rows
 

@@ -17,7 +17,7 @@ from evalcase.model.codec import encode_object
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.result import VERDICTS, Result
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.model.value import replace
 from evalcase.record import intake
 from evalcase.record.index import Index

@@ -14,7 +14,7 @@ from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
 from evalcase.model.result import VERDICTS, Result
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.model.value import replace
 from evalcase.record.glance import Glance, glance_at
 from evalcase.record.outline import outline_of

@@ -8,7 +8,7 @@ from evalcase.model.case import canonical_case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.record.cases import case_row
 from evalcase.record.index import read_index
 from evalcase.record.reader import read_results

@@ -16,7 +16,7 @@ from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message, take_message
 from evalcase.model.result import Regraded, Result
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.record import trial_rows
 from evalcase.record.cases import case_row
 from evalcase.record.trial_rows import check_for_more, write_case, write_outcome

@@ -13,7 +13,7 @@ from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.record.trials_file import TrialsFile
 from evalcase.report.files.trials import Origin, trial_object
 from tests.for_each import for_each

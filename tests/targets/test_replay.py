@@ -12,7 +12,7 @@ from evalcase.model.answer import Answer, Earlier, Usage
 from evalcase.model.codec import encode_object
 from evalcase.model.message import Message
 from evalcase.model.result import Result
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.model.value import replace
 from evalcase.targets.reading.answers import read_answer
 from evalcase.targets.replay import ReplayTarget

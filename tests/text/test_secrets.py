@@ -17,7 +17,7 @@ from evalcase.model.answer import Answer, Usage
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.result import Regraded, Result
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.record.ending import End
 from evalcase.text.secret_forms import is_common
 from evalcase.text.secrets import Scrubber

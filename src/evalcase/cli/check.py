@@ -9,7 +9,8 @@ from itertools import chain
 
 import click
 
-from evalcase.cli.terminal import prose_width, stdin_format, style_for
+from evalcase.cli.options import stdin_format
+from evalcase.cli.terminal import prose_width, style_for
 from evalcase.model.problem import Problem
 from evalcase.read.document import Format
 from evalcase.report.terminal.problems import Checked, as_text

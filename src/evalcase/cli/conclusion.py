@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from evalcase.cli.terminal import seen_from
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.codec import encode_object
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.model.value import replace
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder

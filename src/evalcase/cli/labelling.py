@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
 from evalcase.model.label import AnswerName, Judged, Label
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.record.judged import Judge
 from evalcase.record.kept import KeptRun
 from evalcase.record.labels import LabelFile, read_labels

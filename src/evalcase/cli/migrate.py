@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import click
 
-from evalcase.cli.terminal import prose_width, stdin_format, style_for
+from evalcase.cli.options import stdin_format
+from evalcase.cli.terminal import prose_width, style_for
 from evalcase.model.problem import Problem
 from evalcase.read.discover import discover_files
 from evalcase.read.document import Format

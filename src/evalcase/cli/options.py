@@ -106,3 +106,12 @@ def _say_range(least: float | None, most: float | None, *, is_open: bool) -> str
 
 def _in_words(message: str) -> str:
     return message.replace(" is not in the range ", " is out of range: ")
+
+
+stdin_format: Decorator = click.option(
+    "--stdin-format",
+    type=click.Choice(["yaml", "json", "jsonl"]),
+    default="yaml",
+    show_default=True,
+    help="The format of standard input, when a path is '-'.",
+)

@@ -13,7 +13,7 @@ from evalcase.cli.terminal import seen_from
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.failure import Failure
 from evalcase.model.result import Result
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.record.folder import Run, folder_of_run
 
 _OWN_FAULTS = ("exception", "exit", "protocol")

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from evalcase.cli.terminal import prose_width, stdin_format, style_for
+from evalcase.cli.options import stdin_format
+from evalcase.cli.terminal import prose_width, style_for
 from evalcase.model.case import Case
 from evalcase.model.nearest import find_nearest
 from evalcase.model.problem import Problem

@@ -1,4 +1,4 @@
-"""What the commands share: colour or not, and the option for standard input."""
+"""What the commands share of the terminal: its colours and its width."""
 
 from __future__ import annotations
 
@@ -6,20 +6,9 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-import click
-
-from evalcase.cli.options import Decorator
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.text.ci_commands import defuse_line, in_ci
 from evalcase.text.visible import make_visible
-
-stdin_format: Decorator = click.option(
-    "--stdin-format",
-    type=click.Choice(["yaml", "json", "jsonl"]),
-    default="yaml",
-    show_default=True,
-    help="The format of standard input, when a path is '-'.",
-)
 
 
 def style_for(stream: TextIO) -> Style:

@@ -18,7 +18,8 @@ from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
-from evalcase.model.trial import Trial, TrialKey
+from evalcase.model.trial import Trial
+from evalcase.model.trial_key import TrialKey
 from evalcase.model.value import replace
 from evalcase.record.ending import End, Status
 from evalcase.record.folder import Run

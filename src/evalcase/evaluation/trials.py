@@ -20,7 +20,8 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.result import Result
-from evalcase.model.trial import Trial, TrialKey
+from evalcase.model.trial import Trial
+from evalcase.model.trial_key import TrialKey
 from evalcase.model.value import replace
 from evalcase.record.cap import TooLargeError, cap_answer
 from evalcase.run.gate import Asked, Gate

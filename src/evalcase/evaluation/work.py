@@ -17,7 +17,8 @@ from evalcase.model.case import Case
 from evalcase.model.result import Result, Verdict
 from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
-from evalcase.model.trial import Trial, TrialKey
+from evalcase.model.trial import Trial
+from evalcase.model.trial_key import TrialKey
 from evalcase.model.value import replace
 from evalcase.record.ending import End, Status
 from evalcase.record.finished import FinishedTrial

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import NODEFAULT, Struct, structs
 
 from evalcase.model.message import Message, names_tool, take_message
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.conversation import Exchange, Simulated, TalkEnd, Turn, split_turns
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, mean_score
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.model.value import Value
 
 Verdict = Literal["passed", "failed", "errored", "ungraded", "skipped"]

@@ -10,7 +10,7 @@ from typing import Any
 
 from evalcase.model.result import VERDICTS, Verdict
 from evalcase.model.totals import Totals
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.record.finished import FinishedTrial
 from evalcase.record.gradings import GradedBy, GradingBegun
 from evalcase.record.intake import NUMBERS, Intake, mark_trial

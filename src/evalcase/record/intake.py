@@ -14,7 +14,7 @@ from typing import Any
 from evalcase.model.batching import SentBatch
 from evalcase.model.result import VERDICTS
 from evalcase.model.target import TargetVersion
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.record.askers import Askers
 from evalcase.record.basis import Basis
 from evalcase.record.ending import End

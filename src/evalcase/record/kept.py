@@ -13,7 +13,7 @@ from evalcase.model.outcome import CaseVerdict, Outcome
 from evalcase.model.result import Result
 from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.model.value import replace
 from evalcase.record.basis import Basis, basis_of_run
 from evalcase.record.cases import CaseShelf, shelve_cases

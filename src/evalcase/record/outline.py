@@ -10,7 +10,7 @@ from evalcase.model.batching import SentBatch
 from evalcase.model.codec import decode_object, encode_object
 from evalcase.model.result import VERDICTS, Verdict
 from evalcase.model.target import TargetVersion
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.record.basis import Basis, decode_basis
 from evalcase.record.ending import End, decode_end
 from evalcase.record.gradings import GradingBegun, decode_grading

@@ -20,7 +20,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.message import Message
 from evalcase.model.outcome import Outcome
 from evalcase.model.result import VERDICTS, Result, Verdict
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.model.value import Value
 from evalcase.system.files import open_file
 from evalcase.system.table import Table, mark_of

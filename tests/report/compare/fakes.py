@@ -10,7 +10,7 @@ from evalcase.model.case import Case, canonical_case
 from evalcase.model.grade import Grade
 from evalcase.model.outcome import Folding, Outcome
 from evalcase.model.result import Result, Verdict
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.report.compare.side import Side
 
 WORDS: dict[str, Verdict] = {

@@ -12,7 +12,7 @@ from evalcase.model.case import canonical_case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result, Verdict
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.report.figures.clustering import Clustering
 from evalcase.report.figures.figures import Figures
 from evalcase.report.figures.ledger import Ledger

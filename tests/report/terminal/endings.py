@@ -19,7 +19,7 @@ from evalcase.model.message import take_message
 from evalcase.model.outcome import outcome_of_one
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import Totals
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.model.value import replace
 from evalcase.record.tally import Tally
 from evalcase.report.figures.estimates import rate_totals

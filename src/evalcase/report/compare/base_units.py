@@ -8,7 +8,7 @@ from math import nan
 from typing import NamedTuple
 
 from evalcase.model.result import VERDICTS, Verdict
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.report.compare.side import PlacedName
 from evalcase.report.compare.unit import AMOUNTS, CaseStanding, Unit
 from evalcase.system.table import Table, mark_of

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from evalcase.model.case import Case
 from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.model.value import Value
 
 

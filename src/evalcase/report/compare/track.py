@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from msgspec import field
 
 from evalcase.model.result import Verdict
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.model.value import Value
 from evalcase.report.compare.amounts import Amount, Amounts
 from evalcase.report.compare.base_units import MOST_PARTS, Held

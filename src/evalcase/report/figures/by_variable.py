@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalcase.model.case import Case
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.report.figures.cell import ClusterName, FigureCell
 from evalcase.report.variable_labels import variable_labels
 

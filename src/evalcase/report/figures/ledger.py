@@ -18,7 +18,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.outcome import outcome_of_one
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import decide_case_verdict
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.report.figures.by_variable import VariableCells
 from evalcase.report.figures.cell import ClusterName, FigureCell, JudgingSums, Spent, bound_score
 from evalcase.system.table import mark_of

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from evalcase.model.result import Result
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.report.compare.comparison import Comparison, tell_kind
 from evalcase.report.compare.side import PlacedName, Side
 from evalcase.report.compare.unit import CaseStanding, Unit

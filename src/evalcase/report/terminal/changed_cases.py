@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from evalcase.model.answer import Answer
 from evalcase.model.result import Result
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial_key import TrialKey
 from evalcase.report.compare.side import Side
 from evalcase.report.compare.track import ChangedPair, ChangeKind
 from evalcase.report.terminal.cells import cut_text, measure_text

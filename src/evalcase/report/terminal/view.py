@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from evalcase.model.case import Case
 from evalcase.model.result import Result
-from evalcase.model.trial import Trial, TrialKey
+from evalcase.model.trial import Trial
+from evalcase.model.trial_key import TrialKey
 from evalcase.report.terminal.progress import Progress
 from evalcase.text.visible import make_visible
 
