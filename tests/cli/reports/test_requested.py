@@ -133,6 +133,16 @@ def test_a_report_is_never_written_over_a_suite_a_configuration_or_code(
     assert after == before
 
 
+def test_a_report_is_not_written_over_a_suite_by_a_link(project: Project) -> None:
+    suite = project.suite(case("a"))
+    project.run("run", "--quiet")
+    (project.path / "out.html").symlink_to(suite.name)
+    before = suite.read_bytes()
+    for command in (["report", "-o"], ["run", "--report"]):
+        assert project.run(*command, "out.html").code == 2
+    assert suite.read_bytes() == before
+
+
 def test_the_ending_of_a_file_names_a_form_unless_the_command_does(project: Project) -> None:
     project.suite(case("a"))
     for _ in range(2):
