@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import force_setattr, replace
 
-from evalcase.grade.apply import Graded, SameText, grade_answer, left_to_compare
+from evalcase.grade.apply import Graded, grade_answer, left_to_compare
 from evalcase.graders.combine import AllGrader, AnyGrader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
@@ -113,27 +112,6 @@ EXPECTATIONS: st.SearchStrategy[dict[str, Any]] = st.one_of(
         optional={"threshold": st.sampled_from([0.5, 1.0])},
     ),
 )  # fmt: skip
-
-
-@given(ANSWERS, EXPECTATIONS)
-def test_what_is_told_at_once_is_what_the_built_in_comparison_says(
-    answer: Answer, fields: dict[str, Any]
-) -> None:
-    at_once = SameText(EXPECTED).grade(context_of(answer, **fields).case, answer)
-    if at_once is not None:
-        assert at_once == asyncio.run(apply([EXPECTED], answer, **fields))
-
-
-def test_the_text_that_is_expected_is_told_at_once_and_no_other() -> None:
-    def tell(answer: Answer, **fields: Any) -> Graded | None:
-        return SameText(EXPECTED).grade(context_of(answer, **fields).case, answer)
-
-    told = tell(answer_of("4"), expected_output="4")
-    assert told == ("passed", (Grade("expected", 1.0, True, "the text is equal"),))
-    assert tell(answer_of("5"), expected_output="4") is None
-    assert tell(answer_of("4"), expected_output=4) is None
-    assert tell(answer_of("4"), expected_output="4", threshold=0.5) is None
-    assert tell(replace(answer_of("4"), truncated=True), expected_output="4") is None
 
 
 def test_the_threshold_of_the_case_counts() -> None:

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 import json
-from hashlib import sha256
 from typing import Any
 
 import evalcase
 from evalcase.run.hashes import hash_grading, hash_plain_case, hash_question
-from evalcase.text.quick_sha import SHORT, quick_sha256
 from tests.for_each import for_each
 
 BASE: dict[str, Any] = {"id": "a", "input": "Hi", "expected_output": {"b": 1, "a": [1, "x"]}}
@@ -88,7 +86,7 @@ def test_text_beyond_ascii() -> None:
     ("changes", "is_plain"),
     [
         ({"expected_output": "4"}, True),
-        ({"expected_output": "4", "input": "long" * SHORT, "tags": ["a"], "skip": "why"}, True),
+        ({"expected_output": "4", "input": "long" * 100, "tags": ["a"], "skip": "why"}, True),
         ({"expected_output": "ü 日本"}, True),
         ({}, False),
         ({"expected_output": "4", "repeat": 3}, False),
@@ -114,9 +112,3 @@ def test_a_case_that_expects_nothing_or_is_asked_in_turns_is_no_plain_one() -> N
     turns = {"id": "a", "turns": [{"input": "Hi", "expected_output": "4"}]}
     for fields in (without, turns):
         assert hash_plain_case(evalcase.parse_case(json.dumps(fields))) is None
-
-
-@for_each("size", [0, 1, 55, 56, 63, 64, 65, SHORT])
-def test_short_texts_have_the_same_hash(size: int) -> None:
-    data = bytes(range(size))
-    assert quick_sha256(data).hexdigest() == sha256(data).hexdigest()

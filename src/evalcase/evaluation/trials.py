@@ -117,9 +117,7 @@ class Trials:
             answer, failure = self._kept(answer)
         if answer is not None:
             self._look_at_cost(target, answer.cost_usd)
-            verdict, grades = self._grade_at_once(case, answer, graders) or await self._grade(
-                case, question, answer, graders, took_s
-            )
+            verdict, grades = await self._grade(case, question, answer, graders, took_s)
         graded_by = self._hash_graded(case, graders, plain)
         return _make_result(
             TrialKey(suite, data["id"], target, repeat), asked_by, verdict, answer,
@@ -203,14 +201,6 @@ class Trials:
             grading_hash=self.hash_grading(case), grading=grading, repeats=trial.repeats,
             pass_rate=case.pass_rate, number=trial.number,
         )  # fmt: skip
-
-    def _grade_at_once(
-        self, case: Case, answer: Answer, graders: Sequence[NamedGrader]
-    ) -> Graded | None:
-        """What comes of an answer that nobody has to look at."""
-        if self._workplace is not None or graders is not self._plan.graders.only_expected:
-            return None
-        return self._plan.graders.same_text.grade(case, answer)
 
     def _grade(
         self, case: Case, question: Question, answer: Answer, graders: Sequence[NamedGrader],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from inspect import isawaitable
 from typing import NamedTuple
 
@@ -13,7 +13,6 @@ from evalcase.grade.checked import check_score
 from evalcase.grade.decided import PartScores, grade_of, grade_of_parts
 from evalcase.grade.parts import look_at_answer
 from evalcase.grade.score import decide_verdict
-from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.defaults import GRADER_TIMEOUT_S
 from evalcase.model.failure import Failure
@@ -26,31 +25,11 @@ from evalcase.system.guests import Guests
 from evalcase.system.queue_time import QueueTime
 from evalcase.text.answer_value import expected_halves
 from evalcase.text.crash import failure_of, tell_error
-from evalcase.text.same_text import SAME_TEXT, is_same_text
 
 
 class Graded(NamedTuple):
     verdict: Verdict
     grades: tuple[Grade, ...]
-
-
-class SameText:
-    """Tells at once of answers that are just the text that is expected, where nothing but the
-    built-in comparison grades them: what that says, and what comes of it, is known."""
-
-    def __init__(self, named: NamedGrader) -> None:
-        self._named = named
-
-    def grade(self, case: Case, answer: Answer) -> Graded | None:
-        """The verdict; None where a grader has to look."""
-        if "threshold" in case._data or not is_same_text(case, answer):
-            return None
-        # One of its own for each: who is given it may write into its details.
-        return Graded(self._verdict, (grade_of(self._named, SAME_TEXT),))
-
-    @cached_property
-    def _verdict(self) -> Verdict:
-        return decide_verdict((grade_of(self._named, SAME_TEXT),))
 
 
 def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Half]:

@@ -10,9 +10,9 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from evalcase.graders.compare.expectation import compare_expected
 from evalcase.model.grade import Score
 from evalcase.model.grader import BOTH, Context, Grader, GraderKind, Half
-from evalcase.text.same_text import SAME_TEXT, is_same_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,4 @@ class ExpectedGrader(Grader):
     """What is compared; the rest is left to another grader, which compares it otherwise."""
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        if self.halves is BOTH and is_same_text(context.case, context.answer):
-            return SAME_TEXT  # most answers are as short and plain as this
-        # Whoever has no other answer need not wait for all of it.
-        from evalcase.graders.compare.expectation import compare_expected
-
         return compare_expected(context.case.expected_output, context.answer, self.halves)

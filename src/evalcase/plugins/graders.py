@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from evalcase.errors import ConfigError
-from evalcase.grade.apply import SameText, left_to_compare
+from evalcase.grade.apply import left_to_compare
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.model.case import GRADED_BY_MORE, Case
 from evalcase.model.grader import BOTH, Grader, NamedGrader
@@ -63,7 +63,6 @@ class Graders:
         self._needs_judge = False
         self.only_expected = (whole,)
         """The built-in comparison alone, which most cases have. It asks nobody."""
-        self.same_text = SameText(whole)
         self._made: dict[str, NamedGrader] = {}
         """Each that may hold something, by what cases say of it: made once, and kept."""
         self._numbered: dict[tuple[int, str], NamedGrader] = {}

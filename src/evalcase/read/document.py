@@ -249,13 +249,9 @@ def parse_document(
 def _parse_yaml(
     source: str | bytes, likely: frozenset[str], places: dict[KeyPath, Span]
 ) -> tuple[JSON, Sequence[Fault], Doubts]:
-    from evalcase.read.yaml_plain import read_plain_suite
+    from evalcase.read.yaml import parse_yaml  # and libyaml with it
 
     texts = _doubts_texts(source)
-    plain = read_plain_suite(source, likely)
-    if plain is not None:
-        return plain, (), Doubts(texts=True) if texts else NO_DOUBTS
-    from evalcase.read.yaml import parse_yaml  # and libyaml with it
 
     value, faults, doubts = parse_yaml(source, likely, places)
     return value, faults, doubts._replace(texts=True) if texts else doubts

@@ -108,24 +108,6 @@ def resolve_case(
     return case if findings.errors == errors else None
 
 
-def resolve_plain(raw: Any, ids: Ids) -> Case | None:
-    """The case of an id and two texts, of which there may be a million: nothing can be wrong with
-    it. None where anything is otherwise; `resolve_case` says the same of it, and says what it is.
-
-    It is for suites that share nothing with their cases, and for texts without doubts.
-    """
-    if type(raw) is not dict or len(raw) != 3:
-        return None
-    id, asked, expected = raw.get("id"), raw.get("input"), raw.get("expected_output")
-    if type(id) is not str or type(asked) is not str or type(expected) is not str:
-        return None
-    if not id or not asked or id.isspace() or asked.isspace() or not ids.claim(id):
-        return None
-    said = [{"role": "user", "content": asked}]
-    answer = [{"role": "assistant", "content": expected}]
-    return canonical_case({"id": id, "input": said, "expected_output": answer})
-
-
 def _look_at_graders(data: dict[str, Any], path: KeyPath, findings: Findings) -> None:
     if data.get("graders"):
         check_weights(data, path, findings)

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from evalcase.model.case import Case
-from evalcase.model.finding import NO_DOUBTS, KeyPath
+from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, describe_kind
-from evalcase.resolve.case import resolve_case, resolve_plain
+from evalcase.resolve.case import resolve_case
 from evalcase.resolve.fields import CASE_CONTAINERS, CASE_FIELDS, SUITE_FIELDS
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
@@ -59,11 +59,8 @@ def resolve_suite(value: JSON, name: str, findings: Findings, consume: bool = Fa
     if shape.lone:
         case = resolve_case(shape.raw_cases[0], (), findings, ids, shared, LONE_CASE)
         return Resolved(shape.about.fields, [case])
-    is_simple = shared is NOTHING_SHARED and findings.doubts is NO_DOUBTS
     for index, raw in enumerate(shape.raw_cases):
-        case = resolve_plain(raw, ids) if is_simple else None
-        if case is None:
-            case = resolve_case(raw, (*shape.path, index), findings, ids, shared)
+        case = resolve_case(raw, (*shape.path, index), findings, ids, shared)
         cases.append(case)
         if consume and case is not None:
             shape.raw_cases[index] = None

@@ -12,7 +12,6 @@ from hashlib import sha256
 from evalcase.model.case import Case, is_bare
 from evalcase.model.simulated_user import USER_PROTOCOL
 from evalcase.text.quick_json import compact_encoder
-from evalcase.text.quick_sha import SHORT, quick_sha256
 
 _ASKED = ("input", "metadata", "conversation_id", "user")
 _ASKED_ELSE = frozenset({*_ASKED[1:], "turns"})
@@ -89,9 +88,7 @@ def _hash_plain(messages: Sequence[Mapping[str, object]]) -> str | None:
         message = messages[0]
         if len(message) == 2 and type(content := message.get("content")) is str:
             text = f"{message['role']}:{content}"  # JSON never begins like this
-            data = text.encode("utf-8", "surrogatepass")
-            digest: str = (quick_sha256 if len(data) < SHORT else sha256)(data).hexdigest()
-            return digest[:16]
+            return _hash_text(text)
     return None
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.model.case import Case
-from evalcase.model.finding import NO_DOUBTS, Finding
+from evalcase.model.finding import Finding
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem, Span, in_order
 from evalcase.model.value import replace
@@ -28,7 +28,7 @@ from evalcase.read.source import (
     tell_unreadable,
 )
 from evalcase.resolve.advice import ADVICE
-from evalcase.resolve.case import resolve_case, resolve_plain
+from evalcase.resolve.case import resolve_case
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.suite import VARIED, resolve_line, resolve_sidecar
@@ -93,7 +93,6 @@ class CaseStream:
     def __iter__(self) -> Iterator[Case | Problem | None]:
         ids, shared, at = Ids(), self.shared, -1
         varies = shared.variables is not None
-        resolve_quickly = resolve_plain if shared is NOTHING_SHARED else _leave_to_others
         with self.file:
             yield from self.sidecar_problems
             for at, line in enumerate(read_lines(self.file, self.path)):
@@ -101,20 +100,15 @@ class CaseStream:
                     yield line
                     yield None
                     continue
-                _, _, value, faults, doubts = line
-                is_sure = doubts is NO_DOUBTS and not faults
-                case = resolve_quickly(value, ids) if is_sure else None
-                if case is None and (
-                    varies or (type(value) is dict and not VARIED.isdisjoint(value))
-                ):
+                value = line[2]
+                if varies or (type(value) is dict and not VARIED.isdisjoint(value)):
                     yield from self._vary(line, at, ids)
                     continue
                 if self.origins is not None:
                     self.origins.append(at)
-                if case is None:
-                    case, problems = self._resolve(line, ids)
-                    if problems:
-                        yield from problems
+                case, problems = self._resolve(line, ids)
+                if problems:
+                    yield from problems
                 yield case
             if shared.variables is not None:
                 shared.variables.finish()
@@ -228,10 +222,6 @@ class CaseStream:
                 findings = Findings(None, self.files)
         self.file.seek(position)
         return first
-
-
-def _leave_to_others(*_: object) -> Case | None:
-    return None
 
 
 _LINES_TO_TELL = 20
