@@ -3,8 +3,8 @@
 A call that is overlooked counts as none, and `tool_calls: {forbidden: […]}` would pass. So a grader
 takes calls from `seen_calls`, which raises where the answer holds anything shaped like a call that
 is not among the calls that were read. Shaped like a call is a mapping, in data or in text that is
-wholly JSON or JSONL, with the name of a tool beside arguments, or with a known type. Prose is never
-searched.
+JSON, JSON lines or a stream of events, with the name of a tool beside arguments, or with a known
+type. A few lines of a log make no prose of JSON lines; prose is never searched.
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ def _searched(message: Message) -> JSON:
 
 
 def _read_text(text: str) -> JSON:
-    """The value of a text that is wholly JSON, JSON lines or a stream of events; None of others."""
+    """The value of a text that is JSON, JSON lines or a stream of events; None of others."""
     text = unfence_text(text.removeprefix("\ufeff"))
     value = _parse_leniently(text) if text.startswith(_STARTS) else None
     if value is not None or ("{" not in text and "[" not in text):
