@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
+import evalcase
 from evalcase.model.answer import Answer, Earlier, Usage
 from evalcase.model.codec import decode_object, encode_after, encode_object
 from evalcase.model.failure import Failure
@@ -66,3 +69,42 @@ def test_what_does_not_fit_is_refused_and_named(data: Any, said: str) -> None:
         return
     with pytest.raises(ValueError, match=said):
         decode_object(Answer, data)
+
+
+def test_a_result_is_of_the_trial_that_its_row_names() -> None:
+    key = TrialKey("sums", "one", "echo", 1)
+    row = {**encode_object(Result(key, "hash", "passed")), "key": ["sums", "two", "echo", 1]}
+    with pytest.raises(ValueError, match="`key` is not known"):
+        decode_object(Result, row)
+
+
+@for_each(
+    ("data", "said"),
+    [
+        ({"nonsense": 1}, "nonsense"),
+        ({"selection": {"globz": ["sum"]}}, "globz"),
+        ({"selection": {"shard": {"number": 1, "of": 2, "more": 3}}}, "more"),
+        ({"selection": {"seed": 10**400}}, "selection.seed"),
+        ({"timeout_s": 1e305}, "timeout_s"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(data: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        decode_object(RunOptions, data)
+
+
+def test_a_number_that_would_be_refused_is_not_written() -> None:
+    grade = Grade("equals", 1.0, True, "", weight=1e305)
+    with pytest.raises(ValueError, match="weight"):
+        encode_object(grade)
+    key = TrialKey("sums", "one", "echo", 1)
+    row = {**encode_object(Result(key, "hash", "passed")), "duration_s": 1e308}
+    with pytest.raises(ValueError, match="duration_s"):
+        decode_object(Result, row)
+
+
+def test_public_types_have_signatures() -> None:
+    for name in evalcase.__all__:
+        each = getattr(evalcase, name)
+        if isinstance(each, type) and issubclass(each, Struct):
+            inspect.signature(each)

@@ -13,6 +13,7 @@ from evalcase.model.totals import Totals
 from evalcase.model.value import Value, replace
 from evalcase.record.ending import Status
 from evalcase.record.folder import Run
+from evalcase.record.gradings import GradedBy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from evalcase.project.options import RunOptions
 
     # A run that is just over need not be read.
-    from evalcase.record.gradings import GradedBy
     from evalcase.record.kept import KeptRun
     from evalcase.record.read_anew import CasesReadAnew
 

@@ -19,6 +19,9 @@ from evalcase.model.trial_key import TrialKey
 
 T = TypeVar("T")
 
+_MOST = 1e300
+"""JSON has numbers that are too large for a float: nothing is counted so far."""
+
 _COMPLAINT = re.compile(r"(?P<what>.*?)(?: - at `(?P<path>.*)`)?", re.DOTALL)
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(.*)`")
@@ -36,13 +39,16 @@ def encode_object(value: object) -> dict[str, Any]:
 
 
 def encode_after(begun: dict[str, Any], value: object) -> dict[str, Any]:
-    """The same, put into an object that is begun: after what that has."""
+    """The same, put into an object that is begun: after what that has. Raise ValueError for a
+    number that would be refused when it is read."""
     kind: Any = type(value)
-    for name, default in _list_fields(kind):
+    for name, default, is_number in _list_fields(kind):
         item = getattr(value, name)
         if isinstance(item, TrialKey):  # its fields stand in its place
             begun |= item._asdict()
         elif default is NODEFAULT or item != default:
+            if is_number:
+                _check_number(name, item)
             begun[name] = _encode(item)
     return begun
 
@@ -54,11 +60,15 @@ def decode_object(wanted: type[T], data: object, where: str = "") -> T:
         for name in names:
             if name not in data:
                 raise ValueError(f"`{name}` is missing")
+        if "key" in data:
+            raise ValueError("`key` is not known")
         rest = {name: item for name, item in data.items() if name not in names}
         data = {"key": [data[name] for name in names], **rest}
     try:
         _refuse_unknown(wanted, data)
-        return msgspec.convert(data, wanted, dec_hook=_decode_message)
+        value = msgspec.convert(data, wanted, dec_hook=_decode_message)
+        _check_numbers(value, where)
+        return value
     except msgspec.ValidationError as error:
         raise ValueError(_explain(str(error), where)) from None
 
@@ -68,28 +78,52 @@ def _refuse_unknown(wanted: Any, data: object) -> None:  # noqa: ANN401 - a Stru
     if not dataclasses.is_dataclass(wanted) or not isinstance(data, dict):
         return
     kind: Any = wanted
-    known = dict(_list_fields(kind))
+    known = {name: default for name, default, _ in _list_fields(kind)}
     for name, item in data.items():
         if name not in known:
             raise msgspec.ValidationError(f"Object contains unknown field `{name}`")
         _refuse_unknown(type(known[name]), item)
 
 
+def _check_numbers(value: object, where: str) -> None:
+    """Raise ValueError for a number in the fields of a value, or below them, that is out of all
+    range."""
+    if isinstance(value, tuple):
+        for number, each in enumerate(value):
+            _check_numbers(each, f"{where}.{number}")
+        return
+    kind: Any = type(value)
+    if not isinstance(value, Struct) and not dataclasses.is_dataclass(value):
+        return
+    for name, _, is_number in _list_fields(kind):
+        path = f"{where}.{name}" if where else name
+        if is_number:
+            _check_number(path, getattr(value, name))
+        else:
+            _check_numbers(getattr(value, name), path)
+
+
+def _check_number(path: str, value: object) -> None:
+    for each in value if isinstance(value, tuple) else (value,):
+        if isinstance(each, int | float) and not -_MOST <= each <= _MOST:
+            raise ValueError(f"`{path}` must be a number from -{_MOST:g} to {_MOST:g}")
+
+
 @cache
-def _list_fields(wanted: Any) -> tuple[tuple[str, object], ...]:  # noqa: ANN401 - a Struct or a dataclass
-    """The fields of a class, each with its default; NODEFAULT where it has none."""
-    if issubclass(wanted, Struct):
-        return tuple(
-            (
-                each.name,
-                each.default if each.default_factory is NODEFAULT else each.default_factory(),
-            )
-            for each in structs.fields(wanted)
-        )
-    return tuple(
-        (each.name, NODEFAULT if each.default is dataclasses.MISSING else each.default)
-        for each in dataclasses.fields(wanted)
-    )
+def _list_fields(wanted: Any) -> tuple[tuple[str, object, bool], ...]:  # noqa: ANN401 - a class
+    """The fields of a Struct or a dataclass: the name of each, its default, NODEFAULT where it has
+    none, and whether it is a number."""
+    is_struct = issubclass(wanted, Struct)
+    listed: Any = structs.fields(wanted) if is_struct else dataclasses.fields(wanted)
+    missing: Any = NODEFAULT if is_struct else dataclasses.MISSING
+    found = []
+    for each in listed:
+        has_factory = each.default_factory is not missing
+        default = each.default_factory() if has_factory else each.default
+        hint = str(each.type)
+        is_number = ("int" in hint or "float" in hint) and "str" not in hint and "Any" not in hint
+        found.append((each.name, NODEFAULT if default is missing else default, is_number))
+    return tuple(found)
 
 
 def _encode(value: object) -> object:

@@ -1,6 +1,7 @@
 """What a grader is: a small class whose fields are its options, and whose one method judges.
 
-class Shorter(Grader, Value, frozen=True):
+@with_options
+class Shorter(Grader):
     kind = GraderKind("shorter", "The answer is shorter than a number of characters.", "value")
 
     value: int = option(Number(1, whole=True), "How long an answer must not be.")
