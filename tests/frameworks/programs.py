@@ -76,7 +76,11 @@ def _run(command: list[Any], work: Path, home: Path, variables: dict[str, str]) 
         command, cwd=work, env={**known, **variables}, stdin=subprocess.DEVNULL,
         capture_output=True, check=False, timeout=100,
     )  # fmt: skip
-    names = {re.sub(r"\W|_", "-", str(work)): "-garden", str(work): "/garden", str(home): "/home/agent"}
+    names = {
+        re.sub(r"\W|_", "-", str(work)): "-garden",
+        str(work): "/garden",
+        str(home): "/home/agent",
+    }
     return [settle(json.loads(line), names) for line in done.stdout.splitlines()]
 
 
