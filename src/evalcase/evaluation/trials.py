@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 _NO_TALK = "a conversation can't be run in batches: use a target without `batch`"
 _UNANSWERED = Graded("errored", ())
-_make_context, _make_result = Context, Result
 MAX_ANSWER_BYTES = 10_000_000
 """How much of each text of an answer is kept; a longer one is cut, and marked as such."""
 
@@ -119,7 +118,7 @@ class Trials:
             self._look_at_cost(target, answer.cost_usd)
             verdict, grades = await self._grade(case, question, answer, graders, took_s)
         graded_by = self._hash_graded(case, graders, plain)
-        return _make_result(
+        return Result(
             TrialKey(suite, data["id"], target, repeat), asked_by, verdict, answer,
             grades, failure, attempts, started, round(took_s * 1e6) / 1e6, retried, graded_by, 1,
             repeats, 1.0 if plain is not None else case.pass_rate, number,
@@ -210,7 +209,7 @@ class Trials:
         if self._workplace is not None or graders is not self._plan.graders.only_expected:
             ask = self._ask_for_grader if self._capped else self._gate.ask_for_grader
             asker = partial(ask, within=question)
-        context = _make_context(case, question, answer, (), asker, None, duration_s, turns)
+        context = Context(case, question, answer, (), asker, None, duration_s, turns)
         limit_s = self._plan.config.grader_timeout_s
         if self._workplace is not None and self._workplace.must_grade(answer, graders):
             return self._grade_there(self._workplace, context, graders, limit_s)

@@ -15,7 +15,6 @@ from evalcase.model.value import replace
 from evalcase.text.few_digits import write_score
 
 _SHOWN = 3
-_make_grade = Grade
 
 
 class PartScore(NamedTuple):
@@ -36,7 +35,7 @@ def grade_of(named: NamedGrader, score: Score) -> Grade:
     value, stands = score.value, score.stands
     if value == 1 and score.passed is None and score.reason and not named.negated:
         # Whatever is asked for is reached, and there is nothing to add.
-        return _make_grade(
+        return Grade(
             named.name, value, True, score.reason, {**score.details}, named.weight, named.required,
             None, 0, None, 0, None, None, stands,
         )  # fmt: skip
@@ -49,7 +48,7 @@ def grade_of(named: NamedGrader, score: Score) -> Grade:
     reason = _write_reason(named, value, passed, score.reason, by_threshold)
     if turns and not passed:
         reason = f"{reason}; with `not: true` that fails"
-    return _make_grade(
+    return Grade(
         named.name, value, passed, reason, {**score.details}, named.weight, named.required,
         stands=stands,
     )  # fmt: skip

@@ -12,10 +12,7 @@ def question_of(trial: Trial, files: Mapping[str, str], session: str, hash: str)
     """The question of a trial. `files` are those that its messages name, by those names."""
     suite, case, _, repeat, _, _ = trial
     data = case._data
-    return _make_question(
+    return Question(
         case.input, data["id"], suite, repeat, 1, session, 1, data.get("conversation_id"),
         case.metadata if "metadata" in data else {}, dict(files) if files else {}, None, hash,
     )  # fmt: skip
-
-
-_make_question = Question

@@ -79,7 +79,7 @@ def open_file(path: str, inside: str | None = None, *, links: bool = True) -> Bu
 
 
 def open_anew(path: str) -> BufferedWriter:
-    """Open a file to be written, over what is there. A pipe that nobody reads is not waited for."""
+    """Open a file to be written, over what is there. A pipe without a reader is not waited for."""
     try:
         # Without blocking, as above; and only to open it, for a reader may be slow.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_WAIT | BINARY, 0o666)

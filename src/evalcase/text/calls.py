@@ -87,7 +87,7 @@ _STARTS = ("{", "[", "data:", *_STREAM_FIELDS)
 
 
 class BadCallsError(ValueError):
-    """Something is given as calls that can't be read as such."""
+    """What is given as calls can't be read."""
 
 
 class CallShape(NamedTuple):

@@ -41,7 +41,6 @@ from evalcase.text.plain_json import NotJsonError, copy_json
 _NOTHING = (
     "the target returned None, which is not an answer; does the function end without a `return`?"
 )
-_make_answer = Answer
 
 
 def ignore_warning(_: str) -> None:
@@ -54,7 +53,7 @@ def read_answer(value: object, warn: Warn = ignore_warning) -> Answer:
         if value.startswith("{"):
             refuse_failed_transcript(value)
             return Answer(note_end([text_message(value)], find_end_of_text(value)))
-        return _make_answer((text_message(value),))
+        return Answer((text_message(value),))
     if isinstance(value, Answer):
         return _copy_messages(value)
     if value is None:
