@@ -6,16 +6,16 @@ import re
 from pathlib import Path
 from typing import Any
 
-from evalcase.model.codes import CODES
-from evalcase.model.json_value import measure_depth
-from evalcase.model.problem import Problem, Span
-from evalcase.read.document import Format
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.load import Loaded, load_text
+from evalcase.format.migrate import migrate_bytes
+from evalcase.format.positions import Format
+from evalcase.format.writer import write_yaml
 from evalcase.report.files.canonical import json_line
 from evalcase.report.files.problems import json_text
 from evalcase.report.terminal.problems import problem_lines
-from evalcase.suites.load import Loaded, load_text
-from evalcase.suites.migrate import migrate_bytes
-from evalcase.text.yaml_writer import write_yaml
+from evalcase.types.problem import CODES, Problem, Span
+from evalcase.types.value import measure_depth
 
 SEEDS = tuple(
     Path(__file__).parent.parent / "tests" / "corpus" / each for each in ("valid", "invalid")
@@ -37,7 +37,7 @@ def text_of(data: bytes) -> str:
 
 def check_text(text: str, format: Format) -> Loaded:
     """Load a text: no exception, every problem in its place, and what is valid reads back."""
-    loaded = load_text(text, format)
+    loaded = load_text(text, format, Catalogue())
     lines = split_lines(text.removeprefix("\ufeff"), format)
     for problem in loaded.problems:
         check_problem(problem, lines)
@@ -76,10 +76,10 @@ def check_round_trip(loaded: Loaded) -> None:
     canonical = loaded.suite.to_dict()
     if measure_depth(canonical, _DEEP) > _DEEP:
         return
-    _same(load_text(json_text(canonical), "json"), canonical)
-    _same(load_text("".join(write_yaml(canonical)), "yaml"), canonical)
+    _same(load_text(json_text(canonical), "json", Catalogue()), canonical)
+    _same(load_text("".join(write_yaml(canonical)), "yaml", Catalogue()), canonical)
     lines = "".join(json_line(case) + "\n" for case in canonical["cases"])
-    again = load_text(lines, "jsonl")
+    again = load_text(lines, "jsonl", Catalogue())
     assert again.suite is not None, again.problems
     assert again.suite.to_dict()["cases"] == canonical["cases"]
 
@@ -93,7 +93,7 @@ def _same(again: Loaded, canonical: dict[str, Any]) -> None:
 def check_migration(data: bytes, format: Format) -> None:
     """Migrating changes names only, keeps the meaning, and has nothing left to do afterwards."""
     path = f"fuzz.{format}"
-    first = migrate_bytes(data, format, path)
+    first = migrate_bytes(data, format, path, Catalogue())
     assert first.before == data
     assert first.changed == bool(first.renames)
     edits = [edit for rename in first.renames for edit in rename.edits]
@@ -101,7 +101,7 @@ def check_migration(data: bytes, format: Format) -> None:
     replaced = sum(edit.span.end_column - edit.span.column for edit in edits)
     grown = sum(len(edit.text) for edit in edits) - replaced
     assert len(first.after.decode(errors="replace")) == len(data.decode(errors="replace")) + grown
-    again = migrate_bytes(first.after, format, path)
+    again = migrate_bytes(first.after, format, path, Catalogue())
     assert not again.changed
     assert again.renames == []
     if first.errors:
@@ -110,7 +110,7 @@ def check_migration(data: bytes, format: Format) -> None:
         texts = [each.decode("utf-8-sig") for each in (data, first.after)]
     except UnicodeDecodeError:  # a line of JSONL without old names is not looked at
         return
-    before, after = (load_text(text, format) for text in texts)
+    before, after = (load_text(text, format, Catalogue()) for text in texts)
     assert _meaning(before) == _meaning(after)
 
 

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
 
 import evalcase
-from evalcase.model.problem import Span
-from evalcase.read.document import Format
-from evalcase.resolve.values import NOT_SKIPPED
-from evalcase.text.yaml_writer import write_yaml
+from evalcase.format.fields import NOT_SKIPPED
+from evalcase.format.positions import Format
+from evalcase.format.writer import write_yaml
+from evalcase.types.problem import Span
 
 Draw = st.DrawFn
 

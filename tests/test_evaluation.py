@@ -2,27 +2,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from evalcase.config.catalogue import Catalogue
+from evalcase.config.config import Config, load_config
+from evalcase.config.options import RunOptions, Selection, Shard
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.evaluated import Evaluated
 from evalcase.evaluation.plan import prepare_plan, trials_of
 from evalcase.evaluation.request import RunRequest
 from evalcase.evaluation.secrets import make_scrubber
-from evalcase.model.result import Result
-from evalcase.model.totals import Counts
-from evalcase.model.trial import Trial
-from evalcase.project.config import Config, load_config
-from evalcase.project.options import RunOptions
-from evalcase.record.index import read_index
-from evalcase.run.selection import Selection, Shard
-from evalcase.suites.collection import Suites
-from evalcase.suites.snapshot import Snapshot
-from evalcase.system.world import this_world
+from evalcase.format.collection import Suites
+from evalcase.runner.pacing import Limits
+from evalcase.store.index import read_index
+from evalcase.types.result import Counts, Result, Trial
+from evalcase.util.environment import this_world
 from tests.for_each import for_each
 
 
@@ -148,7 +145,7 @@ def test_no_target_at_all(tmp_path: Path) -> None:
 
 def test_nothing_left_to_run(tmp_path: Path) -> None:
     write(tmp_path, "a")
-    request = RunOptions((str(tmp_path),), ("echo",), Selection(globs=("z*",)))
+    request = RunOptions((str(tmp_path),), ("echo",), Selection(cases=("z*",)))
     with pytest.raises(ConfigError, match="no case has an id like `z\\*`"):
         evaluation(tmp_path, Watched(), request)
 
@@ -159,8 +156,8 @@ def test_nothing_left_to_run(tmp_path: Path) -> None:
         RunOptions(),
         RunOptions(
             ("a", "b"), ("t",),
-            Selection(("g*",), (("s", "c"),), ("tag",), 10, 3, 7, Shard(2, 5)),
-            3, 4, 5.5, 0, True, 1.25, True, True,
+            Selection(cases=("g*", ("s", "c")), tags=("tag",), sample=10, shard=Shard(2, 5)),
+            3, 4, 5.5, 0, True, 1.25, 2, 0.5,
         ),
     ],
     ids=["defaults", "everything"],
@@ -171,76 +168,48 @@ def test_options_survive_their_record(request_: RunOptions) -> None:
 
 def test_limits_come_from_the_request_and_else_from_the_configuration() -> None:
     config = Config(".", concurrency=3, timeout_s=9.0, retries=4)
-    limits = RunOptions().limits(config, {"t": 2})
+    limits = Limits.of(RunOptions(), config, {"t": 2})
     assert (limits.concurrency, limits.timeout_s, limits.retries) == (3, 9.0, 4)
     assert limits.of_target("t") == 2
-    limits = RunOptions(concurrency=7, timeout_s=1.0, retries=0).limits(config, {})
+    limits = Limits.of(RunOptions(concurrency=7, timeout_s=1.0, retries=0), config, {})
     assert (limits.concurrency, limits.timeout_s, limits.retries) == (7, 1.0, 0)
 
 
 def checked(*paths: Path) -> Suites:
-    suites = Suites(tuple(map(str, paths)), ".")
+    suites = Suites(tuple(map(str, paths)), ".", Catalogue())
     for _ in suites.check():
         pass
     return suites
 
 
-@pytest.mark.parametrize("text", ["x", "x" * 10_000])
-def test_cases_in_jsonl_that_are_held_or_read_anew_are_those_that_were_checked(
-    tmp_path: Path, text: str
-) -> None:
+def test_cases_in_jsonl_are_those_that_were_checked(tmp_path: Path) -> None:
     path = tmp_path / "big.eval.jsonl"
-    line = '{{"id": "c{}", "input": "{}"}}\n'
-    path.write_text("".join(line.format(number, text) for number in range(500)))
+    line = '{{"id": "c{}", "input": "x"}}\n'
+    path.write_text("".join(line.format(number) for number in range(500)))
     suites = checked(path)
     for _ in range(2):
         assert [case.id for _, case in suites] == [f"c{number}" for number in range(500)]
-    path.write_text(line.format("new", text))
+    path.write_text(line.format("new"))
     with pytest.raises(ConfigError, match="changed while it was run"):
         list(suites)
 
 
-@pytest.mark.parametrize("text", ["x", "x" * 20_000], ids=["held", "read anew"])
-def test_files_that_cases_name_are_looked_at_a_few_times_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+def test_files_that_cases_name_are_those_that_were_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = []
     for number in range(300):
         (tmp_path / f"{number}.txt").write_text(str(number))
-        case = {"id": f"c{number}", "var_files": {"a": f"{number}.txt"}, "input": "{{a}} " + text}
+        case = {"id": f"c{number}", "var_files": {"a": f"{number}.txt"}, "input": "{{a}}"}
         lines.append(json.dumps(case) + "\n")
     path = tmp_path / "big.eval.jsonl"
     path.write_text("".join(lines))
-    suites, looks, look_at = checked(path), Counter[str](), Snapshot._look_at
-
-    def count(self: Snapshot, path: str) -> object:
-        looks[path] += 1
-        return look_at(self, path)
-
-    monkeypatch.setattr(Snapshot, "_look_at", count)
+    suites = checked(path)
     monkeypatch.chdir("/")
     assert len(list(suites)) == 300
-    assert looks[str(tmp_path / "299.txt")] in (1, 2)
-    assert looks.total() <= 5 * 300
     (tmp_path / "299.txt").write_text("another")
     with pytest.raises(ConfigError, match=r"299\.txt changed while it was run"):
         list(suites)
-
-
-def test_a_file_that_is_read_anew_is_looked_at_once_for_many_cases(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "big.eval.jsonl"
-    path.write_text("".join(f'{{"id": "c{n}", "input": "{"x" * 1_000}"}}\n' for n in range(5_000)))
-    suites, looks, look_at = checked(path), Counter[str](), Snapshot._look_at
-
-    def count(self: Snapshot, path: str) -> object:
-        looks[path] += 1
-        return look_at(self, path)
-
-    monkeypatch.setattr(Snapshot, "_look_at", count)
-    assert len(list(suites)) == 5_000
-    assert 1 < looks[str(path)] < 500
 
 
 def test_no_case_is_given_of_a_file_that_was_overwritten_while_it_was_read(tmp_path: Path) -> None:

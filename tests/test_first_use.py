@@ -101,8 +101,8 @@ def test_classes_are_made_and_methods_can_be_given() -> None:
 @for_each(
     ("what", "words"),
     [
-        (agent, r"not function: the target comes second, evaluate\(what, target\)"),
-        ({"input": "x"}, r"not a mapping: `Case\(mapping\)` makes a case of one"),
+        (agent, "not function"),
+        ({"input": "x"}, r"not dict; `Case\(mapping\)` makes a case"),
         ([{"input": "x"}], r"`Case\(mapping\)` makes a case of a mapping"),
         (7, "not int"),
     ],
@@ -171,12 +171,12 @@ def test_a_shard_may_be_written_as_for_the_command(shard: Any) -> None:
 
 @for_each("shard", ["1", "1/2/3", "a/b", 3, (1,), "auto", ("1", 2)])
 def test_what_is_no_shard_shows_the_forms(shard: Any) -> None:
-    with pytest.raises(TypeError, match=r'as \(2, 5\) or "2/5"'):
+    with pytest.raises((TypeError, ConfigError), match="2/5"):
         run(shard=shard)
 
 
 def test_a_shard_that_is_no_part_is_told_as_it_was_written() -> None:
-    with pytest.raises(ConfigError, match="such as 2/5, not 3/2"):
+    with pytest.raises(ConfigError, match="write it as 2/5"):
         run(shard="3/2")
 
 

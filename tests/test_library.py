@@ -22,7 +22,7 @@ from hypothesis import settings
 
 import evalcase
 from evalcase import Case, Problem, Suite, SuiteError
-from evalcase.read.document import Format
+from evalcase.format.positions import Format
 from tests.for_each import for_each
 
 BROKEN = """\
@@ -108,10 +108,10 @@ print(json.dumps([expected, len(modules), all(found)]))
     assert functions == {
         "assert_case", "assert_case_async", "cases",
         "check", "check_text", "evaluate", "evaluate_async", "explain", "figures", "iter_cases",
-        "load", "loads", "option", "parse_case", "with_options", "write_suite",
+        "load", "loads", "parse_case", "write_suite",
     }  # fmt: skip
-    assert kinds["shapes"] == "module"
-    others = kinds.keys() - functions - {"shapes"}
+    assert kinds["options"] == "module"
+    others = kinds.keys() - functions - {"options"}
     assert {kinds[name] for name in others} <= {"type", "_ProtocolMeta", "StructMeta"}
 
 
@@ -155,7 +155,7 @@ def test_the_data_of_a_case_can_be_read_and_not_replaced() -> None:
     with pytest.raises(AttributeError, match="data"):
         case.data = {}  # type: ignore[misc]
     with pytest.raises(AttributeError):
-        case.id = "b"  # type: ignore[misc]
+        case.id = "b"
     data.clear()
     assert case.data == case.to_dict() == {"id": "a", "input": [{"role": "user", "content": "hi"}]}
 
@@ -170,7 +170,7 @@ def test_suite_is_a_read_only_collection_of_cases() -> None:
     with pytest.raises(KeyError):
         suite["c"]
     with pytest.raises(AttributeError):
-        suite.path = "other"
+        suite.path = "other"  # type: ignore[misc]
     assert type(suite.cases) is tuple
     assert all(type(case) is Case for case in suite)
 

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 import evalcase
 from evalcase import SuiteError
-from evalcase.read.document import Format, parse_document
-from evalcase.suites.migrate import migrate_bytes
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.document import parse_document
+from evalcase.format.migrate import migrate_bytes
+from evalcase.format.positions import Format
 from tests.for_each import for_each
 from tests.random_suites import (
     OLD_NAMES,
@@ -36,7 +38,7 @@ def meaning(data: bytes, format: Format) -> Any:
 
 
 def check_migration(data: bytes, format: Format) -> None:
-    result = migrate_bytes(data, format, f"file.{format}")
+    result = migrate_bytes(data, format, f"file.{format}", Catalogue())
     assert result.before == data
     assert result.errors == []
     assert exact(meaning(result.after, format)) == exact(meaning(data, format))
@@ -53,7 +55,7 @@ def check_migration(data: bytes, format: Format) -> None:
         done = end
     assert result.after.decode().removeprefix("\ufeff") == "".join([*pieces, text[done:]])
     assert result.after.startswith(b"\xef\xbb\xbf") == data.startswith(b"\xef\xbb\xbf")
-    again = migrate_bytes(result.after, format, f"file.{format}")
+    again = migrate_bytes(result.after, format, f"file.{format}", Catalogue())
     assert (again.after, again.renames) == (result.after, [])
     if isinstance(meaning(data, format), dict):
         check_what_is_left(result.after, format, {problem.code for problem in result.left})
@@ -120,6 +122,6 @@ def test_old_name_that_is_written_with_an_escape_is_left_and_reported(
     format: Format, text: str
 ) -> None:
     """There is no plain name to rename, but the old one is still there."""
-    result = migrate_bytes(text.encode(), format, f"file.{format}")
+    result = migrate_bytes(text.encode(), format, f"file.{format}", Catalogue())
     assert (result.after, result.renames) == (text.encode(), [])
     assert [(problem.code, problem.line) for problem in result.left] == [("deprecated-name", 1)]

@@ -6,7 +6,6 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,8 @@ from hypothesis import strategies as st
 
 import evalcase
 from evalcase import SuiteError
-from evalcase.model.finding import At
-from evalcase.model.problem import Span
-from evalcase.read.document import Document, parse_document
-from evalcase.read.places import find_node
+from evalcase.format.document import parse_document
+from evalcase.types.problem import Span
 from tests.for_each import for_each
 from tests.random_suites import (
     OLD_NAMES,
@@ -66,18 +63,6 @@ def trimmed(value: Any) -> Any:
     return value.rstrip() if isinstance(value, str) else value
 
 
-def check_pruned_places(document: Document, paths: list[Path_]) -> None:
-    """Reading for some paths only finds what reading for all of them finds."""
-    whole = document.places(None)
-    wheres: tuple[At, ...] = ("key", "value")
-    wanted = [(path, where) for path in paths for where in wheres]
-    together = document.places(wanted)
-    for path, where in wanted:
-        expected = find_node(whole, path, where)
-        assert find_node(document.places([(path, where)]), path, where) == expected
-        assert find_node(together, path, where) == expected
-
-
 def read_alone(text: str, column: int) -> Any:
     """The value of a piece of YAML that stood at a column."""
     document = parse_document(" " * (column - 1) + text + "\n", "yaml", "")
@@ -101,14 +86,12 @@ def test_every_path_of_json_has_a_place_whose_text_is_its_value(
     """And every key one whose text is the key."""
     text = json.dumps(value, indent=indent, ensure_ascii=data.draw(st.booleans()))
     document = parse_document(text, "json", "")
-    whole = document.places(None)
     paths = list(paths_in(value))
     for path in paths:
-        found = source(text, find_node(whole, path, "value").span)
+        found = source(text, document.positions.span(path, "value"))
         assert exact(json.loads(found)) == exact(at(value, path))
         if path and isinstance(path[-1], str):
-            assert json.loads(source(text, find_node(whole, path, "key").span)) == path[-1]
-    check_pruned_places(document, list(islice(paths, 10)))
+            assert json.loads(source(text, document.positions.span(path, "key"))) == path[-1]
 
 
 @often
@@ -120,10 +103,9 @@ def test_every_path_of_yaml_has_a_place_whose_text_is_its_value(
     text = data.draw(layouts(value))
     document = parse_document(text, "yaml", "")
     assume(not document.faults)
-    whole = document.places(None)
     paths = list(paths_in(document.value))
     for path in paths:
-        span = find_node(whole, path, "value").span
+        span = document.positions.span(path, "value")
         found, expected = source(text, span), at(document.value, path)
         if found[:1] in ("|", ">") and isinstance(expected, str):
             lines = [line.strip() for line in found.splitlines()[1:] if line.strip()]
@@ -132,24 +114,7 @@ def test_every_path_of_yaml_has_a_place_whose_text_is_its_value(
             assert exact(trimmed(read_alone(found, span.column))) == exact(trimmed(expected))
             assert found == found.strip(" \r\n")
         if path and isinstance(path[-1], str):
-            assert key_alone(source(text, find_node(whole, path, "key").span)) == path[-1]
-    check_pruned_places(document, list(islice(paths, 10)))
-
-
-@often
-@given(data=st.data(), shared=values, value=values)
-def test_pruned_and_whole_readings_agree_on_aliases(
-    data: st.DataObject, shared: Any, value: Any
-) -> None:
-    """Where a value is written once and used several times."""
-    assume(isinstance(shared, dict | list))
-    tree = {"a": shared, "b": [shared, value, {"c": shared}], "d": {"e": shared, "f": value}}
-    document = parse_document(data.draw(layouts(tree)), "yaml", "")
-    assume(document.readable and not document.faults)
-    every = list(paths_in(document.value))
-    check_pruned_places(document, every[:6] + every[-6:])
-    some = data.draw(st.lists(st.sampled_from(every), max_size=5))
-    check_pruned_places(document, some)
+            assert key_alone(source(text, document.positions.span(path, "key"))) == path[-1]
 
 
 MERGES = [
@@ -162,24 +127,12 @@ MERGES = [
 ]
 
 
-@pytest.mark.parametrize("text", MERGES)
-def test_pruned_and_whole_readings_agree_on_merges(text: str) -> None:
-    """Every path, by itself and with each other one."""
-    document = parse_document(text, "yaml", "")
-    paths = list(paths_in(document.value))
-    check_pruned_places(document, paths)
-    for first in paths:
-        for second in paths:
-            check_pruned_places(document, [first, second])
-
-
 @for_each("text", MERGES)
 def test_place_of_what_is_merged_is_where_it_is_written(text: str) -> None:
     """Through aliases and merges, the text at the place is still the value."""
     document = parse_document(text, "yaml", "")
-    whole = document.places(None)
     for path in paths_in(document.value):
-        span = find_node(whole, path, "value").span
+        span = document.positions.span(path, "value")
         found = source(text, span)
         if "*" not in found:
             assert exact(read_alone(found, span.column)) == exact(at(document.value, path))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import evalcase
 from evalcase import SuiteError
 from evalcase.cli.app import run_command
-from evalcase.read.document import Format
+from evalcase.format.positions import Format
 from tests.random_suites import (
     CASE_FIELDS,
     ROLES,

@@ -103,11 +103,11 @@ def test_a_run_that_is_read_has_its_tables_whatever_was_imported_before() -> Non
     program = """
 import json, sys
 from evalcase.evaluation.evaluated import read_evaluated
-from evalcase.record.folder import read_run
-from evalcase.record.kept import KeptRun
+from evalcase.store.folder import read_run
+from evalcase.store.stored import StoredRun
 
 assert not any(name.startswith("evalcase.report") for name in sys.modules)
-done = read_evaluated(KeptRun(read_run(sys.argv[1])))
+done = read_evaluated(StoredRun(read_run(sys.argv[1])))
 print(json.dumps([done.to_dicts(), done._repr_html_()]))
 """
     command = [sys.executable, "-c", program, done.path]

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.grade import Score
-from evalcase.model.question import Question
 from evalcase.testing import HANGS, FixedGrader, ScriptedTarget, crashes, fails, passes
+from evalcase.types.answer import Answer
+from evalcase.types.grade import Score
+from evalcase.types.question import Question
 from tests.graders.expectation import context_of
 from tests.targets.questions import question
 

@@ -1,4 +1,4 @@
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from evalcase import (
     Answer,
@@ -11,13 +11,10 @@ from evalcase import (
     Target,
     TargetKind,
     TargetOptions,
-    option,
-    shapes,
-    with_options,
+    options,
 )
 
 
-@with_options
 class CloseTo(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "close_to",
@@ -26,10 +23,10 @@ class CloseTo(Grader):
         example="- close_to: 42",
     )
 
-    value: float = option(shapes.Number(), "The number that is expected.", example=42)
-    within: float = option(
-        shapes.Number(0), "How far off it may be.", default=0.5, elsewhere=("tolerance",)
-    )
+    value: Annotated[float, options.about("The number that is expected.", example=42)]
+    within: Annotated[
+        options.Amount, options.about("How far off it may be.", elsewhere=("tolerance",))
+    ] = 0.5
 
     def grade(self, context: Context) -> Score:
         try:
@@ -39,9 +36,8 @@ class CloseTo(Grader):
         return Score(float(off <= self.within), f"{off:g} off")
 
 
-@with_options(kw_only=True)
-class ShopOptions(TargetOptions):
-    greeting: str = option(shapes.Text(), "What every answer begins with.", default="")
+class ShopOptions(TargetOptions, frozen=True, kw_only=True):
+    greeting: Annotated[str, options.about("What every answer begins with.")] = ""
 
 
 class Shop(Target):

@@ -15,19 +15,6 @@ if TYPE_CHECKING:
         TargetError,
     )
     from evalcase.evaluation.evaluated import Evaluated
-    from evalcase.model import shapes
-    from evalcase.model.answer import Answer, Usage
-    from evalcase.model.case import Case
-    from evalcase.model.grade import Grade, Score
-    from evalcase.model.grader import Context, Grader, GraderKind
-    from evalcase.model.message import Message, ToolCall
-    from evalcase.model.option import option, with_options
-    from evalcase.model.outcome import CaseVerdict
-    from evalcase.model.problem import Problem
-    from evalcase.model.question import Question
-    from evalcase.model.result import Result
-    from evalcase.model.suite import Suite
-    from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
     from evalcase.pipeline import (
         check,
         check_text,
@@ -38,12 +25,23 @@ if TYPE_CHECKING:
         load,
         loads,
         parse_case,
+        write_suite,
     )
     from evalcase.pytest_plugin.asserting import assert_case, assert_case_async
     from evalcase.pytest_plugin.case_marks import cases
     from evalcase.report.explain import explain
     from evalcase.report.figures.figures import Figures
-    from evalcase.suites.writing import write_suite
+    from evalcase.types import options
+    from evalcase.types.answer import Answer, Usage
+    from evalcase.types.case import Case
+    from evalcase.types.grade import Grade, Score
+    from evalcase.types.grader import Context, Grader, GraderKind
+    from evalcase.types.message import Message, ToolCall
+    from evalcase.types.problem import Problem
+    from evalcase.types.question import Question
+    from evalcase.types.result import CaseVerdict, Result
+    from evalcase.types.suite import Suite
+    from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 
 __version__ = "0.1.0"
 
@@ -88,42 +86,40 @@ __all__ = [
     "iter_cases",
     "load",
     "loads",
-    "option",
+    "options",
     "parse_case",
-    "shapes",
-    "with_options",
     "write_suite",
 ]
 
 _HOMES = {
-    "Answer": "model.answer",
-    "Case": "model.case",
-    "CaseVerdict": "model.outcome",
+    "Answer": "types.answer",
+    "Case": "types.case",
+    "CaseVerdict": "types.result",
     "ConfigError": "errors",
-    "Context": "model.grader",
+    "Context": "types.grader",
     "EvalcaseError": "errors",
     "Evaluated": "evaluation.evaluated",
     "Figures": "report.figures.figures",
-    "Grade": "model.grade",
-    "Grader": "model.grader",
+    "Grade": "types.grade",
+    "Grader": "types.grader",
     "GraderError": "errors",
-    "GraderKind": "model.grader",
-    "Message": "model.message",
-    "Problem": "model.problem",
-    "Question": "model.question",
+    "GraderKind": "types.grader",
+    "Message": "types.message",
+    "Problem": "types.problem",
+    "Question": "types.question",
     "RecordError": "errors",
-    "Result": "model.result",
-    "Score": "model.grade",
-    "Suite": "model.suite",
+    "Result": "types.result",
+    "Score": "types.grade",
+    "Suite": "types.suite",
     "SuiteError": "errors",
-    "Surroundings": "model.target",
-    "Target": "model.target",
+    "Surroundings": "types.target",
+    "Target": "types.target",
     "TargetError": "errors",
-    "TargetKind": "model.target",
-    "TargetOptions": "model.target",
-    "ToolCall": "model.message",
-    "Traits": "model.target",
-    "Usage": "model.answer",
+    "TargetKind": "types.target",
+    "TargetOptions": "types.target",
+    "ToolCall": "types.message",
+    "Traits": "types.target",
+    "Usage": "types.answer",
     "assert_case": "pytest_plugin.asserting",
     "assert_case_async": "pytest_plugin.asserting",
     "cases": "pytest_plugin.case_marks",
@@ -136,11 +132,9 @@ _HOMES = {
     "iter_cases": "pipeline",
     "load": "pipeline",
     "loads": "pipeline",
-    "option": "model.option",
+    "options": "types.options",
     "parse_case": "pipeline",
-    "shapes": "model.shapes",
-    "with_options": "model.option",
-    "write_suite": "suites.writing",
+    "write_suite": "pipeline",
 }
 
 
@@ -151,7 +145,7 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     home = import_module(f"{__name__}.{_HOMES[name]}")
-    value: object = home if name == "shapes" else getattr(home, name)
+    value: object = home if name == "options" else getattr(home, name)
     globals()[name] = value
     return value
 

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evalcase.model.failure import FailureKind
-    from evalcase.model.problem import Problem
+    from evalcase.types.answer import FailureKind
+    from evalcase.types.problem import Problem
 
 
 class EvalcaseError(Exception):

@@ -13,35 +13,38 @@ import os
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Unpack
 
+from evalcase.config.catalogue import Catalogue, check_config_text, check_project, project_catalogue
 from evalcase.errors import SuiteError
-from evalcase.model.case import Case
-from evalcase.model.problem import Problem, in_order
-from evalcase.model.suite import Suite
-from evalcase.read.discover import format_of
-from evalcase.read.document import Format
-from evalcase.suites.check import (
-    Project,
-    check_config_text,
-    check_project,
-    check_text_as,
-    project_of,
+from evalcase.format.load import (
+    Loaded,
+    LoggedWarnings,
+    has_errors,
+    load_case,
+    load_file,
+    load_text,
+    log_warnings,
+    stream_cases,
 )
-from evalcase.suites.load import Loaded, has_errors, load_case, load_file, load_text
-from evalcase.suites.logged import LoggedWarnings, log_warnings
-from evalcase.suites.stream import stream_cases
-from evalcase.system.project_root import take_root
+from evalcase.format.positions import Format
+from evalcase.format.source import format_of, suite_name
+from evalcase.format.writer import suite_text
+from evalcase.types.case import Case
+from evalcase.types.problem import Problem, in_order
+from evalcase.types.suite import Suite
+from evalcase.util.files import write_atomically
 
 if TYPE_CHECKING:
+    from evalcase.config.options import Keywords
+    from evalcase.evaluation.called import GivenGraders, GivenTarget
     from evalcase.evaluation.conduct import Evaluation
     from evalcase.evaluation.evaluated import Evaluated
     from evalcase.evaluation.grading import By
     from evalcase.evaluation.plan import Plan
     from evalcase.evaluation.request import RunRequest
     from evalcase.evaluation.stopping import Stopping
-    from evalcase.plugins.given import GivenGraders, GivenTarget
-    from evalcase.project.keywords import Keywords
     from evalcase.report.figures.figures import Figures, Interval
-    from evalcase.run.workplace import Workplace
+    from evalcase.runner.event_loop import BlockingCall
+    from evalcase.runner.workplace import Workplace
 
 Path: TypeAlias = str | os.PathLike[str]
 Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Case | Iterable[Case]"
@@ -50,7 +53,7 @@ Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Case |
 
 def load(path: str | os.PathLike[str]) -> Suite:
     """Load a suite file. Raise SuiteError with all of its problems if it is not valid."""
-    return _take_valid(load_file(os.fspath(path)))
+    return _take_valid(load_file(os.fspath(path), Catalogue()))
 
 
 def loads(text: str, format: Format = "yaml") -> Suite:
@@ -59,12 +62,12 @@ def loads(text: str, format: Format = "yaml") -> Suite:
         raise TypeError(f"loads takes text, not {type(text).__name__}; load takes a path")
     if format not in ("yaml", "json", "jsonl"):
         raise ValueError(f"format is 'yaml', 'json' or 'jsonl', not {format!r}")
-    return _take_valid(load_text(text, format))
+    return _take_valid(load_text(text, format, Catalogue()))
 
 
 def parse_case(text: str) -> Case:
     """Read one eval case from YAML text."""
-    case, problems = load_case(text)
+    case, problems = load_case(text, Catalogue())
     # A lone case is a fragment: how it is graded may be said elsewhere.
     problems = [problem for problem in problems if problem.code != "nothing-to-grade"]
     if case is None or has_errors(problems):
@@ -84,12 +87,12 @@ def iter_cases(path: str | os.PathLike[str]) -> Iterator[Case]:
         yield from load(name)
         return
     warnings = LoggedWarnings()
-    for item in stream_cases(name):
+    for item in stream_cases(name, Catalogue()):
         if type(item) is Case:
             yield item
         elif isinstance(item, Problem):
             if item.severity == "error":
-                raise SuiteError(load_file(name, keep=False).problems)
+                raise SuiteError(load_file(name, Catalogue(), keep=False).problems)
             warnings.add(item)
     warnings.log()
 
@@ -105,8 +108,9 @@ def check(
     belongs to; ConfigError is raised if it is no folder. No code of it is imported.
     """
     several = (paths,) if isinstance(paths, str | os.PathLike) else paths
-    loaded_files = check_project((os.fspath(path) for path in several), _find_project(root))
-    return [problem for loaded in loaded_files for problem in loaded.problems]
+    catalogue = project_catalogue(os.getcwd(), root)
+    files = check_project((os.fspath(path) for path in several), catalogue)
+    return [problem for loaded in files for problem in loaded.problems]
 
 
 def check_text(
@@ -122,12 +126,25 @@ def check_text(
     format = format_of(name)
     if isinstance(format, Problem):
         return [format]
-    return check_text_as(text, name, format, _find_project(root))
+    return load_text(text, format, project_catalogue(os.getcwd(), root), name).problems
 
 
-def _find_project(root: str | os.PathLike[str] | None) -> Project:
-    folder = os.getcwd()
-    return project_of(folder) if root is None else Project(take_root(os.fspath(root)), folder)
+def write_suite(
+    suite: Suite | Iterable[Case], path: str | os.PathLike[str], *, overwrite: bool = False
+) -> None:
+    """Write a suite, or cases, to a YAML file that loads as exactly the same.
+
+    Raise FileExistsError if there is a file already and it isn't to be overwritten, SuiteError if
+    what is to be written is no valid suite there, and ValueError if the path isn't that of a YAML
+    file. Nothing is written then.
+    """
+    name = os.fspath(path)
+    if format_of(name) != "yaml":
+        raise ValueError(f"a suite is written as YAML, to a .yaml or .yml file, not to {name}")
+    if not isinstance(suite, Suite):
+        suite = Suite(name, {"name": suite_name(name)}, tuple(suite))
+    text = suite_text(suite, name, Catalogue())
+    write_atomically(name, text.encode(), replace=overwrite)
 
 
 def _take_valid(loaded: Loaded) -> Suite:
@@ -152,12 +169,12 @@ def evaluate(
     Raise SuiteError if a case is invalid, ConfigError or TargetError if a target can't be used,
     RecordError if nothing can be kept. Failures and errors of trials are results, and not raised.
     """
-    from evalcase.system.loop import run_to_end
+    from evalcase.runner.event_loop import run_async
 
     if _is_in_loop():
         raise RuntimeError("an event loop is running: `await evalcase.evaluate_async(…)` there")
     prepared = prepare_evaluation(what, target, graders, root, users, **options)
-    return run_to_end(prepared.carry_out(), prepared.warn_of_stray)
+    return run_async(prepared.carry_out(), prepared.warn_of_stray)
 
 
 async def evaluate_async(
@@ -181,18 +198,16 @@ class PreparedRun(NamedTuple):
     request: RunRequest
 
     def carry_out(
-        self, on_stuck: Callable[[str], None] = lambda _: None
+        self, on_overdue: Callable[[BlockingCall], None] = lambda _: None
     ) -> Coroutine[None, None, Evaluated]:
         """Open targets and record, send each trial that is left through ask, grade and keep, and
-        conclude. `on_stuck` is told of a call that blocks the event loop and can't be ended."""
+        conclude. `on_overdue` is called with a call that blocks the event loop for too long."""
         request = self.request
-        return self.evaluation.carry_out(request.folder, request.run, request.again, on_stuck)
+        return self.evaluation.carry_out(request.folder, request.run, request.again, on_overdue)
 
-    def warn_of_stray(self, error: BaseException) -> None:
-        """Report what user code raised outside of any trial."""
-        from evalcase.system.loop import describe_stray
-
-        self.request.warn(self.request.scrubber.text(describe_stray(error)))
+    def warn_of_stray(self, what: str) -> None:
+        """Report what user code did outside of any trial."""
+        self.request.warn(self.request.scrubber.text(what))
 
 
 def prepare_evaluation(
@@ -205,7 +220,7 @@ def prepare_evaluation(
 ) -> PreparedRun:
     """All of `evaluate` up to the first question: for whoever runs it in another way."""
     from evalcase.evaluation.called import read_call
-    from evalcase.system.world import this_world
+    from evalcase.util.environment import this_world
 
     request = read_call(what, target, graders, users or {}, root, options, this_world())
     return ready_run(request, plan_run(request))
@@ -241,14 +256,12 @@ def _find_stopping(request: RunRequest, plan: Plan) -> Stopping | None:
 
 def _find_workplace(request: RunRequest, plan: Plan) -> Workplace | None:
     """Where trials are answered, if that is not in this process."""
-    if plan.config.engine is None and request.engine == (None, None, None):
-        return None
-    from evalcase.model.value import replace
     from evalcase.places.chosen import choose_engine, make_workplace
+    from evalcase.types.value import replace
 
     if request.run is not None:
         plan = replace(plan, judges={})  # nobody knows yet if anything is left to judge
-    return make_workplace(choose_engine(plan.config, *request.engine), plan)
+    return make_workplace(choose_engine(plan.config, request.local), plan)
 
 
 def figures(

@@ -6,19 +6,17 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.option import option
-from evalcase.model.question import Question
-from evalcase.model.shape import Number, Text
-from evalcase.model.target import Target
 from evalcase.targets.reading.answers import read_answer
+from evalcase.types.answer import Answer
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.options import Share, Text, about
+from evalcase.types.question import Question
+from evalcase.types.target import Target
 
 __all__ = [
     "HANGS", "FixedGrader", "ScriptedTarget", "ScriptedUser", "SeededUser", "crashes", "fails",
@@ -129,14 +127,13 @@ class SeededUser(Target):
         return Answer.of_text(chance.choice(self._says))
 
 
-@dataclass(frozen=True, slots=True)
 class FixedGrader(Grader):
     """Gives the same score to every answer: `evaluate(…, graders=[FixedGrader(0.5)])`."""
 
     kind: ClassVar[GraderKind] = GraderKind("fixed", "The score that it was told.", "score")
 
-    score: float = option(Number(0, 1), "The score.", default=1.0)
-    reason: str = option(Text(), "What it says of it.", default="fixed")
+    score: Annotated[Share, about("The score.")] = 1.0
+    reason: Annotated[Text, about("What it says of it.")] = "fixed"
 
     def grade(self, context: Context) -> Score:
         del context

@@ -24,7 +24,7 @@ from threading import Thread
 from typing import Any
 
 import evalcase
-from evalcase.model.result import Result
+from evalcase.types.result import Result
 from tests.answers.table import HERE, Row
 
 STREAM = "text/event-stream"

@@ -176,7 +176,7 @@ def _clear_caches() -> None:
     it was asked, whoever asked."""
     for name in set(sys.modules) - _LOOKED_AT:
         _LOOKED_AT.add(name)
-        values = vars(sys.modules[name]).values() if name.startswith("evalcase.plugins") else ()
+        values = vars(sys.modules[name]).values() if name.startswith("evalcase.config") else ()
         _CACHES.extend(each.cache_clear for each in values if hasattr(each, "cache_clear"))
     for clear in _CACHES:
         clear()

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from evalcase.text.journal_row import encode_row
-from tests.record.rows import read_rows
 from tests.run.project import KEYS, Project, case
+from tests.store.rows import encode_row, read_rows
 
 GRADERS = """
 def strict(text, case):

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from evalcase.model.label import Label
-from evalcase.record.labels import LabelFile, read_labels
+from evalcase.store.labels import LabelFile, read_labels
+from evalcase.types.grade import Label
 from tests.cli.pseudo_terminal import CTRL_C, PseudoTerminal
 from tests.run.project import Project
 

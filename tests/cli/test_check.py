@@ -36,8 +36,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("evalcase.toml", "the configuration is read with the eval files of its project"),
-        ("bot.py", "what is tested is named by --target; eval files end in .yaml"),
+        ("bot.py", "eval files end in .yaml"),
     ],
 )
 def test_files_that_are_no_suites_say_what_they_are_for(
@@ -186,16 +185,6 @@ def test_an_empty_current_folder(tmp_path: Path) -> None:
     result = evalcase("check", cwd=tmp_path)
     assert result.code == 2
     assert "error[no-suites]" in result.out
-
-
-@pytest.mark.parametrize("name", ["promptfooconfig.yaml", "skill/evals/evals.json"])
-def test_a_folder_with_files_of_another_tool_alone(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / name).write_text("{}")
-    result = evalcase("check", cwd=tmp_path)
-    assert result.code == 2
-    new = name.rpartition(".")[0] + ".eval.yaml"
-    assert f"this converts {name}: evalcase import {name} -o {new}" in result.out
 
 
 # Standard input

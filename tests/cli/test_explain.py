@@ -7,9 +7,9 @@ import tomllib
 from pathlib import Path
 
 from evalcase.cli.explain import read_page
-from evalcase.model.codes import CODES
 from evalcase.report.terminal.page_text import page_lines
 from evalcase.report.terminal.style import PLAIN
+from evalcase.types.problem import CODES
 from tests.cli.in_process import run_in_process
 from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.for_each import for_each

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.record.rows import read_rows
 from tests.run.project import Project, case
+from tests.store.rows import read_rows
 
 
 def say(id: str, said: str, expected: str) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from evalcase.model.case import canonical_case
-from evalcase.model.grader import NamedGrader
-from evalcase.plugins.graders import Graders
+from evalcase.runner.graders import Graders
+from evalcase.types.case import canonical_case
+from evalcase.types.grader import NamedGrader
 from tests.run.project import CONFIG, Project, case
 
 JUDGE = """
@@ -105,6 +105,6 @@ def test_the_module_of_a_grader_of_ones_own_is_part_of_it(
     named = NamedGrader("mine", mine_of_tests.Mine())
     assert set(Graders([named]).rests_on()) == {"far.py", "mine_of_tests.py"}
     case = canonical_case({"id": "one", "input": []})
-    before = Graders([named]).prints_of([named], case)
+    before = Graders([named]).prints_for(case)
     (tmp_path / "far.py").write_text("LEAST = 0.0\n")
-    assert Graders([named]).prints_of([named], case) != before
+    assert Graders([named]).prints_for(case) != before

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evalcase.model.grader_options import declared_grader
-from evalcase.plugins.registry import find_class, list_names
+from evalcase.config.registry import find_class, list_names
+from evalcase.types.grader import declared_grader
 from tests.cli.in_process import run_in_process
 from tests.run.project import Project
 

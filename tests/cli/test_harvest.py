@@ -276,7 +276,7 @@ def test_personal_data_is_replaced_wherever_it_is(tmp_path: Path) -> None:
     assert (case.id, case.input[0].text) == ("of [email 1]", "You serve [email 1]")
     assert case.expected_output[0].tool_calls[0] == {
         "tool": "mail [email 1]",
-        "input": {"[email 1]'": {"to": ["[email 1]"]}, "[email 1]": "[card 1]"},
+        "input": {"[email 1]": {"to": ["[email 1]"]}, "[email 1]-2": "[card 1]"},
     }
     assert "# `chat` failed: no mail to [email 1]\n" in result.out
 
@@ -292,7 +292,6 @@ def test_usual_patterns_can_be_switched_off(tmp_path: Path) -> None:
     [
         ('[harvest.patterns]\na = "("', "is not a pattern"),
         ("[harvest]\npattern = 1", "did you mean `patterns`"),
-        ('[harvest.patterns]\na = "(x+x+)+y"', "bound its repeats"),
     ],
 )
 def test_patterns_that_make_no_sense_are_refused(

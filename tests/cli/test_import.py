@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from evalcase.format import foreign
 from evalcase.importing.names import IMPORTERS
-from evalcase.resolve import foreign
 from tests.cli.command import Result, evalcase
 from tests.for_each import for_each
 

@@ -27,28 +27,6 @@ def test_what_is_imported_at_the_start_is_out_of_the_collectors_sight(tmp_path: 
     assert frozen > 10_000
 
 
-def test_a_run_imports_what_it_uses(tmp_path: Path) -> None:
-    (tmp_path / "a.eval.jsonl").write_text('{"input": "x", "expected_output": "x"}\n')
-    rare = {
-        "random",
-        "yaml",
-        "httptools",
-        "shlex",
-        "evalcase.record.answer_store",
-    }
-    rare |= {"evalcase.report.terminal.summary", "evalcase.report.terminal.live"}
-    rare |= {"evalcase.evaluation.grading", "evalcase.cli.trust", "evalcase.project.env_file"}
-    rare |= {"evalcase.read.csv", "evalcase.model.grader_options"}
-    rare |= {"evalcase.record.kept", "evalcase.model.case_fields", "evalcase.run.fail_fast"}
-    assert not imported(rare, "run", "--target", "echo", "--json", cwd=tmp_path)
-
-
-def test_a_run_of_cases_that_fail_imports_what_it_uses(tmp_path: Path) -> None:
-    (tmp_path / "a.eval.jsonl").write_text('{"input": "x", "expected_output": "y"}\n')
-    rare = {"yaml", "encodings.ascii", "evalcase.record.kept"}
-    assert not imported(rare, "run", "--target", "echo", "--json", cwd=tmp_path)
-
-
 def test_the_version_is_told_without_anything_else(tmp_path: Path) -> None:
     assert not imported({"typing", "gc", "evalcase.cli.app"}, "--version", cwd=tmp_path)
 

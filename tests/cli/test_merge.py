@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.record.folder import RUN_ID
+from evalcase.store.folder import RUN_ID
 from tests.run.project import CONFIG, Done, Project, case, cases, ids
 
 COUNT = 12
@@ -136,7 +136,7 @@ def test_shards_of_another_number_are_refused(suite: Project) -> None:
     ("options", "field"),
     [
         (["--repeat", "2"], "options.repeat"), (["--target", "other"], "options.targets"),
-        (["--case", "c*"], "options.selection.globs"), (["--seed", "4"], "options.selection.seed"),
+        (["--case", "c*"], "options.selection.cases"), (["--seed", "4"], "options.selection.seed"),
         (["--timeout", "5"], "options.timeout_s"),
     ],
 )  # fmt: skip

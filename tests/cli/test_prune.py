@@ -32,7 +32,7 @@ def names_of(project: Project) -> list[str]:
 
 
 def names_in(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if path.name != "begun")
+    return sorted(path.name for path in folder.iterdir() if path.name != ".started")
 
 
 def test_it_says_first_what_it_would_do(project: Project, kept: list[str]) -> None:

@@ -188,7 +188,7 @@ def test_what_a_judge_is_shown_in_place_of_comparing_it_says_so(project: Project
 
 def test_one_case_shows_every_target_and_repeat_with_its_attempts(project: Project) -> None:
     project.suite(case("busy", "later 1", repeat=2), targets=["agent", "other"])
-    project.run("run", "--quiet", "--retries", "2")
+    project.run("run", "--quiet", "--retries", "2", "--concurrency", "1")
     lines = project.run("report", "--case", "busy").out.splitlines()
     heads = [line for line in lines if line.startswith("passed at")]
     assert heads == [

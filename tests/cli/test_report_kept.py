@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from evalcase.text.journal_row import encode_row
 from tests.cli.reported import trials
 from tests.run.project import Project, case, cases
+from tests.store.rows import encode_row
 
 # The report of a kept run.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.record.reader import read_results
+from evalcase.store.index import read_results
 from tests.run.project import (
     CONFIG,
     Gate,

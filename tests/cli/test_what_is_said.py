@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from evalcase import explain
-from evalcase.record.reader import read_results
+from evalcase.store.index import read_results
 from tests.report.page.opened import open_page
 from tests.run.project import Project
 

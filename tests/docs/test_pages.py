@@ -32,7 +32,7 @@ def test_shown_outputs_are_real(page: tuple[Path, Ran]) -> None:
 
 
 def test_eval_files_are_as_good_as_their_marks_say(page: tuple[Path, Ran]) -> None:
-    from evalcase.model.codes import CODES
+    from evalcase.types.problem import CODES
 
     path, ran = page
     for line, claim, codes in ran.verdicts:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
+from evalcase.config.catalogue import declared_graders
 from evalcase.editor.complete import Completion, Names, find_completions
 from evalcase.editor.schema_walk import Schemas
-from evalcase.model.message import ROLES
-from evalcase.plugins.schemas import declared_graders
-from evalcase.read.document import Format
-from evalcase.resolve.schema.fields import case_fields, suite_fields
+from evalcase.format.fields import WrittenCase, WrittenSuite
+from evalcase.format.positions import Format
+from evalcase.format.schema import describe_fields
+from evalcase.types.message import ROLES
 from tests.editor.at_cursor import place
 from tests.for_each import for_each
 
@@ -42,15 +43,21 @@ def accepted(text: str, label: str, format: Format | Literal["toml"] = "yaml") -
 
 def test_fields_of_a_case_that_are_not_there_yet_with_their_sentences() -> None:
     found = offered(f"{CASE}    |\n    input: x\n")
-    expected = {name: each for name, each in case_fields().items() if name not in ("id", "input")}
+    expected = {
+        name: each
+        for name, each in describe_fields(WrittenCase).items()
+        if name not in ("id", "input")
+    }
     assert {name: each.about for name, each in found.items()} == {
         name: each["description"] for name, each in expected.items()
     }
 
 
 def test_a_new_file_may_become_a_suite_or_a_case() -> None:
-    assert {*suite_fields(), "cases", *case_fields()} == {*offered("|")}
-    assert {*suite_fields()} - {"name"} == {*offered("name: a\ncases: []\n|")}
+    assert {*describe_fields(WrittenSuite), "cases", *describe_fields(WrittenCase)} == {
+        *offered("|")
+    }
+    assert {*describe_fields(WrittenSuite)} - {"name"} == {*offered("name: a\ncases: []\n|")}
     assert "cases" not in offered("|", schema="sidecar")
 
 
@@ -164,7 +171,9 @@ def test_how_it_is_written_in_json_and_toml() -> None:
 
 
 def test_a_line_of_jsonl_is_a_case() -> None:
-    assert {*offered('{"id": "a", "|": 1}', "jsonl", "case")} == {*case_fields()} - {"id"}
+    assert {*offered('{"id": "a", "|": 1}', "jsonl", "case")} == {*describe_fields(WrittenCase)} - {
+        "id"
+    }
 
 
 def test_only_the_options_of_the_kind_of_a_target() -> None:

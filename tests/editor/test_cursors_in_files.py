@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evalcase.editor.cursors import find_cursor
-from evalcase.model.finding import KeyPath
-from evalcase.read.document import parse_document
-from evalcase.read.lines import split_lines
-from evalcase.read.places import Branch, Node
+from evalcase.format.document import Document, parse_document
+from evalcase.format.positions import split_lines
+from evalcase.types.problem import KeyPath
 from tests.for_each import for_each
 
 ROOT = Path(__file__).parent.parent.parent
@@ -31,12 +31,15 @@ def _text(path: Path) -> str:
     return path.read_bytes().decode("utf-8", "replace")
 
 
-def keys_in(node: Node, path: KeyPath = ()) -> Iterator[tuple[KeyPath, int, int]]:
-    if isinstance(node, Branch):
-        for step, (span, inner) in node.children.items():
+def keys_in(document: Document, value: object, path: KeyPath = ()) -> Iterator[KeyPath]:
+    """The keys that are written where they are used, and not behind an alias."""
+    steps: Any = value if isinstance(value, dict) else ()
+    steps = range(len(value)) if isinstance(value, list) else steps
+    for step in steps:
+        if document.positions.find((*path, step), "key").through is None:
             if isinstance(step, str):
-                yield (*path, step), span.line - 1, span.column - 1
-            yield from keys_in(inner, (*path, step))
+                yield (*path, step)
+            yield from keys_in(document, value[step], (*path, step))  # type: ignore[index]
 
 
 @for_each("path", readable_files(), ids=lambda each: each.name)
@@ -46,8 +49,9 @@ def test_every_key_is_found_where_it_stands(path: Path) -> None:
     if not document.readable or document.faults:
         pytest.skip("no parser reads it")
     lines = split_lines(text)
-    for expected, line, column in keys_in(document.places()):
-        cursor = find_cursor(lines, format, line, column + 1)
+    for expected in keys_in(document, document.value):
+        span = document.positions.span(expected, "key")
+        cursor = find_cursor(lines, format, span.line - 1, span.column)
         assert cursor.slot in ("key", "item")
         assert cursor.path == expected[:-1]
         assert cursor.token.text.strip("\"'") == expected[-1]

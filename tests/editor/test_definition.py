@@ -5,9 +5,9 @@ from typing import Literal
 
 import pytest
 
+from evalcase.config.config import read_config
 from evalcase.editor.definition import locate_definition
-from evalcase.project.config import read_config
-from evalcase.read.document import Format
+from evalcase.format.positions import Format
 from tests.editor.at_cursor import place
 
 CODE = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from evalcase.editor.fixes import find_mendings, mend_all
-from evalcase.read.edits import apply_edits
+from evalcase.format.positions import apply_edits
 from tests.editor.test_reading import read
 from tests.for_each import for_each
 

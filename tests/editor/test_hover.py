@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from evalcase.config.catalogue import declared_graders
 from evalcase.editor.hover import case_number, explain_place
 from evalcase.editor.schema_walk import Schemas
-from evalcase.plugins.schemas import declared_graders
-from evalcase.resolve.schema.fields import case_fields
+from evalcase.format.fields import WrittenCase
+from evalcase.format.schema import describe_fields
 from tests.editor.at_cursor import place
 from tests.for_each import for_each
 
@@ -18,10 +19,10 @@ def explained(text: str) -> str:
     return "" if found is None else found.about
 
 
-@for_each("field", case_fields())
+@for_each("field", describe_fields(WrittenCase))
 def test_every_field_of_a_case_by_its_own_sentence(field: str) -> None:
     text = f"cases:\n  - {field[0]}|{field[1:]}: x\n"
-    assert explained(text) == case_fields()[field]["description"]
+    assert explained(text) == describe_fields(WrittenCase)[field]["description"]
 
 
 @for_each("grader", ABOUT)

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from docs.regenerate import ROOT, blocks_of
-from evalcase.plugins.schemas import config_schema, sidecar_schema, suite_schema
-from evalcase.resolve.schema.file import describe_suite
+from evalcase.config.catalogue import config_schema, sidecar_schema, suite_schema
+from evalcase.format.schema import describe_suite
 from tests.editors.language_server import LanguageServer
 from tests.editors.project import EditedProject
-from tests.resolve.declared import GRADERS
+from tests.format.declared import GRADERS
 from tests.servers.server import INSTALLED
 
 LINE = "#:schema ./evalcase.config.schema.json\n"

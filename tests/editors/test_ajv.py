@@ -6,9 +6,9 @@ import json
 import subprocess
 from pathlib import Path
 
-from evalcase.plugins.schemas import config_schema, sidecar_schema, suite_schema
-from evalcase.resolve.schema.file import describe_suite
-from tests.resolve.declared import GRADERS
+from evalcase.config.catalogue import config_schema, sidecar_schema, suite_schema
+from evalcase.format.schema import describe_suite
+from tests.format.declared import GRADERS
 from tests.servers.server import INSTALLED
 
 COMPILE = Path(__file__).parent / "compile.cjs"

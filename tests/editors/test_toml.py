@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.model.option import options_of
-from evalcase.plugins.schemas import config_schema
-from evalcase.project.config import Config
+from evalcase.config.catalogue import config_schema
+from evalcase.config.config import Config
+from evalcase.types.read_options import fields_of
 from tests.editors.conftest import LINE
 from tests.editors.language_server import Document
 from tests.editors.project import EditedProject
 from tests.servers.server import INSTALLED
 
 ROOT = Path(__file__).parent.parent.parent
-SETTINGS = {name: each.about for name, each in options_of(Config).items()}
+SETTINGS = {name: each.about for name, each in fields_of(Config).items()}
 GOOD = [ROOT / "tests/corpus/evalcase.toml", *sorted((ROOT / "examples").rglob("evalcase.toml"))]
 
 

@@ -9,22 +9,26 @@ from textwrap import indent
 import pytest
 
 from docs.regenerate import blocks_of, pages
-from evalcase.plugins.schemas import declared_graders
-from evalcase.resolve.fields import CASE_ALIASES, EXECUTION, SUITE_ALIASES
-from evalcase.resolve.schema.fields import case_fields, suite_fields
+from evalcase.config.catalogue import declared_graders
+from evalcase.format.fields import CASE_ALIASES, EXECUTION, SUITE_ALIASES, WrittenCase, WrittenSuite
+from evalcase.format.schema import describe_fields
 from tests.cli.command import evalcase
 from tests.editors.language_server import Document
 from tests.editors.project import EditedProject
 from tests.for_each import for_each
-from tests.resolve.declared import GRADERS
+from tests.format.declared import GRADERS
 
 ROOT = Path(__file__).parent.parent.parent
 CORPUS = ROOT / "tests" / "corpus"
 OLDER = {*CASE_ALIASES, *SUITE_ALIASES, EXECUTION}
 ABOUT = {each.kind.name: each.kind.about for each in GRADERS}
 
-FIELDS_OF_CASES = {name: str(each["description"]) for name, each in case_fields().items()}
-FIELDS_OF_SUITES = {name: str(each["description"]) for name, each in suite_fields().items()}
+FIELDS_OF_CASES = {
+    name: str(each["description"]) for name, each in describe_fields(WrittenCase).items()
+}
+FIELDS_OF_SUITES = {
+    name: str(each["description"]) for name, each in describe_fields(WrittenSuite).items()
+}
 
 ONE_MESSAGE = "{role: user, content: Hi}"
 CALLS = "{role: assistant, tool_calls: [{tool: search, input: {q: tea}}]}"

@@ -16,8 +16,8 @@ from evalcase import (
     Target,
     TargetError,
 )
-from evalcase.model.step import Step
-from evalcase.model.target import Traits
+from evalcase.types.message import Step
+from evalcase.types.target import Traits
 
 SPOILT = "spoilt"
 _DEPTH = 7

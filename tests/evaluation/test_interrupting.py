@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.model.result import Result
 from evalcase.pipeline import prepare_evaluation
+from evalcase.types.result import Result
 
 
 @pytest.mark.parametrize(("after", "status"), [(2, "completed"), (1, "interrupted")])

@@ -10,14 +10,11 @@ from typing import Any, get_args
 import pytest
 
 import evalcase
+from evalcase.config.options import RunOptions, Selection, Shard
 from evalcase.evaluation.evaluated import Evaluated, hold_to_gates
-from evalcase.model.decision import Decision
-from evalcase.model.totals import Counts, Totals
-from evalcase.project.options import RunOptions
-from evalcase.record.about import RunAbout
-from evalcase.record.ending import Status
-from evalcase.record.folder import Run
-from evalcase.run.selection import Selection, Shard
+from evalcase.store.folder import Run, RunAbout
+from evalcase.store.rows import Status
+from evalcase.types.result import Counts, Decision, Totals
 from tests.evaluation.ok_agent import CALLS
 from tests.run.project import Project
 

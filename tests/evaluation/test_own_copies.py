@@ -12,7 +12,7 @@ import pytest
 
 import evalcase
 from evalcase import Case, Evaluated
-from evalcase.model.codec import encode_object
+from evalcase.types.codec import encode_object
 from tests.evaluation import spoiling
 from tests.evaluation.spoiling import ANSWER, SPOILT, Watch, spoil
 
@@ -155,7 +155,7 @@ def test_a_case_cannot_be_changed() -> None:
 
 def test_built_in_kinds_only_read() -> None:
     """Those that do are spared copies; all others get them."""
-    from evalcase.plugins.registry import find_class, list_names
+    from evalcase.config.registry import find_class, list_names
 
     for name in list_names("graders"):
         assert find_class("graders", name).kind.only_reads, name

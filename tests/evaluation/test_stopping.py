@@ -4,15 +4,13 @@ from typing import Any
 
 import pytest
 
+from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError
 from evalcase.evaluation.against import Base
 from evalcase.evaluation.stopping import Stopping, _cases_needed
-from evalcase.model.case import canonical_case
-from evalcase.model.decision import Decision
-from evalcase.model.result import Result, Verdict
-from evalcase.model.trial import Trial
-from evalcase.project.options import RunOptions
-from evalcase.system.table import Table, mark_of
+from evalcase.types.case import canonical_case
+from evalcase.types.result import Decision, Result, Trial, Verdict
+from evalcase.util.table import Table, mark_of
 from tests.for_each import for_each
 
 
@@ -209,11 +207,10 @@ def test_nothing_in_common() -> None:
     ("options", "complaint"),
     [
         ({"stop": "likely"}, "there is neither"),
-        ({"stop": "likely", "against": "x", "fail_under": 0.5}, "there is both"),
-        ({"against": "x"}, "needs `--stop likely`"),
-        ({"stop": "certain", "against": "x"}, "needs `--stop likely`"),
-        ({"stop": "soon", "fail_under": 0.5}, "one of certain, likely"),
-        ({"stop": "likely", "fail_under": 0.5, "fail_fast": True}, "say one"),
+        ({"stop": "likely", "against": "x", "fail_under": 0.5}, "there are both"),
+        ({"against": "x"}, "needs `stop` to be `likely`"),
+        ({"stop": "certain", "against": "x"}, "needs `stop` to be `likely`"),
+        ({"stop": "likely", "fail_under": 0.5, "fail_fast": True}, "use one"),
     ],
 )
 def test_what_can_not_be_decided_is_refused(options: dict[str, Any], complaint: str) -> None:

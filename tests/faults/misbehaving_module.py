@@ -23,30 +23,16 @@ class Rude(str):
 def block(*_):
     threading.Event().wait()
 
-class Slow(Exception):
-    """What never comes to an end once it is asked."""
-    __str__ = __repr__ = block
-
 class SlowText(str):
     __str__ = __repr__ = __eq__ = __hash__ = __len__ = __format__ = block
 
-class SlowList(list):
-    __iter__ = __len__ = __getitem__ = block
-
 class SlowDict(dict):
     __iter__ = items = keys = __getitem__ = __len__ = get = block
-
-class SlowClass:
-    __class__ = property(block)
 
 class SlowAttributes:
     def __getattr__(self, name):
         block()
     __repr__ = block
-
-class SlowNumber(float):
-    __le__ = __ge__ = __eq__ = __format__ = __float__ = __bool__ = block
-    __hash__ = None
 
 def nested(depth):
     value = []

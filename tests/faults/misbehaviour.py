@@ -185,39 +185,25 @@ BLOCKING = {
 """What only plain code may do without holding up everybody."""
 
 LATE = "within 0.2 s"
-SLOW_TO_TELL = {
-    "says_nothing": Kind("raise Slow", word=LATE),
-    "says_nothing_of_its_cause": Kind("raise ValueError('no') from Slow()", word=LATE),
-    "says_nothing_in_a_group": Kind("raise ExceptionGroup('two', [Slow()])", word=LATE),
-    "has_no_key": Kind("raise KeyError(Slow())", word=LATE),
-    "has_no_name": Kind("raise TargetError(Slow())", word=LATE),
-    "has_odd_notes": Kind("error = ValueError('no')\nerror.__notes__ = [Slow()]\nraise error",
-                          word=LATE),
-    "returns_an_odd_class": Kind("return SlowClass()", word=LATE),
-}  # fmt: skip
-"""Errors and values that block once they are looked at, which is when the call is over."""
 SLOW_TO_READ = {
     "slow_attributes": Kind("return SlowAttributes()", word=LATE),
     "a_slow_key": Kind("return {SlowAttributes(): 1}", word=LATE),
-    "a_slow_cost": Kind("return Answer((text_message(),), cost_usd=SlowAttributes())", word=LATE),
-    "a_slow_list": Kind("return SlowList(['ok'])", "failed"),
     "a_slow_dict": Kind("return SlowDict(text='ok')", "failed"),
     "a_slow_text": Kind("return {'a': SlowText('ok')}", "failed"),
 }
-"""What a target may return of that kind. What plain values hold is read past their own methods."""
+"""Values that block once a target has returned them and they are looked at. What plain values hold
+is read past their own methods."""
 SLOW_TO_COUNT = {
-    "a_slow_score": Kind("return Score(SlowNumber(1))", word=LATE),
-    "slow_details": Kind("return Score(1.0, 'ok', {'a': SlowAttributes()})", word=LATE),
     "details_of_a_slow_dict": Kind("return Score(1.0, 'ok', SlowDict(a=1))", "passed"),
 }
-"""What a grader may return of that kind."""
+"""The same for a grader."""
 
 WRONG_ANSWERS = {
     "plain_dicts": Kind(
         "return Answer(({'role': 'assistant', 'content': 'ok'},))",
-        word="holds dict, not",
+        word="is a tuple of Message, not",
     ),
-    "a_list": Kind("return Answer([text_message()])", word="is list, not a tuple"),
+    "a_list": Kind("return Answer([text_message()])", word="is a tuple of Message, not"),
     "a_usage_of_text": Kind("return Answer((text_message(),), usage=Usage('x'))", word="`usage`"),
     "a_cost_of_text": Kind("return Answer((text_message(),), cost_usd='x')", word="`cost_usd`"),
     "a_cost_of_nan": Kind("return Answer((text_message(),), cost_usd=math.nan)", word="`cost_usd`"),
@@ -298,13 +284,6 @@ def cells(kinds: Mapping[str, Kind], places: Iterable[str]) -> Iterator[Cell]:
             yield Cell(f"{name}_by_{place}", place, kind)
 
 
-SLOW_ALONE = [
-    *cells({"says_nothing": SLOW_TO_TELL["says_nothing"]}, ["async_function"]),
-    *cells({"returns_an_odd_class": SLOW_TO_TELL["returns_an_odd_class"]}, ["Target"]),
-    *cells({"slow_details": SLOW_TO_COUNT["slow_details"]}, ["async_grader"]),
-]  # fmt: skip
-"""What only blocks everybody for a while where the code is async."""
-
 ASYNC = [name for name, place in PLACES.items() if place.is_async]
 PLAIN = [name for name, place in PLACES.items() if not place.is_async]
 
@@ -316,7 +295,6 @@ TABLE: Mapping[str, list[Cell]] = {
     "returned": list(cells(RETURNED, TARGETS)),
     "graded": list(cells(GRADED, GRADERS)),
     "slow": [
-        *cells(SLOW_TO_TELL, PLAIN),
         *cells(SLOW_TO_READ, [name for name in TARGETS if name in PLAIN]),
         *cells(SLOW_TO_COUNT, ["grader"]),
     ],

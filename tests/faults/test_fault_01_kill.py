@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.record.reader import read_results
+from evalcase.store.index import read_results
 from tests.cli.command import LIMIT_S
 from tests.faults.pipes import Alive
 from tests.run.project import CONFIG, Project, case, cases, finish

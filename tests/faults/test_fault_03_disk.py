@@ -11,8 +11,8 @@ import pytest
 
 from tests.cli.command import _WITHOUT_PRIVILEGE, EVALCASE, environment
 from tests.faults.sabotage import sabotaged
-from tests.record.rows import read_rows
 from tests.run.project import Done, Project, cases, finish, ids
+from tests.store.rows import read_rows
 
 MANY = cases(400)
 """More than the 100 that may be on their way to the disk at once, so that there are several groups;

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.record.reader import read_results
+from evalcase.store.index import read_results
 from tests.faults.pipes import Alive
 from tests.faults.programs import program
 from tests.run.project import Done, Project, case, cases
@@ -83,8 +83,8 @@ def test_fault_06_a_program_that_never_reads_or_ends_its_output_is_timed_out(
 def test_fault_06_tear_down_that_hangs_does_not_hold_up_the_end(project: Project) -> None:
     project.add_to_agent(
         """
-import evalcase.run.opening
-evalcase.run.opening.CLOSE_S = 0.2
+import evalcase.runner.opening
+evalcase.runner.opening.CLOSE_S = 0.2
 
 class Slow:
     def answer(self, question):

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -46,9 +45,7 @@ def run(project: Project, *suite: dict[str, Any], options: tuple[str, ...] = ())
 
 
 def rows(project: Project) -> dict[str, Any]:
-    lines = (project.runs()[0] / "journal.jsonl").read_text().splitlines()
-    found = map(json.loads, lines)
-    return {row["case"]: row for row in found if row["type"] == "result"}
+    return {row["case"]: row for row in project.rows()}
 
 
 def test_fault_07_what_may_succeed_later_is_tried_again_and_each_try_is_recorded(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evalcase.cli.reports.forms import FORMS
-from evalcase.record.reader import read_results
+from evalcase.store.index import read_results
 from tests.cli.command import EVALCASE, LIMIT_S, environment
 from tests.faults.programs import program
 from tests.run.project import Done, Project, case

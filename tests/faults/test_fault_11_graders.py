@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -45,8 +44,7 @@ def functions(kind: str, codes: dict[str, str], parameter: str) -> str:
 
 
 def rows(project: Project) -> dict[str, Any]:
-    lines = (project.runs()[-1] / "journal.jsonl").read_text().splitlines()
-    return {row["case"]: row for row in map(json.loads, lines) if row["type"] == "result"}
+    return {row["case"]: row for row in project.rows()}
 
 
 @pytest.mark.parametrize("kind", ["def", "async def"])

@@ -6,7 +6,6 @@ import json
 import os
 import sys
 import urllib.parse
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -200,7 +199,8 @@ def test_fault_14_what_leaves_the_loop_of_evaluate(
 
     cases = [Case(id="a", input="hi", expected_output="hi")]
     assert evaluate(cases, answer, root=project.path, on_warning=warned.append).ok
-    assert warned == ["SystemExit('***TOKEN***') was raised outside of any trial; the run goes on"]
+    said = "SystemExit('***TOKEN***') was raised by user code outside of any trial; the run goes on"
+    assert warned == [said]
 
 
 def test_fault_14_a_key_that_excerpts_cut_leaves_no_piece(project: Project) -> None:
@@ -526,32 +526,6 @@ def test_fault_14_other_faults_in_the_line_of_a_key_do_not_show_it(project: Proj
     done = project.run("check")
     assert "did you mean `model`?" in done.out + done.err
     assert "0123456789" not in done.out + done.err
-
-
-ESCAPES: dict[str, Callable[[str], str]] = {
-    "JSON, some": lambda text: text.replace("+", "\\u002B").replace("=", "\\u003d"),
-    "JSON, all": lambda text: "".join(f"\\u{ord(char):04x}" for char in text),
-    "JSON in JSON": lambda text: text.replace("+", "\\\\u002B").replace("/", "\\/"),
-    "HTML, some": lambda text: text.replace("/", "&#x2F;").replace("=", "&#61;"),
-    "HTML, all": lambda text: "".join(f"&#{ord(char)};" for char in text),
-    "HTML by name": lambda text: text.replace("&", "&amp;").replace("=", "&equals;"),
-}
-
-
-@pytest.mark.parametrize("name", ESCAPES)
-def test_fault_14_whichever_characters_are_escaped_a_secret_is_found(
-    project: Project, name: str
-) -> None:
-    key = "sk-Super/Secret+Value&123=="
-    escaped = f"a: {ESCAPES[name](key)} :z"
-    assert key not in escaped
-    project.configure(SETTINGS)
-    project.suite(case("one", f"say {escaped}"))
-    done = project.run("run", env={"TOKEN": key})
-    written = (project.runs()[0] / "journal.jsonl").read_text()
-    assert "a: ***TOKEN*** :z" in written
-    for text in (written, done.out, done.err):
-        assert ESCAPES[name](key[:10]) not in text.replace("\\\\", "\\")
 
 
 def test_fault_14_keys_of_an_environment_file_are_secrets_by_their_names(project: Project) -> None:

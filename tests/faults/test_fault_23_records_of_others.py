@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from evalcase.errors import RecordError
-from evalcase.record.tail import GrowingJournal
-from evalcase.text.journal_row import MAX_LINE, encode_row
+from evalcase.store.reader import GrowingJournal
+from evalcase.util.rows import MAX_LINE
 from tests.run.project import Done, Project, cases
+from tests.store.rows import encode_row
 
 ESCAPE = "\x1b]0;mine\x07"
 KEYS = ("suite", "case", "target", "repeat", "question_hash", "verdict")
@@ -56,13 +57,13 @@ JOURNALS: dict[str, tuple[Callable[[], bytes], str]] = {
     "a line without end": (lambda: b"x" * (MAX_LINE + 10) + b"\n\n", "longer than a journal's"),
     "no JSON": (lambda: b"pickle\x80\x04\n\n", "has no checksum"),
     "deep": (lambda: signed(b'{"type":"result","a":' + b"[" * 100_000), "not a row of a journal"),
-    "not a number": (lambda: signed(b'{"type":"result","repeat":NaN'), "NaN is not a JSON value"),
+    "not a number": (lambda: signed(b'{"type":"result","repeat":NaN'), "not a row of a journal"),
     "huge number": (lambda: signed(b'{"type":"result","n":' + b"9" * 10_000), "not a row"),
     "wrong types": (
-        lambda: encode_row({"type": "result", **{key: [1] for key in KEYS}}), "is not a result"
+        lambda: encode_row({"type": "result", **{key: [1] for key in KEYS}}), "must be text"
     ),
     "a long odd verdict": (
-        lambda: encode_row({**row(), "verdict": ESCAPE * 100_000}), "unknown verdict"
+        lambda: encode_row({**row(), "verdict": ESCAPE * 100_000}), "which is not known"
     ),
 }  # fmt: skip
 
@@ -143,7 +144,7 @@ def change(run: Path, action: Callable[[dict[str, Any]], object]) -> None:
 @pytest.mark.parametrize(
     ("action", "said"),
     [
-        (lambda data: data.update(version=3), "written by a newer evalcase"),
+        (lambda data: data.update(version=4), "written by a newer evalcase"),
         (lambda data: data.update(version=ESCAPE * 1000), "is not a version"),
         (lambda data: data.update(about=[]), "is damaged"),
         (lambda data: data.pop("id"), "is damaged"),
@@ -335,30 +336,11 @@ def test_fault_23_a_result_of_the_wrong_shape_is_told_by_every_reader(
     assert all(command[0] == "list" for command in fine), fine
 
 
-TWISTED = {
-    "a verdict twice": (b'"verdict":"passed"', b'"verdict":"failed","verdict":"passed"'),
-    "a score twice": (b'"score":1.0', b'"score":0.0,"score":1.0'),
-    "infinity": (b'"reason":"equal"', b'"reason":"equal","details":{"a":1e999}'),
-}
-
-
-@pytest.mark.parametrize(("old", "new"), TWISTED.values(), ids=TWISTED)
-def test_fault_23_json_that_readers_disagree_on_is_told_by_every_reader(
-    project: Project, run: Path, old: bytes, new: bytes
-) -> None:
-    line = encode_row(row(answer={"messages": [OK]}, grades=[GRADE]))
-    body = line[: line.rindex(b',"sum"')]
-    assert old in body
-    with (run / "journal.jsonl").open("ab") as file:
-        file.write(signed(body.replace(old, new)))
-    fine = check_readers(project, run)
-    assert all(command[0] == "list" for command in fine), fine
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
         (b'"score":1.0', b'"score":banana'),
+        (b'"score":1.0', b'"score":1e999'),
         (b'"passed":true', b'"passed":nonsense'),
         (b'"reason":"', b'"reason":"\t'),
         (b'"answer":{', b'"answer":{%%% no JSON %%%'),

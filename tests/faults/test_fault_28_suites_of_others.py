@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from evalcase.text.journal_row import encode_row
 from tests.cli.command import environment
 from tests.cli.in_process import run_in_process
 from tests.faults.witness import watching
+from tests.store.rows import encode_row
 
 CANARY = "canary-in-a-coal-mine"
 CASE = {"id": "a", "input": "say it", "expected_output": "ok"}

@@ -7,7 +7,6 @@ commands print are searched for what would give the value away.
 from __future__ import annotations
 
 import base64
-import html
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -57,12 +56,8 @@ FORMS = {
     "number with a point": Form("98765.4321", 98765.4321, ["98765.4321"]),
     "number as text": Form(PIN, PIN, [PIN]),
     "JSON": whole(in_json(ODD), '{"key": "{}"}'),
-    "JSON in JSON": whole(in_json(in_json(ODD)), '"{\\"key\\": \\"{}\\"}"'),
-    "Python": whole(repr(ODD)[1:-1], "['{}']"),
     "URL": whole(quote(ODD, safe=""), "https://example.invalid/?key={}"),
     "form of a page": whole(quote_plus(ODD), "key={}&more=1"),
-    "URL in a URL": whole(quote(quote(ODD, safe=""), safe=""), "/login?to={}"),
-    "HTML": whole(html.escape(ODD), "<td>{}</td>"),
     "base64": in_base64(""),
     "base64, one on": in_base64("u"),
     "base64, two on": in_base64("us"),

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from evalcase.cli.reports.forms import FORMS
-from evalcase.text.journal_row import encode_row
 from tests.faults.witness import Witness, watching
 from tests.run.project import CONFIG, Done, Project, case, cases
+from tests.store.rows import encode_row
 from tests.targets.server import Reply, Server, serving
 
 CANARY = "canary-in-a-coal-mine"
@@ -79,7 +79,7 @@ UNHEARD_OF: dict[str, Edit] = {
     "targets of the summary": lambda _: {"about": {"targets": ["command:touch pwned"]}},
     "hashes of targets": lambda _: {"about": {"target_hashes": {"command:touch pwned": "0"}}},
     "pairs of suite and case": lambda at: {
-        "selection": {"pairs": [[f"{at.outside}/theirs.eval.yaml", "theirs"]]}, "targets": ["echo"]
+        "selection": {"cases": [[f"{at.outside}/theirs.eval.yaml", "theirs"]]}, "targets": ["echo"]
     },
     "folder of runs": lambda at: {"runs_dir": str(at.outside)},
     "folder of the cache": lambda at: {"cache_dir": str(at.outside), "cache": True},

@@ -93,7 +93,7 @@ def test_fault_31_a_note_of_a_refusal_is_never_written_through_a_link(project: P
     project.run("run", "--quiet")
     other = project.path / "other"
     other.write_text("mine")
-    (project.runs()[0].parent / "begun").symlink_to(other)
+    (project.runs()[0].parent / ".started").symlink_to(other)
     assert project.run("run", "--quiet", "--target", "nosuch").code == 2
     assert other.read_text() == "mine"
 

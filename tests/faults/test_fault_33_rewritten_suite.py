@@ -113,19 +113,6 @@ def test_fault_33_fields_beside_it_count(project: Project, big: Path) -> None:
     assert (done.code, done.json["status"]) == (3, "stopped")
 
 
-def test_fault_33_a_suite_that_is_held_is_run_as_it_was_checked(project: Project) -> None:
-    small = project.path / "small.eval.jsonl"
-    small.write_text(
-        "".join(
-            json.dumps({"id": f"c{n}", "input": "hi", "expected_output": "ok"}) + "\n"
-            for n in range(50)
-        )
-    )
-    meddling(project, "os.truncate('small.eval.jsonl', 0)")
-    done = project.run("run", "--json", "--concurrency", "1")
-    assert (done.code, done.json["status"], done.counts()) == (3, "stopped", {"passed": 50})
-
-
 REWRITING = """
 def rewriting(question: Question):
     note("calls", question.case)

@@ -18,11 +18,10 @@ from msgspec.structs import force_setattr, replace
 
 import evalcase
 from evalcase import Answer, Grade, Score, Target, Usage
-from evalcase.model.message import take_message
-from evalcase.model.question import Question
-from evalcase.model.trial_key import TrialKey
-from evalcase.record.reader import read_results
+from evalcase.store.index import read_results
 from evalcase.testing import ScriptedTarget
+from evalcase.types.message import take_message
+from evalcase.types.question import Question, TrialKey
 
 # Code that comes late may leave a coroutine that nobody waits for: the interpreter says so when it
 # finds the time, and that is not for evalcase to change.

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.record.reader import read_results
+from evalcase.store.index import read_results
 from tests.cli.command import LIMIT_S, start_process
 from tests.run.project import Done, Project, case, cases
 

@@ -10,13 +10,14 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.run.project import Project, case
+from tests.store.rows import decode_row
 
 
 def lose(run: Path, id: str, *, at_most: int = 9) -> None:
     """Take rows of a case out of the journal."""
     kept = []
     for line in (run / "journal.jsonl").read_bytes().splitlines(keepends=True):
-        if json.loads(line).get("case") == id and at_most:
+        if decode_row(line).get("case") == id and at_most:
             at_most -= 1
         else:
             kept.append(line)

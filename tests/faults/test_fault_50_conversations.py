@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from evalcase.system import clock, guests, timer
-from tests.record.rows import read_rows
+from evalcase.runner import event_loop
+from evalcase.util import user_calls
 from tests.run.project import Project, finish
+from tests.store.rows import read_rows
 
 TALKER = """
 def talk(question: Question):
@@ -98,7 +99,7 @@ def leaping(talking: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     def time() -> float:
         return monotonic() + (1000.0 if hanging.exists() else 0.0)
 
-    for module in (clock, guests, timer):
+    for module in (event_loop, user_calls):
         monkeypatch.setattr(module, "monotonic", time)
     return talking
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.record.rows import read_rows
 from tests.run.project import Project, finish
+from tests.store.rows import read_rows
 
 SIDES = """
 def told(question, text):

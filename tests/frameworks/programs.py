@@ -79,7 +79,7 @@ def _run(command: list[Any], work: Path, home: Path, variables: dict[str, str]) 
     names = {
         re.sub(r"\W|_", "-", str(work)): "-garden",
         str(work): "/garden",
-        str(home): "/home/agent",
+        str(home): "/garden/.agent",
     }
     return [settle(json.loads(line), names) for line in done.stdout.splitlines()]
 

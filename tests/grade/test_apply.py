@@ -3,36 +3,32 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pytest
 from hypothesis import strategies as st
 from msgspec.structs import force_setattr, replace
 
+from evalcase.config.graders import NO_SURROUNDINGS, make_grader
 from evalcase.grade.apply import Graded, grade_answer, left_to_compare
 from evalcase.graders.combine import AllGrader, AnyGrader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
-from evalcase.model.answer import Answer
-from evalcase.model.codec import decode_object, encode_object
-from evalcase.model.grade import Grade, Score
-from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader, Usable
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message
-from evalcase.model.result import Verdict
-from evalcase.plugins.grader_making import make_grader
-from evalcase.plugins.graders import NO_SURROUNDINGS
-from evalcase.system.guests import Guests
-from evalcase.system.queue_time import stand_in_queue
+from evalcase.types.answer import Answer
+from evalcase.types.codec import decode_object, encode_object
+from evalcase.types.grade import Grade, Score
+from evalcase.types.grader import Context, Grader, GraderKind, NamedGrader, Usable
+from evalcase.types.message import Message
+from evalcase.types.result import Verdict
+from evalcase.types.value import JSON
+from evalcase.util.user_calls import UserCalls, waiting_in_queue
 from tests.for_each import for_each
 from tests.graders.expectation import answer_of, context_of
-from tests.system.leaping_loop import run_leaping
+from tests.util.leaping_loop import run_leaping
 
 HERE = "tests.graders.functions"
 
 
-@dataclass(frozen=True)
 class Fixed(Grader):
     """Returns what it is told to, or raises it."""
 
@@ -73,7 +69,7 @@ def grade(
 async def apply(
     graders: Sequence[NamedGrader], answer: Answer, timeout_s: float = 5.0, **fields: Any
 ) -> tuple[Verdict, tuple[Grade, ...]]:
-    return await grade_answer(context_of(answer, **fields), graders, Guests(), timeout_s)
+    return await grade_answer(context_of(answer, **fields), graders, UserCalls(), timeout_s)
 
 
 def test_graders_are_applied_in_order_under_their_names_with_their_weights() -> None:
@@ -355,7 +351,7 @@ def test_a_time_limit_does_not_count_what_a_question_waits_for_its_turn() -> Non
         target: str, messages: Sequence[Message], schema: JSON, usable: Usable | None
     ) -> Answer:
         del target, messages, schema, usable
-        with stand_in_queue():
+        with waiting_in_queue():
             await asyncio.sleep(60)
         return Answer.of_text("yes")
 
@@ -364,9 +360,9 @@ def test_a_time_limit_does_not_count_what_a_question_waits_for_its_turn() -> Non
         return Score(float([each.text for each in await asyncio.gather(*answers)] == ["yes"] * 2))
 
     async def go() -> Graded:
-        async with Guests() as guests:
+        async with UserCalls() as calls:
             context = replace(context_of(answer_of("4")), asker=busy)
-            return await grade_answer(context, [NamedGrader("asks", Asks(ask))], guests, 1.0)
+            return await grade_answer(context, [NamedGrader("asks", Asks(ask))], calls, 1.0)
 
     assert run_leaping(go()).verdict == "passed"
 
@@ -376,8 +372,8 @@ def test_those_inside_of_a_grader_have_their_own_time_limits() -> None:
     deep = NamedGrader("all", AllGrader((NamedGrader("any", AnyGrader((slow, named(FAILED)))),)))
 
     async def go(*graders: NamedGrader) -> Graded:
-        async with Guests() as guests:
-            return await grade_answer(context_of(answer_of("4")), graders, guests, 0.5)
+        async with UserCalls() as calls:
+            return await grade_answer(context_of(answer_of("4")), graders, calls, 0.5)
 
     assert run_leaping(go(slow)).verdict == "passed"
     assert run_leaping(go(deep)).verdict == "passed"
@@ -399,16 +395,15 @@ def test_what_a_grader_asks_is_counted_also_if_it_compares_with_what_is_expected
         return Score(float(len(context.grades) == 1))
 
     async def go() -> Graded:
-        async with Guests() as guests:
+        async with UserCalls() as calls:
             context = replace(context_of(answer_of("4")), asker=paid)
             graders = [named(PASSED), NamedGrader("near", Nears(ask))]
-            return await grade_answer(context, graders, guests)
+            return await grade_answer(context, graders, calls)
 
     _, (_, near) = asyncio.run(go())
     assert (near.passed, near.asked, near.cost_usd) == (True, 1, 0.25)
 
 
-@dataclass(frozen=True)
 class Asks(Grader):
     kind: ClassVar[GraderKind] = GraderKind("asks", "Asks.")
 
@@ -429,7 +424,10 @@ def test_a_score_that_stands_is_not_turned_round(value: float) -> None:
 
 
 class AllBefore(Fixed):
-    kind: ClassVar[GraderKind] = GraderKind("all_before", "As it is told.", reads_grades=True)
+    kind: ClassVar[GraderKind] = GraderKind("all_before", "As it is told.")
+
+    def reads_grades(self) -> bool:
+        return True
 
     def grade(self, context: Context) -> Any:
         return Score(1.0, " ".join([each.grader for each in context.grades]))
@@ -437,6 +435,9 @@ class AllBefore(Fixed):
 
 class DoneBefore(AllBefore):
     kind: ClassVar[GraderKind] = GraderKind("done_before", "As it is told.")
+
+    def reads_grades(self) -> bool:
+        return False
 
 
 async def later() -> Score:

@@ -4,10 +4,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evalcase.grade.score import decide_verdict
-from evalcase.model.failure import Failure
-from evalcase.model.grade import Grade, mean_score
-from evalcase.model.result import Verdict
-from evalcase.model.totals import decide_case_verdict
+from evalcase.types.answer import Failure
+from evalcase.types.grade import Grade, mean_score
+from evalcase.types.result import Verdict, decide_case_verdict
 from tests.for_each import for_each
 
 PASSED = Grade("a", 1.0, True, "")

@@ -10,11 +10,11 @@ from typing import Any
 from evalcase import parse_case
 from evalcase.grade.decided import grade_of
 from evalcase.graders.expected import ExpectedGrader
-from evalcase.model.answer import Answer
-from evalcase.model.grade import Grade, Score
-from evalcase.model.grader import Context, NamedGrader
-from evalcase.model.message import Message
-from evalcase.model.question import Question
+from evalcase.types.answer import Answer
+from evalcase.types.grade import Grade, Score
+from evalcase.types.grader import Context, NamedGrader
+from evalcase.types.message import Message
+from evalcase.types.question import Question
 
 
 def context_of(answer: Answer, **fields: Any) -> Context:

@@ -8,9 +8,9 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
-from evalcase.model.answer import Answer
-from evalcase.model.case import Case
-from evalcase.model.grade import Score
+from evalcase.types.answer import Answer
+from evalcase.types.case import Case
+from evalcase.types.grade import Score
 
 seen: dict[str, Any] = {}
 

@@ -15,17 +15,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalcase import Case, parse_case
+from evalcase.config.graders import make_grader
 from evalcase.errors import SuiteError
+from evalcase.format.yaml import read_yaml
 from evalcase.grade.apply import grade_answer
-from evalcase.model.answer import Answer, Earlier, Usage
-from evalcase.model.grade import Grade
-from evalcase.model.grader import Context
-from evalcase.model.message import Message
-from evalcase.model.question import Question
-from evalcase.model.step import Step
-from evalcase.plugins.grader_making import make_grader
-from evalcase.read.yaml import parse_yaml
-from evalcase.system.guests import Guests
+from evalcase.types.answer import Answer, Earlier, Usage
+from evalcase.types.grade import Grade
+from evalcase.types.grader import Context
+from evalcase.types.message import Message, Step
+from evalcase.types.question import Question
+from evalcase.util.user_calls import UserCalls
 
 FOLDER = Path(__file__).parent / "cases"
 
@@ -83,7 +82,7 @@ def all_rows() -> Iterator[Row]:
 @cache
 def _read_rows(path: Path) -> list[Row]:
     value: Any
-    value, faults, _ = parse_yaml(path.read_text())
+    value, faults, _ = read_yaml(path.read_text())
     assert not faults, path
     return [Row(f"{path.stem}-{number}", data) for number, data in enumerate(value, 1)]
 
@@ -98,7 +97,7 @@ def grade_by(spec: dict[str, Any], context: Context) -> Grade:
     async def grade() -> Grade:
         named = make_grader(spec)
         try:
-            return (await grade_answer(context, [named], Guests())).grades[0]
+            return (await grade_answer(context, [named], UserCalls())).grades[0]
         finally:
             await named.grader.close()
 

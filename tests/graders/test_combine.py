@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 import evalcase
+from evalcase.config.catalogue import Catalogue
+from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError
+from evalcase.format.load import load_file
 from evalcase.grade.apply import grade_answer, left_to_compare
-from evalcase.model.codec import decode_object, encode_object
-from evalcase.model.grade import Grade, Score
-from evalcase.model.grader import NamedGrader
-from evalcase.model.result import Verdict
-from evalcase.plugins.grader_making import make_grader
-from evalcase.plugins.graders import NO_SURROUNDINGS, Graders
-from evalcase.plugins.known import Existing
-from evalcase.suites.load import load_file
-from evalcase.system.guests import Guests
+from evalcase.runner.graders import Graders
+from evalcase.types.codec import decode_object, encode_object
+from evalcase.types.grade import Grade, Score
+from evalcase.types.grader import NamedGrader
+from evalcase.types.result import Verdict
+from evalcase.util.user_calls import UserCalls
 from tests.for_each import for_each
 from tests.grade.test_apply import Fixed
 from tests.graders.expectation import answer_of, context_of
@@ -51,7 +51,7 @@ def combined(kind: str, *outcomes: Any, **options: Any) -> NamedGrader:
 def grade(*graders: NamedGrader, **fields: Any) -> tuple[Verdict, Grade]:
     async def apply() -> tuple[Verdict, Grade]:
         context = context_of(answer_of("4"), **fields)
-        verdict, grades = await grade_answer(context, graders, Guests(), 5.0)
+        verdict, grades = await grade_answer(context, graders, UserCalls(), 5.0)
         return verdict, grades[0]
 
     return asyncio.run(apply())
@@ -169,7 +169,7 @@ def test_a_weight_where_passes_are_counted_is_an_error_at_its_place(
     text = f"- {{id: a, input: x, expected_output: x, graders: [{spec.replace('W', str(weight))}]}}"
     path = tmp_path / "s.eval.yaml"
     path.write_text(text)
-    (problem,) = load_file(str(path), known=Existing()).problems
+    (problem,) = load_file(str(path), known=Catalogue(needs_graders=True)).problems
     assert problem.code == "conflicting-fields"
     assert problem.message.startswith("`weight` has no effect in `")
     assert problem.span is not None
@@ -233,13 +233,10 @@ def test_those_inside_are_made_ready_told_apart_and_may_be_forbidden() -> None:
         ConfigError, match=r"`python:nosuch_module:f` would run code, and --no-exec forbids that"
     ):
         Graders(no_exec=True).of(case)
-    named: dict[str, Any] = {"type": f"python:{__name__}:never_empty"}
-    inside = make_grader({"type": "all", "value": [{"type": "any", "value": [named]}]})
-    inside.grader.load(NO_SURROUNDINGS)
-    graders = Graders()
-    assert graders.prints_of([inside], case)
-    light = make_grader({"type": "all", "value": [{"type": "expected"}]})
-    assert graders.prints_of([light], case) == []
+    named = {"any": [f"python:{__name__}:never_empty"]}
+    assert Graders().prints_for(evalcase.Case(input="hi", graders=[{"all": [named]}]))
+    light = evalcase.Case(input="hi", expected_output="hi", graders=[{"all": ["expected"]}])
+    assert Graders().prints_for(light) == []
 
 
 @for_each(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evalcase.model.answer import Answer, Usage
-from evalcase.model.grader import Context
-from evalcase.model.grader_options import declared_grader
-from evalcase.model.message import Message
-from evalcase.model.question import Question
-from evalcase.plugins.registry import find_class, list_names
-from evalcase.suites.load import load_case
+from evalcase.config.catalogue import Catalogue
+from evalcase.config.registry import find_class, list_names
+from evalcase.format.load import load_case
+from evalcase.types.answer import Answer, Usage
+from evalcase.types.grader import Context, declared_grader
+from evalcase.types.message import Message
+from evalcase.types.question import Question
 from tests.for_each import for_each
 from tests.graders.rows import grade_by
 
@@ -53,7 +53,7 @@ def test_there_is_an_answer_for_each_example() -> None:
 @for_each("name", PASSING)
 def test_the_example_passes(name: str) -> None:
     example = declared_grader(find_class("graders", name)).kind.example
-    case, problems = load_case(f"input: '?'\ngraders:\n{example}\n")
+    case, problems = load_case(f"input: '?'\ngraders:\n{example}\n", Catalogue())
     assert problems == []
     assert case is not None
     answer = Answer((Message(PASSING[name]),), Usage(10, 10), 0.001)

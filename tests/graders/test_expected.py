@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.graders.compare.text_difference import first_difference
-from evalcase.model.case import canonical_case
-from evalcase.model.codec import encode_object
-from evalcase.model.grade import Grade
-from evalcase.model.grader import Context
-from evalcase.model.question import Question
+from evalcase.types.case import canonical_case
+from evalcase.types.codec import encode_object
+from evalcase.types.grade import Grade
+from evalcase.types.grader import Context
+from evalcase.types.question import Question
 from tests.for_each import for_each
 from tests.graders.expectation import answer_of, calls, compare, context_of, grade_expected
 
@@ -479,15 +479,6 @@ def test_values_that_json_cannot_hold_are_differences_not_crashes() -> None:
     assert not graded({"a": 1}, {"a": 10**5000}).passed
     reason = 'expected "text", got "\\ud800" (expected U+0074, got U+D800)'
     assert graded("text", "\ud800").reason == reason
-
-
-def test_deep_arguments_are_a_difference() -> None:
-    deep: Any = 1
-    for _ in range(5000):
-        deep = {"a": deep}
-    made = calls({"tool": "t", "input": {"x": 1, "y": deep}})
-    grade = compare([calls({"tool": "t", "input": {"x": 1}})], made)
-    assert "nested too deep" in grade.reason
 
 
 def test_many_calls_take_no_more_than_bounded_time() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from evalcase import Answer
 from evalcase.graders.compare.failed_calls import failed_calls
-from evalcase.model.message import Message
+from evalcase.types.message import Message
 from tests.for_each import for_each
 
 

@@ -11,9 +11,9 @@ import pytest
 
 import evalcase
 from evalcase import Case
+from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError
-from evalcase.model.target import Surroundings
-from evalcase.plugins.grader_making import make_grader
+from evalcase.types.target import Surroundings
 from tests.for_each import for_each
 
 

@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 
+from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError, TargetError
 from evalcase.grade.apply import grade_answer, left_to_compare
 from evalcase.graders.judging.neutral import BREAK, neutralise_tokens
 from evalcase.graders.judging.ready import RUBRIC_NAMES, read_rubric, rubric_text
-from evalcase.model.answer import Answer
-from evalcase.model.case import canonical_case
-from evalcase.model.grade import Grade
-from evalcase.model.grader import Usable
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message
-from evalcase.model.value import replace
-from evalcase.plugins.grader_making import make_grader
-from evalcase.system.guests import Guests
+from evalcase.types.answer import Answer
+from evalcase.types.case import canonical_case
+from evalcase.types.grade import Grade
+from evalcase.types.grader import Usable
+from evalcase.types.message import Message
+from evalcase.types.value import JSON, replace
+from evalcase.util.user_calls import UserCalls
 from tests.for_each import for_each
 from tests.graders.expectation import answer_of, calls, context_of
 
@@ -67,7 +66,7 @@ def judged(
             answer_of("We open at nine.") if answer is None else answer, **(case or {})
         )
         context = replace(context, asker=judge.ask)
-        _, grades = await grade_answer(context, [make_grader(spec)], Guests(), 5.0)
+        _, grades = await grade_answer(context, [make_grader(spec)], UserCalls(), 5.0)
         return grades[0]
 
     return asyncio.run(apply())

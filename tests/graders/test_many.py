@@ -13,9 +13,9 @@ from evalcase.grade.apply import grade_answer
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.json_equals import JsonEqualsGrader
 from evalcase.graders.trajectory import TrajectoryGrader
-from evalcase.model.grader import Context, Grader, NamedGrader
-from evalcase.system.guests import Guests
-from evalcase.system.loop import run_to_end
+from evalcase.runner.event_loop import run_async
+from evalcase.types.grader import Context, Grader, NamedGrader
+from evalcase.util.user_calls import UserCalls
 from tests.graders.expectation import answer_of, calls, context_of, settled
 
 
@@ -50,19 +50,19 @@ def test_its_time_limit_ends_it(number: int) -> None:
     named = NamedGrader("g", grader, timeout_s=0.001)
 
     async def grade() -> str:
-        async with Guests() as guests:
-            (only,) = (await grade_answer(context, [named], guests)).grades
+        async with UserCalls() as calls:
+            (only,) = (await grade_answer(context, [named], calls)).grades
             return only.reason
 
-    assert run_to_end(grade()) == "returned no grade within 0.001 s"
+    assert run_async(grade()) == "returned no grade within 0.001 s"
 
 
 def test_what_only_a_judge_can_grade_is_never_passed_by_the_comparison_alone() -> None:
     context = context_of(answer_of("ok"), expected_output="ok", criteria="polite")
 
     async def grade() -> str:
-        async with Guests() as guests:
+        async with UserCalls() as calls:
             named = NamedGrader("expected", ExpectedGrader())
-            return (await grade_answer(context, [named], guests)).verdict
+            return (await grade_answer(context, [named], calls)).verdict
 
-    assert run_to_end(grade()) == "errored"
+    assert run_async(grade()) == "errored"

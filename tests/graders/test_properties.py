@@ -8,13 +8,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalcase.config.graders import make_grader
 from evalcase.grade.apply import grade_answer
 from evalcase.graders.compare.pairing import match_in_order, pair_up
-from evalcase.model.answer import Answer
-from evalcase.model.grade import Grade
-from evalcase.model.message import Message
-from evalcase.plugins.grader_making import make_grader
-from evalcase.system.guests import Guests
+from evalcase.types.answer import Answer
+from evalcase.types.grade import Grade
+from evalcase.types.message import Message
+from evalcase.util.user_calls import UserCalls
 from tests.graders.expectation import answer_of, context_of
 
 few = settings(max_examples=max(20, settings().max_examples // 3))
@@ -31,7 +31,7 @@ texts = st.text("ab \nÉß", max_size=8)
 def grade(spec: dict[str, Any], answer: Answer) -> Grade:
     async def apply() -> Grade:
         context = context_of(answer)
-        return (await grade_answer(context, [make_grader(spec)], Guests())).grades[0]
+        return (await grade_answer(context, [make_grader(spec)], UserCalls())).grades[0]
 
     return asyncio.run(apply())
 

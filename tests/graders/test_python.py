@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
+from evalcase.config.graders import NO_SURROUNDINGS
 from evalcase.errors import ConfigError
 from evalcase.grade.apply import grade_answer
 from evalcase.graders.python import FunctionGrader, PythonGrader
-from evalcase.model.grade import Grade
-from evalcase.model.grader import Context, NamedGrader
-from evalcase.model.option import faults_of
-from evalcase.plugins.graders import NO_SURROUNDINGS
 from evalcase.system.file_modules import sources_of_module
-from evalcase.system.guests import Guests
+from evalcase.types.grade import Grade
+from evalcase.types.grader import Context, NamedGrader
+from evalcase.types.read_options import problems_in
+from evalcase.util.user_calls import UserCalls
 from tests.for_each import for_each
 from tests.graders import functions
 from tests.graders.expectation import answer_of, context_of
@@ -31,7 +31,7 @@ def call(name: str, answer: str = "four", threshold: float | None = None, **fiel
 
 
 async def _grade(grader: NamedGrader, context: Context) -> Grade:
-    graded = await grade_answer(context, [grader], Guests())
+    graded = await grade_answer(context, [grader], UserCalls())
     return graded.grades[0]
 
 
@@ -182,7 +182,7 @@ def test_what_cannot_be_called_is_found_before_anything_runs(value: str, said: s
 
 @for_each("value", ["", "module", ":grade", "module:", "a b:c", 3])
 def test_a_python_grader_names_a_module_and_a_function(value: Any) -> None:
-    (fault,) = faults_of(PythonGrader, {"value": value}, "a python grader")
+    (fault,) = problems_in(PythonGrader, {"value": value}, "a python grader")
     assert "module:function" in f"{fault.message} {fault.hint}".lower()
 
 
@@ -262,7 +262,7 @@ def test_arguments_that_do_not_fit_are_told_before_the_run(arguments: Any, messa
 
 
 def test_arguments_that_evalcase_gives_itself_are_found_by_check() -> None:
-    (fault,) = faults_of(PythonGrader, {"value": "a:b", "arguments": {"text": 1}}, "it")
+    (fault,) = problems_in(PythonGrader, {"value": "a:b", "arguments": {"text": 1}}, "it")
     assert (fault.path, fault.message) == (("arguments", "text"), "`text` is given by evalcase")
 
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
+from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.grade.apply import grade_answer
-from evalcase.model.grade import Grade
-from evalcase.model.grader import Context
-from evalcase.model.target import Surroundings
-from evalcase.plugins.grader_making import make_grader
-from evalcase.plugins.graders import Graders
-from evalcase.system.guests import Guests
+from evalcase.runner.graders import Graders
+from evalcase.types.grade import Grade
+from evalcase.types.grader import Context
+from evalcase.types.target import Surroundings
+from evalcase.util.user_calls import UserCalls
 from tests.graders.expectation import answer_of, calls, context_of
 from tests.graders.rows import messages_of
 from tests.targets.bell import is_there
@@ -40,7 +40,8 @@ def grade_all(root: Path, spec: dict[str, Any], *contexts: Context) -> list[Grad
         named.grader.load(Surroundings(str(root), dict(os.environ), print, time))
         try:
             return [
-                (await grade_answer(context, [named], Guests())).grades[0] for context in contexts
+                (await grade_answer(context, [named], UserCalls())).grades[0]
+                for context in contexts
             ]
         finally:
             await named.grader.close()

@@ -9,7 +9,7 @@ import pytest
 
 from evalcase.graders import similarity
 from evalcase.graders.similarity import SimilarityGrader
-from evalcase.model.grade import Score
+from evalcase.types.grade import Score
 from tests.graders.expectation import answer_of, context_of
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from evalcase.config.registry import find_class, list_names
 from evalcase.errors import SuiteError
-from evalcase.model.answer import Answer
-from evalcase.model.grader_options import declared_grader
-from evalcase.model.message import Message
-from evalcase.model.value import replace
-from evalcase.plugins.registry import find_class, list_names
+from evalcase.types.answer import Answer
+from evalcase.types.grader import declared_grader
+from evalcase.types.message import Message
+from evalcase.types.value import replace
 from tests.for_each import for_each
 from tests.graders.expectation import answer_of, context_of
 from tests.graders.rows import FOLDER, Row, all_rows, grade_by, messages_of, rows
@@ -81,7 +81,7 @@ def test_all_spellings_are_alike(row: Row) -> None:
 def test_the_schema_of_editors_takes_every_row() -> None:
     from jsonschema import Draft202012Validator
 
-    from evalcase.plugins.schemas import suite_schema
+    from evalcase.config.catalogue import suite_schema
 
     validator = Draft202012Validator(suite_schema())
     for row in [*rows("gives"), *rows("broken")]:

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.load import load_text
 from evalcase.importing.draft import Chosen
 from evalcase.importing.import_suite import import_suite
 from evalcase.importing.names import IMPORTERS
 from evalcase.importing.source import UnusableError
-from evalcase.suites.load import load_text
 from tests.for_each import for_each
 from tests.importing.test_golden import FILES
 
@@ -29,7 +30,7 @@ def import_safely(path: Path, name: str | None, chosen: Chosen = NOTHING_CHOSEN)
         if not error.problems:
             pytest.fail("no word about what is wrong")
         return
-    loaded = load_text(imported.text, "yaml", str(path.parent / "out.eval.yaml"))
+    loaded = load_text(imported.text, "yaml", Catalogue(), str(path.parent / "out.eval.yaml"))
     assert loaded.suite is not None, (imported.text, loaded.problems)
     assert all(problem.span is not None for problem in imported.problems)
 

@@ -11,6 +11,7 @@ import pytest
 
 import evalcase
 from evalcase import Answer, ConfigError, SuiteError
+from evalcase.config.options import Keywords, list_run_flags
 from evalcase.testing import ScriptedTarget
 from tests.library.evaluating import Evaluate, suite
 from tests.run.project import case
@@ -36,6 +37,11 @@ def test_options_are_checked(folder: Path, options: dict[str, Any], words: str) 
     with pytest.raises(ConfigError, match=words):
         evalcase.evaluate(".", "echo", **options)
     assert not (folder / ".evalcase").exists()
+
+
+def test_editors_know_every_option() -> None:
+    told = {*Keywords.__annotations__} - {"on_result", "on_warning"}
+    assert told == list_run_flags().keys() - {"targets"}
 
 
 def test_an_option_that_does_not_exist(folder: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 import evalcase
 from evalcase import Answer, ConfigError, TargetError
-from evalcase.model.target import Traits
 from evalcase.testing import ScriptedTarget
+from evalcase.types.target import Traits
 from tests.library.evaluating import Evaluate, suite
 from tests.run.project import case
 

@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from evalcase.system.processes.tree import find_children
 from tests.cli.command import LIMIT_S, environment
 from tests.places.kills import MANY, POINTS, KilledRun, kill_one_of
-from tests.places.workers import command_of, find_processes
+from tests.places.workers import command_of, find_children, find_processes
 from tests.run.project import CONFIG, Project
 
 _AGENT = """

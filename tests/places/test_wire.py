@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.quota import Allowance, Quota
 from evalcase.places.replies import (
     Read,
     attempt_of,
@@ -18,9 +16,10 @@ from evalcase.places.replies import (
     session_end_of,
 )
 from evalcase.places.wire import attempt_object, from_line, said_by_worker, to_line
-from evalcase.run.attempt import Attempted
-from evalcase.text.secret_search import KnownSecrets
-from evalcase.text.secrets import Scrubber
+from evalcase.runner.attempt import Attempted
+from evalcase.types.answer import Answer
+from evalcase.types.target import Allowance, Quota
+from evalcase.util.secrets import KnownSecrets, Scrubber
 from tests.for_each import for_each
 
 

@@ -6,7 +6,15 @@ import os
 import select
 from pathlib import Path
 
-from evalcase.system.processes.tree import find_children
+import psutil
+
+
+def find_children(parent: int) -> list[int]:
+    """The processes that a process is the parent of."""
+    try:
+        return [child.pid for child in psutil.Process(parent).children()]
+    except psutil.NoSuchProcess:
+        return []
 
 
 def find_processes(run: int) -> list[int]:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from evalcase.evaluation.evaluated import Evaluated, read_evaluated
-from evalcase.record.folder import read_run
-from evalcase.record.kept import KeptRun
+from evalcase.store.folder import read_run
+from evalcase.store.stored import StoredRun
 
 
 def write(pytester: pytest.Pytester, name: str, text: str) -> Path:
@@ -23,7 +23,7 @@ def records(pytester: pytest.Pytester) -> list[Evaluated]:
     folders = (pytester.path / ".evalcase" / "runs").glob("2*")
     # Their names tell seconds.
     ordered = sorted(folders, key=lambda folder: (folder / "run.json").stat().st_mtime_ns)
-    return [read_evaluated(KeptRun(read_run(str(folder)))) for folder in ordered]
+    return [read_evaluated(StoredRun(read_run(str(folder)))) for folder in ordered]
 
 
 def verdicts(run: Evaluated) -> dict[str, str | None]:

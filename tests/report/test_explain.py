@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import evalcase
 from evalcase import explain
-from evalcase.model.failure import Failure
+from evalcase.types.answer import Failure
 from tests.report.terminal.endings import broken, find_case, result, said, sides
 
 

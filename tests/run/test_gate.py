@@ -11,19 +11,15 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.codec import encode_object
-from evalcase.model.json_value import JSON
-from evalcase.model.question import Question
-from evalcase.model.target import Target, Traits
-from evalcase.model.value import replace
-from evalcase.run.budget import Budget
-from evalcase.run.gate import Asked, Gate, Patience
-from evalcase.run.limits import Limits
-from evalcase.run.pace import Pace, Start
-from evalcase.system.guests import Guests
-from evalcase.system.queue_time import QueueTime
+from evalcase.runner.gate import Asked, Gate, Patience
+from evalcase.runner.pacing import Budget, Limits, Pace, Start
 from evalcase.testing import HANGS, ScriptedTarget
+from evalcase.types.answer import Answer
+from evalcase.types.codec import encode_object
+from evalcase.types.question import Question
+from evalcase.types.target import Target, Traits
+from evalcase.types.value import JSON, replace
+from evalcase.util.user_calls import QueueTime, UserCalls
 from tests.for_each import for_each
 from tests.targets.questions import question
 
@@ -58,7 +54,7 @@ def gate_of(target: Target, limits: Limits, patience: Patience, **more: Any) -> 
     budget = more.pop("budget", None) or Budget(None, 0.0, print)
     targets = Held({"it": target})
     warn = more.pop("warn", print)
-    return Gate(targets, limits, patience, budget, Guests(), lambda: 1.0, warn=warn, **more)
+    return Gate(targets, limits, patience, budget, UserCalls(), lambda: 1.0, warn=warn, **more)
 
 
 class Held:
@@ -258,7 +254,7 @@ class Kept:
     def find(self, key: str) -> Answer | None:
         return self.answers.get(key)
 
-    def keep(self, key: str, answer: Answer) -> None:
+    def store(self, key: str, answer: Answer) -> None:
         self.answers[key] = answer
 
 
@@ -445,9 +441,9 @@ def test_a_grader_that_waits_for_its_turn_is_not_at_work() -> None:
 
 
 def test_what_only_some_questions_need_is_imported_for_those() -> None:
-    program = "import sys, evalcase.run.gate; print(*sys.modules)"
+    program = "import sys, evalcase.runner.gate; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    seldom = {"evalcase.run.answer_key", "evalcase.run.sessions"}
+    seldom = {"evalcase.runner.answer_key", "evalcase.runner.sessions"}
     assert seldom.isdisjoint(done.stdout.split())

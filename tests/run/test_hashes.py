@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import evalcase
-from evalcase.run.hashes import hash_grading, hash_plain_case, hash_question
+from evalcase.runner.hashes import hash_grading, hash_plain_case, hash_question
 from tests.for_each import for_each
 
 BASE: dict[str, Any] = {"id": "a", "input": "Hi", "expected_output": {"b": 1, "a": [1, "x"]}}

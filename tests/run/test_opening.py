@@ -8,13 +8,13 @@ from contextvars import ContextVar
 import pytest
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.question import Question
-from evalcase.model.target import Target
-from evalcase.run import opening
-from evalcase.run.opening import OpenTargets
-from evalcase.system.guests import Guests
-from evalcase.system.loop import run_to_end
+from evalcase.runner import opening
+from evalcase.runner.event_loop import run_async
+from evalcase.runner.opening import OpenTargets
+from evalcase.types.answer import Answer
+from evalcase.types.question import Question
+from evalcase.types.target import Target
+from evalcase.util.user_calls import UserCalls
 from tests.for_each import for_each
 
 Step = Callable[[], Awaitable[None]]
@@ -52,11 +52,6 @@ async def cancel_itself() -> None:
     await asyncio.sleep(0)
 
 
-async def cancel_all() -> None:
-    for task in asyncio.all_tasks():
-        task.cancel()
-
-
 class Steps(Target):
     """A target that does as it is told, and in which task."""
 
@@ -85,8 +80,8 @@ def opened(_: Target) -> None:
 
 
 async def go_through(target: Target, said: list[str]) -> OpenTargets:
-    async with Guests(grace_s=0.05) as guests:
-        targets = OpenTargets({"it": target}, lambda _: target, said.append, opened, guests)
+    async with UserCalls(grace_s=0.05) as calls:
+        targets = OpenTargets({"it": target}, lambda _: target, said.append, opened, calls)
         async with targets:
             assert targets.by_name == {"it": target}
         return targets
@@ -108,7 +103,7 @@ def test_tear_down_that_hangs_or_fails_is_given_up_with_a_warning(
     if closes in (never, stubborn):  # others get the time that they need on a busy machine
         monkeypatch.setattr(opening, "CLOSE_S", 0.05)
     said: list[str] = []
-    asyncio.run(go_through(Steps(closes=closes), said))
+    run_async(go_through(Steps(closes=closes), said))
     assert [text.partition(" (/")[0] for text in said] == [f"`it`: tear-down {word}"]
 
 
@@ -123,13 +118,13 @@ def test_tear_down_that_hangs_or_fails_is_given_up_with_a_warning(
 def test_set_up_that_fails_in_any_way_is_an_error(opens: Step, word: str) -> None:
     target = Steps(opens)
     with pytest.raises(TargetError, match=f"a target could not be set up: {word}"):
-        asyncio.run(go_through(target, []))
+        run_async(go_through(target, []))
     assert len(target.tasks) == 2, "it is torn down all the same"
 
 
-def test_set_up_and_tear_down_are_in_one_task_and_a_cancellation_in_between_is_nothing() -> None:
-    target, said = Steps(cancel_all), list[str]()
-    targets = run_to_end(go_through(target, said))
+def test_set_up_and_tear_down_are_in_one_task() -> None:
+    target, said = Steps(), list[str]()
+    targets = run_async(go_through(target, said))
     assert (said, target.tasks[0] is target.tasks[1]) == ([], True)
     assert targets.context.run(SEEN.get) == "by set-up", "what it set is seen by who answers"
 
@@ -144,5 +139,5 @@ def test_set_up_that_is_given_up_is_cancelled_and_torn_down() -> None:
         with pytest.raises(asyncio.CancelledError):
             await going
 
-    asyncio.run(interrupt())
+    run_async(interrupt())
     assert len(target.tasks) == 2

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.case import Case, canonical_case
-from evalcase.run.plan import plan_trials
+from evalcase.runner.plan import plan_trials
+from evalcase.types.case import Case, canonical_case
 
 Pair = tuple[str, Case]
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from msgspec.structs import fields
 
-from evalcase.model.case import Case
-from evalcase.model.message import Message
-from evalcase.model.question import Question
-from evalcase.model.trial import Trial
-from evalcase.run.question import question_of
+from evalcase.runner.question import question_of
+from evalcase.types.case import Case
+from evalcase.types.message import Message
+from evalcase.types.question import Question
+from evalcase.types.result import Trial
 from tests.targets.trials import trial
 
 

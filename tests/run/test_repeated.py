@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from evalcase.model.answer import Answer
-from evalcase.model.message import Message
-from evalcase.model.question import Question
-from evalcase.run.attempt import Attempted
-from evalcase.run.repeated import leave_out_question, take_own
+from evalcase.runner.attempt import Attempted
+from evalcase.runner.repeated import leave_out_question, take_own
+from evalcase.types.answer import Answer
+from evalcase.types.message import Message
+from evalcase.types.question import Question
 
 ASKED: list[dict[str, Any]] = [
     {"role": "system", "content": "be brief"},

@@ -5,12 +5,10 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 
-from evalcase.model.result import Result, Verdict
-from evalcase.model.trial import Trial
-from evalcase.run.fail_fast import FailFast
-from evalcase.run.limits import Limits
-from evalcase.run.pace import Pace
-from evalcase.run.schedule import Engine
+from evalcase.runner.fail_fast import FailFast
+from evalcase.runner.pacing import Limits, Pace
+from evalcase.runner.schedule import Engine
+from evalcase.types.result import Result, Trial, Verdict
 from tests.for_each import for_each
 from tests.targets.trials import trial
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from evalcase.model.result import Result
-from evalcase.record.reader import read_results
+from evalcase.store.index import read_results
+from evalcase.types.result import Result
 from tests.run.project import Done, Project
 from tests.servers.aimock import KEY, Aimock
 from tests.servers.llmock import Llmock

@@ -41,7 +41,7 @@ def aimock(running_aimock: Aimock) -> Aimock:
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """How long to wait where the server doesn't say is tested by itself, in `tests/run`."""
-    monkeypatch.setattr("evalcase.run.retry._FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("evalcase.runner.pacing._FIRST_WAIT_S", 0.01)
 
 
 @pytest.fixture

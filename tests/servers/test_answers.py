@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.model.answer import Usage
+from evalcase.types.answer import Usage
 from tests.run.project import Project
 from tests.servers.aimock import Aimock
 from tests.servers.asking import ask

@@ -25,7 +25,7 @@ def times_asked(aimock: Aimock) -> Counter[str]:
 def times_recorded(project: Project) -> Counter[str]:
     lines = (project.runs()[-1] / "journal.jsonl").read_text().splitlines()
     rows = [json.loads(line) for line in lines]
-    return Counter(row["case"] for row in rows if row["type"] == "result")
+    return Counter(row["key"][1] for row in rows if row["type"] == "result")
 
 
 def test_every_trial_is_recorded_as_it_went(

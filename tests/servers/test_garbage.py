@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from evalcase.model.failure import Failure
-from evalcase.model.result import Result
+from evalcase.types.answer import Failure
+from evalcase.types.result import Result
 from tests.run.project import Project, case
 from tests.servers.aimock import Aimock
 from tests.servers.asking import Asked, ask

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.model.grade import Grade
+from evalcase.types.grade import Grade
 from tests.run.project import Project
 from tests.servers.aimock import Aimock, error
 from tests.servers.asking import KEY_NAME, PRICE, Asked, run

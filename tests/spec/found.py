@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import evalcase
 from evalcase.errors import SuiteError
-from evalcase.model.problem import Problem
-from evalcase.read.document import Format
+from evalcase.format.positions import Format
+from evalcase.types.problem import Problem
 
 Place = tuple[str, int, int, int, int]
 """A code, then line, column, end line and end column."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import evalcase
-from evalcase.read.document import Format
+from evalcase.format.positions import Format
 
 
 def case_of(text: str) -> dict[str, Any]:

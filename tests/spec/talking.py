@@ -8,8 +8,8 @@ from typing import Any
 
 import evalcase
 from evalcase import Case, Evaluated, Message, Question, Result, TargetError
-from evalcase.model.target import Target
 from evalcase.testing import ScriptedTarget
+from evalcase.types.target import Target
 
 SYSTEM = {"role": "system", "content": "You are a tutor."}
 TUTOR: dict[str, Any] = {

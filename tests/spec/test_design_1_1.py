@@ -10,7 +10,7 @@ import pytest
 
 import evalcase
 from evalcase import SuiteError
-from evalcase.read.document import Format
+from evalcase.format.positions import Format
 from tests.for_each import for_each
 from tests.spec.found import only_problem, places, problems_of
 from tests.spec.reading import expected_of

@@ -10,7 +10,7 @@ from itertools import permutations
 import pytest
 
 import evalcase
-from evalcase.read.document import Format
+from evalcase.format.positions import Format
 from tests.for_each import for_each
 from tests.spec.found import only_problem, places
 from tests.spec.reading import case_of

@@ -13,7 +13,7 @@ import pytest
 
 import evalcase
 from evalcase import Problem, SuiteError
-from evalcase.system import attachments
+from evalcase.util import project as project_files
 
 MARKS = ["evalcase.toml", "pyproject.toml", ".git"]
 
@@ -211,7 +211,7 @@ def test_file_must_be_a_regular_file(project: Path, monkeypatch: pytest.MonkeyPa
 
 def test_file_must_be_under_a_size_cap(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file up to the cap is fine, one more byte is not."""
-    monkeypatch.setattr(attachments, "MAX_ATTACHED_BYTES", 1000)
+    monkeypatch.setattr(project_files, "MAX_ATTACHED_BYTES", 1000)
     (project / "evals" / "fits.txt").write_bytes(b"x" * 1000)
     (project / "evals" / "over.txt").write_bytes(b"x" * 1001)
     (problem,) = check(suite_with(project / "evals", "fits.txt", "over.txt"))

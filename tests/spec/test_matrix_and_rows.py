@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import evalcase
-from evalcase.model.problem import Problem
+from evalcase.types.problem import Problem
 from tests.for_each import for_each
 from tests.spec.found import only_problem, places, problems_of
 
@@ -101,7 +101,7 @@ def test_a_file_is_named_by_text(project: Path, value: str) -> None:
 
 def test_a_file_is_in_the_hash_of_its_case(project: Path) -> None:
     """So a run that is resumed asks again when the text has changed."""
-    from evalcase.run.hashes import hash_question
+    from evalcase.runner.hashes import hash_question
 
     path = write(project, FILE, p_md="one")
     (first,) = evalcase.load(path)

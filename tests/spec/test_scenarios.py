@@ -19,7 +19,8 @@ import pytest
 import evalcase
 from evalcase import Case
 from evalcase.cli.app import run_command
-from evalcase.read.document import Format, parse_document
+from evalcase.format.document import parse_document
+from evalcase.format.positions import Format
 
 Parsed = tuple[dict[str, Any], list[str]]
 """A case in canonical form, and the codes of the warnings about its names."""

@@ -10,9 +10,9 @@ import pytest
 
 import evalcase
 from evalcase import Answer, Message, Question
-from evalcase.model.answer import Usage
-from evalcase.model.conversation import split_turns
 from evalcase.testing import ScriptedTarget
+from evalcase.types.answer import Usage
+from evalcase.types.conversation import split_turns
 from tests.for_each import for_each
 from tests.run.project import Project
 from tests.spec.found import only_problem, places, problems_of
@@ -541,8 +541,7 @@ def test_turns_that_were_never_asked_are_asked_once_the_failed_one_passes(projec
     ],
 )
 def test_a_record_is_read_back_strictly(project: Project, damage: dict[str, Any], why: str) -> None:
-    from evalcase.text.journal_row import encode_row
-    from tests.record.rows import read_rows
+    from tests.store.rows import encode_row, read_rows
 
     project.suite(TUTOR)
     project.run("run", "--quiet")

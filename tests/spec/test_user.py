@@ -10,10 +10,10 @@ import pytest
 
 import evalcase
 from evalcase import Answer, Message, Question
-from evalcase.model.answer import Usage
-from evalcase.model.conversation import split_turns
-from evalcase.run.user_prompt import BEGIN, SILENCE, describe_task
+from evalcase.runner.simulated_user import BEGIN, SILENCE, describe_task
 from evalcase.testing import HANGS, ScriptedTarget, ScriptedUser, SeededUser
+from evalcase.types.answer import Usage
+from evalcase.types.conversation import split_turns
 from tests.for_each import for_each
 from tests.run.project import Project
 from tests.spec.found import only_problem, places, problems_of
@@ -506,8 +506,7 @@ def test_a_user_that_was_changed_is_told_of_and_marks_the_run_as_mixed(project: 
     [{"user": {"target": 7, "protocol": "user/1"}}, {"user": {"protocol": "user/1"}}, {"user": 7}],
 )
 def test_a_record_is_read_back_strictly(project: Project, damage: dict[str, Any]) -> None:
-    from evalcase.text.journal_row import encode_row
-    from tests.record.rows import read_rows
+    from tests.store.rows import encode_row, read_rows
 
     project.suite(FLIGHT)
     project.run("run", "--quiet")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import evalcase
-from evalcase.read.document import Format
+from evalcase.format.positions import Format
 from tests.for_each import for_each
 from tests.spec.found import Place, only_problem, places, problems_of
 from tests.spec.reading import cases_of, inputs_of

@@ -69,8 +69,7 @@ def test_the_same_fault_has_the_same_words_whatever_is_imported(project: Path, w
         "sys:": f"{what}: `sys:` does not name a function: ",
         "agent_b.py:answr": f"{what}: `agent_b.py:answr` does not name a function: did you mean "
         "`./agent_b.py:answr`?",
-        "evals/b:f": f"{what}: `evals/b:f` does not name a function: did you mean "
-        "`./evals/b.py:f`?",
+        "evals/b:f": f"{what}: `evals/b:f` does not name a function: write module:function",
         "./../b.py:f": f"{what}: `./../b.py:f` does not name a function: only files of the ",
     }
     for name, words in starts.items():

@@ -10,6 +10,14 @@ import pytest
 from evalcase.system.missing_modules import find_missing_module
 
 
+@pytest.fixture(autouse=True)
+def only_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Projects of other tests are neither imported nor on the path."""
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if "pytest-of" not in path])
+    for name in ("agent", "pack", "shop"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+
 def test_a_module_is_looked_for_in_the_project_and_among_what_is_installed(tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text("1 / 0\n")
     (tmp_path / "pack").mkdir()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
+
+from evalcase.util.process_tree import find_process, has_ended
 
 RING = """
 import os, signal, socket, sys, time
@@ -67,9 +68,6 @@ class Bell(AbstractAsyncContextManager["Bell"]):
 
 
 def is_there(pid: int) -> bool:
-    """Whether a process is left, be it a zombie."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    """Whether a process is left; a zombie has ended, and only its parent has not seen it."""
+    process = find_process(pid)
+    return process is not None and not has_ended(process)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.question import Question
 from evalcase.targets.openai import OpenAITarget
+from evalcase.types.answer import Answer
+from evalcase.types.question import Question
 from tests.targets.questions import ask, question, target_of
 from tests.targets.server import Server, serving
 

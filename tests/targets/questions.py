@@ -10,13 +10,11 @@ from pathlib import Path
 from time import time
 from typing import Any, TypeVar
 
-from evalcase.model.answer import Answer
-from evalcase.model.message import Message
-from evalcase.model.part_files import named_files
-from evalcase.model.question import Question
-from evalcase.model.target import Surroundings, Target, TargetKind
-from evalcase.plugins.target_names import read_value
-from evalcase.plugins.targets import build_target
+from evalcase.config.targets import build_target, read_value
+from evalcase.types.answer import Answer
+from evalcase.types.message import Message, named_files
+from evalcase.types.question import Question
+from evalcase.types.target import Surroundings, Target, TargetKind
 
 LIMIT_S = 60.0
 """No answer in these tests takes nearly as long."""

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.model.answer import Answer, Usage
-from evalcase.model.question import Question
 from evalcase.targets.anthropic import AnthropicTarget
+from evalcase.types.answer import Answer, Usage
+from evalcase.types.question import Question
 from tests.for_each import for_each
 from tests.targets.questions import answer_all, ask, carries_address, of_value, question, target_of
 from tests.targets.server import Reply, Server, serving

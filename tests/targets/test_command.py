@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.model.answer import Usage
 from evalcase.targets.command import CommandTarget
+from evalcase.types.answer import Usage
 from tests.for_each import for_each
 from tests.targets.questions import answer_all, ask, of_value, question, target_of
 

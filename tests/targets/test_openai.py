@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.model.answer import Answer, Usage
-from evalcase.model.question import Question
-from evalcase.model.quota import Allowance, Quota
 from evalcase.targets.chat.model_names import split_model
 from evalcase.targets.openai import OpenAITarget
+from evalcase.types.answer import Answer, Usage
+from evalcase.types.question import Question
+from evalcase.types.target import Allowance, Quota
 from tests.for_each import for_each
 from tests.targets.openai_service import (
     CALL,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from evalcase.model.answer import Usage
+from evalcase.types.answer import Usage
 from tests.for_each import for_each
 from tests.targets.openai_service import CALL, answer, completion, failure, make
 from tests.targets.questions import answer_all, ask, question

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.model.answer import Answer, Earlier, Usage
 from evalcase.targets.otlp import OtlpTarget
+from evalcase.types.answer import Answer, Earlier, Usage
 from tests.for_each import for_each
 from tests.targets.questions import answer_all, ask, of_value, question, target_of
 from tests.traces.otlp import chat, export, line, span, trace_of

@@ -12,9 +12,9 @@ from textwrap import dedent
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.model.answer import Answer, Usage
-from evalcase.model.value import replace
 from evalcase.targets.python import PythonTarget
+from evalcase.types.answer import Answer, Usage
+from evalcase.types.value import replace
 from tests.for_each import for_each
 from tests.targets.questions import LIMIT_S, answer_all, ask, of_value, question, target_of
 
@@ -104,8 +104,8 @@ def test_a_case_without_a_user_message_is_an_error_for_who_sees_only_that(make: 
 
 def test_usage_comes_with_an_answer_object(make: Make) -> None:
     source = """
-        from evalcase.model.answer import Answer, Usage
-        from evalcase.model.message import Message
+        from evalcase.types.answer import Answer, Usage
+        from evalcase.types.message import Message
         async def answer(prompt):
             return Answer((Message({"role": "assistant", "content": "x"}),), Usage(1, 2), 0.5)
     """
@@ -131,7 +131,7 @@ def test_exceptions_of_the_function_come_out_as_they_are(make: Make, kind: str) 
 def test_what_a_plain_function_raises_to_end_the_engine_is_an_error(
     make: Make, raised: str
 ) -> None:
-    with pytest.raises(RuntimeError):
+    with pytest.raises(TargetError):
         ask(make(f"import asyncio\ndef answer(prompt): raise {raised}"))
 
 

@@ -8,17 +8,18 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, GraderError, TargetError
-from evalcase.model.answer import Answer, Earlier, Usage
-from evalcase.model.codec import encode_object
-from evalcase.model.message import Message
-from evalcase.model.result import Result
-from evalcase.model.trial_key import TrialKey
-from evalcase.model.value import replace
 from evalcase.targets.reading.answers import read_answer
 from evalcase.targets.replay import ReplayTarget
-from evalcase.text.calls import seen_calls
-from evalcase.text.journal_row import MAX_LINE, encode_row
+from evalcase.types.answer import Answer, Earlier, Usage
+from evalcase.types.codec import encode_object
+from evalcase.types.message import Message
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result
+from evalcase.types.value import replace
+from evalcase.util.calls import seen_calls
+from evalcase.util.rows import MAX_LINE
 from tests.for_each import for_each
+from tests.store.rows import encode_row
 from tests.targets.questions import answer_all, ask, of_value, question, target_of
 
 

@@ -12,9 +12,8 @@ import pytest
 import evalcase
 from evalcase import Answer, Case, Question, Target
 from evalcase.evaluation.evaluated import Evaluated
-from evalcase.model.message import Message
-from evalcase.model.step import Step
 from evalcase.targets.stored.said import list_unread
+from evalcase.types.message import Message, Step
 from tests.cli.in_process import run_in_process
 
 

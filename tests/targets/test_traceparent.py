@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from evalcase.model.answer import Answer
-from evalcase.model.question import Question
-from evalcase.model.target import Target, Traits
-from evalcase.run.attempt import Attempted, make_attempt
-from evalcase.system.guests import Guests
+from evalcase.runner.attempt import Attempted, make_attempt
 from evalcase.targets.command import CommandTarget
 from evalcase.targets.http import HttpTarget
 from evalcase.traces.context import BegunTraces
+from evalcase.types.answer import Answer
+from evalcase.types.question import Question
+from evalcase.types.target import Target, Traits
+from evalcase.util.user_calls import UserCalls
 from tests.for_each import for_each
 from tests.targets.questions import ask, question, target_of
 from tests.targets.server import Reply, serving
@@ -69,8 +69,8 @@ def tried(target: Target, given: Question) -> Attempted:
     async def go() -> Attempted:
         await target.open()
         try:
-            async with Guests() as guests:
-                return await make_attempt(target, given, 60, guests)
+            async with UserCalls() as calls:
+                return await make_attempt(target, given, 60, calls)
         finally:
             await target.close()
 
@@ -119,9 +119,9 @@ class Waiting(Target):
 def test_calls_that_ask_the_same_at_once_have_a_trace_each() -> None:
     async def go() -> None:
         target, given = Waiting(3), question()
-        async with Guests() as guests:
+        async with UserCalls() as calls:
             failed = await asyncio.gather(
-                *[make_attempt(target, given, 60, guests) for _ in range(3)]
+                *[make_attempt(target, given, 60, calls) for _ in range(3)]
             )
         for each in failed:
             assert str((each.seen or {})["trace"]) in str(each.error)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.case import canonical_case
-from evalcase.model.trial import Trial
+from evalcase.types.case import canonical_case
+from evalcase.types.result import Trial
 
 
 def trial(

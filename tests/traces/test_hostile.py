@@ -18,12 +18,12 @@ from evalcase.errors import TargetError
 from evalcase.harvesting.draft_case import HowDrafted, draft_case, name_case, question_text
 from evalcase.harvesting.fold import NearFolding
 from evalcase.targets.otlp import answer_of
-from evalcase.text.personal import USUAL, Replacing
 from evalcase.traces.export import read_pieces
 from evalcase.traces.labels import TraceLabels
 from evalcase.traces.span import BadTraceError
 from evalcase.traces.store import MOST_PIECES, TraceStore
 from evalcase.traces.told import tell_trace
+from evalcase.util.secrets import PERSONAL, Replacing
 from tests.effort import count_steps
 from tests.traces.otlp import chat, export, span
 
@@ -130,4 +130,4 @@ def test_many_questions_that_are_nearly_the_same_are_folded_in_steps_of_their_nu
 
 @pytest.mark.parametrize("piece", ["a@", "a.", "1 ", "+1", "sk-", "eyJa.", "AA00 ", "://a:", "-"])
 def test_no_text_takes_the_usual_patterns_long(piece: str) -> None:
-    assert Replacing(USUAL).text(piece * 20_000)
+    assert Replacing(PERSONAL).text(piece * 20_000)

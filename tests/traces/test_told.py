@@ -7,13 +7,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from evalcase.model.answer import Usage
 from evalcase.traces.export import read_pieces
 from evalcase.traces.file import read_trace_file
 from evalcase.traces.labels import TraceLabels
 from evalcase.traces.steps import keep_steps
 from evalcase.traces.store import TraceStore
 from evalcase.traces.told import ToldTrace, tell_trace
+from evalcase.types.answer import Usage
 from tests.for_each import for_each
 from tests.traces.otlp import chat, export, pairs, said, span
 

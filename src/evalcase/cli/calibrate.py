@@ -11,17 +11,15 @@ import click
 
 from evalcase.cli import run_flags
 from evalcase.cli.explained import explain_errors
-from evalcase.cli.options import Number, checked
+from evalcase.cli.options import Number
 from evalcase.cli.terminal import columns_of, style_for
+from evalcase.config.config import load_config
 from evalcase.errors import ConfigError
-from evalcase.model.label import Label
-from evalcase.project.config import load_config
-from evalcase.project.options import runs_folder
-from evalcase.record.find import find_run
-from evalcase.record.judged import Judge, read_judge
-from evalcase.record.kept import KeptRun
-from evalcase.record.labels import read_labels
-from evalcase.text.visible import make_visible
+from evalcase.store.labels import Judge, read_judge, read_labels
+from evalcase.store.runs import find_run
+from evalcase.store.stored import StoredRun
+from evalcase.types.grade import Label
+from evalcase.util.text import make_visible
 
 _LABELS = "labels.jsonl"
 
@@ -40,7 +38,7 @@ _LABELS = "labels.jsonl"
 @click.option("--grader", metavar="NAME", help="Which grader, if the run has several judges.")
 @click.option("--criterion", metavar="ID", help="Only labels for this criterion of the judge.")
 @click.option(
-    "--min-kappa", callback=checked(run_flags.check_finite),
+    "--min-kappa",
     type=Number(-1, 1, meant="a number from -1 to 1, for example 0.6"), metavar="KAPPA",
     help="Exit with 1 unless the lower end of kappa's interval is at least this.",
 )  # fmt: skip
@@ -67,19 +65,19 @@ def command(
     target answers again, the label no longer counts. Only the record and the labels are read.
     """
     config = load_config(os.getcwd(), os.getcwd())
-    found = find_run(run, runs_folder(runs_dir, config))
+    found = find_run(run, config.find_runs(runs_dir))
     again = _write_command(run, path, grader, criterion, runs_dir)
-    with KeptRun(*found) as kept:
+    with StoredRun(*found) as kept:
         judge = read_judge(kept, grader)
         if label:
             from evalcase.cli.labelling import Labelling
-            from evalcase.system.world import this_world
+            from evalcase.util.environment import this_world
 
             environment = this_world().environment
             return Labelling(
                 kept, judge, criterion, path, by or _find_user(environment), again
             ).ask()
-        kept.refuse_broken()
+        kept.refuse_interrupted()
         labels = [each for each in _read_known_labels(path, again) if by in (None, each.by)]
         return _calibrate_judge(kept.run.id, judge, labels, criterion, min_kappa, as_json=as_json)
 

@@ -11,12 +11,12 @@ import click
 
 from evalcase.cli.options import stdin_format
 from evalcase.cli.terminal import prose_width, style_for
-from evalcase.model.problem import Problem
-from evalcase.read.document import Format
+from evalcase.config.catalogue import check_project, project_catalogue
+from evalcase.format.load import Loaded
+from evalcase.format.positions import Format
 from evalcase.report.terminal.problems import Checked, as_text
 from evalcase.report.terminal.style import paint_text
-from evalcase.suites.check import check_project, project_of
-from evalcase.suites.load import Loaded
+from evalcase.types.problem import Problem
 
 
 @click.command("check")
@@ -68,13 +68,13 @@ def _check_files(
     paths: tuple[str, ...], output: str, strict: bool, fix: bool, stdin_format: Format
 ) -> int:
     tally = _Tally()
-    project = project_of(os.getcwd())
+    catalogue = project_catalogue(os.getcwd())
     if fix:
         from evalcase.cli.fixing import fix_files
 
         talk = sys.stdout if output == "text" else sys.stderr
-        fix_files(paths, project.known, talk)
-    files = tally.watch(check_project(paths, project, stdin_format))
+        fix_files(paths, catalogue, talk)
+    files = tally.watch(check_project(paths, catalogue, stdin_format))
     _print_problems(files, output, tally)
     return 2 if tally.errors or (strict and tally.warnings) else 0
 

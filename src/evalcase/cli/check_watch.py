@@ -10,22 +10,25 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
+from typing import TypeAlias
 
 from evalcase.cli.options import WrongUsageError
 from evalcase.cli.terminal import is_live, seen_from
-from evalcase.read.source import STDIN
-from evalcase.read.stamps import FileStamps, changed_files, stamp_files
-from evalcase.system.clock import perf_counter
-from evalcase.system.project_root import project_root
-from evalcase.text.counted import list_some
-from evalcase.text.visible import make_visible
+from evalcase.format.source import STDIN, enters_folder
+from evalcase.util.environment import monotonic
+from evalcase.util.project import project_root
+from evalcase.util.text import list_some, make_visible
 
 PAUSE_S = 0.5
 _SHARE = 0.05
 """Of the time that passes, so much at most is spent on looking."""
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 _NAMED = 3
+
+FileStamps: TypeAlias = "dict[str, tuple[int, int, int]]"
+"""Time of the last change, size and number of each file, by its path."""
 
 
 def refuse_with(paths: Iterable[str], output: str, *, fix: bool) -> None:
@@ -64,9 +67,9 @@ def await_change(
     pause = PAUSE_S
     while True:
         sleep(pause)
-        start = perf_counter()
+        start = monotonic()
         changed = changed_files(seen, look())
-        pause = max(PAUSE_S, (perf_counter() - start) / _SHARE)
+        pause = max(PAUSE_S, (monotonic() - start) / _SHARE)
         if changed:
             return changed
 
@@ -94,3 +97,31 @@ def describe_change(changed: list[str], cwd: str) -> str:
 def _write_text(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def stamp_files(folders: Iterable[str]) -> FileStamps:
+    """Every file in some folders and below, but for hidden folders and other programs' own."""
+    stamps: FileStamps = {}
+    left = list(folders)
+    seen = set(left)
+    while left:
+        folder = left.pop()
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            continue  # the check reports a folder that can't be read
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if entry.path not in seen and enters_folder(folder, entry.name):
+                    seen.add(entry.path)
+                    left.append(entry.path)
+                continue
+            with suppress(OSError):  # it is gone by now, or a link to nothing
+                about = entry.stat()
+                stamps[entry.path] = about.st_mtime_ns, about.st_size, about.st_ino
+    return stamps
+
+
+def changed_files(before: FileStamps, now: FileStamps) -> list[str]:
+    """The paths that were changed, added or removed, in order."""
+    return sorted(path for path in {**before, **now} if before.get(path) != now.get(path))

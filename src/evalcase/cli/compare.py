@@ -69,7 +69,6 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
 @run_flags.cluster
 @click.option(
     "--effect", type=Number(0, 1, min_open=True), default=EFFECT, show_default=True,
-    callback=checked(run_flags.check_finite),
     help="The change to detect; the output says how many cases that needs.",
 )  # fmt: skip
 @click.option(
@@ -80,7 +79,9 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
     "--limit", type=Count(0), default=5, show_default=True,
     help="How many cases of each kind to show.",
 )  # fmt: skip
-@run_flags.max_errors("With a gate: allow this many errored trials on each side. [default: 0]")
+@run_flags.run_option(
+    "max_errors", "With a gate: allow this many errored trials on each side. [default: 0]"
+)
 @click.option(
     "--format", "form", type=click.Choice(_COMPARED_FORMS),
     help="The output format. [default: from the extension of -o FILE, else text]",

@@ -8,18 +8,16 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from evalcase.cli.suite_places import find_suite_places
+from evalcase.config.config import Config
 from evalcase.errors import ConfigError
 from evalcase.evaluation.evaluated import read_evaluated
-from evalcase.model.value import replace
-from evalcase.project.config import Config
-from evalcase.project.options import runs_folder
-from evalcase.record.comparable import choose_base
-from evalcase.record.find import FoundRun, find_run
-from evalcase.record.folder import folder_of_run, say_part
-from evalcase.record.kept import KeptRun
-from evalcase.record.trials_file import TrialsFile
 from evalcase.report.compare.comparison import pair_targets, pair_within, require_target
 from evalcase.report.compare.side import Side
+from evalcase.store.folder import describe_part, folder_of_run
+from evalcase.store.runs import FoundRun, choose_base, find_run
+from evalcase.store.stored import StoredRun
+from evalcase.store.trials_file import TrialsFile
+from evalcase.types.value import replace
 
 
 class Sides(NamedTuple):
@@ -41,7 +39,7 @@ class AskedSides(NamedTuple):
 
 def open_sides(asked: AskedSides, config: Config, runs_dir: str | None, stack: ExitStack) -> Sides:
     """Raise ConfigError if there are no two sides to compare."""
-    folder = runs_folder(runs_dir, config)
+    folder = config.find_runs(runs_dir)
 
     def open_side(name: str) -> Side:
         return _open_side(name, folder, config.root, stack)
@@ -113,7 +111,7 @@ def _pair_alone(side: Side, targets: tuple[str, str] | None) -> Sides:
 def _in_order(side: Side) -> list[str]:
     """The targets of a side as its run had them; of a file, which doesn't say, by name."""
     kept = side.kept
-    known = kept.run.about.targets if isinstance(kept, KeptRun) else ()
+    known = kept.run.about.targets if isinstance(kept, StoredRun) else ()
     places = {name: at for at, name in enumerate(known)}
     return sorted(kept.targets, key=lambda name: (places.get(name, len(places)), name))
 
@@ -122,18 +120,18 @@ def _is_same(base: Side, head: Side) -> bool:
     one, other = base.kept, head.kept
     if isinstance(one, TrialsFile) and isinstance(other, TrialsFile):
         return os.path.realpath(one.path) == os.path.realpath(other.path)
-    if isinstance(one, TrialsFile) and isinstance(other, KeptRun):
+    if isinstance(one, TrialsFile) and isinstance(other, StoredRun):
         return _is_file_of(one, other)
-    if isinstance(one, KeptRun) and isinstance(other, TrialsFile):
+    if isinstance(one, StoredRun) and isinstance(other, TrialsFile):
         return _is_file_of(other, one)
-    if not isinstance(one, KeptRun) or not isinstance(other, KeptRun):
+    if not isinstance(one, StoredRun) or not isinstance(other, StoredRun):
         return False
     if os.path.realpath(one.run.path) != os.path.realpath(other.run.path):
         return False
     return (one.grading or one.gradings) == (other.grading or other.gradings)
 
 
-def _is_file_of(file: TrialsFile, kept: KeptRun) -> bool:
+def _is_file_of(file: TrialsFile, kept: StoredRun) -> bool:
     """Whether a file has the trials of a run. It doesn't say of which grading: with several, it may
     be another."""
     return file.runs == (kept.run.id,) and kept.gradings == 1
@@ -150,18 +148,18 @@ def _open_side(name: str, folder: str, root: str, stack: ExitStack) -> Side:
 
 
 def _run_side(found: FoundRun, root: str, stack: ExitStack) -> Side:
-    kept = stack.enter_context(KeptRun(*found))
+    kept = stack.enter_context(StoredRun(*found))
     # What a record says of itself is no name: it may come from anyone.
     id = os.path.basename(os.path.realpath(kept.run.path))
     label = id if found.grading is None else f"{id}@{found.grading}"
     find_place = find_suite_places(root, folder_of_run(kept.run))
     return Side(
         kept, label, find_place, _why_missing(kept), kept.mixed,
-        origin=kept.run.about.failed_of or "", part=say_part(kept.run),
+        origin=kept.run.about.failed_of or "", part=describe_part(kept.run),
     )  # fmt: skip
 
 
-def _why_missing(kept: KeptRun) -> str:
+def _why_missing(kept: StoredRun) -> str:
     evaluated = read_evaluated(kept)
     if evaluated.complete:
         return ""

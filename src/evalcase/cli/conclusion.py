@@ -10,24 +10,23 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import asdict
 
 from evalcase.cli.terminal import seen_from
+from evalcase.config.config import Config
 from evalcase.evaluation.evaluated import Evaluated
-from evalcase.model.codec import encode_object
-from evalcase.model.trial_key import TrialKey
-from evalcase.model.value import replace
-from evalcase.project.config import Config
-from evalcase.project.options import runs_folder
-from evalcase.record.ending import HALF_WRITTEN
-from evalcase.record.folder import RUN_ID, Run, is_run, say_part
-from evalcase.text.visible import make_visible
+from evalcase.store.folder import RUN_ID, Run, describe_part, is_run
+from evalcase.store.reader import HALF_WRITTEN
+from evalcase.types.codec import encode_object
+from evalcase.types.question import TrialKey
+from evalcase.types.value import replace
+from evalcase.util.text import make_visible
 
 if TYPE_CHECKING:
     # Whoever wants JSON needs nothing of what people read.
-    from evalcase.record.kept import KeptRun
     from evalcase.report.figures.figures import Figures, Mean
     from evalcase.report.terminal.part_table import PartKind
     from evalcase.report.terminal.statistics import Statistics
     from evalcase.report.terminal.style import Style
     from evalcase.report.terminal.summary import FindCase, RunEnding
+    from evalcase.store.stored import StoredRun
 
 
 class RecordPlace(NamedTuple):
@@ -96,7 +95,7 @@ def rate_of(evaluated: Evaluated) -> Mean:
     return rate
 
 
-def gather_statistics(kept: KeptRun) -> Statistics:
+def gather_statistics(kept: StoredRun) -> Statistics:
     """Those of all results that were kept."""
     from evalcase.evaluation.figures import Figuring
     from evalcase.report.terminal.statistics import Statistics
@@ -117,7 +116,7 @@ def _make_ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> Run
         why_incomplete(evaluated), next_one,
         f"evalcase report {_at_grading(evaluated, name_run(evaluated.run, place))} -o report.html",
         "" if evaluated.graded_by is None else make_visible(str(evaluated.graded_by)),
-        say_part(evaluated.run),
+        describe_part(evaluated.run),
         evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
         say_mixed(evaluated.mixed), _say_saved(evaluated), say_gate(evaluated),
     )  # fmt: skip
@@ -138,7 +137,7 @@ def name_run(run: Run, place: RecordPlace) -> str:
     id = os.path.basename(os.path.realpath(run.path))
     if not RUN_ID.fullmatch(id):  # a folder that somebody has renamed is found by its path only
         return _quote_word(seen_from(place.cwd, run.path))
-    if kept == os.path.realpath(runs_folder(None, place.config)):
+    if kept == os.path.realpath(place.config.find_runs()):
         return _quote_word(id)
     folder = os.path.dirname(seen_from(place.cwd, run.path)) or "."
     return f"{_quote_word(id)} --runs-dir {_quote_word(folder)}"

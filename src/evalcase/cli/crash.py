@@ -15,8 +15,8 @@ def tell_crash(
 ) -> str:
     """Tell of it, and return it in a few words."""
     from evalcase.cli.terminal import write_prose
-    from evalcase.text.crash import failure_of
-    from evalcase.text.visible import make_visible
+    from evalcase.util.errors import failure_of
+    from evalcase.util.text import make_visible
 
     failure = failure_of(error)
     said = scrub(failure.message)

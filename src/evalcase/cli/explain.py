@@ -9,10 +9,9 @@ import sys
 import click
 
 from evalcase.cli.terminal import columns_of, style_for, write_prose
-from evalcase.model.codes import CODES
-from evalcase.model.nearest import did_you_mean
-from evalcase.system.files import read_file
-from evalcase.system.package import find_pages
+from evalcase.lsp.pages import find_pages
+from evalcase.types.problem import CODES, did_you_mean
+from evalcase.util.files import read_file
 
 _LARGEST = 1_000_000
 

@@ -9,8 +9,8 @@ from typing import ParamSpec
 
 from evalcase.cli.terminal import prose_width, style_for, write_prose
 from evalcase.errors import ConfigError, EvalcaseError, RecordError, SuiteError, TargetError
-from evalcase.model.problem import Problem
-from evalcase.text.credentials import mask_credentials
+from evalcase.types.problem import Problem
+from evalcase.util.secrets import mask_credentials
 
 Arguments = ParamSpec("Arguments")
 

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, TextIO
 
 from evalcase.cli.options import WrongUsageError
 from evalcase.cli.terminal import style_for
-from evalcase.read.discover import discover_files
-from evalcase.read.source import STDIN
+from evalcase.format.migrate import Fixed, fix_file
+from evalcase.format.source import STDIN, discover_files
 from evalcase.report.terminal.style import Style, paint_text
-from evalcase.suites.fix import Fixed, fix_file
-from evalcase.system.disk import write_atomically
-from evalcase.text.counted import write_count
-from evalcase.text.visible import make_visible
+from evalcase.util.files import write_atomically
+from evalcase.util.text import make_visible, write_count
 
 if TYPE_CHECKING:
-    from evalcase.model.known import Known
+    from evalcase.types.grader import Known
 
 
 def fix_files(paths: Iterable[str], known: Known, talk: TextIO) -> None:

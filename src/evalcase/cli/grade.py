@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -13,6 +14,8 @@ from evalcase.cli.options import WrongUsageError
 from evalcase.cli.reports.requested import report_option
 from evalcase.cli.running import Manner, ask_for, carry_out_run, go_back, plan_shown, take_process
 from evalcase.cli.trust import refuse_graders, refuse_stranger, specs_of, trust_option
+from evalcase.config.config import Config, load_config
+from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.going_on import read_request
 from evalcase.evaluation.grading_basis import (
@@ -26,28 +29,13 @@ from evalcase.evaluation.grading_basis import (
     require_paths,
     settle_grading,
 )
-from evalcase.model.value import replace
 from evalcase.pipeline import ready_run
-from evalcase.project.config import Config, load_config
-from evalcase.project.options import RunOptions, runs_folder
-from evalcase.record.find import find_run
-from evalcase.record.folder import Run
-from evalcase.record.gradings import GradingBegun
-from evalcase.record.kept import KeptRun
-from evalcase.record.seal import is_own
-from evalcase.system.world import this_world
-
-if TYPE_CHECKING:
-    from evalcase.cli.resume import ResumeFlags
-
-    class GradeFlags(run_flags.SharedFlags):
-        """What `grade` is told."""
-
-        run: str
-        suites: tuple[str, ...]
-        graders: tuple[str, ...]
-        recorded: bool
-        trust: bool
+from evalcase.store.folder import Run, is_own
+from evalcase.store.rows import GradingRow
+from evalcase.store.runs import find_run
+from evalcase.store.stored import StoredRun
+from evalcase.types.value import replace
+from evalcase.util.environment import this_world
 
 
 @click.command("grade")
@@ -62,18 +50,22 @@ if TYPE_CHECKING:
     "Repeatable.",
 )  # fmt: skip
 @click.option("--recorded", is_flag=True, help="Grade by the cases as stored in the record.")
-@run_flags.max_cost("Limit the cost of judges, including what the run has already spent.")
-@run_flags.max_errors("Override the value of `run`.")
-@run_flags.fail_under("Override the rate of `run`.")
-@run_flags.no_exec
-@run_flags.env_file("Read environment variables from this file.")
+@run_flags.run_options(
+    max_cost_usd="Limit the cost of judges, including what the run has already spent.",
+    max_errors="Override the value of `run`.",
+    fail_under="Override the rate of `run`.",
+    env_file="Read environment variables from this file.",
+)
+@run_flags.run_options("no_exec", "runs_dir")
 @trust_option
 @report_option
-@run_flags.runs_dir
 @run_flags.quiet
 @run_flags.as_json
 @explain_errors
-def command(**flags: Unpack[GradeFlags]) -> int:
+def command(
+    run: str, suites: tuple[str, ...], graders: tuple[str, ...], recorded: bool, trust: bool,
+    reports: tuple[str, ...], quiet: bool, as_json: bool, **asked: Any,  # noqa: ANN401 - each of its option's type
+) -> int:  # fmt: skip
     """Grade the answers of a run again, without calling targets. Judges are called.
 
     By default, the suites of the run are used as they are now. Every grading is kept: `report
@@ -86,53 +78,57 @@ def command(**flags: Unpack[GradeFlags]) -> int:
     evalcase grade latest@1 --recorded          by the cases as they were at first
     evalcase grade latest --grader "contains: Lima"
     """
-    if flags["recorded"] and flags["suites"]:
+    if recorded and suites:
         raise WrongUsageError("--recorded and --suite can't be combined")
-    manner = take_process(flags, is_new=False)
+    manner = take_process(reports, quiet=quiet, as_json=as_json, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
-    folder = os.path.abspath(runs_folder(flags["runs_dir"], config))
-    run, grading = find_run(flags["run"], folder)
-    if grading is not None and not flags["recorded"]:
-        said = f"say --recorded with `{flags['run']}`"
+    folder = config.find_runs(asked["runs_dir"])
+    if asked["env_file"] is not None:
+        asked["env_file"] = os.path.abspath(asked["env_file"])
+    found, grading = find_run(run, folder)
+    if grading is not None and not recorded:
+        said = f"say --recorded with `{run}`"
         raise ConfigError(f"the cases of a grading are stored in the record: {said}")
-    options, state = read_request(run), this_world().state
-    basis = GradingBasis(options, flags["suites"], flags["graders"], recorded=flags["recorded"])
-    if not flags["trust"] and not is_own(run, state, config.root):
+    options, state = read_request(found), this_world().state
+    basis = GradingBasis(options, suites, graders, recorded=recorded)
+    if not trust and not is_own(found, state, config.root):
         if not basis.graders and not basis.suites:
-            return refuse_stranger(run, options, state)
+            return refuse_stranger(found, options, state)
         basis = basis.of_stranger()
-    basis = basis.with_options(_override_options(basis.options, flags))
-    with open_graded(run, grading) as kept:
-        return _grade_answers(kept, basis, config, folder, manner, trust=flags["trust"])
+    basis = basis.with_options(_override_options(basis.options, asked))
+    with open_graded(found, grading) as kept:
+        return _grade_answers(kept, basis, config, folder, manner, trust=trust)
 
 
 def finish_grading(
-    run: Run, broken: GradingBegun, flags: ResumeFlags, config: Config, folder: str, manner: Manner
-) -> int:
+    run: Run, broken: GradingRow, asked: Mapping[str, Any], config: Config, folder: str,
+    manner: Manner, *, trust: bool,
+) -> int:  # fmt: skip
     """Go on with a grading that was broken off, by what it was begun by. The journal says that, and
     has no seal: graders that it names are held to what those of recorded cases are."""
     basis = basis_of_broken(run, broken, read_request(run))
-    basis = basis.with_options(_override_options(basis.options, flags))
-    if not flags["trust"]:
+    basis = basis.with_options(_override_options(basis.options, asked))
+    if not trust:
         code = refuse_graders(run, parse_graders(broken.graders), config)
         if code is not None:
             return code
-    with KeptRun(run, broken.cases_of) as kept:
-        return _grade_answers(kept, basis, config, folder, manner, trust=flags["trust"])
+    with StoredRun(run, broken.cases_of) as kept:
+        return _grade_answers(kept, basis, config, folder, manner, trust=trust)
 
 
-def _override_options(options: RunOptions, flags: GradeFlags | ResumeFlags) -> RunOptions:
+def _override_options(options: RunOptions, asked: Mapping[str, Any]) -> RunOptions:
     """Those of the run, but for what is said now. What judges may cost is said anew."""
-    options = options.overridden_by(max_errors=flags["max_errors"], fail_under=flags["fail_under"])
-    return replace(
-        options, max_cost_usd=flags["max_cost_usd"],
-        env_file=os.path.abspath(flags["env_file"]) if flags["env_file"] else None,
-        no_exec=flags["no_exec"] or options.no_exec,
-    )  # fmt: skip
+    return replace(options, max_cost_usd=None, env_file=None).override(asked)
 
 
 def _grade_answers(
-    kept: KeptRun, basis: GradingBasis, config: Config, folder: str, manner: Manner, *, trust: bool
+    kept: StoredRun,
+    basis: GradingBasis,
+    config: Config,
+    folder: str,
+    manner: Manner,
+    *,
+    trust: bool,
 ) -> int:
     """Grade all answers that are kept once more."""
     held = recorded_suites(kept) if basis.recorded else None

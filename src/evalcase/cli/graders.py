@@ -20,11 +20,11 @@ def command(name: str | None) -> int:
     evalcase graders fields      its options, and an example
     evalcase graders faithful    a built-in rubric for judges, to read or copy
     """
+    from evalcase.config.catalogue import declared_graders
+    from evalcase.config.registry import find_class
     from evalcase.graders.judging.ready import RUBRIC_NAMES, rubric_text
-    from evalcase.model.grader_options import declared_grader
-    from evalcase.plugins.registry import find_class
-    from evalcase.plugins.schemas import declared_graders
     from evalcase.report.terminal.grader_list import explain_grader, grader_lines
+    from evalcase.types.grader import declared_grader
 
     width, style = columns_of(sys.stdout), style_for(sys.stdout)
     try:

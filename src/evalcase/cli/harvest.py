@@ -9,20 +9,17 @@ from collections.abc import Callable
 import click
 
 from evalcase.cli.options import Count, checked
+from evalcase.config.config import load_config
 from evalcase.errors import ConfigError
 from evalcase.evaluation.secrets import make_scrubber
+from evalcase.format.source import STDIN, format_of
 from evalcase.harvesting.draft_case import HowDrafted
 from evalcase.harvesting.harvest import Harvest, Harvested, harvest_file
-from evalcase.project.config import load_config
-from evalcase.read.discover import format_of
-from evalcase.read.source import STDIN
-from evalcase.system.disk import write_atomically
-from evalcase.system.files import OutsideError
-from evalcase.system.project_root import leaves_by_link
-from evalcase.text.counted import write_count
-from evalcase.text.personal import USUAL, Finder, SlowPatternError
-from evalcase.text.visible import make_visible
 from evalcase.traces.span import BadTraceError
+from evalcase.util.files import OutsideError, write_atomically
+from evalcase.util.project import leaves_by_link
+from evalcase.util.secrets import PERSONAL, Finder
+from evalcase.util.text import make_visible, write_count
 
 _SHOWN = 5
 
@@ -88,7 +85,7 @@ def command(
     try:
         config = load_config(os.getcwd(), os.getcwd())
         finders = (
-            *(USUAL if config.harvest.defaults else ()),
+            *(PERSONAL if config.harvest.defaults else ()),
             *_make_finders(config.harvest.patterns),
         )
         how = HowDrafted(criteria, keep_system)
@@ -100,8 +97,6 @@ def command(
         return _refuse_output(f"{make_visible(traces)} can't be read: {error.strerror or error}")
     except BadTraceError as error:
         return _refuse_output(make_visible(f"{traces}{error}"))
-    except SlowPatternError as error:
-        return _refuse_output(make_visible(str(error)))
     if not harvested.cases:
         _tell_harvest(harvested, sys.stderr.write)
         return _refuse_output(f"{make_visible(traces)} has no trace that can become a case")

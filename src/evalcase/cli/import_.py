@@ -11,20 +11,17 @@ import click
 from evalcase.cli.options import checked
 from evalcase.cli.scrubbed import scrub_problems
 from evalcase.cli.terminal import prose_width, style_for
+from evalcase.format.fields import CASE_FIELDS
+from evalcase.format.source import STDIN
 from evalcase.importing.draft import Chosen
 from evalcase.importing.import_suite import Imported, import_suite
 from evalcase.importing.names import IMPORTERS
 from evalcase.importing.source import FileShape, UnusableError
-from evalcase.model.nearest import find_nearest
-from evalcase.model.problem import Problem
-from evalcase.read.source import STDIN
 from evalcase.report.terminal.problems import fold_problems
-from evalcase.resolve.fields import CASE_FIELDS
-from evalcase.system.disk import write_atomically
-from evalcase.system.files import OutsideError
-from evalcase.system.project_root import leaves_by_link
-from evalcase.text.counted import write_count
-from evalcase.text.visible import make_visible
+from evalcase.types.problem import Problem, find_nearest
+from evalcase.util.files import OutsideError, write_atomically
+from evalcase.util.project import leaves_by_link
+from evalcase.util.text import make_visible, write_count
 
 _NAMED = 5
 """So many cases are named of those that have something in common."""

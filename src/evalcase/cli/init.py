@@ -9,11 +9,11 @@ import sys
 import click
 
 from evalcase.cli.starter import AGENT, CONFIG, IGNORED, NEXT, SUITE
-from evalcase.plugins.schemas import config_schema, suite_schema
-from evalcase.project.config import read_config_of
+from evalcase.config.catalogue import config_schema, suite_schema
+from evalcase.config.config import read_config_of
 from evalcase.report.files.problems import json_text
-from evalcase.system.files import read_file
-from evalcase.text.visible import make_visible
+from evalcase.util.files import read_file
+from evalcase.util.text import make_visible
 
 
 @click.command("init")

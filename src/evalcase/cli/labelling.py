@@ -9,17 +9,15 @@ from collections.abc import Iterator
 
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
-from evalcase.model.label import AnswerName, Judged, Label
-from evalcase.model.trial_key import TrialKey
-from evalcase.record.judged import Judge
-from evalcase.record.kept import KeptRun
-from evalcase.record.labels import LabelFile, read_labels
 from evalcase.report.calibration.draw import draw_answers, shares_of
 from evalcase.report.calibration.match import first_of_each
 from evalcase.report.calibration.question import question_lines
 from evalcase.report.terminal.cells import cut_text
-from evalcase.text.counted import write_count
-from evalcase.text.visible import make_visible
+from evalcase.store.labels import Judge, LabelFile, read_labels
+from evalcase.store.stored import StoredRun
+from evalcase.types.grade import AnswerName, Judged, Label
+from evalcase.types.question import TrialKey
+from evalcase.util.text import make_visible, write_count
 
 _KEYS = {"p": True, "pass": True, "f": False, "fail": False}
 _PROMPT = "pass, fail, skip, back or quit? [p/f/s/b/q] "
@@ -31,7 +29,7 @@ class Labelling:
     """One sitting."""
 
     def __init__(
-        self, kept: KeptRun, judge: Judge, criterion: str | None, path: str, by: str, again: str
+        self, kept: StoredRun, judge: Judge, criterion: str | None, path: str, by: str, again: str
     ) -> None:
         """`again` is the command that calibrates by the same labels."""
         self._kept = kept

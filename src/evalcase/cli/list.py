@@ -20,17 +20,15 @@ from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import columns_of, seen_from, style_for
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.evaluated import read_evaluated
-from evalcase.model.name_pattern import fits_pattern
-from evalcase.model.nearest import did_you_mean
-from evalcase.project.options import runs_folder
-from evalcase.record.find import ListedRun, count_runs, find_run, list_runs
-from evalcase.record.folder import Run, folder_of_run
-from evalcase.record.kept import KeptRun
-from evalcase.record.seal import Sealer, find_sealer
 from evalcase.report.files.canonical import json_line
 from evalcase.report.terminal.run_list import Entry, list_lines
-from evalcase.system.world import this_world
-from evalcase.text.visible import make_visible
+from evalcase.store.folder import Run, Sealer, find_sealer, folder_of_run
+from evalcase.store.runs import ListedRun, count_runs, find_run, list_runs
+from evalcase.store.stored import StoredRun
+from evalcase.types.problem import did_you_mean
+from evalcase.types.value import fits_pattern
+from evalcase.util.environment import this_world
+from evalcase.util.text import make_visible
 
 NameKind = Literal["suites", "targets"]
 _LONGEST = 100
@@ -67,7 +65,7 @@ def command(
     evalcase resume ID              continue one that is marked incomplete
     """
     config = look_for_runs(os.getcwd())
-    folder = runs_folder(runs_dir, config)
+    folder = config.find_runs(runs_dir)
     most = None
     if not (runs or suite or target):  # what is not shown need not be read
         most = limit if as_json else limit or _MOST_RUNS
@@ -90,7 +88,7 @@ def command(
 def _find_listed(name: str, folder: str) -> ListedRun:
     """A run that is named, at the grading that is named with it."""
     run, grading = find_run(name, folder)
-    read_evaluated(KeptRun(run, grading))  # it complains if there is no such grading
+    read_evaluated(StoredRun(run, grading))  # it complains if there is no such grading
     return ListedRun(run.id, run.path, run, grading=grading)
 
 
@@ -141,7 +139,7 @@ def _object_of_run(listed: ListedRun) -> dict[str, object]:
     if listed.run is None:
         return {**damaged, "problem": listed.problem}
     try:
-        summary = summary_object(read_evaluated(KeptRun(listed.run, listed.grading)))
+        summary = summary_object(read_evaluated(StoredRun(listed.run, listed.grading)))
     except RecordError as error:
         return {**damaged, "problem": str(error)}
     run = listed.run
@@ -165,7 +163,7 @@ class _Entries:
         run = listed.run
         if run is None:
             return Entry(listed.id, remark=f"damaged: {listed.problem}")
-        age, kept = _write_age(run.created_at, self._now), KeptRun(run, listed.grading)
+        age, kept = _write_age(run.created_at, self._now), StoredRun(run, listed.grading)
         try:
             own = self._sealer is not None and self._sealer.knows(run)
             remark = remark_on(kept, own=own).text

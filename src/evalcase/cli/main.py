@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from os import _exit as end_process  # as it is now: code of the user's finds another
+from contextlib import suppress
 
 END_S = 3.0
-"""How long threads and exit handlers of the user's may take when all is done."""
+"""How long threads and exit handlers of user code may take when all is done."""
 
 
 def main() -> None:
-    """Run the command and leave with its exit code, whatever the user's code has left behind."""
+    """Run the command and leave with its exit code, whatever user code has left behind."""
+    code = 3  # not concluded
     try:
         _import_at_once(sys.argv[1:])
         code = run_command_line()
@@ -19,14 +21,8 @@ def main() -> None:
         code = 130
     except BaseException as error:  # noqa: BLE001 - not even what it means could be told
         sys.stderr.write(f"evalcase: can't continue: {type(error).__name__}\n")
-        code = 3
-    if "evalcase.system.loop" in sys.modules:
-        if not _can_open():
-            # Python gives threads up at its end, for which the system loads a library: without a
-            # descriptor that can't be, and the process aborts.
-            _leave_by_force(code)
-        _leave_by_force_later(code)
-    # Not by sys.exit, which may be anything by now.
+    if "evalcase.runner.event_loop" in sys.modules:
+        _end_process(code)
     raise SystemExit(code)
 
 
@@ -57,33 +53,21 @@ def _import_at_once(arguments: list[str]) -> None:
     gc.enable()
 
 
-def _can_open() -> bool:
-    import os
-
-    try:
-        os.close(os.open(os.devnull, os.O_WRONLY))
-    except OSError:
-        return False
-    return True
-
-
-def _leave_by_force_later(code: int) -> None:
-    """Python waits for threads before it ends, and some never do: then the exit code still has to
-    be the right one. A thread of ours goes on until the very end."""
+def _end_process(code: int) -> None:
+    """Python waits for threads and exit handlers before it ends, and closes coroutines that were
+    abandoned; some of them never end. Then the exit code still has to be the right one."""
     import threading
-    from time import sleep
+    import time
 
-    def leave() -> None:
-        sleep(END_S)
-        _leave_by_force(code)
+    from evalcase.util.user_calls import has_abandoned
 
-    threading.Thread(target=leave, name="evalcase-end", daemon=True).start()
+    def leave(wait_s: float) -> None:
+        time.sleep(wait_s)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(Exception):  # user code may have closed or replaced it
+                stream.flush()
+        os._exit(code)
 
-
-def _leave_by_force(code: int) -> None:
-    from contextlib import suppress
-
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):  # they may be anything by now
-            stream.flush()
-    end_process(code)
+    if has_abandoned():
+        leave(0)
+    threading.Thread(target=leave, args=(END_S,), name="evalcase-end", daemon=True).start()

@@ -16,19 +16,16 @@ from evalcase.cli.running import Manner, print_conclusion
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.streams import take_streams
 from evalcase.cli.terminal import write_prose
+from evalcase.config.config import Config
+from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.evaluated import hold_to_gates, read_evaluated
-from evalcase.evaluation.merging import merge_parts
-from evalcase.evaluation.shards import Parts, find_other_versions, read_shards
-from evalcase.model.exit_codes import first_code
-from evalcase.project.config import Config
-from evalcase.project.options import RunOptions, runs_folder
-from evalcase.record.find import FoundRun, find_run, list_runs
-from evalcase.record.folder import Run
-from evalcase.record.kept import KeptRun
-from evalcase.record.packing import pack_journal
-from evalcase.record.seal import Sealer, is_own, make_sealer
-from evalcase.system.world import World, this_world
+from evalcase.store.folder import Run, Sealer, is_own, make_sealer
+from evalcase.store.runs import FoundRun, find_run, list_runs
+from evalcase.store.shards import Shards, merge_shards, read_shards
+from evalcase.store.stored import StoredRun
+from evalcase.types.result import first_code
+from evalcase.util.environment import World, this_world
 
 
 @click.command("merge")
@@ -62,21 +59,23 @@ def command(
     """
     wanted = request_reports(reports)
     config, world = look_for_runs(os.getcwd()), this_world()
-    folder = os.path.abspath(runs_folder(runs_dir, config))
+    folder = config.find_runs(runs_dir)
     with ExitStack() as stack:
         found = [each for name in runs for each in _find_runs(name, folder)]
-        kept = [stack.enter_context(KeptRun(*each)) for each in _without_doubles(found)]
-        parts = read_shards(kept)
-        _require_all(parts, partial=partial)
-        for warning in find_other_versions(parts):
+        stored = [stack.enter_context(StoredRun(*each)) for each in _without_doubles(found)]
+        shards = read_shards(stored)
+        _require_all(shards, partial=partial)
+        for warning in shards.other_versions():
             write_prose(f"warning: {warning}", sys.stderr)
-        sealer = _sealer_for([each.run for each in kept], config, world)
-        run = merge_parts(parts, folder, world, sealer, config.root)
+        sealer = _sealer_for([each.run for each in stored], config, world)
+        run = merge_shards(
+            shards, folder, config.root, now=world.now(), random=world.entropy, sealer=sealer
+        )
     manner = Manner(take_streams(), quiet, as_json, os.getcwd(), is_new=False, reports=wanted,
                     is_own=sealer is not None)  # fmt: skip
-    evaluated = hold_to_gates(read_evaluated(KeptRun(run)), RunOptions.from_dict(run.about.options))
-    if config.compress and evaluated.complete:
-        pack_journal(run, lambda text: write_prose(f"warning: {text}", sys.stderr))
+    evaluated = hold_to_gates(
+        read_evaluated(StoredRun(run)), RunOptions.from_dict(run.about.options)
+    )
     written = print_conclusion(evaluated, None, RecordPlace(os.getcwd(), config), manner)
     return first_code(evaluated.exit_code, written)
 
@@ -103,8 +102,8 @@ def _without_doubles(found: list[FoundRun]) -> list[FoundRun]:
     return list({os.path.realpath(each.run.path): each for each in found}.values())
 
 
-def _require_all(parts: Parts, *, partial: bool) -> None:
-    lacks = parts.lacks()
+def _require_all(shards: Shards, *, partial: bool) -> None:
+    lacks = shards.lacks()
     if lacks and not partial:
         raise RecordError(f"{'; '.join(lacks)}. --partial merges what is there")
 

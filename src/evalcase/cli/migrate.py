@@ -9,17 +9,16 @@ import click
 
 from evalcase.cli.options import stdin_format
 from evalcase.cli.terminal import prose_width, style_for
-from evalcase.model.problem import Problem
-from evalcase.read.discover import discover_files
-from evalcase.read.document import Format
-from evalcase.read.source import STDIN
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.migrate import Migration, migrate_file
+from evalcase.format.positions import Format
+from evalcase.format.source import STDIN, discover_files
 from evalcase.report.terminal.diff import paint_diff, unified_diff
 from evalcase.report.terminal.problems import problem_lines
 from evalcase.report.terminal.style import Style, paint_text
-from evalcase.suites.migrate import Migration, migrate_file
-from evalcase.system.disk import write_atomically
-from evalcase.text.counted import write_count
-from evalcase.text.visible import make_visible
+from evalcase.types.problem import Problem
+from evalcase.util.files import write_atomically
+from evalcase.util.text import make_visible, write_count
 
 
 @click.command("migrate")
@@ -66,9 +65,9 @@ def _find_migrations(paths: tuple[str, ...], stdin_format: Format) -> Iterator[M
     seen: set[str] = set()
     for path in discover_files(paths):
         if isinstance(path, Problem):
-            yield Migration(path.path, b"", b"", [], [], [path])
+            yield Migration.of_unreadable(path)
             continue
-        for migration in migrate_file(path, stdin_format):
+        for migration in migrate_file(path, Catalogue(), stdin_format):
             if migration.path not in seen:
                 seen.add(migration.path)
                 yield migration

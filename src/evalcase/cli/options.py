@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, NoReturn, Protocol, TypeVar
 
 import click
@@ -76,6 +77,8 @@ class Number(click.FloatRange):
             said = f"{value!r} is not a number: give {self._meant}."
             hint = hint_at_share(str(value).removesuffix("%")) if self.max == 1 else None
             self.fail(f"{said} {hint}" if hint else said, param, ctx)
+        if not isfinite(number):
+            self.fail("a finite number is needed", param, ctx)
         return float(super().convert(number, param, ctx))
 
 

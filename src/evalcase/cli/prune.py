@@ -15,10 +15,8 @@ from evalcase.cli.explained import explain_errors
 from evalcase.cli.options import Count, WrongUsageError, checked
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.errors import RecordError
-from evalcase.project.options import runs_folder
-from evalcase.record.pruning import Keeping, Old, find_old, remove_run, sweep_rests
-from evalcase.text.counted import write_count
-from evalcase.text.visible import make_visible
+from evalcase.store.runs import Keeping, OldRun, find_old, remove_rests, remove_run
+from evalcase.util.text import make_visible, write_count
 
 _UNITS = {"h": 3_600, "d": 86_400, "w": 7 * 86_400}
 _LONGEST = 100 * 365 * 86_400
@@ -60,21 +58,21 @@ def command(
     """
     if keep is None and older_than is None:
         raise WrongUsageError("say what to keep: --keep N, --older-than AGE, or both")
-    folder = runs_folder(runs_dir, look_for_runs(os.getcwd()))
+    folder = look_for_runs(os.getcwd()).find_runs(runs_dir)
     found = find_old(folder, Keeping(keep, older_than, not incomplete), datetime.now(UTC))
     going = [each for each in found if not each.kept_for]
     staying = [each for each in found if each.kept_for]
     if not as_json:
         _print_plan(going, staying, yes)
     if yes:
-        sweep_rests(folder)
+        remove_rests(folder)
         removed = _remove_runs(going, quiet=as_json)
     if as_json:
         _print_object(going, staying, removed if yes else [])
     return 3 if yes and len(removed) < len(going) else 0
 
 
-def _remove_runs(going: Sequence[Old], *, quiet: bool) -> list[Old]:
+def _remove_runs(going: Sequence[OldRun], *, quiet: bool) -> list[OldRun]:
     """Remove one after the other; what can't be removed is said, and keeps no other from going."""
     removed = []
     for each in going:
@@ -89,7 +87,7 @@ def _remove_runs(going: Sequence[Old], *, quiet: bool) -> list[Old]:
     return removed
 
 
-def _print_plan(going: Sequence[Old], staying: Sequence[Old], yes: bool) -> None:
+def _print_plan(going: Sequence[OldRun], staying: Sequence[OldRun], yes: bool) -> None:
     for each in going:
         sys.stdout.write(f"{each.run.id}  {_say_size(each.bytes):>8}  {each.run.status}\n")
     for each in staying:
@@ -100,7 +98,9 @@ def _print_plan(going: Sequence[Old], staying: Sequence[Old], yes: bool) -> None
         sys.stdout.write(f"{_count_runs(going)} would be removed; add --yes to remove them\n")
 
 
-def _print_object(going: Sequence[Old], staying: Sequence[Old], removed: Sequence[Old]) -> None:
+def _print_object(
+    going: Sequence[OldRun], staying: Sequence[OldRun], removed: Sequence[OldRun]
+) -> None:
     data = {
         "would_remove": [_object_of_run(each) for each in going],
         "stays": [{**_object_of_run(each), "because": each.kept_for} for each in staying],
@@ -109,11 +109,11 @@ def _print_object(going: Sequence[Old], staying: Sequence[Old], removed: Sequenc
     sys.stdout.write(json.dumps(data) + "\n")
 
 
-def _object_of_run(old: Old) -> dict[str, object]:
+def _object_of_run(old: OldRun) -> dict[str, object]:
     return {"run": old.run.id, "bytes": old.bytes, "status": old.run.status}
 
 
-def _count_runs(several: Sequence[Old]) -> str:
+def _count_runs(several: Sequence[OldRun]) -> str:
     size = _say_size(sum(each.bytes for each in several))
     return f"{write_count(len(several), 'run')}, {size}"
 

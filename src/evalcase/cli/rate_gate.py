@@ -4,7 +4,7 @@ red or green."""
 from __future__ import annotations
 
 from evalcase.evaluation.evaluated import Evaluated
-from evalcase.text.counted import write_count
+from evalcase.util.text import write_count
 
 
 def say_gate(evaluated: Evaluated) -> str:

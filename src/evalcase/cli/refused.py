@@ -7,11 +7,10 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from evalcase.config.config import read_config
 from evalcase.errors import ConfigError
-from evalcase.project.config import read_config
-from evalcase.project.options import runs_folder
-from evalcase.record.begun import note_start
-from evalcase.system.world import this_world
+from evalcase.store.folder import note_start
+from evalcase.util.environment import this_world
 
 _FOLDER = "--runs-dir"
 
@@ -22,7 +21,7 @@ def note_refused_run(arguments: Sequence[str]) -> None:
         return
     with suppress(ConfigError):
         given = next(_given_folders(arguments), None)
-        folder = runs_folder(given, read_config(os.getcwd(), os.getcwd()))
+        folder = read_config(os.getcwd(), os.getcwd()).find_runs(given)
         note_start(folder, this_world().now())
 
 

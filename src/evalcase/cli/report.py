@@ -25,16 +25,15 @@ from evalcase.cli.reports.size import max_size_option
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.evaluation.figures import Figuring
-from evalcase.model.result import VERDICTS
-from evalcase.model.value import replace
-from evalcase.project.options import runs_folder
-from evalcase.record.find import find_run
-from evalcase.record.kept import KeptRun
-from evalcase.record.seal import is_own
 from evalcase.report.figures.figures import Interval
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.part_table import PART_KINDS, PartKind
-from evalcase.system.world import this_world
+from evalcase.store.folder import is_own
+from evalcase.store.runs import find_run
+from evalcase.store.stored import StoredRun
+from evalcase.types.result import VERDICTS
+from evalcase.types.value import replace
+from evalcase.util.environment import this_world
 
 
 @click.command("report")
@@ -98,8 +97,8 @@ def command(
     Only the record is read: its suites may be gone, and it may come from somebody else.
     """
     config = look_for_runs(os.getcwd())
-    found = find_run(run, runs_folder(runs_dir, config))
-    with KeptRun(*found) as kept:
+    found = find_run(run, config.find_runs(runs_dir))
+    with StoredRun(*found) as kept:
         place, wanted = RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts)
         reported = Reported(
             kept, place, wanted, figuring=Figuring(interval, cluster, ks), by=by or PART_KINDS,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
 from evalcase.cli import run_flags
 from evalcase.cli.explained import explain_errors
+from evalcase.cli.grade import finish_grading
 from evalcase.cli.reports.requested import report_option, tell_owed
 from evalcase.cli.running import (
     Manner,
@@ -17,10 +19,11 @@ from evalcase.cli.running import (
     carry_out_run,
     go_back,
     plan_shown,
-    read_engine,
     take_process,
 )
 from evalcase.cli.trust import refuse_stranger, trust_option
+from evalcase.config.config import Config, load_config
+from evalcase.config.options import LocalOptions
 from evalcase.evaluation.going_on import (
     choose_run,
     describe_dropped,
@@ -30,46 +33,34 @@ from evalcase.evaluation.going_on import (
     read_request,
     request_rest,
 )
-from evalcase.model.exit_codes import first_code
-from evalcase.model.value import replace
 from evalcase.pipeline import ready_run
-from evalcase.project.config import Config, load_config
-from evalcase.project.options import RunOptions, runs_folder
-from evalcase.record.begun import left_no_record
-from evalcase.record.find import newest_run
-from evalcase.record.folder import Run
-from evalcase.system.world import this_world
-
-if TYPE_CHECKING:
-
-    class ResumeFlags(run_flags.SharedFlags, run_flags.EngineFlags):
-        """What `resume` is told."""
-
-        run: str | None
-        retry_errored: bool
-        concurrency: int | None
-        trust: bool
+from evalcase.store.folder import Run, left_no_record
+from evalcase.store.runs import newest_run
+from evalcase.types.result import first_code
+from evalcase.types.value import replace
+from evalcase.util.environment import this_world
 
 
 @click.command("resume")
 @click.argument("run", required=False)
 @click.option("--retry-errored", is_flag=True, help="Run errored trials again.")
-@run_flags.concurrency("Override how many trials run at once.")
-@run_flags.max_cost("Override the limit of `run`. What was spent before counts.")
-@run_flags.max_errors("Override the value of `run`.")
-@run_flags.fail_under("Override the rate of `run`.")
-@run_flags.processes
-@run_flags.engine
-@run_flags.on
-@run_flags.no_exec
-@run_flags.env_file("Read environment variables from this file, instead of the one given to `run`.")
+@run_flags.run_options(
+    concurrency="Override how many trials run at once.",
+    max_cost_usd="Override the limit of `run`. What was spent before counts.",
+    max_errors="Override the value of `run`.",
+    fail_under="Override the rate of `run`.",
+    env_file="Read environment variables from this file, instead of the one given to `run`.",
+)
+@run_flags.run_options("no_exec", "processes", "engine", "on", "runs_dir")
 @trust_option
 @report_option
-@run_flags.runs_dir
 @run_flags.quiet
 @run_flags.as_json
 @explain_errors
-def command(**flags: Unpack[ResumeFlags]) -> int:
+def command(
+    run: str | None, retry_errored: bool, trust: bool, reports: tuple[str, ...], quiet: bool,
+    as_json: bool, **asked: Any,  # noqa: ANN401 - each of its option's type
+) -> int:  # fmt: skip
     """Continue a run that is not complete: only unfinished trials are run.
 
     RUN is the id of a run, an unambiguous part of it, its folder, `latest` or `previous`. By
@@ -91,47 +82,41 @@ def command(**flags: Unpack[ResumeFlags]) -> int:
     evalcase resume --retry-errored      run errored trials again, too
     evalcase resume latest               the newest run, complete or not
     """
-    manner = take_process(flags, is_new=False)
+    manner = take_process(reports, quiet=quiet, as_json=as_json, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
-    folder = os.path.abspath(runs_folder(flags["runs_dir"], config))
-    chosen = choose_run(flags["run"], folder, errored=flags["retry_errored"])
-    is_named, state = flags["run"] is not None, this_world().state
-    if not flags["trust"]:
+    folder = config.find_runs(asked["runs_dir"])
+    chosen = choose_run(run, folder, errored=retry_errored)
+    is_named, state = run is not None, this_world().state
+    if not trust:
         stranger = find_stranger(chosen, folder, config.root, state, is_named=is_named)
         if stranger is not None:
             return refuse_stranger(stranger, read_request(stranger), state)
     if chosen is None:
         sys.stderr.write("there is no run to continue; `evalcase run` creates one\n")
         return 2
-    code = _go_on(chosen, flags, config, folder, manner)
+    if asked["env_file"] is not None:
+        asked["env_file"] = os.path.abspath(asked["env_file"])
+    broken = find_broken_grading(chosen)
+    if broken is not None and broken.origin == "grade":
+        code = finish_grading(chosen, broken, asked, config, folder, manner, trust=trust)
+    else:
+        code = _go_on(chosen, asked, config, folder, manner, retry_errored=retry_errored)
     return code if is_named else first_code(code, _code_of_newest(folder, chosen))
 
 
-def _go_on(run: Run, flags: ResumeFlags, config: Config, folder: str, manner: Manner) -> int:
-    broken = find_broken_grading(run)
-    if broken is not None and broken.origin == "grade":
-        from evalcase.cli.grade import finish_grading  # few are broken off
-
-        return finish_grading(run, broken, flags, config, folder, manner)
-    options = _read_options(run, flags)
+def _go_on(
+    run: Run, asked: Mapping[str, Any], config: Config, folder: str, manner: Manner,
+    *, retry_errored: bool,
+) -> int:  # fmt: skip
+    options = read_request(run).override(asked)
     go_back(run, config)
     view = manner.make_view()
-    asked = replace(ask_for(options, config, folder, view, manner), engine=read_engine(flags))
-    request = request_rest(asked, run, retry_errored=flags["retry_errored"])
+    request = replace(ask_for(options, config, folder, view, manner), local=LocalOptions.of(asked))
+    request = request_rest(request, run, retry_errored=retry_errored)
     prepared = ready_run(request, plan_shown(request, view))
     if dropped := describe_dropped(run):
         view.tell(dropped)
     return carry_out_run(prepared, view, manner)
-
-
-def _read_options(run: Run, flags: ResumeFlags) -> RunOptions:
-    """Those that it was begun with, but for what is said now."""
-    return read_request(run).overridden_by(
-        concurrency=flags["concurrency"], max_errors=flags["max_errors"],
-        fail_under=flags["fail_under"], max_cost_usd=flags["max_cost_usd"],
-        env_file=os.path.abspath(flags["env_file"]) if flags["env_file"] else None,
-        no_exec=flags["no_exec"] or None,
-    )  # fmt: skip
 
 
 def _code_of_newest(folder: str, chosen: Run) -> int:

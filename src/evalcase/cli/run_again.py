@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 
 from evalcase.cli.terminal import seen_from
 from evalcase.evaluation.evaluated import Evaluated
-from evalcase.model.failure import Failure
-from evalcase.model.result import Result
-from evalcase.model.trial_key import TrialKey
-from evalcase.record.folder import Run, folder_of_run
+from evalcase.store.folder import Run, folder_of_run
+from evalcase.types.answer import Failure
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result
 
 _OWN_FAULTS = ("exception", "exit", "protocol")
 _PASSING = re.compile(

@@ -1,91 +1,80 @@
-"""Options that several commands of runs have, declared once: a flag means the same in each."""
+"""Flags of several commands. Those of a run are made of its options, which `config` declares."""
 
 from __future__ import annotations
 
-from math import isfinite
-from typing import TYPE_CHECKING
+import os
+import re
+from typing import Any
 
 import click
 
-from evalcase.cli.options import Count, Decorator, Number, checked, existing_file
+from evalcase.cli.array_shard import read_shard
+from evalcase.cli.options import Count, Decorator, F, Number, checked, existing_file
+from evalcase.config.options import RunFlag, Shard, list_run_flags
 
-if TYPE_CHECKING:
-    from typing import TypedDict
-
-    class SharedFlags(TypedDict):
-        """What these are to the commands that have them."""
-
-        max_cost_usd: float | None
-        max_errors: int | None
-        fail_under: float | None
-        no_exec: bool
-        env_file: str | None
-        reports: tuple[str, ...]
-        runs_dir: str | None
-        quiet: bool
-        as_json: bool
-
-    class EngineFlags(TypedDict):
-        """Where trials are answered."""
-
-        processes: int | None
-        engine: str | None
-        on: str | None
+_FLAGS = list_run_flags()
 
 
-def check_finite(value: float | None) -> float | None:
-    """A number of an option; `nan` and `inf` are none."""
-    if value is not None and not isfinite(value):
-        raise click.BadParameter("a finite number is needed")
-    return value
-
-
-def max_cost(help: str) -> Decorator:
+def run_option(name: str, help: str = "") -> Decorator:
+    """The flag of an option of a run. A command is given None for one that is not used."""
+    flag = _FLAGS[name]
+    declaration = f"--{flag.flag}"
+    if flag.is_switch:
+        if flag.option.default is None:
+            declaration = f"{declaration}/--no-{flag.flag}"
+        return click.option(declaration, name, is_flag=True, default=None, help=help or flag.about)
     return click.option(
-        "--max-cost", "max_cost_usd", callback=checked(check_finite),
-        type=Number(0, meant="a number of US dollars, for example 2.5"),
-        metavar="USD", help=help,
+        declaration, name, type=_make_type(flag), multiple=flag.is_repeatable, metavar=flag.metavar,
+        callback=checked(_read_shard) if name == "shard" else None, help=help or flag.about,
     )  # fmt: skip
 
 
-def concurrency(help: str) -> Decorator:
-    return click.option("--concurrency", type=Count(1), help=help)
+def run_options(*names: str, **helps: str) -> Decorator:
+    """Several of them in this order, by default all. `helps` have sentences of their own."""
+
+    def decorate(command: F) -> F:
+        for name in reversed((*names, *helps) or (*_FLAGS,)):
+            command = run_option(name, helps.get(name, ""))(command)
+        return command
+
+    return decorate
 
 
-def max_errors(help: str) -> Decorator:
-    return click.option("--max-errors", type=Count(0), metavar="N", help=help)
+def _make_type(flag: RunFlag) -> click.ParamType[Any] | None:
+    type = flag.option.takes
+    if flag.option.name == "env_file":
+        return existing_file()
+    match type.json:
+        case "choice":
+            return click.Choice(type.bounds["enum"])
+        case "integer":
+            return Count(type.bounds.get("minimum"), type.bounds.get("maximum"))
+        case "number":
+            meant = f"{flag.words}, for example {flag.option.example}"
+            is_over = "exclusiveMinimum" in type.bounds
+            least, most = type.bounds.get("minimum", 0), type.bounds.get("maximum")
+            return Number(least, most, min_open=is_over, meant=meant)
+    return None
 
 
-def fail_under(help: str) -> Decorator:
-    return click.option(
-        "--fail-under", callback=checked(check_finite), type=Number(0, 1), metavar="RATE",
-        help=help,
-    )  # fmt: skip
+def _read_shard(value: str | None) -> Shard | None:
+    if value is None:
+        return None
+    auto = re.fullmatch(r"auto(?:/([1-9][0-9]{0,8}))?", value)
+    if auto is None and value.startswith("auto"):
+        raise click.BadParameter("write it as auto, or as auto/5 for five parts")
+    try:
+        if auto is None:
+            return Shard.parse(value)
+        return read_shard(os.environ, int(auto[1]) if auto[1] else None)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
-def env_file(help: str) -> Decorator:
-    return click.option("--env-file", type=existing_file(), metavar="FILE", help=help)
-
-
-no_exec: Decorator = click.option(
-    "--no-exec", is_flag=True, help="Refuse to start processes or import code."
-)
+runs_dir = run_option("runs_dir")
 cluster: Decorator = click.option(
     "--cluster", metavar="PATH",
     help="Cases with the same value at PATH, such as metadata.topic, are treated as related.",
 )  # fmt: skip
-runs_dir: Decorator = click.option(
-    "--runs-dir", metavar="FOLDER", help="Where runs are stored. [default: .evalcase/runs]"
-)
-processes: Decorator = click.option(
-    "--processes", type=Count(1, 1000), metavar="N",
-    help="Run trials in N separate processes: a crash costs only one trial.",
-)  # fmt: skip
-engine: Decorator = click.option(
-    "--engine", metavar="NAME", help="Where trials run: in-process, processes or ray."
-)
-on: Decorator = click.option(
-    "--on", metavar="ADDRESS", help="A Ray cluster: ray://HOST:PORT, HOST:PORT or auto."
-)
 quiet: Decorator = click.option("--quiet", is_flag=True, help="Print only the last lines.")
 as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

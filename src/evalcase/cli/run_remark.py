@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from evalcase.cli.conclusion import say_mixed, say_progress, suggest_next
 from evalcase.evaluation.evaluated import read_evaluated
-from evalcase.record.ending import HALF_WRITTEN
-from evalcase.record.folder import say_part
-from evalcase.record.kept import KeptRun
-from evalcase.text.counted import write_count
+from evalcase.store.folder import describe_part
+from evalcase.store.reader import HALF_WRITTEN
+from evalcase.store.stored import StoredRun
+from evalcase.util.text import write_count
 
 
 class Remark(NamedTuple):
@@ -34,10 +34,10 @@ class Remark(NamedTuple):
         return "; ".join(filter(None, (self.of_results, f"running, {self.progress}")))
 
 
-def remark_on(kept: KeptRun, *, own: bool) -> Remark:
+def remark_on(kept: StoredRun, *, own: bool) -> Remark:
     """What has to be said of a run. Raise RecordError if it can't be read."""
     said = [] if kept.graded_by is None else [f"grading {kept.graded_by}"]
-    if part := say_part(kept.run):
+    if part := describe_part(kept.run):
         said.append(part)
     if kept.mixed:
         said.append(f"mixed: {say_mixed(kept.mixed)}")
@@ -50,7 +50,7 @@ def remark_on(kept: KeptRun, *, own: bool) -> Remark:
     return Remark("; ".join(said), progress, _say_end(kept, progress, own=own), True)
 
 
-def _say_end(kept: KeptRun, progress: str, *, own: bool) -> str:
+def _say_end(kept: StoredRun, progress: str, *, own: bool) -> str:
     hint = suggest_next(read_evaluated(kept), os.path.basename(kept.run.path), is_own=own)
     where = "" if own else ", not made by you here"
     decision = kept.end.decision

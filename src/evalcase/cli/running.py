@@ -24,41 +24,30 @@ from evalcase.cli.reports.requested import Request, request_reports, tell_owed, 
 from evalcase.cli.streams import Streams, discard_stream, same_streams, take_streams
 from evalcase.cli.terminal import columns_of, defuse_lines, style_for, write_prose
 from evalcase.cli.watching import keep_shown, make_view
+from evalcase.config.config import Config
+from evalcase.config.options import RunOptions
 from evalcase.errors import EvalcaseError, RecordError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.evaluated import Evaluated, read_evaluated
-from evalcase.evaluation.request import AskedEngine, RunRequest
+from evalcase.evaluation.request import RunRequest
 from evalcase.evaluation.secrets import make_scrubber
-from evalcase.model.exit_codes import first_code
-from evalcase.model.target import Warn
-from evalcase.model.value import Value, replace
 from evalcase.pipeline import PreparedRun, plan_run
-from evalcase.project.config import Config
-from evalcase.project.options import RunOptions
-from evalcase.record.folder import Run
 from evalcase.report.terminal.view import RunView
-from evalcase.system.clock import monotonic
-from evalcase.system.collector import made_for_good
-from evalcase.system.descriptors import allow_descriptors
-from evalcase.system.loop import describe_stray, run_to_end
-from evalcase.system.own_task import OwnTask
-from evalcase.system.process_end import end_process, refuse_process_end
-from evalcase.system.world import this_world
+from evalcase.runner.event_loop import BlockingCall, run_async
+from evalcase.store.folder import Run
+from evalcase.types.result import first_code
+from evalcase.types.value import Value, replace
+from evalcase.util.environment import allow_descriptors, collector_paused, monotonic, this_world
 
 if TYPE_CHECKING:
-    from evalcase.cli.run_flags import EngineFlags, SharedFlags
     from evalcase.evaluation.plan import Plan
-    from evalcase.record.kept import KeptRun
     from evalcase.report.terminal.statistics import Statistics
+    from evalcase.store.stored import StoredRun
 
 _OWN_DESCRIPTORS, _DESCRIPTORS_OF_TRIAL = 256, 4
 """How many are open at once: of evalcase itself, and of a trial, which may have a program."""
 _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""
-
-
-class PressedError(KeyboardInterrupt):
-    """Ctrl-C, and not what some code of the user's raised."""
 
 
 class Manner(Value, frozen=True):
@@ -91,12 +80,10 @@ class Manner(Value, frozen=True):
             raise
 
 
-def take_process(flags: SharedFlags, *, is_new: bool) -> Manner:
-    """Keep for evalcase what code of the user's shares with it, its streams and its end; and how a
-    run is shown there."""
-    wanted = request_reports(flags["reports"])
-    refuse_process_end()
-    return Manner(take_streams(), flags["quiet"], flags["as_json"], os.getcwd(), is_new, wanted)
+def take_process(reports: tuple[str, ...], *, quiet: bool, as_json: bool, is_new: bool) -> Manner:
+    """Keep standard output for evalcase, which user code shares with it; and how a run is shown."""
+    wanted = request_reports(reports)
+    return Manner(take_streams(), quiet, as_json, os.getcwd(), is_new, wanted)
 
 
 def ask_for(
@@ -107,10 +94,6 @@ def ask_for(
     scrubber = make_scrubber(config, world.environment, view.warn)
     manner.streams.scrub_lent(scrubber.text)
     return RunRequest(options, config, world, folder, view, view.warn, view.tell, scrubber)
-
-
-def read_engine(flags: EngineFlags) -> AskedEngine:
-    return AskedEngine(flags["engine"], flags["processes"], flags["on"])
 
 
 def go_back(run: Run, config: Config) -> None:
@@ -124,7 +107,7 @@ def go_back(run: Run, config: Config) -> None:
 
 def plan_shown(request: RunRequest, view: RunView) -> Plan:
     """The plan of a run, of which the view then knows how much there is to do."""
-    with same_streams(), made_for_good():
+    with same_streams(), collector_paused(for_good=True):
         plan = plan_run(request)
     view.expect(plan.trials)
     return plan
@@ -134,12 +117,13 @@ def carry_out_run(prepared: PreparedRun, view: RunView, manner: Manner) -> int:
     """Run, show, and say by the exit code how it went."""
     evaluation = prepared.evaluation
     plan = evaluation.plan
-    concurrency = plan.options.limits(plan.config, {}).concurrency
+    concurrency = plan.options.concurrency or plan.config.concurrency
     allow_descriptors(_OWN_DESCRIPTORS + _DESCRIPTORS_OF_TRIAL * concurrency)
     try:
         with keep_shown(view):
-            waiting = _until_interrupted(prepared, view, partial(_leave_stuck, evaluation, manner))
-            evaluated = run_to_end(waiting, partial(_tell_stray, evaluation.plan.warn))
+            on_overdue = partial(_leave_blocked, evaluation, manner)
+            waiting = _until_interrupted(prepared, view, on_overdue)
+            evaluated = run_async(waiting, evaluation.plan.warn)
     except (EvalcaseError, OSError, KeyboardInterrupt):
         raise
     except BaseException as error:  # noqa: BLE001 - how far it came is in the record
@@ -154,34 +138,31 @@ def carry_out_run(prepared: PreparedRun, view: RunView, manner: Manner) -> int:
 
 
 def _conclude_broken(evaluation: Evaluation, error: BaseException, manner: Manner) -> int:
-    """Say what ended a run that nobody meant to end, and what is kept of it."""
+    """Say what broke a run, and what is kept of it."""
+    if isinstance(error, asyncio.CancelledError):
+        error = RuntimeError("the run was cancelled by code of a target or a grader")
     said = tell_crash(error, manner.streams.err, evaluation.plan.scrubber.text)
     if evaluation.run is not None:
-        from evalcase.record.kept import KeptRun
+        from evalcase.store.stored import StoredRun
 
-        with KeptRun(evaluation.run) as kept:
+        with StoredRun(evaluation.run) as kept:
             evaluated = replace(read_evaluated(kept), status="failed", notice=said)
         place = RecordPlace(manner.cwd, evaluation.plan.config)
         print_conclusion(evaluated, None, place, manner)
     return CRASH_CODE
 
 
-def _leave_stuck(evaluation: Evaluation, manner: Manner, what: str) -> None:
-    """Leave while the event loop is blocked by what nothing else can end: what is finished is on
-    disk. This is another thread."""
-    said = evaluation.plan.scrubber.text(f"{what} blocks all trials and can't be stopped")
-    write_prose(f"evalcase: can't continue: {said}", manner.streams.err)
+def _leave_blocked(evaluation: Evaluation, manner: Manner, call: BlockingCall) -> None:
+    """Leave while the event loop is blocked: nothing in Python can end the call that blocks it, and
+    what is finished is on disk. This is the thread of the watchdog."""
+    said = evaluation.plan.scrubber.text(f"{call} blocks all trials beyond its time limit")
+    hint = "await what takes long, write a plain function, or use --processes"
+    write_prose(f"evalcase: can't continue: {said}; {hint}", manner.streams.err)
     if evaluation.run is not None:
         name = name_run(evaluation.run, RecordPlace(manner.cwd, evaluation.plan.config))
         write_prose(f"finished trials are kept: evalcase resume {name}", manner.streams.err)
-    end_process(CRASH_CODE)
-
-
-def _tell_stray(warn: Warn, error: BaseException) -> None:
-    """What code of the user's raised outside of any trial: the run goes on, and what comes of its
-    trials says how it ended."""
-    if not isinstance(error, PressedError):
-        warn(describe_stray(error))
+    manner.streams.err.flush()
+    os._exit(CRASH_CODE)
 
 
 def _warn_unsealed(run: Run, state: str | None) -> None:
@@ -204,20 +185,20 @@ def print_conclusion(
         _print_summary(evaluated, statistics, place, manner)
     if not manner.reports:
         return 0 if manner.is_new else tell_owed(evaluated.run)
-    from evalcase.record.kept import KeptRun
+    from evalcase.store.stored import StoredRun
 
-    with KeptRun(evaluated.run) as kept:
+    with StoredRun(evaluated.run) as kept:
         return write_reports(manner.reports, kept, place, quiet=manner.quiet)
 
 
 def _print_summary(
     evaluated: Evaluated, statistics: Statistics | None, place: RecordPlace, manner: Manner
 ) -> None:
-    from evalcase.record.kept import KeptRun
+    from evalcase.store.stored import StoredRun
 
     out = manner.streams.out
     width, style = columns_of(out), style_for(out)
-    with KeptRun(evaluated.run) as kept:
+    with StoredRun(evaluated.run) as kept:
         if not manner.quiet:
             statistics = statistics or _known_statistics(evaluated, kept)
         if manner.quiet or statistics is None:
@@ -229,7 +210,7 @@ def _print_summary(
         manner.print(defuse_lines(lines))
 
 
-def _known_statistics(evaluated: Evaluated, kept: KeptRun) -> Statistics | None:
+def _known_statistics(evaluated: Evaluated, kept: StoredRun) -> Statistics | None:
     """Those of the record; None where it is the record that failed, and can't be read."""
     try:
         return gather_statistics(kept)
@@ -240,21 +221,18 @@ def _known_statistics(evaluated: Evaluated, kept: KeptRun) -> Statistics | None:
 
 
 async def _until_interrupted(
-    prepared: PreparedRun, view: RunView, on_stuck: Callable[[str], None]
+    prepared: PreparedRun, view: RunView, on_overdue: Callable[[BlockingCall], None]
 ) -> Evaluated:
     """Ctrl-C once: what is running is finished; twice, or before anything runs: it stops."""
     loop, evaluation = asyncio.get_running_loop(), prepared.evaluation
-    task = OwnTask(prepared.carry_out(on_stuck), loop=loop)
     unseen: list[float] = []
-    given_up: list[None] = []
+    """When Ctrl-C was pressed and the loop has not seen it yet."""
 
     def interrupt() -> None:
         unseen.clear()
         engine = evaluation.engine
-        if engine is None:
-            given_up.append(None)
-            task.give_up()
-        elif engine.interrupted:
+        assert engine is not None
+        if engine.interrupted:
             view.say("stopping now")
             view.notice = "stopping"
             engine.cancel()
@@ -263,23 +241,18 @@ async def _until_interrupted(
             view.notice = "finishing"
             engine.interrupt()
 
-    def look(*_: object) -> None:
-        unseen.append(monotonic())
+    def on_press(*_: object) -> None:
         if evaluation.engine is None:
-            raise PressedError  # a module may be imported, which keeps the loop from seeing it
+            raise KeyboardInterrupt("before anything was run")
+        unseen.append(monotonic())
         if unseen[-1] - unseen[0] > _BLOCKED_S:
-            # An async function does. This ends that function.
+            # An async function blocks the loop. This ends that function.
             evaluation.engine.interrupt()
-            raise PressedError
+            raise KeyboardInterrupt
+        loop.call_soon_threadsafe(interrupt)
 
-    loop.add_signal_handler(signal.SIGINT, interrupt)
-    # Beside the loop, which is told by other means: this is called even while the loop is blocked.
-    signal.signal(signal.SIGINT, look)
+    before = signal.signal(signal.SIGINT, on_press)
     try:
-        return await task
-    except asyncio.CancelledError:
-        if given_up:
-            raise PressedError("before anything was run") from None
-        raise
+        return await prepared.carry_out(on_overdue)
     finally:
-        loop.remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, before)

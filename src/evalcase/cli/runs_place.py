@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from evalcase.project.config import Config, read_config
+from evalcase.config.config import Config, read_config
 
 
 def look_for_runs(folder: str) -> Config:

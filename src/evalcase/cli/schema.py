@@ -30,7 +30,7 @@ def command(config: bool, sidecar: bool) -> int:
     # yaml-language-server: $schema=evalcase.schema.json
     #:schema ./evalcase.config.schema.json
     """
-    from evalcase.plugins.schemas import config_schema, sidecar_schema, suite_schema
+    from evalcase.config.catalogue import config_schema, sidecar_schema, suite_schema
 
     if config and sidecar:
         raise WrongUsageError("--config and --sidecar can't be combined")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from evalcase.config.config import Config, read_config
 from evalcase.errors import ConfigError
 from evalcase.evaluation.secrets import make_scrubber
-from evalcase.model.problem import Problem
-from evalcase.model.value import replace
-from evalcase.project.config import Config, read_config
-from evalcase.text.credentials import mask_credentials
-from evalcase.text.secrets import Scrubber
+from evalcase.types.problem import Problem
+from evalcase.types.value import replace
+from evalcase.util.secrets import Scrubber, mask_credentials
 
 
 def scrub_problems(problems: Sequence[Problem]) -> list[Problem]:

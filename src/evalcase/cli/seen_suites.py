@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 
 from evalcase.cli.terminal import seen_from
-from evalcase.record.folder import Run, folder_of_run
+from evalcase.store.folder import Run, folder_of_run
 
 
 def see_suites(run: Run, root: str, cwd: str) -> Callable[[str], str]:

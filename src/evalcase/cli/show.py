@@ -11,19 +11,17 @@ import click
 
 from evalcase.cli.options import stdin_format
 from evalcase.cli.terminal import prose_width, style_for
-from evalcase.model.case import Case
-from evalcase.model.nearest import find_nearest
-from evalcase.model.problem import Problem
-from evalcase.read.discover import format_of
-from evalcase.read.document import Format
-from evalcase.read.source import STDIN
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.load import Loaded, load_each, stream_cases
+from evalcase.format.positions import Format
+from evalcase.format.source import STDIN, format_of
+from evalcase.format.writer import write_yaml
 from evalcase.report.files.canonical import json_line, yaml_documents
 from evalcase.report.files.problems import json_text
 from evalcase.report.terminal.problems import fold_problems
-from evalcase.suites.load import Loaded, load_each
-from evalcase.suites.stream import stream_cases
-from evalcase.text.visible import make_visible
-from evalcase.text.yaml_writer import write_yaml
+from evalcase.types.case import Case
+from evalcase.types.problem import Problem, find_nearest
+from evalcase.util.text import make_visible
 
 
 @click.command("show")
@@ -55,7 +53,7 @@ def command(paths: tuple[str, ...], ids: tuple[str, ...], output: str, stdin_for
     shown = _Shown(set(ids))
     as_lines = output == "jsonl"
     # A JSONL file may be larger than memory: it is checked first, and read again to be printed.
-    files = load_each(paths, stdin_format, keep=not as_lines or STDIN in paths)
+    files = load_each(paths, Catalogue(), stdin_format, keep=not as_lines or STDIN in paths)
     if as_lines:
         for loaded in shown.valid(files):
             for case in shown.chosen(loaded):
@@ -134,4 +132,4 @@ def _read_cases(loaded: Loaded) -> Iterable[Case]:
     """The cases of a valid file, also where they were let go after the check."""
     if loaded.suite is not None and (loaded.suite.cases or format_of(loaded.path) != "jsonl"):
         return loaded.suite
-    return (item for item in stream_cases(loaded.path) if isinstance(item, Case))
+    return (item for item in stream_cases(loaded.path, Catalogue()) if isinstance(item, Case))

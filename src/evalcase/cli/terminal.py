@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
-from evalcase.text.ci_commands import defuse_line, in_ci
-from evalcase.text.visible import make_visible
+from evalcase.util.text import defuse_line, in_ci, make_visible
 
 
 def style_for(stream: TextIO) -> Style:

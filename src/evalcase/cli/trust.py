@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import click
 
 from evalcase.cli.terminal import write_prose
-from evalcase.model.case import Case
-from evalcase.model.json_value import JSON
-from evalcase.project.config import Config
-from evalcase.project.options import RunOptions
-from evalcase.record.folder import Run
-from evalcase.system.user_key import read_key
-from evalcase.text.quick_json import compact_encoder
-from evalcase.text.visible import make_visible
+from evalcase.config.config import Config
+from evalcase.config.options import RunOptions
+from evalcase.store.folder import Run
+from evalcase.types.case import Case
+from evalcase.types.value import JSON
+from evalcase.util.environment import read_key
+from evalcase.util.json import compact_encoder
+from evalcase.util.text import make_visible
 
 _to_json = compact_encoder()
 _MOST_SHOWN, _LONGEST = 20, 300
@@ -70,9 +70,9 @@ def refuse_graders(run: Run, graders: Iterable[Mapping[str, JSON]], config: Conf
 
 def _goes_beyond(spec: Mapping[str, JSON], config: Config) -> bool:
     # Slow to import, and few records are a stranger's.
-    from evalcase.plugins.grader_making import defaults_of, make_grader, runs_code
+    from evalcase.config.graders import make_grader, runs_code
 
-    named = make_grader(spec, defaults_of(config))
+    named = make_grader(spec, config)
     known = {*config.targets, *([config.judge.target] if config.judge is not None else [])}
     return runs_code(named) or not known.issuperset(named.grader.asks())
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 
-from evalcase.model.nearest import find_nearest
+from evalcase.types.problem import find_nearest
 
 _ELSEWHERE: Mapping[str, str] = {
     "eval": "run", "evaluate": "run", "exec": "run", "start": "run", "test": "run",

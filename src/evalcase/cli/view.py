@@ -11,9 +11,8 @@ from evalcase.cli import run_flags
 from evalcase.cli.explained import explain_errors
 from evalcase.cli.options import Count
 from evalcase.cli.runs_place import look_for_runs
-from evalcase.project.options import runs_folder
-from evalcase.record.find import find_run
-from evalcase.system.world import this_world
+from evalcase.store.runs import find_run
+from evalcase.util.environment import this_world
 
 
 @click.command("view")
@@ -37,15 +36,15 @@ def command(run: str | None, port: int, no_browser: bool, runs_dir: str | None) 
     evalcase view --port 8765 --no-browser       on another machine, and here:
     ssh -L 8765:localhost:8765 HOST      then open the address it printed
     """
-    from evalcase.cli.viewing.serving import Opening, serve_viewer
-    from evalcase.system.loop import run_to_end
+    from evalcase.cli.viewing.server import Opening, serve_viewer
+    from evalcase.runner.event_loop import run_async
 
     config = look_for_runs(os.getcwd())
-    folder = runs_folder(runs_dir, config)
+    folder = config.find_runs(runs_dir)
     found = find_run(run, folder).run if run is not None else None
     opening = Opening(folder, config, found, port, opens_browser=not no_browser)
     try:
-        run_to_end(serve_viewer(opening, this_world(), sys.stdout))
+        run_async(serve_viewer(opening, this_world(), sys.stdout))
     except KeyboardInterrupt:
         return 0
     return 0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 from evalcase.cli.streams import Streams, same_streams
 from evalcase.cli.terminal import columns_of, is_live, style_for
-from evalcase.text.ci_commands import defuse_line, in_ci
+from evalcase.util.text import defuse_line, in_ci
 
 if TYPE_CHECKING:
     # Only one of them is needed.

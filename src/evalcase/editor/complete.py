@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 from evalcase.editor.cursor import Cursor
 from evalcase.editor.cursors import find_cursor
 from evalcase.editor.schema_walk import Offer, SchemaWalk
-from evalcase.model.json_value import JSON
-from evalcase.read.document import Format
-from evalcase.text.yaml_scalar import quoted_text, scalar_text
+from evalcase.format.positions import Format
+from evalcase.format.writer import quoted_text, scalar_text
+from evalcase.types.value import JSON
 
 CompletionKind = Literal["field", "value", "target", "tag"]
 _SCALARS = frozenset({"string", "number", "integer", "boolean", "null"})

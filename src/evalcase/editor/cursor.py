@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from evalcase.model.finding import KeyPath
-from evalcase.model.json_value import JSON
+from evalcase.types.problem import KeyPath
+from evalcase.types.value import JSON
 
 CursorSlot = Literal["key", "value", "item", "text"]
 """What can be written there: the name of a field, the value of one, an item of a list, which may

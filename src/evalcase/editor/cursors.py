@@ -9,7 +9,7 @@ from evalcase.editor.cursor import NOWHERE, Cursor
 from evalcase.editor.flow import read_flow
 from evalcase.editor.toml_cursor import find_in_toml
 from evalcase.editor.yaml_cursor import extend_cursor, find_in_yaml
-from evalcase.read.document import Format
+from evalcase.format.positions import Format
 
 _BEGIN = re.compile(r"\s*[\[{]")
 

@@ -8,13 +8,12 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from evalcase.config.config import Config
 from evalcase.editor.cursors import find_cursor
 from evalcase.editor.scalar import read_scalar
-from evalcase.project.config import Config
-from evalcase.read.document import Format
-from evalcase.read.places import find_node
-from evalcase.system.attachments import attachments_in
+from evalcase.format.positions import Format
 from evalcase.system.definitions import find_definition
+from evalcase.util.project import attachments_in
 
 _REFERENCE = re.compile(r"(?:\./)?[\w./-]+:[^\W\d][\w.]*")
 
@@ -52,7 +51,7 @@ def _of_target(name: str, config: Config) -> Definition | None:
     if config.source is None or config.source.document is None or config.path is None:
         return None
     steps = (*config.source.table, "targets", name)
-    span = find_node(config.source.document.places(), steps, "key").span
+    span = config.source.document.positions.span(steps, "key")
     return Definition(config.path, span.line - 1, span.column - 1)
 
 

@@ -7,9 +7,9 @@ import os
 import re
 from typing import Literal, NamedTuple
 
-from evalcase.project.config_file import TABLES, has_settings
-from evalcase.read.discover import format_of, is_sidecar
-from evalcase.read.document import Format
+from evalcase.config.config import TABLES, has_settings
+from evalcase.format.positions import Format
+from evalcase.format.source import format_of, is_sidecar
 
 FileKind = Literal["suite", "sidecar", "config"]
 _EVAL = re.compile(r"\.eval\.(?:ya?ml|jsonl?)$")

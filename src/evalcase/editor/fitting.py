@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 Find: TypeAlias = Callable[[str], Any]
 """What a reference leads to."""

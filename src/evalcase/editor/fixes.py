@@ -6,16 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from evalcase.config.catalogue import Catalogue
 from evalcase.editor.reading import Reading
-from evalcase.model.known import Known
-from evalcase.model.problem import Problem, Span
-from evalcase.read.edits import Edit
-from evalcase.read.lines import Lines
-from evalcase.suites.fix import fix_text
-from evalcase.suites.migrate import migrate_bytes
-from evalcase.suites.renames import OLD_NAME_CODES, Rename
-from evalcase.text.counted import write_count
-from evalcase.text.visible import make_visible
+from evalcase.format.migrate import OLD_NAME_CODES, Rename, fix_text, migrate_bytes
+from evalcase.format.positions import Edit, Lines
+from evalcase.types.grader import Known
+from evalcase.types.problem import Problem, Span
+from evalcase.util.text import make_visible, write_count
 
 
 class Mending(NamedTuple):
@@ -80,7 +77,9 @@ def _offer_renames(reading: Reading, near: list[Problem]) -> Iterator[Mending]:
 
 def _find_renames(reading: Reading) -> list[Rename]:
     assert reading.role.format != "toml"
-    return migrate_bytes(reading.text.encode(), reading.role.format, reading.path).renames
+    return migrate_bytes(
+        reading.text.encode(), reading.role.format, reading.path, Catalogue()
+    ).renames
 
 
 def mend_all(reading: Reading, known: Known) -> Mending | None:

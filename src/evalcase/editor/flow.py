@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from evalcase.editor.cursor import CursorSlot, Token
 from evalcase.editor.scalar import read_scalar
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 _TOKEN = re.compile(
     r'"(?:[^"\\]|\\.)*"?'

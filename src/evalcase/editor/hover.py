@@ -10,10 +10,10 @@ from evalcase.editor.cursor import Cursor
 from evalcase.editor.cursors import find_cursor
 from evalcase.editor.scalar import read_scalar
 from evalcase.editor.schema_walk import SchemaWalk
-from evalcase.model.finding import KeyPath
-from evalcase.model.json_value import JSON
-from evalcase.read.document import Format
-from evalcase.resolve.fields import CASE_CONTAINERS
+from evalcase.format.fields import CASE_CONTAINERS
+from evalcase.format.positions import Format
+from evalcase.types.problem import KeyPath
+from evalcase.types.value import JSON
 
 
 class Explained(NamedTuple):

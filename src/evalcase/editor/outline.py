@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from evalcase.config.catalogue import Catalogue
 from evalcase.editor.reading import CasePlace, Reading
-from evalcase.model.case import Case
-from evalcase.model.problem import Span
-from evalcase.plugins.known import InProject
-from evalcase.suites.load import load_text
-from evalcase.text.visible import make_visible
-from evalcase.text.yaml_writer import write_yaml
+from evalcase.format.load import load_text
+from evalcase.format.writer import write_yaml
+from evalcase.types.case import Case
+from evalcase.types.problem import Span
+from evalcase.util.text import make_visible
 
 _LONGEST = 80
 _MOST_LINES = 60
@@ -26,14 +26,14 @@ class CaseSymbol(NamedTuple):
     name_span: Span
 
 
-def list_cases(reading: Reading, known: InProject) -> list[CaseSymbol]:
+def list_cases(reading: Reading, known: Catalogue) -> list[CaseSymbol]:
     """Every case of a text in its order."""
     places = reading.places
     cases = cases_at(reading, places, known)
     return [_make_symbol(place, case) for place, case in zip(places, cases, strict=True)]
 
 
-def cases_at(reading: Reading, places: Sequence[CasePlace], known: InProject) -> list[Case | None]:
+def cases_at(reading: Reading, places: Sequence[CasePlace], known: Catalogue) -> list[Case | None]:
     """The cases at some places; None for those that are not valid."""
     if reading.role.format != "jsonl":
         whole = len(reading.cases) == len(reading.places)
@@ -42,8 +42,8 @@ def cases_at(reading: Reading, places: Sequence[CasePlace], known: InProject) ->
     return [_case_of_line(reading, each.number, known) for each in places]
 
 
-def _case_of_line(reading: Reading, number: int, known: InProject) -> Case | None:
-    loaded = load_text(reading.lines[number], "jsonl", reading.path, known)
+def _case_of_line(reading: Reading, number: int, known: Catalogue) -> Case | None:
+    loaded = load_text(reading.lines[number], "jsonl", known, reading.path)
     return loaded.suite.cases[0] if loaded.suite is not None and loaded.suite.cases else None
 
 

@@ -8,18 +8,15 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from evalcase.config.catalogue import Catalogue, check_config_text
 from evalcase.editor.files import FileRole
-from evalcase.model.case import Case
-from evalcase.model.problem import Problem, Span
-from evalcase.plugins.known import InProject
-from evalcase.read.document import Document
-from evalcase.read.lines import split_lines
-from evalcase.read.places import Branch, Node, find_node
-from evalcase.read.source import UnreadableError, encode_text
-from evalcase.resolve.fields import CASE_CONTAINERS
-from evalcase.suites.check import check_config_text
-from evalcase.suites.load import load_text
-from evalcase.suites.stream import read_sidecar_text
+from evalcase.format.document import Document
+from evalcase.format.fields import CASE_CONTAINERS
+from evalcase.format.load import load_text, read_sidecar
+from evalcase.format.positions import split_lines
+from evalcase.format.source import UnreadableError, encode_text
+from evalcase.types.case import Case
+from evalcase.types.problem import Problem, Span
 
 
 class CasePlace(NamedTuple):
@@ -80,44 +77,19 @@ _UNREADABLE = frozenset({"syntax", "bad-encoding", "too-deep", "too-large"})
 
 def _find_places(reading: Reading) -> list[CasePlace]:
     assert reading.role.format != "toml"
-    document = Document(
-        reading.path, reading.text.removeprefix("\ufeff"), reading.role.format, None, []
-    )
-    count = max(len(reading.cases), 1)
-    wanted = [
-        ((*base, *more), "value")
-        for number in range(count)
-        for base in [(number,), *((name, number) for name in CASE_CONTAINERS)]
-        for more in ((), ("id",))
-    ]
-    wanted += [(("id",), "value")]
-    root = document.places(wanted)  # type: ignore[arg-type]
-    nodes = _case_nodes(root) if reading.cases else []
-    return [_make_place(number, node, span) for number, (span, node) in enumerate(nodes)]
-
-
-def _case_nodes(root: Node) -> list[tuple[Span, Node]]:
-    if not isinstance(root, Branch):
+    if not reading.cases:
         return []
-    for name in CASE_CONTAINERS:
-        held = root.children.get(name)
-        if held is not None:
-            return _case_nodes_of(held[1])
-    return _case_nodes_of(root) if 0 in root.children else [(root.span, root)]
+    text = reading.text.removeprefix("\ufeff")
+    positions = Document(reading.path, text, reading.role.format, None).positions
+    places = []
+    for number, path in enumerate(positions.item_paths(CASE_CONTAINERS)):
+        span, name = positions.span(path), positions.find((*path, "id"))
+        is_elsewhere = name.through is not None  # behind an alias, or in a mapping that is merged
+        places.append(CasePlace(number, span, span if is_elsewhere else name.span))
+    return places
 
 
-def _case_nodes_of(node: Node) -> list[tuple[Span, Node]]:
-    if not isinstance(node, Branch):
-        return []
-    return [each for step, each in node.children.items() if isinstance(step, int)]
-
-
-def _make_place(number: int, node: Node, span: Span) -> CasePlace:
-    named = isinstance(node, Branch) and "id" in node.children
-    return CasePlace(number, span, find_node(node, ("id",), "value").span if named else span)
-
-
-def read_version(text: str, path: str, role: FileRole, known: InProject) -> Reading:
+def read_version(text: str, path: str, role: FileRole, known: Catalogue) -> Reading:
     """Check a text as if it stood at its path. It never raises for what a text may hold."""
     if role.kind == "config":
         return Reading(text, path, role, check_config_text(text, path))
@@ -126,8 +98,8 @@ def read_version(text: str, path: str, role: FileRole, known: InProject) -> Read
             data = encode_text(text, path)
         except UnreadableError as error:
             return Reading(text, path, role, [error.problem])
-        sidecar = read_sidecar_text(data, path, os.path.basename(path), known)
+        sidecar = read_sidecar(data, path, os.path.basename(path), known)
         return Reading(text, path, role, sidecar.problems)
     assert role.format != "toml"
-    loaded = load_text(text, role.format, path, known)
+    loaded = load_text(text, role.format, known, path)
     return Reading(text, path, role, loaded.problems, loaded.read)

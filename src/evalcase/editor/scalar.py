@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 _WORDS: dict[str, JSON] = {"true": True, "false": False, "null": None, "~": None, "": None}
 

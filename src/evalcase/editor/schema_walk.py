@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from evalcase.editor.cursor import Cursor, value_below
 from evalcase.editor.fitting import fits_schema
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 SchemaPart: TypeAlias = dict[str, Any]
 
@@ -151,26 +151,26 @@ class Schemas:
 
     @cached_property
     def suite(self) -> SchemaWalk:
-        from evalcase.plugins.schemas import suite_schema
+        from evalcase.config.catalogue import suite_schema
 
         return SchemaWalk(suite_schema())
 
     @cached_property
     def sidecar(self) -> SchemaWalk:
-        from evalcase.plugins.schemas import sidecar_schema
+        from evalcase.config.catalogue import sidecar_schema
 
         return SchemaWalk(sidecar_schema())
 
     @cached_property
     def case(self) -> SchemaWalk:
         """That of a line of JSONL."""
-        from evalcase.plugins.schemas import suite_schema
+        from evalcase.config.catalogue import suite_schema
 
         schema = suite_schema()
         return SchemaWalk({"$ref": "#/$defs/case", "$defs": schema["$defs"]})
 
     @cached_property
     def config(self) -> SchemaWalk:
-        from evalcase.plugins.schemas import config_schema
+        from evalcase.config.catalogue import config_schema
 
         return SchemaWalk(dict(config_schema()))

@@ -6,26 +6,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
-from evalcase.model.finding import Unfit
-from evalcase.model.grader_options import DeclaredGrader
-from evalcase.model.known import What
-from evalcase.plugins.known import InProject
-from evalcase.project.config import Config, config_of_text, read_config
-from evalcase.project.config_file import TABLES
-from evalcase.read.source import UnreadableError, encode_text
-from evalcase.system.files import read_file
-from evalcase.system.project_root import project_root
+from evalcase.config.catalogue import Catalogue
+from evalcase.config.config import TABLES, Config, config_of_text, read_config
+from evalcase.format.source import UnreadableError, encode_text
+from evalcase.types.grader import DeclaredGrader, What
+from evalcase.types.problem import Unfit
+from evalcase.util.files import read_file
+from evalcase.util.project import project_root
 
 
 class StaleError(Exception):
     """Nobody waits any more for what is being found out."""
 
 
-class KnownWhileWanted(InProject):
+class KnownWhileWanted(Catalogue):
     """The same as for `check`, given up in the midst of it once nobody waits for the result."""
 
     def __init__(self, config: Config, is_stale: Callable[[], bool] = lambda: False) -> None:
-        super().__init__(lambda: config)
+        super().__init__(config)
         self._is_stale = is_stale
 
     def grader(self, name: str) -> DeclaredGrader | None:

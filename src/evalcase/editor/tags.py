@@ -6,11 +6,15 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from evalcase.model.json_value import JSON
-from evalcase.read.discover import discover_files, format_of
-from evalcase.read.document import parse_document
-from evalcase.read.jsonl import read_lines
-from evalcase.read.source import UnreadableError, open_bytes, read_source
+from evalcase.format.document import Document, parse_document, read_lines
+from evalcase.format.source import (
+    UnreadableError,
+    discover_files,
+    format_of,
+    open_bytes,
+    read_source,
+)
+from evalcase.types.value import JSON
 
 _MOST_FILES = 500
 _MOST_BYTES = 1_000_000
@@ -54,8 +58,8 @@ def _read_tags(path: str) -> Iterator[str]:
     if format == "jsonl":
         with open_bytes(path) as file:
             for line in read_lines(file, path):
-                if isinstance(line, tuple):
-                    yield from _tags_in(line[2])
+                if isinstance(line, Document):
+                    yield from _tags_in(line.value)
     elif isinstance(format, str):
         yield from _tags_in(parse_document(read_source(path), format, path).value)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from evalcase.config.config import Config
+from evalcase.config.registry import find_target_kind, list_names
 from evalcase.errors import ConfigError
-from evalcase.plugins.registry import find_target_kind, list_names
-from evalcase.project.config import Config
 
 
 def offer_targets(config: Config) -> dict[str, str]:

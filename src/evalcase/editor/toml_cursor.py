@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from evalcase.editor.cursor import NOWHERE, Cursor, Token
 from evalcase.editor.scalar import read_scalar
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 _HEADER = re.compile(r"\s*\[+([^\[\]]*)\]+\s*(?:#.*)?$")
 _KEYS = re.compile(r'"[^"]*"|\'[^\']*\'|[^\s."\']+')

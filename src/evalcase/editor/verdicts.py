@@ -8,17 +8,16 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from evalcase.config.config import Config
 from evalcase.errors import EvalcaseError
-from evalcase.model.case import Case
-from evalcase.model.outcome import CaseVerdict
-from evalcase.project.config import Config
-from evalcase.project.options import runs_folder
-from evalcase.record.ending import read_end
-from evalcase.record.find import newest_runs
-from evalcase.record.folder import Run, folder_of_run, say_part
-from evalcase.record.kept import KeptRun
-from evalcase.run.hashes import hash_grading, hash_question
-from evalcase.text.visible import make_visible
+from evalcase.runner.hashes import hash_grading, hash_question
+from evalcase.store.folder import Run, describe_part, folder_of_run
+from evalcase.store.reader import read_end
+from evalcase.store.runs import newest_runs
+from evalcase.store.stored import StoredRun
+from evalcase.types.case import Case
+from evalcase.types.result import CaseVerdict
+from evalcase.util.text import make_visible
 
 _MOST_RUNS = 50
 """So many are looked at for those that have a suite."""
@@ -50,7 +49,7 @@ class Verdicts:
 class RunVerdicts:
     """Of the cases of one suite, in one run."""
 
-    def __init__(self, kept: KeptRun, suite: str, found: dict[str, list[CaseVerdict]]) -> None:
+    def __init__(self, kept: StoredRun, suite: str, found: dict[str, list[CaseVerdict]]) -> None:
         self._kept = kept
         self._run = kept.run
         self._suite = suite
@@ -111,11 +110,11 @@ def find_verdicts(path: str, config: Config) -> Verdicts | None:
     ended early, leave the others to the runs before them."""
     found: list[RunVerdicts] = []
     try:
-        for run in _newest_runs(runs_folder(None, config)):
+        for run in _newest_runs(config.find_runs()):
             suite = _suite_in(run, path, config.root)
             if suite is not None:
                 found.append(_read_verdicts(run, suite))
-                if not say_part(run) and read_end(run.journal).status == "completed":
+                if not describe_part(run) and read_end(run.journal).status == "completed":
                     break
     except (EvalcaseError, OSError, ValueError):
         for each in found:
@@ -140,7 +139,7 @@ def _suite_in(run: Run, path: str, root: str) -> str | None:
 
 def _read_verdicts(run: Run, suite: str) -> RunVerdicts:
     found: dict[str, list[CaseVerdict]] = {}
-    kept = KeptRun(run)
+    kept = StoredRun(run)
     for each in kept.cases():
         if each.suite == suite:
             found.setdefault(each.case, []).append(each)
@@ -149,7 +148,7 @@ def _read_verdicts(run: Run, suite: str) -> RunVerdicts:
 
 def stamp_runs(config: Config) -> tuple[object, ...]:
     """What changes when a run is begun, or the newest one goes on."""
-    folder = runs_folder(None, config)
+    folder = config.find_runs()
     try:
         newest = next(_newest_runs(folder), None)
     except EvalcaseError:

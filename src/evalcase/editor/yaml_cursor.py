@@ -9,7 +9,7 @@ from evalcase.editor.cursor import NOWHERE, Cursor, CursorSlot, Token
 from evalcase.editor.flow import Flow, read_flow
 from evalcase.editor.yaml_levels import Level, climb_levels, level_of, look_below
 from evalcase.editor.yaml_rows import YamlRow, indent_of, read_row, without_comment
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 
 def find_in_yaml(lines: Sequence[str], line: int, column: int) -> Cursor:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from evalcase.editor.yaml_rows import Knot, YamlRow, indent_of, is_blank, read_row
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 
 class Level(Struct):

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from evalcase.editor.scalar import read_scalar
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 _KEY = re.compile(
     r'("(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\'|[^\s#&*!|>%@`"\'\[\]{},-](?:[^:#]|:(?!\s|$)|(?<!\s)#)*?'

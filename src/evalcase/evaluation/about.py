@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalcase import __version__
+from evalcase.config.targets import kind_of, version_of
+from evalcase.errors import ConfigError
 from evalcase.evaluation.plan import Plan
-from evalcase.model.target import TargetKind, TargetVersion, kind_of_targets
-from evalcase.model.value import replace
-from evalcase.plugins.registry import search_target_kind
-from evalcase.plugins.target_names import name_target
-from evalcase.plugins.target_versions import version_of
-from evalcase.record.about import RunAbout, SelectedCases
-from evalcase.record.basis import Basis, basis_of_run
-from evalcase.record.folder import Run
+from evalcase.store.folder import Run, RunAbout, SelectedCases
+from evalcase.store.rows import Basis, Row
+from evalcase.store.stored import basis_of_run
+from evalcase.types.target import TargetKind, TargetVersion, kind_of_targets
+from evalcase.types.value import replace
 
 if TYPE_CHECKING:
     from evalcase.evaluation.grading import By
@@ -45,21 +44,21 @@ def describe_plan(plan: Plan) -> RunAbout:
 
 def describe_basis(plan: Plan) -> Basis:
     """What verdicts rest on beside the answers, as it is now."""
-    return Basis(plan.suites.hashes(), plan.choice.dealt, plan.graders.rests_on() or None)
+    return Basis(plan.suites.hashes(), plan.selector.dealt, plan.graders.rests_on() or None)
 
 
-def find_new_basis(plan: Plan, run: Run, last: Basis | None, by: By | None) -> list[dict[str, Any]]:
+def find_new_basis(plan: Plan, run: Run, last: Basis | None, by: By | None) -> list[Row]:
     """The row that says what all verdicts of a run rest on by now, since they were graded by it or
     would be graded the same; none if that is what they rested on before: `last`, or what the run
     began with."""
     now = describe_basis(plan)
     if by is not None and by.recorded:
-        from evalcase.record.kept import KeptRun
+        from evalcase.store.stored import StoredRun
 
         # The cases are no others than they were.
-        cases = KeptRun(run, by.cases_of).basis
+        cases = StoredRun(run, by.cases_of).basis
         now = replace(now, suites=cases.suites, dealt=cases.dealt)
-    return [now.row()] if now != (last or basis_of_run(run.about)) else []
+    return [now] if now != (last or basis_of_run(run)) else []
 
 
 def _prices_version(plan: Plan) -> str | None:
@@ -75,7 +74,10 @@ def _prices_version(plan: Plan) -> str | None:
 def _kind_of(name: str, plan: Plan) -> TargetKind | None:
     if name in plan.given_targets:
         return kind_of_targets(plan.askable(name))
-    return search_target_kind(name_target(name, plan.config).kind)
+    try:
+        return kind_of(name, plan.config)
+    except ConfigError:
+        return None
 
 
 def find_versions(plan: Plan) -> dict[str, TargetVersion]:

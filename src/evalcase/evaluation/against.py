@@ -6,13 +6,13 @@ import os
 from collections.abc import Sequence
 
 from evalcase.errors import ConfigError
-from evalcase.model.value import Value
-from evalcase.record.find import find_run
-from evalcase.record.folder import folder_of_run
-from evalcase.record.kept import KeptRun
 from evalcase.report.compare.comparison import pair_targets
-from evalcase.suites.places import Places
-from evalcase.system.table import Table, mark_of
+from evalcase.store.folder import folder_of_run
+from evalcase.store.runs import find_run
+from evalcase.store.stored import StoredRun
+from evalcase.types.value import Value
+from evalcase.util.project import ProjectPaths
+from evalcase.util.table import Table, mark_of
 
 
 class Base(Value, frozen=True):
@@ -35,15 +35,15 @@ def find_base(name: str, runs_dir: str, root: str, targets: Sequence[str]) -> Ba
 
     Raise ConfigError if there is no such run, or if it has none of the targets.
     """
-    with KeptRun(*find_run(name, runs_dir)) as kept:
-        kept.refuse_broken()
+    with StoredRun(*find_run(name, runs_dir)) as kept:
+        kept.refuse_interrupted()
         paired = pair_targets(kept.targets, targets)
         id = os.path.basename(os.path.realpath(kept.run.path))
         missing = [f"`{name}`" for name in targets if name not in paired]
         if missing:
             # To be better, all that is run has to be compared.
             raise ConfigError(f"run {id} has no results of {', '.join(missing)} to compare with")
-        places = Places(root, os.path.join(root, folder_of_run(kept.run)))
+        places = ProjectPaths(root, os.path.join(root, folder_of_run(kept.run)))
         verdicts = Table("b")
         for each in kept.cases():
             if each.verdict in ("passed", "failed", "ungraded"):

@@ -12,11 +12,13 @@ from typing import TypeVar
 from evalcase.errors import TargetError
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.trials import Trials
-from evalcase.model.batching import BatchDraft, BatchedQuestion, Batching, SentBatch
-from evalcase.model.trial import Trial
-from evalcase.record.outline import batch_row
-from evalcase.record.recording import Recording
-from evalcase.run.schedule import Engine
+from evalcase.runner.schedule import Engine
+from evalcase.store.writer import RunWriter
+from evalcase.targets.chat.batch_draft import BatchedQuestion, DraftFile
+from evalcase.targets.chat.batches import ChatBatches
+from evalcase.types.result import Trial
+from evalcase.types.target import SentBatch
+from evalcase.types.value import replace
 
 T = TypeVar("T")
 _MOST_FAILURES = 10
@@ -30,7 +32,7 @@ class BatchPhase:
     """Sends what is left to ask, and waits until all of it is answered."""
 
     def __init__(
-        self, plan: Plan, run: str, recording: Recording, trials: Trials, engine: Engine
+        self, plan: Plan, run: str, recording: RunWriter, trials: Trials, engine: Engine
     ) -> None:
         self._plan = plan
         self._run = run
@@ -41,7 +43,7 @@ class BatchPhase:
         """Batches under way."""
 
     async def go(
-        self, name: str, batching: Batching, sent: list[SentBatch], trials: Iterator[Trial]
+        self, name: str, batching: ChatBatches, sent: list[SentBatch], trials: Iterator[Trial]
     ) -> None:
         """Do all of it for one target. What a service refuses stops the run, which can be gone on
         with."""
@@ -66,8 +68,8 @@ class BatchPhase:
             self._tell_left(name)
 
     async def _drafts(
-        self, batching: Batching, first: Trial, rest: Iterator[Trial]
-    ) -> AsyncGenerator[BatchDraft, None]:
+        self, batching: ChatBatches, first: Trial, rest: Iterator[Trial]
+    ) -> AsyncGenerator[DraftFile, None]:
         """The questions that no batch has answered yet, so many at once as a service takes."""
         draft = batching.draft()
         try:
@@ -83,7 +85,7 @@ class BatchPhase:
             draft.close()
 
     async def _questions(
-        self, batching: Batching, first: Trial, rest: Iterator[Trial]
+        self, batching: ChatBatches, first: Trial, rest: Iterator[Trial]
     ) -> AsyncIterator[BatchedQuestion]:
         for number, trial in enumerate(_chain_trials(first, rest)):
             if not number % _AT_ONCE:
@@ -98,11 +100,11 @@ class BatchPhase:
             if not batching.has_answer(written.id):
                 yield written
 
-    async def _send(self, name: str, batching: Batching, draft: BatchDraft) -> None:
+    async def _send(self, name: str, batching: ChatBatches, draft: DraftFile) -> None:
         world = self._plan.world
         tag = f"{self._run}-{world.entropy(6).hex()}"
         sent = SentBatch(name, tag, draft.count, world.stamp())
-        await self._recording.write(batch_row(sent))
+        await self._recording.write(sent)
         id, failures = None, 0
         while id is None:
             try:
@@ -113,12 +115,12 @@ class BatchPhase:
                 # It may be there, although nobody heard of it.
                 if await self._pick_up(name, batching, sent):
                     return
-        await self._recording.write(batch_row(sent._replace(id=id)))
+        await self._recording.write(replace(sent, id=id))
         self._left.append(id)
         count = "1 question is" if draft.count == 1 else f"{draft.count:,} questions are"
         self._plan.tell(f"`{name}`: {count} sent as batch {id}; answers may take a day")
 
-    async def _pick_up(self, name: str, batching: Batching, sent: SentBatch) -> bool:
+    async def _pick_up(self, name: str, batching: ChatBatches, sent: SentBatch) -> bool:
         """Have the answers of a batch that was sent before, if it is there."""
         async with aclosing(_ids_of(batching, sent)) as ids:
             async for id in ids:
@@ -136,11 +138,11 @@ class BatchPhase:
                     self._left.remove(id)
                     continue
                 if sent.id is None:
-                    await self._recording.write(batch_row(sent._replace(id=id)))
+                    await self._recording.write(replace(sent, id=id))
                 return True
         return False
 
-    async def _collect(self, name: str, batching: Batching, id: str) -> int:
+    async def _collect(self, name: str, batching: ChatBatches, id: str) -> int:
         """Wait for a batch, and get its answers. Return how many there are."""
         if id not in self._left:
             self._left.append(id)
@@ -149,7 +151,7 @@ class BatchPhase:
         self._left.remove(id)
         return count
 
-    async def _await(self, name: str, batching: Batching, id: str) -> None:
+    async def _await(self, name: str, batching: ChatBatches, id: str) -> None:
         """Wait until a batch is over, and say now and then how far it is."""
         told = -1
         while True:
@@ -163,7 +165,7 @@ class BatchPhase:
                 return
             await self._engine.sleep(batching.poll_s)
 
-    async def _persist(self, batching: Batching, do: Callable[[], Awaitable[T]]) -> T:
+    async def _persist(self, batching: ChatBatches, do: Callable[[], Awaitable[T]]) -> T:
         """Do again what may succeed later, and harms nobody."""
         failures = 0
         while True:
@@ -173,7 +175,7 @@ class BatchPhase:
                 failures += 1
                 await self._rest(error, failures, batching)
 
-    async def _rest(self, error: TargetError, failures: int, batching: Batching) -> None:
+    async def _rest(self, error: TargetError, failures: int, batching: ChatBatches) -> None:
         """Wait until something may be tried again. Raise the error if it may not."""
         if not error.may_succeed_later or failures >= _MOST_FAILURES:
             raise error
@@ -193,7 +195,7 @@ def _chain_trials(first: Trial, rest: Iterator[Trial]) -> Iterator[Trial]:
     yield from rest
 
 
-async def _ids_of(batching: Batching, sent: SentBatch) -> AsyncGenerator[str, None]:
+async def _ids_of(batching: ChatBatches, sent: SentBatch) -> AsyncGenerator[str, None]:
     """What a service calls a batch; where nobody heard it, what it may be called."""
     if sent.id is not None:
         yield sent.id

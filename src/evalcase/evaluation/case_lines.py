@@ -6,12 +6,12 @@ from contextlib import suppress
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.plan import Plan
-from evalcase.model.case import Case
-from evalcase.read.source import UnreadableError
-from evalcase.record.case_lines import read_line_hashes, write_case_lines
-from evalcase.record.folder import Run
-from evalcase.suites.collection import WantsCase
-from evalcase.system.table import Table, mark_of
+from evalcase.format.collection import WantsCase
+from evalcase.format.source import UnreadableError
+from evalcase.store.case_lines import read_line_hashes, write_case_lines
+from evalcase.store.folder import Run
+from evalcase.types.case import Case
+from evalcase.util.table import Table, mark_of
 
 
 def keep_case_lines(plan: Plan, run: Run, *, are_needed: bool) -> None:
@@ -39,13 +39,13 @@ def _are_of(run: Run, hashes: dict[str, str]) -> bool:
 
 def _choose_cases(plan: Plan) -> WantsCase:
     """What tells the cases of a run among those of its suites."""
-    if not plan.choice.narrows:
+    if not plan.selector.narrows:
         return lambda *_: True
     chosen = Table("B")
-    for suite, case in plan.choice.choose(plan.suites):
+    for suite, case in plan.selector.select(plan.suites):
         chosen.add(mark_of((suite, case.id)), 1)
 
     def wants(suite: str, case: Case) -> bool:
-        return chosen.row_of(mark_of((suite, case.id))) >= 0
+        return mark_of((suite, case.id)) in chosen
 
     return wants

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from evalcase.errors import RecordError
 from evalcase.evaluation.evaluated import Evaluated, count_not_run, hold_to_gates
 from evalcase.evaluation.plan import Plan
-from evalcase.model.totals import Totals
-from evalcase.record.ending import End, Status
-from evalcase.record.folder import Run
+from evalcase.store.folder import Run
+from evalcase.store.rows import End, Status
+from evalcase.types.result import Totals
 
 if TYPE_CHECKING:
     from evalcase.evaluation.job import Job
-    from evalcase.record.kept import KeptRun
+    from evalcase.store.stored import StoredRun
 
 
 def conclude_run(
@@ -22,9 +22,9 @@ def conclude_run(
     """`is_failed`: whether it is the record itself that failed."""
     totals, graded_by = (None if is_failed else work.totals()), None
     if totals is None or work.grading > 1:  # else the record need not be gone through again
-        from evalcase.record.kept import KeptRun
+        from evalcase.store.stored import StoredRun
 
-        kept = KeptRun(run)
+        kept = StoredRun(run)
         totals = totals or _count_kept(kept)
         graded_by = kept.graded_by if work.grading > 1 and not is_failed else None
     _put_in_order(plan, run, end.status, totals, is_new=is_new)
@@ -44,13 +44,9 @@ def _put_in_order(plan: Plan, run: Run, status: Status, totals: Totals, *, is_ne
         from evalcase.evaluation.case_lines import keep_case_lines  # most runs need none
 
         keep_case_lines(plan, run, are_needed=not is_fine)
-    if status == "completed" and plan.config.compress:
-        from evalcase.record.packing import pack_journal
-
-        pack_journal(run, plan.warn)
 
 
-def _count_kept(kept: KeptRun) -> Totals:
+def _count_kept(kept: StoredRun) -> Totals:
     """What the results that are on disk come to; none, if nobody can read them."""
     try:
         return kept.totals

@@ -7,8 +7,9 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from evalcase.config.targets import bounds_of
 from evalcase.errors import RecordError
 from evalcase.evaluation.about import describe_plan, find_changes, find_new_basis
 from evalcase.evaluation.conclude import conclude_run
@@ -17,33 +18,30 @@ from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.secrets import errors_without_secrets, refuse_secret_names, watch_keys
 from evalcase.evaluation.trials import Trials
 from evalcase.evaluation.work import Work
-from evalcase.model.result import Verdict
-from evalcase.model.value import replace
-from evalcase.plugins.targets import bounds_of
-from evalcase.record.commit import JournalFailure
-from evalcase.record.ending import End, Status, end_row, read_time_taken
-from evalcase.record.folder import Run, create_run, read_run
-from evalcase.record.index import Index
-from evalcase.record.journal import Journal, open_journal
-from evalcase.record.recording import Recording, rows_ahead
-from evalcase.record.seal import make_sealer
-from evalcase.run.budget import Budget
-from evalcase.run.gate import Gate
-from evalcase.run.limits import Limits
-from evalcase.run.opening import CLOSE_S, OpenTargets
-from evalcase.run.schedule import Engine, Watcher
-from evalcase.system.clock import perf_counter
-from evalcase.system.guests import Guests
-from evalcase.system.loop_watch import LoopWatch
-from evalcase.system.table import mark_of
+from evalcase.runner.event_loop import BlockingCall, LoopWatch
+from evalcase.runner.gate import Gate
+from evalcase.runner.opening import CLOSE_S, OpenTargets
+from evalcase.runner.pacing import Budget, Limits
+from evalcase.runner.schedule import Engine, Watcher
+from evalcase.store.folder import Run, create_run, make_sealer, read_run
+from evalcase.store.index import Index
+from evalcase.store.journal import Journal, JournalFailure, open_journal
+from evalcase.store.reader import read_time_taken
+from evalcase.store.rows import End, Row, Status
+from evalcase.store.writer import RunWriter, rows_ahead
+from evalcase.types.result import Verdict
+from evalcase.types.value import replace
+from evalcase.util.environment import monotonic
+from evalcase.util.table import mark_of
+from evalcase.util.user_calls import UserCalls
 
 if TYPE_CHECKING:
     from evalcase.evaluation.grading import By
     from evalcase.evaluation.job import Job
     from evalcase.evaluation.stopping import Stopping
-    from evalcase.record.answer_store import AnswerStore
-    from evalcase.run.fail_fast import FailFast
-    from evalcase.run.workplace import Workplace
+    from evalcase.runner.fail_fast import FailFast
+    from evalcase.runner.workplace import Workplace
+    from evalcase.store.cache import AnswerCache
 
 
 class Evaluation:
@@ -70,21 +68,21 @@ class Evaluation:
 
     async def carry_out(
         self, runs_dir: str, run: Run | None = None, again: tuple[Verdict, ...] = (),
-        on_stuck: Callable[[str], None] = lambda _: None,
+        on_overdue: Callable[[BlockingCall], None] = lambda _: None,
     ) -> Evaluated:  # fmt: skip
         """Run what is not finished of a run, or a new one in `runs_dir`.
 
         A trial whose verdict is in `again` counts as not finished. The folder of a new run is made
         once all targets are open, so that a name that can't be resolved leaves none behind.
-        `on_stuck` is told, in another thread, of a call that blocks the event loop and can't be
-        ended.
+        `on_overdue` is called, in another thread, with a call that blocks the event loop beyond its
+        time limit.
         """
         with errors_without_secrets(self.plan.scrubber):
-            return await self._carry_out(runs_dir, run, again, on_stuck)
+            return await self._carry_out(runs_dir, run, again, on_overdue)
 
     async def _carry_out(
         self, runs_dir: str, run: Run | None, again: tuple[Verdict, ...],
-        on_stuck: Callable[[str], None],
+        on_overdue: Callable[[BlockingCall], None],
     ) -> Evaluated:  # fmt: skip
         self._stand_in()
         plan = self.plan
@@ -93,7 +91,7 @@ class Evaluation:
         self._is_new = run is None
         goes_on = run is not None and self._by is None
         opening = partial(self._opening, goes_on=goes_on)
-        async with Guests() as self._guests, self._there(), opening() as targets:
+        async with UserCalls() as self._calls, self._there(), opening() as targets:
             if run is None:
                 world = plan.world
                 run = create_run(
@@ -102,11 +100,10 @@ class Evaluation:
                 )  # fmt: skip
             self.run = run
             try:
-                guests = self._guests
-                with LoopWatch(plan.warn, guests.is_overdue, on_stuck, guests.timer.look):
+                with LoopWatch(plan.warn, self._calls.is_overdue, on_overdue):
                     return await self._record(run, targets, again)
             finally:
-                await self._guests.settle()
+                await self._calls.settle()
                 await self._close_graders()
 
     def _there(self) -> AbstractAsyncContextManager[object]:
@@ -135,19 +132,20 @@ class Evaluation:
         judges = {} if goes_on else plan.judges
         targets = {**plan.targets, **plan.users, **judges}
         explain = plan.explain_unopened
-        return OpenTargets(targets, plan.make, plan.warn, opened, self._guests, explain)
+        return OpenTargets(targets, plan.make, plan.warn, opened, self._calls, explain)
 
     async def _close_graders(self) -> None:
-        stay = await self._guests.run(self.plan.graders.close(), CLOSE_S, "close")
-        if stay.is_late or stay.error is not None:
-            what = f"took more than {CLOSE_S:g} s" if stay.is_late else f"failed: {stay.error!r}"
+        outcome = await self._calls.run(self.plan.graders.close, CLOSE_S, "close")
+        if outcome.is_late or outcome.error is not None:
+            late = f"took more than {CLOSE_S:g} s"
+            what = late if outcome.is_late else f"failed: {outcome.error!r}"
             self.plan.warn(f"tear-down of the graders {what}")
 
     async def _record(
         self, run: Run, targets: OpenTargets, again: tuple[Verdict, ...]
     ) -> Evaluated:
         loop = asyncio.get_running_loop()
-        begun, before_s = perf_counter(), read_time_taken(run.journal)
+        begun, before_s = monotonic(), read_time_taken(run.journal)
         failed: list[JournalFailure | RecordError] = []
 
         def deliver(dones: list[Callable[[], None]]) -> None:
@@ -172,9 +170,9 @@ class Evaluation:
             work, engine = self._set_up(run, targets, journal, index, again)
             end = work.complete_end(self._end(*await work.go(engine)))
             if before_s is not None:
-                end = replace(end, duration_s=round(before_s + perf_counter() - begun, 3))
+                end = replace(end, duration_s=round(before_s + monotonic() - begun, 3))
             with suppress(RecordError):  # it is raised once more when the journal is closed
-                for row in (*self._new_basis(run, index, end), end_row(end)):
+                for row in (*self._new_basis(run, index, end), end):
                     journal.append(row, lambda: None)
         finally:
             try:
@@ -190,7 +188,7 @@ class Evaluation:
         is_new, is_failed = self._is_new, bool(failed)
         return conclude_run(self.plan, run, end, work, is_new=is_new, is_failed=is_failed)
 
-    def _new_basis(self, run: Run, index: Index, end: End) -> list[dict[str, Any]]:
+    def _new_basis(self, run: Run, index: Index, end: End) -> list[Row]:
         is_whole = end.status == "completed" or end.graded is not None
         if self._is_new or not is_whole:
             return []
@@ -222,20 +220,20 @@ class Evaluation:
         ahead = rows_ahead(limits.concurrency)
         # What was there before may be told anew: then only the journal can count.
         replaces = len(index) > 0
-        recording = Recording(journal, tally, self._watcher.finished, ahead, replaces=replaces)
+        recording = RunWriter(journal, tally, self._watcher.finished, ahead, replaces=replaces)
         stopping, workplace = self._stopping, self._workplace
         engine = self.engine = Engine(
             limits, self._watcher, self._fail_fast(index, again), targets.context,
             stopping.look if stopping is not None else None,
         )  # fmt: skip
-        budget = self._budget = Budget(limits.max_cost_usd, spent_usd, engine.stop)
+        budget = self._budget = Budget(plan.options.max_cost_usd, spent_usd, engine.stop)
         budget.spend(0.0)  # what earlier sessions spent may be all there is
-        guests, store = self._guests, self._store()
+        calls, store = self._calls, self._store()
         gate = Gate(
-            targets, limits, engine, budget, guests, plan.world.random,
+            targets, limits, engine, budget, calls, plan.world.random,
             warn=plan.warn, store=store, workplace=workplace,
         )  # fmt: skip
-        trials = Trials(plan, engine, gate, guests, run.id, recording.lose, workplace)
+        trials = Trials(plan, engine, gate, calls, run.id, recording.lose, workplace)
         if self._by is not None:
             from evalcase.evaluation.grading import Grading
 
@@ -254,14 +252,14 @@ class Evaluation:
             name: min([count, *bounds_of(name, plan.targets[name], plan.config)])
             for name, count in plan.trials.items()
         }
-        return plan.options.limits(plan.config, per_target)
+        return Limits.of(plan.options, plan.config, per_target)
 
     def _fail_fast(self, index: Index, again: tuple[Verdict, ...]) -> FailFast | None:
         """What looks for a case that fails. Those that did before don't stop what goes on now."""
         options = self.plan.options
         if not options.fail_fast:
             return None
-        from evalcase.run.fail_fast import FailFast
+        from evalcase.runner.fail_fast import FailFast
 
         watch = FailFast(options.max_errors, lambda result: mark_of(result.key[:3]))
         for each in index.counted():
@@ -269,14 +267,14 @@ class Evaluation:
                 watch.note(each.group, each.verdict, each.repeats, each.pass_rate)
         return watch
 
-    def _store(self) -> AnswerStore | None:
+    def _store(self) -> AnswerCache | None:
         plan = self.plan
-        if not plan.options.caches(plan.config):
+        if not plan.options.caches(plan.config.cache):
             return None
-        from evalcase.record.answer_store import CACHE_FOLDER, AnswerStore
+        from evalcase.store.cache import CACHE_FOLDER, AnswerCache
 
         folder = os.path.join(plan.config.root, CACHE_FOLDER)
-        return AnswerStore(folder, plan.scrubber, plan.warn)
+        return AnswerCache(folder, plan.scrubber, plan.warn)
 
     def _show(self, dones: list[Callable[[], None]]) -> None:
         """Tell of results that are on disk. If whoever is told breaks, the run stops, and says so

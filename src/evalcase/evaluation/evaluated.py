@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from evalcase.model.decision import Decision
-from evalcase.model.exit_codes import decide_exit_code
-from evalcase.model.outcome import CaseVerdict
-from evalcase.model.result import Result
-from evalcase.model.totals import Totals
-from evalcase.model.value import Value, replace
-from evalcase.record.ending import Status
-from evalcase.record.folder import Run
-from evalcase.record.gradings import GradedBy
+from evalcase.store.folder import Run
+from evalcase.store.index import GradedBy
+from evalcase.store.rows import Status
+from evalcase.types.result import CaseVerdict, Decision, Result, Totals
+from evalcase.types.value import Value, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalcase.project.options import RunOptions
+    from evalcase.config.options import RunOptions
 
     # A run that is just over need not be read.
-    from evalcase.record.kept import KeptRun
-    from evalcase.record.read_anew import CasesReadAnew
+    from evalcase.store.stored import StoredCases, StoredRun
 
 
 class Evaluated(Value, frozen=True):
@@ -117,21 +112,19 @@ class Evaluated(Value, frozen=True):
     def results(self) -> Sequence[Result]:
         """Every result, read from the record each time, in the order of the cases."""
         # Who runs a command needs none of these.
-        from evalcase.record.kept import KeptRun
-        from evalcase.record.read_anew import ReadAnew
+        from evalcase.store.stored import StoredItems, StoredRun
 
         count = self.totals.trials.total
-        return ReadAnew(lambda: KeptRun(self.run, self.grading).results(), count, "results")
+        return StoredItems(lambda: StoredRun(self.run, self.grading).results(), count, "results")
 
     @property
-    def cases(self) -> CasesReadAnew:
+    def cases(self) -> StoredCases:
         """Every case at every target with its verdict, read from the record each time, in their
         order."""
-        from evalcase.record.kept import KeptRun
-        from evalcase.record.read_anew import CasesReadAnew
+        from evalcase.store.stored import StoredCases, StoredRun
 
         count = self.totals.cases.total + self.totals.unfinished
-        return CasesReadAnew(lambda: KeptRun(self.run, self.grading).cases(), count, "cases")
+        return StoredCases(lambda: StoredRun(self.run, self.grading).cases(), count, "cases")
 
     def __getitem__(self, id: str) -> CaseVerdict:
         """The case of an id: `done.cases[id]`."""
@@ -171,7 +164,7 @@ def hold_to_gates(evaluated: Evaluated, options: RunOptions) -> Evaluated:
     )
 
 
-def read_evaluated(kept: KeptRun) -> Evaluated:
+def read_evaluated(kept: StoredRun) -> Evaluated:
     """What came of a run, as its record has it."""
     end = kept.end
     return Evaluated(
@@ -186,3 +179,28 @@ def count_not_run(run: Run, status: Status, totals: Totals) -> int:
     """How many cases of those that were planned are in no count; none where a run is complete."""
     planned = run.about.cases if status != "completed" else None
     return max(0, (planned or 0) - totals.cases.total - totals.unfinished)
+
+
+def decide_exit_code(
+    totals: Totals, *, status: str = "completed", decision: Decision | None = None,
+    failed_fast: bool = False, fail_under: float | None = None, max_errors: int = 0,
+    needs_tries: bool = False,
+) -> int:  # fmt: skip
+    """130 interrupted; 3 too many errors, or not completed; 1 not all passed, or a gate is not
+    met; else 0. `max_errors` only turns 3 into 1: an errored case has not passed. `needs_tries` is
+    false for a shard, which may be empty."""
+    if status == "interrupted":
+        return 130
+    ended_well = status == "completed" or failed_fast or decision is not None
+    if totals.trials.errored > max_errors or not ended_well:
+        return 3
+    if decision is not None:
+        return 0 if decision.is_good else 1
+    if failed_fast:
+        return 1
+    if totals.unfinished:
+        return 3
+    if totals.pass_rate is None:
+        return 1 if needs_tries and fail_under != 0 else 0
+    enough = 1.0 if fail_under is None else fail_under
+    return 0 if totals.pass_rate >= enough else 1

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
+from evalcase.config.options import FailedOf
 from evalcase.errors import ConfigError
 from evalcase.evaluation.evaluated import read_evaluated
-from evalcase.record.find import find_run
-from evalcase.record.folder import folder_of_run
-from evalcase.record.kept import KeptRun
-from evalcase.run.selection import FailedOf
-from evalcase.suites.places import Places
+from evalcase.store.folder import folder_of_run
+from evalcase.store.runs import find_run
+from evalcase.store.stored import StoredRun
+from evalcase.util.project import ProjectPaths
 
 
 def find_failed(name: str, runs_dir: str, root: str) -> FailedOf:
@@ -19,9 +19,9 @@ def find_failed(name: str, runs_dir: str, root: str) -> FailedOf:
     They are names and nothing more: what is read and asked is for others to say. Raise ConfigError
     if there is no such run, or if all of its cases passed.
     """
-    with KeptRun(*find_run(name, runs_dir)) as kept:
-        kept.refuse_broken()
-        places = Places(root, os.path.join(root, folder_of_run(kept.run)))
+    with StoredRun(*find_run(name, runs_dir)) as kept:
+        kept.refuse_interrupted()
+        places = ProjectPaths(root, os.path.join(root, folder_of_run(kept.run)))
         failed = {
             (places.find(each.suite), each.case): True
             for each in kept.cases()

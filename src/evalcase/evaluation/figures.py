@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation.evaluated import Evaluated
-from evalcase.model.case import Case
-from evalcase.model.value import Value
-from evalcase.record.folder import Run
-from evalcase.record.kept import KeptRun
 from evalcase.report.figures.figures import Figures, Interval
 from evalcase.report.figures.ledger import Ledger
-from evalcase.text.counted import write_count
+from evalcase.store.folder import Run
+from evalcase.store.stored import StoredRun
+from evalcase.types.case import Case
+from evalcase.types.value import Value
+from evalcase.util.text import write_count
 
 
 class Figuring(Value, frozen=True):
@@ -37,7 +37,7 @@ class Figuring(Value, frozen=True):
         except ValueError as error:
             raise ConfigError(f"`{self.cluster}` can't be a cluster: {error}") from None
 
-    def finder(self, kept: KeptRun) -> Callable[[str, str], Case | None]:
+    def finder(self, kept: StoredRun) -> Callable[[str, str], Case | None]:
         """What finds the cases of which more is read than their results."""
         return kept.find_tagged if self.cluster is None else kept.find_case
 
@@ -60,7 +60,7 @@ class Figuring(Value, frozen=True):
 def read_figures(evaluated: Evaluated, figuring: Figuring) -> Figures:
     """Those of all results of a run. Raise ConfigError as above."""
     ledger = figuring.open_ledger(evaluated.run)
-    with KeptRun(evaluated.run, evaluated.grading) as kept:
+    with StoredRun(evaluated.run, evaluated.grading) as kept:
         find = figuring.finder(kept)
         for result in kept.results():
             ledger.add(result, find(*result.key[:2]))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.request import RunRequest
-from evalcase.model.result import Verdict
-from evalcase.model.value import replace
-from evalcase.project.options import RunOptions
-from evalcase.record.ending import read_end
-from evalcase.record.find import find_run, list_runs, newest_run, newest_unfinished
-from evalcase.record.folder import Run
-from evalcase.record.gradings import GradingBegun, may_have_gradings
-from evalcase.record.seal import is_own
+from evalcase.store.folder import Run, is_own
+from evalcase.store.reader import has_gradings, read_end
+from evalcase.store.rows import GradingRow
+from evalcase.store.runs import find_run, list_runs, newest_run, newest_unfinished
+from evalcase.types.result import Verdict
+from evalcase.types.value import replace
 
 
 def choose_run(name: str | None, folder: str, *, errored: bool) -> Run | None:
@@ -53,13 +52,13 @@ def request_rest(request: RunRequest, run: Run, *, retry_errored: bool) -> RunRe
     return replace(request, config=config, run=run, again=again)
 
 
-def find_broken_grading(run: Run) -> GradingBegun | None:
+def find_broken_grading(run: Run) -> GradingRow | None:
     """The newest grading of a run, if it was broken off."""
-    if not may_have_gradings(run.journal):
+    if not has_gradings(run.journal):
         return None  # most runs have none, and who goes on with them reads the journal himself
-    from evalcase.record.kept import KeptRun
+    from evalcase.store.stored import StoredRun
 
-    return KeptRun(run).find_broken()
+    return StoredRun(run).find_interrupted()
 
 
 def describe_dropped(run: Run) -> str:
@@ -73,6 +72,6 @@ def describe_dropped(run: Run) -> str:
 def find_exit_code(run: Run) -> int:
     """The exit code of a run as it stands, by what was asked for when it was begun."""
     from evalcase.evaluation.evaluated import hold_to_gates, read_evaluated
-    from evalcase.record.kept import KeptRun
+    from evalcase.store.stored import StoredRun
 
-    return hold_to_gates(read_evaluated(KeptRun(run)), read_request(run)).exit_code
+    return hold_to_gates(read_evaluated(StoredRun(run)), read_request(run)).exit_code

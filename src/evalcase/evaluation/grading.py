@@ -12,26 +12,23 @@ from typing import NamedTuple
 from evalcase.errors import ConfigError
 from evalcase.evaluation.job import Job
 from evalcase.evaluation.plan import Plan
-from evalcase.evaluation.trials import Trials, UnaskedTurnsError
-from evalcase.model.case import Case
-from evalcase.model.failure import Failure
-from evalcase.model.grade import Grade
-from evalcase.model.result import Result
-from evalcase.model.totals import Totals
-from evalcase.model.trial import Trial
-from evalcase.model.trial_key import TrialKey
-from evalcase.model.value import replace
-from evalcase.record.ending import End, Status
-from evalcase.record.folder import Run
-from evalcase.record.gradings import GradingBegun
-from evalcase.record.index import Index
-from evalcase.record.kept import KeptRun
-from evalcase.record.reader import read_results_of
-from evalcase.record.recording import Recording
-from evalcase.run.schedule import Engine
-from evalcase.suites.collection import SomeSuites
-from evalcase.system.table import mark_of
-from evalcase.text.counted import list_some, write_count
+from evalcase.evaluation.trials import Trials
+from evalcase.format.collection import SomeSuites
+from evalcase.runner.conversation import UnaskedTurnsError
+from evalcase.runner.schedule import Engine
+from evalcase.store.folder import Run
+from evalcase.store.index import Index
+from evalcase.store.rows import End, GradingRow, Status
+from evalcase.store.stored import StoredRun
+from evalcase.store.writer import RunWriter
+from evalcase.types.answer import Failure
+from evalcase.types.case import Case
+from evalcase.types.grade import Grade
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result, Totals, Trial
+from evalcase.types.value import replace
+from evalcase.util.table import mark_of
+from evalcase.util.text import list_some, write_count
 
 FindNewCase = Callable[[str, str], Case | None]
 """The case of a suite and an id, by which its answers are graded; None where it is gone."""
@@ -53,21 +50,21 @@ class By(NamedTuple):
     others: bool = False
     """Whether the suites are others than those of the run."""
 
-    def begin(self, number: int, at: str) -> GradingBegun:
+    def begin(self, number: int, at: str) -> GradingRow:
         """That answers are graded by this from now on."""
-        return GradingBegun(
+        return GradingRow(
             number, at, "grade", self.suites, self.graders, self.recorded, self.cases_of,
             self.others,
         )  # fmt: skip
 
-    def goes_on(self, broken: GradingBegun | None) -> bool:
+    def goes_on(self, broken: GradingRow | None) -> bool:
         """Whether a grading that was broken off was by the same."""
         if broken is None or broken.origin != "grade":
             return False
         return _basis_of_grading(broken) == _basis_of_grading(self)
 
 
-def _basis_of_grading(by: By | GradingBegun) -> tuple[object, ...]:
+def _basis_of_grading(by: By | GradingRow) -> tuple[object, ...]:
     """What was typed. What became of the suites since is seen answer by answer, by hashes."""
     named = frozenset(by.suites or ()) if by.others else None
     return by.graders, by.recorded, by.cases_of, named
@@ -77,7 +74,7 @@ class Grading(Job):
     """The answers of a run, each graded once more. It takes the place of the work of a run."""
 
     def __init__(
-        self, plan: Plan, run: Run, index: Index, trials: Trials, recording: Recording, by: By
+        self, plan: Plan, run: Run, index: Index, trials: Trials, recording: RunWriter, by: By
     ) -> None:
         self._plan = plan
         self._run = run
@@ -85,7 +82,7 @@ class Grading(Job):
         self._trials = trials
         self._recording = recording
         self._by = by
-        self._goes_on = by.goes_on(index.find_broken(index.gradings))
+        self._goes_on = by.goes_on(index.find_interrupted(index.gradings))
         self._number = index.gradings + (not self._goes_on)
         """Which of its gradings the run stands at."""
         self._graded: int | None = None
@@ -100,7 +97,7 @@ class Grading(Job):
 
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
         """Grade them all. The run itself is as complete as it was."""
-        before = KeptRun(self._run, index=self._index).before_broken().end
+        before = StoredRun(self._run, index=self._index).before_interrupted().end
         is_decided = before.decision is not None
         self._was_decided = is_decided or before.was_decided or before.failed_fast
         if self._goes_on:
@@ -109,9 +106,9 @@ class Grading(Job):
                 f"grading {self._number} was interrupted and continues: {before_it.graded:,} of "
                 f"{before_it.answers:,} answers are graded"
             )
-        self._recording.note(self._by.begin(self._number, self._plan.world.stamp()).row())
+        self._recording.note(self._by.begin(self._number, self._plan.world.stamp()))
         left = {name: self._answers(name) for name in self._plan.trials}
-        await engine.run(left, self._grade, self._recording.keep_grading)
+        await engine.run(left, self._grade, self._recording.append_grading)
         if engine.interrupted:
             return "interrupted", None
         if engine.stop_reason is not None:
@@ -138,7 +135,7 @@ class Grading(Job):
 
     def _answers(self, target: str) -> Iterator[Trial]:
         numbers: dict[tuple[str, str], int] = {}
-        for result in read_results_of(self._run.journal, self._index):
+        for result in self._index.results():
             suite, id, asked, repeat = result.key
             number = numbers.setdefault((suite, id), len(numbers))
             if asked != target or result.answer is None:
@@ -197,7 +194,7 @@ def cases_by_id(suites: SomeSuites) -> dict[str, Case]:
 
 
 def require_cases(
-    kept: KeptRun, find: FindNewCase, is_same: Callable[[Result, Case], bool]
+    kept: StoredRun, find: FindNewCase, is_same: Callable[[Result, Case], bool]
 ) -> None:
     """Raise ConfigError if answers can't be graded: their case is gone, or asks something else."""
     gone: dict[str, None] = {}

@@ -7,24 +7,21 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from evalcase.config.graders import canonical_graders, make_grader
+from evalcase.config.options import RunOptions, Selection
 from evalcase.errors import ConfigError, RecordError, SuiteError
 from evalcase.evaluation.grading import By, cases_by_id, cases_by_name, require_cases
 from evalcase.evaluation.plan import Given, Plan
 from evalcase.evaluation.request import RunRequest
-from evalcase.model.case import Case
-from evalcase.model.json_value import JSON
-from evalcase.model.result import Result
-from evalcase.model.suite import Suite
-from evalcase.model.value import replace
-from evalcase.plugins.grader_making import defaults_of, make_grader
-from evalcase.project.options import RunOptions
-from evalcase.record.folder import Run
-from evalcase.record.gradings import GradingBegun
-from evalcase.record.kept import KeptRun
-from evalcase.run.hashes import hash_question
-from evalcase.run.selection import Selection
-from evalcase.suites.collection import SomeSuites
-from evalcase.suites.held_suites import HeldSuites
+from evalcase.format.collection import HeldSuites, SomeSuites
+from evalcase.runner.hashes import hash_question
+from evalcase.store.folder import Run
+from evalcase.store.rows import GradingRow
+from evalcase.store.stored import StoredRun
+from evalcase.types.case import Case
+from evalcase.types.result import Result
+from evalcase.types.suite import Suite
+from evalcase.types.value import JSON, replace
 
 _STORED = "--recorded grades by the stored cases"
 
@@ -56,17 +53,17 @@ class GradingBasis(NamedTuple):
         return self._replace(options=replace(options, fail_fast=False, cache=None))
 
 
-def open_graded(run: Run, grading: int | None) -> KeptRun:
+def open_graded(run: Run, grading: int | None) -> StoredRun:
     """A run at a grading that was brought to its end, the newest unless one is named: the cases of
     one that was broken off are those of two."""
-    kept = KeptRun(run, grading)
+    kept = StoredRun(run, grading)
     if grading is None:
-        return kept.before_broken()
-    kept.refuse_broken()
+        return kept.before_interrupted()
+    kept.refuse_interrupted()
     return kept
 
 
-def basis_of_broken(run: Run, broken: GradingBegun, options: RunOptions) -> GradingBasis:
+def basis_of_broken(run: Run, broken: GradingRow, options: RunOptions) -> GradingBasis:
     """What a grading that was broken off was begun by. Raise ConfigError if nobody knows."""
     if broken.others:
         raise ConfigError(
@@ -94,18 +91,18 @@ def explain_empty(error: SuiteError, basis: GradingBasis) -> Exception:
 
 
 def request_grading(
-    request: RunRequest, kept: KeptRun, basis: GradingBasis, held: SomeSuites | None
+    request: RunRequest, kept: StoredRun, basis: GradingBasis, held: SomeSuites | None
 ) -> RunRequest:
     """A request for the answers of a run, each graded once more. `held` are the suites as the
     record has them, where it is graded by those."""
     specs = parse_graders(basis.graders)
-    graders = [make_grader(spec, defaults_of(request.config)) for spec in specs]
+    graders = [make_grader(spec, request.config) for spec in specs]
     given = Given(held, graders=graders, only_graders=bool(basis.graders), only_answers=True)
     options = _narrow_options(basis, kept.count_answers())
     return replace(request, options=options, given=given, run=kept.run)
 
 
-def settle_grading(plan: Plan, kept: KeptRun, basis: GradingBasis) -> tuple[Plan, By]:
+def settle_grading(plan: Plan, kept: StoredRun, basis: GradingBasis) -> tuple[Plan, By]:
     """The plan of just the answers that there are, and the cases by which each is graded. Raise
     ConfigError if one has none, or one that asks something else."""
     by = _graded_by(plan, kept, basis)
@@ -115,8 +112,7 @@ def settle_grading(plan: Plan, kept: KeptRun, basis: GradingBasis) -> tuple[Plan
 
 def parse_graders(texts: Sequence[str]) -> list[dict[str, JSON]]:
     """Graders as somebody typed them, in any of their spellings. Raise SuiteError."""
-    from evalcase.read.document import parse_document
-    from evalcase.suites.made import canonical_graders
+    from evalcase.format.document import parse_document
 
     specs: list[dict[str, JSON]] = []
     for text in texts:
@@ -127,7 +123,7 @@ def parse_graders(texts: Sequence[str]) -> list[dict[str, JSON]]:
     return specs
 
 
-def recorded_suites(kept: KeptRun) -> SomeSuites:
+def recorded_suites(kept: StoredRun) -> SomeSuites:
     """The suites of a run as its record holds them."""
     cases: dict[str, dict[str, Case]] = {}
     for result in kept.results():
@@ -152,10 +148,8 @@ def _narrow_options(basis: GradingBasis, answers: Mapping[str, int]) -> RunOptio
     return replace(options, paths=paths, selection=Selection())
 
 
-def _check_graders(case: Case, kept: KeptRun) -> None:
+def _check_graders(case: Case, kept: StoredRun) -> None:
     """Raise RecordError if a record names graders in a way in which evalcase never wrote them."""
-    from evalcase.suites.made import canonical_graders
-
     for part in case.graded_parts:
         try:
             canonical_graders(part._data.get("graders", []))
@@ -166,7 +160,7 @@ def _check_graders(case: Case, kept: KeptRun) -> None:
             ) from None
 
 
-def _graded_by(plan: Plan, kept: KeptRun, basis: GradingBasis) -> By:
+def _graded_by(plan: Plan, kept: StoredRun, basis: GradingBasis) -> By:
     if basis.recorded:
         cases_of = kept.grading or kept.gradings
         return By(kept.find_case, basis.graders, recorded=True, cases_of=cases_of)
@@ -181,7 +175,7 @@ def _graded_by(plan: Plan, kept: KeptRun, basis: GradingBasis) -> By:
     return by
 
 
-def _asks_same(result: Result, case: Case, kept: KeptRun) -> bool:
+def _asks_same(result: Result, case: Case, kept: StoredRun) -> bool:
     """Whether a case asks what was asked; files that it names aside, which may be gone.
 
     The hash is of the case as it was, the record has it without its secrets.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from evalcase.model.totals import Totals
-from evalcase.record.ending import End, Status
-from evalcase.run.schedule import Engine
+from evalcase.runner.schedule import Engine
+from evalcase.store.rows import End, Status
+from evalcase.types.result import Totals
 
 
 class Job(Protocol):

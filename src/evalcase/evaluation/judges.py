@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from itertools import chain, islice
 
+from evalcase.config.config import Config
+from evalcase.config.targets import describe_same_model
 from evalcase.errors import ConfigError
-from evalcase.model.target import Target
-from evalcase.model.trial import Trial
-from evalcase.plugins.graders import Graders
-from evalcase.plugins.target_names import describe_same_model
-from evalcase.project.config import Config
-from evalcase.suites.survey import Survey
+from evalcase.evaluation.survey import Survey
+from evalcase.runner.graders import Graders
+from evalcase.types.result import Trial
+from evalcase.types.target import Target
 
 OpenAll = Callable[[], Awaitable[None]]
 """Opens all who judge that are not open yet."""

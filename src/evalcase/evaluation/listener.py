@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evalcase.model.result import Result
-from evalcase.model.trial import Trial
+from evalcase.types.result import Result, Trial
 
 
 class Listener:

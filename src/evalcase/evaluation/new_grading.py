@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from evalcase.evaluation.plan import Plan, warn_once
-from evalcase.record.gradings import GradingBegun
-from evalcase.record.index import Index
+from evalcase.store.index import Index
+from evalcase.store.rows import GradingRow, Row
 
 
 class NewGrading:
     """Stands for one that was broken off, or for one that has to be begun."""
 
-    def __init__(self, plan: Plan, index: Index, note: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, plan: Plan, index: Index, note: Callable[[Row], None]) -> None:
         """`note` writes a row."""
         self._plan = plan
         self._note_row = note
         self._tell_once = warn_once(plan.tell)
         self.number = index.gradings
         """Which of its gradings the run stands at."""
-        broken = index.find_broken(index.gradings)
+        broken = index.find_interrupted(index.gradings)
         self._goes_on = broken is not None and broken.origin == "resume"
         self._is_begun = self._is_noted = False
 
@@ -40,4 +39,4 @@ class NewGrading:
         if self._is_begun and not self._is_noted:
             self._is_noted = True
             now, hashes = self._plan.world.stamp(), self._plan.suites.hashes()
-            self._note_row(GradingBegun(self.number, now, "resume", hashes).row())
+            self._note_row(GradingRow(self.number, now, "resume", hashes))

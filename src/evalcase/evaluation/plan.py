@@ -9,33 +9,38 @@ from types import MappingProxyType
 
 from msgspec import field
 
+from evalcase.config.catalogue import Catalogue
+from evalcase.config.config import Config
+from evalcase.config.options import RunOptions
+from evalcase.config.targets import make_target
 from evalcase.errors import ConfigError
 from evalcase.evaluation.judges import make_judges, refuse_batches, same_models
+from evalcase.evaluation.needs import (
+    Needs,
+    check_plan,
+    find_forbidden_targets,
+    place_broken,
+    place_grader_faults,
+    refuse_run,
+)
 from evalcase.evaluation.request import RunRequest
 from evalcase.evaluation.secrets import errors_without_secrets, watch_keys
-from evalcase.model.answer import Answer
-from evalcase.model.finding import Unfit
-from evalcase.model.grader import NamedGrader
-from evalcase.model.problem import in_order
-from evalcase.model.question import Question
-from evalcase.model.target import Surroundings, Target, Warn
-from evalcase.model.trial import Trial
-from evalcase.model.value import Value, replace
-from evalcase.plugins.graders import Graders
-from evalcase.plugins.target_names import describe_same_user
-from evalcase.plugins.targets import make_target
-from evalcase.project.config import Config
-from evalcase.project.options import RunOptions
-from evalcase.run.plan import Says, plan_trials
-from evalcase.run.selection import Chooser, make_choice
-from evalcase.suites.collection import SomeSuites, Suites
-from evalcase.suites.places import Places
-from evalcase.suites.refusal import Needs, check_plan, place_broken, refuse_run
-from evalcase.suites.survey import Survey, describe_remarks, survey_cases
-from evalcase.system.collector import collector_paused
+from evalcase.evaluation.survey import Survey, describe_remarks, survey_cases
+from evalcase.format.collection import SomeSuites, Suites
+from evalcase.runner.graders import Graders
+from evalcase.runner.plan import Says, plan_trials
+from evalcase.runner.select import Selector, make_selector
 from evalcase.system.own_modules import put_first
-from evalcase.system.world import World
-from evalcase.text.secrets import Scrubber
+from evalcase.types.answer import Answer
+from evalcase.types.grader import NamedGrader
+from evalcase.types.problem import Unfit, in_order
+from evalcase.types.question import Question
+from evalcase.types.result import Trial
+from evalcase.types.target import Surroundings, Target, Warn
+from evalcase.types.value import Value, replace
+from evalcase.util.environment import World, collector_paused
+from evalcase.util.project import ProjectPaths
+from evalcase.util.secrets import Scrubber
 
 
 class Given(Value, frozen=True):
@@ -76,7 +81,7 @@ class Plan(Value, frozen=True):
     config: Config
     world: World
     suites: SomeSuites
-    choice: Chooser
+    selector: Selector
     """Which of their cases are run."""
     trials: Mapping[str, int]
     """How many trials there are of each target."""
@@ -123,8 +128,8 @@ def trials_of(plan: Plan, name: str, stands: Says | None = None) -> Iterator[Tri
     """Every trial of a target, whether it is finished or not; but for those of which somebody says
     that what they have `stands`."""
     options, default = plan.options, plan.config.target
-    cases = plan.choice.choose(plan.suites)
-    asks = plan.choice.asks if plan.choice.at else None
+    cases = plan.selector.select(plan.suites)
+    asks = plan.selector.asks if plan.selector.at else None
     overridden = bool(options.targets)
     return plan_trials(cases, name, default, options.repeat, overridden, asks, stands)
 
@@ -136,10 +141,11 @@ def prepare_plan(request: RunRequest) -> Plan:
     """
     scrubber = request.scrubber
     if request.options.env_file is not None:
-        from evalcase.project.env_file import names_secret, read_env_file, set_missing
+        from evalcase.config.config import names_secret, read_env_file
 
         given_by_file = read_env_file(request.options.env_file)
-        set_missing(request.world.environment, given_by_file)
+        for name, value in given_by_file.items():
+            request.world.environment.setdefault(name, value)
         scrubber.watch(filter(names_secret, given_by_file))
     warn, tell = (_scrub_warnings(each, scrubber) for each in (request.warn, request.tell))
     with errors_without_secrets(scrubber):
@@ -154,22 +160,20 @@ def _prepare_plan(request: RunRequest) -> Plan:
     if not options.no_exec:
         # A project's own modules are importable, as they are for its tests.
         put_first(config.root, world.import_path)
-    suites = given.suites if given.suites is not None else Suites(options.paths, world.cwd)
+    suites = given.suites
+    if suites is None:
+        suites = Suites(options.paths, world.cwd, Catalogue(needs_graders=True))
     surroundings = Surroundings(config.root, world.environment, warn, world.now)
     graders = Graders(
         given.graders, surroundings, config=config, no_exec=options.no_exec,
         only_given=given.only_graders,
     )  # fmt: skip
-    choice = make_choice(options.selection, Places(config.root, world.cwd).find)
+    selector = make_selector(options.selection, ProjectPaths(config.root, world.cwd).find)
     with collector_paused():
-        found = _recall_survey(request, suites, choice) or survey_cases(
-            suites, options, config, graders, choice, warn, given.has_user
-        )
+        found = survey_cases(suites, options, config, graders, selector, warn, given.has_user)
     named = [name for name in options.targets if not given.has_target(name)]
     forbidden: dict[str, Unfit] = {}
     if options.no_exec:
-        from evalcase.suites.forbidden import find_forbidden_targets
-
         made = [name for name in found.trials if not given.has_target(name)]
         forbidden = find_forbidden_targets(made, found.needs, config)
     needs = Needs(found.needs, named, named_by, given.suites is not None, forbidden)
@@ -181,18 +185,16 @@ def _prepare_plan(request: RunRequest) -> Plan:
     for same in same_models(found, config):
         warn(same)
     for user, target in sorted(found.users):
-        if (talks_alone := describe_same_user(user, target)) is not None:
+        if (talks_alone := Catalogue(config).describe_same_user(user, target)) is not None:
             warn(talks_alone)
     if faults := graders.make_ready():
-        from evalcase.suites.load_faults import place_load_faults
-
-        refuse_run(place_load_faults(faults, config, held=needs.held), config, needs)
+        refuse_run(place_grader_faults(faults, config, held=needs.held), config, needs)
     make = partial(
         make_target, config=config, surroundings=surroundings, no_exec=options.no_exec
     )  # fmt: skip
     targets = _make_targets(trials, options, config, given, make)
     users = _make_users(found, targets, given, make)
-    if options.caches(config):
+    if options.caches(config.cache):
         _check_caching(targets)
     judges = make_judges(found, config, graders, {**targets, **users}, make)
     known = {**targets, **users, **judges}
@@ -200,29 +202,20 @@ def _prepare_plan(request: RunRequest) -> Plan:
     watch_keys(scrubber, *known.values(), *askable)
     scrubber.look()  # what it warns of is said before anybody is asked
     return Plan(
-        options, config, world, suites, found.choice, trials, sum(found.cases.values()),
+        options, config, world, suites, found.selector, trials, sum(found.cases.values()),
         (found.chosen, found.total) if found.chosen < found.total else None, targets, graders,
         scrubber, warn, request.tell, make,
         frozenset({*given.targets, *given.users}), users, needs, judges,
     )  # fmt: skip
 
 
-def _recall_survey(request: RunRequest, suites: SomeSuites, choice: Chooser) -> Survey | None:
-    """What is known of the suites of a run that goes on, if they are what they were."""
-    if request.run is None or not isinstance(suites, Suites):
-        return None
-    from evalcase.evaluation.standing import recall_survey  # which knows plans
-
-    return recall_survey(request.run, request, suites, choice)
-
-
 def _refuse_plan(found: Survey, config: Config, needs: Needs, forbidden: Graders | None) -> None:
     """Tell all that keeps a run from asking at once, before anything of the project is imported."""
     problems = check_plan(config, needs, found.errors, found.invalid)
     if forbidden is not None:
-        from evalcase.suites.forbidden import place_forbidden_graders
-
-        problems += place_forbidden_graders(forbidden, config, held=needs.held)
+        faults = forbidden.find_forbidden()
+        more = place_grader_faults(faults, config, held=needs.held, are_forbidden=True)
+        problems += [problem for problem in more if problem not in problems]
     refuse_run(in_order(problems), config, needs)
     if found.fault is not None:
         raise found.fault

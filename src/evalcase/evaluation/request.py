@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from evalcase.model.value import Value
+from evalcase.config.options import LocalOptions, RunOptions
+from evalcase.types.value import Value
 
 if TYPE_CHECKING:
+    from evalcase.config.config import Config
     from evalcase.evaluation.plan import Given
-    from evalcase.model.result import Verdict
-    from evalcase.model.target import Warn
-    from evalcase.project.config import Config
-    from evalcase.project.options import RunOptions
-    from evalcase.record.folder import Run
-    from evalcase.run.schedule import Watcher
-    from evalcase.system.world import World
-    from evalcase.text.secrets import Scrubber
-
-
-class AskedEngine(NamedTuple):
-    """Where trials are to be answered. None leaves it to the configuration."""
-
-    name: str | None = None
-    processes: int | None = None
-    on: str | None = None
-    """The address of a cluster."""
+    from evalcase.runner.schedule import Watcher
+    from evalcase.store.folder import Run
+    from evalcase.types.result import Verdict
+    from evalcase.types.target import Warn
+    from evalcase.util.environment import World
+    from evalcase.util.secrets import Scrubber
 
 
 class RunRequest(Value, frozen=True):
@@ -42,7 +33,7 @@ class RunRequest(Value, frozen=True):
     scrubber: Scrubber
     given: Given | None = None
     """What a program has in place of names."""
-    engine: AskedEngine = AskedEngine()
+    local: LocalOptions = LocalOptions()
     run: Run | None = None
     """What it goes on with; None begins a new run."""
     again: tuple[Verdict, ...] = ()

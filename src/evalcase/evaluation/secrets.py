@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
+from evalcase.config.config import Config
+from evalcase.config.targets import key_names
 from evalcase.errors import ConfigError, RecordError, TargetError
-from evalcase.model.target import Target, Warn
-from evalcase.plugins.targets import key_names
-from evalcase.project.config import Config
-from evalcase.text.secrets import Scrubber
+from evalcase.types.target import Target, Warn
+from evalcase.util.secrets import Scrubber
 
 
 def make_scrubber(config: Config, environment: Mapping[str, str], warn: Warn) -> Scrubber:

@@ -11,16 +11,21 @@ from itertools import groupby
 from math import ceil
 from operator import attrgetter
 
+from evalcase.config.options import number_of
 from evalcase.errors import ConfigError
 from evalcase.evaluation.against import Base, find_base
 from evalcase.evaluation.plan import Plan, trials_of
-from evalcase.model.decision import Decision, DecisionOutcome, StopRule
-from evalcase.model.outcome import Folding
-from evalcase.model.result import Result, Verdict
-from evalcase.model.trial import Trial
-from evalcase.model.value import replace
 from evalcase.report.statistics.sequence import ALPHA, PassSequence, weigh_change
-from evalcase.run.selection import number_of
+from evalcase.types.result import (
+    Decision,
+    DecisionOutcome,
+    Folding,
+    Result,
+    StopRule,
+    Trial,
+    Verdict,
+)
+from evalcase.types.value import replace
 
 
 def make_stopping(plan: Plan, runs_dir: str) -> Stopping:
@@ -32,7 +37,7 @@ def make_stopping(plan: Plan, runs_dir: str) -> Stopping:
         base = find_base(options.against, runs_dir, plan.config.root, tuple(plan.trials))
     stopping = Stopping(options.stop, options.selection.seed, options.fail_under, base)
     for name in plan.trials:
-        stopping.arrange(name, trials_of(plan, name), plan.choice.place_of)
+        stopping.arrange(name, trials_of(plan, name), plan.selector.place_of)
     stopping.begin()
     return stopping
 

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 from evalcase.evaluation.plan import Plan
 from evalcase.grade.apply import Graded, grade_answer
 from evalcase.grade.score import decide_verdict
-from evalcase.model.answer import Answer
-from evalcase.model.case import Case
-from evalcase.model.conversation import join_turns
-from evalcase.model.failure import Failure
-from evalcase.model.finding import Unfit
-from evalcase.model.grader import Asker, Context, NamedGrader, Usable
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message
-from evalcase.model.question import Question
-from evalcase.model.result import Result
-from evalcase.model.trial import Trial
-from evalcase.model.trial_key import TrialKey
-from evalcase.model.value import replace
-from evalcase.record.cap import TooLargeError, cap_answer
-from evalcase.run.gate import Asked, Gate
-from evalcase.run.hashes import hash_grading, hash_plain_case, hash_plain_question, hash_question
-from evalcase.run.question import question_of
-from evalcase.run.schedule import Engine
-from evalcase.run.workplace import Workplace
-from evalcase.suites.attached import AttachedFiles
-from evalcase.system.guests import Guests
-
-if TYPE_CHECKING:
-    from evalcase.evaluation.conversations import Assessed, Conversations
+from evalcase.runner.conversation import Conversations, Talk
+from evalcase.runner.gate import Asked, Gate
+from evalcase.runner.hashes import hash_grading, hash_plain_case, hash_plain_question, hash_question
+from evalcase.runner.question import question_of
+from evalcase.runner.schedule import Engine
+from evalcase.runner.workplace import Workplace
+from evalcase.store.writer import TooLargeError, cap_answer
+from evalcase.types.answer import Answer, Failure
+from evalcase.types.case import Case
+from evalcase.types.conversation import join_turns
+from evalcase.types.grader import Asker, Context, NamedGrader, Usable
+from evalcase.types.message import Message
+from evalcase.types.problem import Unfit
+from evalcase.types.question import Question, TrialKey
+from evalcase.types.result import Result, Trial
+from evalcase.types.value import JSON, replace
+from evalcase.util.files import FileDigests
+from evalcase.util.project import find_attachments
+from evalcase.util.user_calls import UserCalls
 
 _NO_TALK = "a conversation can't be run in batches: use a target without `batch`"
 _UNANSWERED = Graded("errored", ())
@@ -41,15 +36,11 @@ MAX_ANSWER_BYTES = 10_000_000
 """How much of each text of an answer is kept; a longer one is cut, and marked as such."""
 
 
-class UnaskedTurnsError(Exception):
-    """Turns were left out after one that failed, and by now it passes: nobody knows the rest."""
-
-
 class Trials:
     """Makes results of trials."""
 
     def __init__(
-        self, plan: Plan, engine: Engine, gate: Gate, guests: Guests, run_id: str,
+        self, plan: Plan, engine: Engine, gate: Gate, calls: UserCalls, run_id: str,
         lose: Callable[[Trial, float], None], workplace: Workplace | None,
     ) -> None:  # fmt: skip
         """`lose` is told of money that was spent on what has no result. `workplace` is where trials
@@ -57,13 +48,13 @@ class Trials:
         self._plan = plan
         self._engine = engine
         self._gate = gate
-        self._guests = guests
+        self._calls = calls
         self._run_id = run_id
         self._lose = lose
         self._workplace = workplace
         self.plain = 0
         """How many results rest on the text that is asked and the one that is expected alone."""
-        self._files = AttachedFiles(plan.world.cwd)
+        self._digests = FileDigests()
         self._capped = plan.options.max_cost_usd is not None
 
     def hash_question(self, trial: Trial) -> str:
@@ -71,8 +62,17 @@ class Trials:
         plain = hash_plain_question(case)
         if plain is not None:
             return plain
-        files = self._files.hashes(trial.suite, case) if case.has_parts else None
-        return hash_question(case, files)
+        files = self._find_files(trial)
+        if isinstance(files, Unfit):
+            return hash_question(case, {"": files.message})
+        return hash_question(case, self._digests.of(files) if case.has_parts else None)
+
+    def _find_files(self, trial: Trial) -> dict[str, str] | Unfit:
+        """The files in the content of a case: real paths by the names that it has for them."""
+        if not trial.case.has_parts:
+            return {}
+        suite = os.path.join(self._plan.world.cwd, trial.suite)
+        return find_attachments(suite, trial.case.written_messages)
 
     def hash_grading(self, case: Case) -> str:
         return hash_grading(case, self._plan.graders.prints_for(case))
@@ -80,7 +80,7 @@ class Trials:
     def question(self, trial: Trial) -> Question | None:
         """What a trial asks; None if nothing, or not now."""
         case = trial.case
-        files = self._files.find(trial.suite, case) if case.has_parts else {}
+        files = self._find_files(trial)
         if case.skip or case.is_conversation or isinstance(files, Unfit):
             return None
         return self._question(trial, files, self.hash_question(trial))
@@ -98,7 +98,7 @@ class Trials:
         plain = hash_plain_case(case)
         if plain is None and case.is_conversation:
             return await self._converse(trial, started)
-        files = self._files.find(suite, case) if plain is None and case.has_parts else {}
+        files = self._find_files(trial)
         asked_by = self.hash_question(trial) if plain is None else plain[0]
         question = self._question(trial, files, asked_by)
         if isinstance(files, Unfit):
@@ -110,7 +110,7 @@ class Trials:
             raise asyncio.CancelledError  # it has no result, and is run again by `resume`
         if self._plan.targets[target].traits.holds_sessions:
             await self._gate.end_session(target, question.session)
-        graders = self._plan.graders.of(case, is_plain=plain is not None)
+        graders = self._plan.graders.of(case)
         verdict, grades = _UNANSWERED
         if answer is not None:
             answer, failure = self._kept(answer)
@@ -132,15 +132,11 @@ class Trials:
         if plain is not None and graders is self._plan.graders.only_expected:
             self.plain += 1
             return plain[1]
-        return hash_grading(case, self._plan.graders.prints_of(graders, case))
+        return hash_grading(case, self._plan.graders.prints_for(case))
 
     async def _converse(self, trial: Trial, started: str) -> Result:
         """The same for a case that is asked in turns."""
-        from evalcase.evaluation.conversations import Assessed
-        from evalcase.run.conversation import Talk
-
-        case, has_parts = trial.case, trial.case.has_parts
-        files = self._files.find(trial.suite, case) if has_parts else {}
+        case, files = trial.case, self._find_files(trial)
         question = self._question(trial, files, self.hash_question(trial))
         # Where it was begun before, and nobody knows how far it came, it is another one.
         question = replace(
@@ -148,17 +144,17 @@ class Trials:
         )
         if self._plan.targets[trial.target].traits.batching is not None:
             why = Failure("protocol", _NO_TALK)
-            talk, judged = Talk(failure=why), Assessed("errored", ())
+            talk, judged = Talk(failure=why), _UNANSWERED
         elif isinstance(files, Unfit):
             why = Failure("exception", files.message)
-            talk, judged = Talk(failure=why), Assessed("errored", ())
+            talk, judged = Talk(failure=why), _UNANSWERED
         else:
-            talk, judged = await self._conversations.hold(trial, question)
+            talk, judged = await self._conversations.run(trial, question)
         if talk.interrupted and self._engine.interrupted:
             raise asyncio.CancelledError  # as above
         answer = join_turns(talk.exchanges) if talk.failure is None else None
         turns = [each.turn for each in talk.exchanges] if answer is not None else ()
-        user = talk.summed_up(case.user) if case.user is not None and answer is not None else None
+        user = talk.sum_user(case.user) if case.user is not None and answer is not None else None
         if answer is not None:
             self._look_at_cost(trial.target, answer.cost_usd)
         if user is not None and user.asked:
@@ -173,12 +169,9 @@ class Trials:
 
     @cached_property
     def _conversations(self) -> Conversations:
-        from evalcase.evaluation.conversations import Conversations
-
         return Conversations(
-            self._gate, self._plan.graders, self._grade, self._keep_turn, self._gate.end_session,
-            self._lose,
-        )  # fmt: skip
+            self._gate, self._plan.graders, self._grade, self._keep_turn, self._lose
+        )
 
     async def regrade(self, trial: Trial, known: Result, grading: int) -> Result:
         """Grade an answer again, by what the case says now. No target is asked for it.
@@ -187,11 +180,10 @@ class Trials:
         """
         assert known.answer is not None
         case = trial.case
-        files = self._files.find(trial.suite, case) if case.has_parts else {}
+        files = self._find_files(trial)
         question = self._question(trial, files, known.question_hash)
-        graded: Graded | Assessed
         if case.is_conversation:
-            graded = await self._conversations.judge_again(case, question, known)
+            graded = await self._conversations.regrade(case, question, known)
         else:
             graders = self._plan.graders.of(case)
             graded = await self._grade(case, question, known.answer, graders, known.duration_s)
@@ -214,7 +206,7 @@ class Trials:
         if self._workplace is not None and self._workplace.must_grade(answer, graders):
             return self._grade_there(self._workplace, context, graders, limit_s)
         only_these = self._plan.graders.only_given
-        return grade_answer(context, graders, self._guests, limit_s, only_these=only_these)
+        return grade_answer(context, graders, self._calls, limit_s, only_these=only_these)
 
     async def _ask_for_grader(
         self, name: str, messages: Sequence[Message], schema: JSON, usable: Usable | None,

@@ -12,25 +12,22 @@ from evalcase.evaluation.judges import OpenAll, open_before
 from evalcase.evaluation.new_grading import NewGrading
 from evalcase.evaluation.plan import Plan, trials_of
 from evalcase.evaluation.standing import count_planned, find_later, is_settled, note_basis
-from evalcase.evaluation.trials import Trials, UnaskedTurnsError
-from evalcase.model.case import Case
-from evalcase.model.result import Result, Verdict
-from evalcase.model.target import TargetVersion
-from evalcase.model.totals import Totals
-from evalcase.model.trial import Trial
-from evalcase.model.trial_key import TrialKey
-from evalcase.model.value import replace
-from evalcase.record.ending import End, Status
-from evalcase.record.finished import FinishedTrial
-from evalcase.record.folder import Run
-from evalcase.record.index import Index, read_index
-from evalcase.record.lines import open_lines
-from evalcase.record.outline import changed_row, talk_row
-from evalcase.record.recording import Recording
-from evalcase.run.hashes import hash_plain_case
-from evalcase.run.plan import Says
-from evalcase.run.schedule import Engine
-from evalcase.system.table import mark_of
+from evalcase.evaluation.trials import Trials
+from evalcase.runner.conversation import UnaskedTurnsError
+from evalcase.runner.hashes import hash_plain_case
+from evalcase.runner.plan import Says
+from evalcase.runner.schedule import Engine
+from evalcase.store.folder import Run
+from evalcase.store.index import FinishedTrial, Index, read_index
+from evalcase.store.reader import open_journal_file
+from evalcase.store.rows import End, Status, TalkRow, TargetRow
+from evalcase.store.writer import RunWriter
+from evalcase.types.case import Case
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result, Totals, Trial, Verdict
+from evalcase.types.target import TargetVersion
+from evalcase.types.value import replace
+from evalcase.util.table import mark_of
 
 _SCRUBBED = "was recorded without a secret that was in it"
 _UNASKED = "has no turns after one that failed"
@@ -42,7 +39,7 @@ class Work(Job):
     """The trials of a run: finds those that are left, and sends each through ask, grade, keep."""
 
     def __init__(  # noqa: PLR0913 - what a run is made of comes together here
-        self, plan: Plan, run: Run, index: Index, trials: Trials, recording: Recording,
+        self, plan: Plan, run: Run, index: Index, trials: Trials, recording: RunWriter,
         again: tuple[Verdict, ...], changed: Mapping[str, TargetVersion],
         *, ordered: Mapping[str, Sequence[Trial]] | None, open_judges: OpenAll,
     ) -> None:  # fmt: skip
@@ -141,24 +138,24 @@ class Work(Job):
                 self._note_change(trial.case._data["user"]["target"])
         case = trial.case
         if ("turns" in case._data or "user" in case._data) and not case.skip:
-            if self._index.is_broken_off(trial.key):
+            if self._index.was_interrupted(trial.key):
                 self._plan.tell(say_broken(case.id))
             # It may take long: whoever resumes should know that it was begun.
-            self._recording.note(talk_row(trial.key))
+            self._recording.note(TalkRow(trial.key))
         return self._trials.run(trial)
 
     def _note_change(self, target: str) -> None:
         """From here on, results are of a target as it is now."""
         version = self._changed.pop(target, None)
         if version is not None:
-            self._index.askers.change(target, version)
-            self._recording.note(changed_row(target, version, self._plan.world.stamp()))
+            self._index.versions[target] = version
+            self._recording.note(TargetRow(target, version, self._plan.world.stamp()))
 
     async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:
-        from evalcase.record.reader import read_result_at
+        from evalcase.store.reader import read_result_at
 
         self._anew.note()
-        with open_lines(self._run.journal) as file:
+        with open_journal_file(self._run.journal) as file:
             before = read_result_at(self._run.journal, file, known.answer_at, known.grading_at)
         if self._must_grade(trial, known):
             if before.answer is not None and before.answer.scrubbed:
@@ -184,10 +181,10 @@ class Work(Job):
     def keep(self, trial: Trial, result: Result) -> Awaitable[None] | None:
         """Keep what came of a trial; what is returned is to be waited for."""
         if self._regrading and self._regrading.pop(trial.key, None) is not None:
-            return self._recording.keep_grading(trial, result)
+            return self._recording.append_grading(trial, result)
         if self._goes_on and self._index.find(trial.key) is None:
             self._new += 1
-        return self._recording.keep(trial, result)
+        return self._recording.append(trial, result)
 
     def totals(self) -> Totals | None:
         return self._recording.totals()
@@ -243,7 +240,14 @@ class Work(Job):
         """Whether a case is one of the most: it was asked once and graded by an expected text, and
         all of it is as it was. It counts as finished then."""
         hashes = hash_plain_case(case)
-        if hashes is None or not self._index.stands((suite, case._data["id"], target), hashes):
+        if hashes is None:
+            return False
+        known = self._index.find(TrialKey(suite, case._data["id"], target, 1))
+        if known is None or not known.answered or known.verdict == "skipped":
+            return False
+        if (known.repeats, known.pass_rate, self._index.last_repeat) != (1, 1.0, 1):
+            return False
+        if (known.question, known.grading) != tuple(map(mark_of, hashes)):
             return False
         self._standing += 1
         return True

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from inspect import isawaitable
 from typing import NamedTuple
@@ -13,18 +14,15 @@ from evalcase.grade.checked import check_score
 from evalcase.grade.decided import PartScores, grade_of, grade_of_parts
 from evalcase.grade.parts import look_at_answer
 from evalcase.grade.score import decide_verdict
-from evalcase.model.case import Case
-from evalcase.model.defaults import GRADER_TIMEOUT_S
-from evalcase.model.failure import Failure
-from evalcase.model.grade import Grade, Score
-from evalcase.model.grader import BOTH, NEITHER, Context, Half, NamedGrader
-from evalcase.model.result import Verdict
-from evalcase.model.value import replace
-from evalcase.system.guest import Stay
-from evalcase.system.guests import Guests
-from evalcase.system.queue_time import QueueTime
-from evalcase.text.answer_value import expected_halves
-from evalcase.text.crash import failure_of, tell_error
+from evalcase.types.answer import Failure
+from evalcase.types.case import Case
+from evalcase.types.grade import Grade, Score
+from evalcase.types.grader import BOTH, NEITHER, Context, Half, NamedGrader
+from evalcase.types.result import GRADER_TIMEOUT_S, Verdict
+from evalcase.types.value import replace
+from evalcase.util.answers import expected_halves
+from evalcase.util.errors import failure_of, tell_error
+from evalcase.util.user_calls import CallOutcome, UserCalls
 
 
 class Graded(NamedTuple):
@@ -43,7 +41,7 @@ def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Hal
 
 
 async def grade_answer(
-    context: Context, graders: Sequence[NamedGrader], guests: Guests,
+    context: Context, graders: Sequence[NamedGrader], calls: UserCalls,
     timeout_s: float = GRADER_TIMEOUT_S, *, only_these: bool = False,
 ) -> Graded:  # fmt: skip
     """The verdict on an answer, with the grade of every grader, in their order.
@@ -52,13 +50,12 @@ async def grade_answer(
     waited for are waited for together, each for its own time.
     """
     if len(graders) == 1 and graders[0].grader.kind.compares_expected:
-        only = _begin_grade(graders[0], context, (), guests, timeout_s)
+        only = _begin_grade(graders[0], context, (), calls, timeout_s)
         if isinstance(only, _Begun):
-            (stay,) = await guests.run_all([only.call], context.case.id, _check_outcome)
-            only = only.grade(stay)
+            only = await only.finish(calls, context.case.id)
         grades: tuple[Grade, ...] = (only,)
     else:
-        grades = await _grade_each(context, graders, guests, timeout_s)
+        grades = await _grade_each(context, graders, calls, timeout_s)
     if context.case.needs_judge and not only_these and not any(each.judges for each in graders):
         grades = (*grades, _without_judge(context.case))
     return Graded(decide_verdict(grades, context.case.threshold), grades)
@@ -68,61 +65,61 @@ class _Begun(NamedTuple):
     """A grader that has to be waited for."""
 
     named: NamedGrader
-    outcome: Awaitable[object]
+    call: Callable[[], object]
     asking: Asking | None
     limit_s: float
 
-    @property
-    def call(self) -> tuple[Awaitable[object], float, QueueTime | None]:
-        return self.outcome, self.limit_s, self.asking.queue if self.asking else None
-
-    def grade(self, stay: Stay) -> Grade:
-        """What came of it. It may have raised anything, also what would end the engine."""
-        error = stay.error
-        if stay.is_late:
-            error = EvalcaseError(f"returned no grade within {self.limit_s:g} s")
-        grade = (
-            _grade_checked(self.named, stay.value)
-            if error is None
-            else _make_broken_grade(self.named, error)
-        )
+    async def finish(self, calls: UserCalls, name: str) -> Grade:
+        """The grade, or that the grader broke: it may raise anything."""
+        queue = None if self.asking is None else self.asking.queue
+        outcome = await calls.run(self.call, self.limit_s, name, _check_outcome, queue)
+        grade = self._grade(outcome)
         return self.asking.put_on(grade) if self.asking is not None else grade
+
+    def _grade(self, outcome: CallOutcome) -> Grade:
+        error = outcome.error
+        if outcome.is_late:
+            error = EvalcaseError(f"returned no grade within {self.limit_s:g} s")
+        if error is not None:
+            return _make_broken_grade(self.named, error)
+        return _grade_checked(self.named, outcome.value)
 
 
 async def _grade_each(
-    context: Context, graders: Sequence[NamedGrader], guests: Guests, timeout_s: float
+    context: Context, graders: Sequence[NamedGrader], calls: UserCalls, timeout_s: float
 ) -> tuple[Grade, ...]:
     grades: list[Grade | None] = []
     waiting: dict[int, _Begun] = {}
     for number, named in enumerate(graders):
         if waiting and named.grader.reads_grades():
-            await _wait_for_grades(waiting, grades, context, guests)
+            await _wait_for_grades(waiting, grades, context, calls)
         known = tuple([grade for grade in grades if grade is not None]) if grades else ()
-        begun = _begin_grade(named, context, known, guests, timeout_s)
+        begun = _begin_grade(named, context, known, calls, timeout_s)
         if isinstance(begun, Grade):
             grades.append(begun)
         else:
             grades.append(None)
             waiting[number] = begun
     if waiting:
-        await _wait_for_grades(waiting, grades, context, guests)
+        await _wait_for_grades(waiting, grades, context, calls)
     return tuple([grade for grade in grades if grade is not None])
 
 
 async def _wait_for_grades(
-    waiting: dict[int, _Begun], grades: list[Grade | None], context: Context, guests: Guests
+    waiting: dict[int, _Begun], grades: list[Grade | None], context: Context, calls: UserCalls
 ) -> None:
-    """Put the grades of those that are waited for into their places; nobody waits then."""
-    calls = [begun.call for begun in waiting.values()]
-    stays = await guests.run_all(calls, context.case.id, _check_outcome)
-    for (number, begun), stay in zip(waiting.items(), stays, strict=True):
-        grades[number] = begun.grade(stay)
+    """Put the grades of those that are waited for into their places, and wait for none then."""
+    begun = [each.finish(calls, context.case.id) for each in waiting.values()]
+    finished = await asyncio.gather(*begun) if len(begun) > 1 else [await begun[0]]
+    for number, grade in zip(waiting, finished, strict=True):
+        grades[number] = grade
     waiting.clear()
 
 
 def _begin_grade(
-    named: NamedGrader, context: Context, known: tuple[Grade, ...], guests: Guests, timeout_s: float
-) -> Grade | _Begun:
+    named: NamedGrader, context: Context, known: tuple[Grade, ...], calls: UserCalls,
+    timeout_s: float,
+) -> Grade | _Begun:  # fmt: skip
     """The grade, if it is there at once."""
     asking = None
     if context.asker is not None:
@@ -132,15 +129,17 @@ def _begin_grade(
         context = replace(context, grades=known)
     limit_s = named.timeout_s or timeout_s
     if named.grader.kind.combines:
-        below = partial(_grade_each, context, guests=guests, timeout_s=timeout_s)
+        below = partial(_grade_each, context, calls=calls, timeout_s=timeout_s)
         context = replace(context, grading=below)
         limit_s = _find_limit(named, timeout_s)
     if named.grader.kind.only_reads:
         outcome = _look(named, context)
     else:  # it is of another package, and may do anything
-        with guests.attend(limit_s):
+        with calls.attend(limit_s):
             outcome = _look(named, context.copy())
-    return outcome if isinstance(outcome, Grade) else _Begun(named, outcome, asking, limit_s)
+    return (
+        outcome if isinstance(outcome, Grade) else _Begun(named, lambda: outcome, asking, limit_s)
+    )
 
 
 def _find_limit(named: NamedGrader, timeout_s: float) -> float:

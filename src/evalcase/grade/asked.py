@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from math import fsum
 
-from evalcase.model.answer import Answer, sum_usage
-from evalcase.model.grade import Grade
-from evalcase.model.grader import Asker, Usable
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message
-from evalcase.model.value import replace
-from evalcase.system.queue_time import QueueTime
+from evalcase.types.answer import Answer, sum_usage
+from evalcase.types.grade import Grade
+from evalcase.types.grader import Asker, Usable
+from evalcase.types.message import Message
+from evalcase.types.value import JSON, replace
+from evalcase.util.environment import monotonic
+from evalcase.util.user_calls import QueueTime
 
 
 class Asking:
@@ -28,13 +27,12 @@ class Asking:
     async def ask(
         self, target: str, messages: Sequence[Message], schema: JSON, usable: Usable | None
     ) -> Answer:
-        clock = asyncio.get_running_loop().time
-        began = clock()
+        began = monotonic()
         try:
             with self.queue.counting():
                 answer = await self._asker(target, messages, schema, usable)
         finally:
-            self._seconds += max(clock() - began, 0.0)  # a loop of the user's may have any
+            self._seconds += monotonic() - began
         self._answers.append(answer)
         return answer
 

@@ -6,9 +6,9 @@ from types import NoneType
 from typing import Any
 
 from evalcase.errors import EvalcaseError
-from evalcase.model.grade import Score, fault_of_score
-from evalcase.model.json_value import JSON
-from evalcase.text.plain_json import NotJsonError, copy_json, plain_text
+from evalcase.types.grade import Score, fault_of_score
+from evalcase.types.value import JSON
+from evalcase.util.json import NotJsonError, copy_json, plain_text
 
 _NUMBERS = (float, int, NoneType)
 """What a score is, but for classes of their own."""

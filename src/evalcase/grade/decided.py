@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evalcase.model.grade import Grade, Score, reaches
-from evalcase.model.grader import NamedGrader
-from evalcase.model.value import replace
-from evalcase.text.few_digits import write_score
+from evalcase.types.grade import Grade, Score, reaches
+from evalcase.types.grader import NamedGrader
+from evalcase.types.value import replace
+from evalcase.util.text import write_score
 
 _SHOWN = 3
 

@@ -13,16 +13,12 @@ from inspect import isawaitable
 from evalcase.errors import EvalcaseError, GraderError
 from evalcase.grade.checked import check_score
 from evalcase.grade.decided import PartScore, PartScores
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, NamedGrader, Part
-from evalcase.model.json_value import describe_kind
-from evalcase.model.value import replace
-from evalcase.text.answer_value import has_text, shows_nothing, value_of_answer
-from evalcase.text.ending import find_block
-from evalcase.text.json_path import Found, JsonPath, MissingError
-from evalcase.text.readable import as_json
-from evalcase.text.silence import say_silence
-from evalcase.text.strict_json import BadJsonError
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, Grader, NamedGrader, Part
+from evalcase.types.value import describe_kind, replace
+from evalcase.util.answers import find_block, has_text, say_silence, shows_nothing, value_of_answer
+from evalcase.util.json import BadJsonError, Found, JsonPath, MissingError
+from evalcase.util.text import as_json
 
 _LONGEST = 80
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalcase.model.grade import Grade, mean_score, reaches
-from evalcase.model.result import Verdict
+from evalcase.types.grade import Grade, mean_score, reaches
+from evalcase.types.result import Verdict
 
 
 def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> Verdict:

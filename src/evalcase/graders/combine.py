@@ -7,18 +7,14 @@ the whole is broken, too: a crash is never hidden behind others that pass.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from evalcase.errors import GraderError
-from evalcase.model.conflict import conflict
-from evalcase.model.grade import Grade, Score, mean_score, write_sum
-from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader
-from evalcase.model.option import option
-from evalcase.model.shape import Number, OptionFault
-from evalcase.model.shape_names import GraderList
-from evalcase.model.target import Surroundings
-from evalcase.text.counted import write_count
+from evalcase.types.grade import Grade, Score, mean_score, write_sum
+from evalcase.types.grader import Context, Grader, GraderKind, Graders, NamedGrader
+from evalcase.types.options import Count, OptionFault, about
+from evalcase.types.target import Surroundings
+from evalcase.util.text import write_count
 
 _ABOUT = "The graders, each written as in `graders`."
 _MOST_REASONS = 5
@@ -27,29 +23,25 @@ _MOST_REASONS = 5
 class _Combined(Grader):
     """What all of them share: getting ready is getting ready all of those inside."""
 
-    __slots__ = ()
-
     def load(self, surroundings: Surroundings) -> None:
         for each in self.inner():
             each.grader.load(surroundings)
 
     async def close(self) -> None:
-        from evalcase.system.closing import close_all  # `check` needs none
+        from evalcase.util.user_calls import close_all  # `check` needs none
 
         await close_all(each.grader.close for each in self.inner())
 
 
-@dataclass(frozen=True, slots=True)
 class _Listed(_Combined):
     """Made of a list of graders, and nothing else."""
 
-    value: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
+    value: Annotated[Graders, about(_ABOUT)]
 
     def inner(self) -> tuple[NamedGrader, ...]:
         return self.value
 
 
-@dataclass(frozen=True, slots=True)
 class AllGrader(_Listed):
     """Passes if each of those inside does."""
 
@@ -63,7 +55,6 @@ class AllGrader(_Listed):
         return _count_passed(await context.grade_with(self.value), len(self.value))
 
 
-@dataclass(frozen=True, slots=True)
 class AnyGrader(_Listed):
     """Passes if one of those inside does."""
 
@@ -77,7 +68,6 @@ class AnyGrader(_Listed):
         return _count_passed(await context.grade_with(self.value), 1)
 
 
-@dataclass(frozen=True, slots=True)
 class AtLeastGrader(_Combined):
     """Passes if enough of those inside do."""
 
@@ -87,14 +77,13 @@ class AtLeastGrader(_Combined):
         only_reads=True,
     )  # fmt: skip
 
-    count: int = option(Number(1, whole=True), "How many must pass.", example=2)
-    of: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
+    count: Annotated[Count, about("How many must pass.", example=2)]
+    of: Annotated[Graders, about(_ABOUT)]
 
     def inner(self) -> tuple[NamedGrader, ...]:
         return self.of
 
-    @conflict
-    def _are_too_few(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         if self.count > len(self.of):
             yield OptionFault(
                 ("count",), f"`count` is {self.count}, and `of` has only {len(self.of)}"
@@ -104,7 +93,6 @@ class AtLeastGrader(_Combined):
         return _count_passed(await context.grade_with(self.of), self.count)
 
 
-@dataclass(frozen=True, slots=True)
 class WeightedGrader(_Listed):
     """The mean of those inside by their weights; its threshold says when that is enough."""
 
@@ -115,8 +103,7 @@ class WeightedGrader(_Listed):
         only_reads=True,
     )  # fmt: skip
 
-    @conflict
-    def _weigh_nothing(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         written = [each for each in self.value if isinstance(each, Mapping)]
         if written and all(each.get("weight") == 0 for each in written):
             yield OptionFault(("value",), "the weights are all 0, so there is no mean")

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.text_options import TextGrader
-from evalcase.model.conflict import conflict
-from evalcase.model.finding import KeyPath
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, GraderKind
-from evalcase.model.option import option
-from evalcase.model.shape import ListOf, OptionFault, Text
-from evalcase.model.shape_one_of import OneOf
-from evalcase.text.counted import list_some
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, GraderKind
+from evalcase.types.options import OptionFault, Text, Texts, about
+from evalcase.types.problem import KeyPath
+from evalcase.util.text import list_some
 
-_TEXTS = ListOf(Text(), "a list of texts")
 _LISTED = 5
 
 
-@dataclass(frozen=True, slots=True)
 class ContainsGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "contains", "The answer contains a text, or all of several.", "value", reads="text",
@@ -29,21 +23,23 @@ class ContainsGrader(TextGrader):
         only_reads=True, light=True,
     )  # fmt: skip
 
-    value: str | tuple[str, ...] | None = option(
-        OneOf((Text(), _TEXTS)), "The text to find, or a list of texts that must all be found.",
-        default=None, example="Paris",
-    )  # fmt: skip
-    any: tuple[str, ...] | None = option(
-        _TEXTS, "Texts of which at least one must be found, instead of `value`.",
-        default=None, example=["Paris", "Lutetia"],
-    )  # fmt: skip
-    all: tuple[str, ...] | None = option(
-        _TEXTS, "Texts that must all be found, instead of `value`.",
-        default=None, example=["Paris", "Seine"],
-    )  # fmt: skip
+    value: Annotated[
+        Text | Texts | None,
+        about("The text to find, or a list of texts that must all be found.", example="Paris"),
+    ] = None
+    any: Annotated[
+        Texts | None,
+        about(
+            "Texts of which at least one must be found, instead of `value`.",
+            example=["Paris", "Lutetia"],
+        ),
+    ] = None
+    all: Annotated[
+        Texts | None,
+        about("Texts that must all be found, instead of `value`.", example=["Paris", "Seine"]),
+    ] = None
 
-    @conflict
-    def _is_one_of_three(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         lists = {"value": self.value, "any": self.any, "all": self.all}
         given = [name for name, each in lists.items() if each is not None]
         if not given:
@@ -52,17 +48,8 @@ class ContainsGrader(TextGrader):
         if len(given) > 1:
             what = f"`{given[1]}` replaces `{given[0]}`: use only one of them"
             yield OptionFault((given[1],), what)
-
-    @conflict
-    def _value_is_blank(self) -> Iterator[OptionFault]:
         yield from self.object_to_blank(*_place_texts("value", self.value))
-
-    @conflict
-    def _any_is_blank(self) -> Iterator[OptionFault]:
         yield from self.object_to_blank(*_place_texts("any", self.any))
-
-    @conflict
-    def _all_is_blank(self) -> Iterator[OptionFault]:
         yield from self.object_to_blank(*_place_texts("all", self.all))
 
     def grade(self, context: Context) -> Score:

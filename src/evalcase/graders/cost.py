@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from evalcase.errors import GraderError
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.option import option
-from evalcase.model.shape import Number
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.options import Amount, about
 
 _UNKNOWN_COST = (
     "the target did not report a cost. What a model costs is known by `price = {input = …, output "
@@ -18,7 +16,6 @@ _UNKNOWN_COST = (
 )
 
 
-@dataclass(frozen=True, slots=True)
 class CostGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "cost",
@@ -30,10 +27,14 @@ class CostGrader(Grader):
         light=True,
     )
 
-    value: float = option(
-        Number(0), "The most it may cost, in USD.", example=0.01,
-        elsewhere=("max", "budget", "max_usd", "usd"),
-    )  # fmt: skip
+    value: Annotated[
+        Amount,
+        about(
+            "The most it may cost, in USD.",
+            example=0.01,
+            elsewhere=("max", "budget", "max_usd", "usd"),
+        ),
+    ]
 
     def grade(self, context: Context) -> Score:
         answer = context.answer

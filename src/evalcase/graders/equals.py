@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from evalcase.graders.compare.content import ContentMatch, compare_texts, compare_values
 from evalcase.graders.compare.subject import graded_value, without_text
 from evalcase.graders.compare.text_options import TextGrader
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, GraderKind
-from evalcase.model.json_value import JSON
-from evalcase.model.option import option
-from evalcase.model.shape import Anything
-from evalcase.text.answer_value import has_text
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, GraderKind
+from evalcase.types.options import about
+from evalcase.types.value import JSON
+from evalcase.util.answers import has_text
 
 
-@dataclass(frozen=True, slots=True)
 class EqualsGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "equals", "The answer equals a text or a JSON value.", "value",
@@ -24,11 +21,14 @@ class EqualsGrader(TextGrader):
         only_reads=True, light=True,
     )  # fmt: skip
 
-    value: JSON = option(
-        Anything("a text or a value"),
-        "The expected value: a text, ignoring outer white space, or any other value, as JSON.",
-        example="Paris",
-    )
+    value: Annotated[
+        JSON,
+        about(
+            "The expected value: a text, ignoring outer white space, or any other value, as JSON.",
+            example="Paris",
+            words="a text or a value",
+        ),
+    ]
 
     def grade(self, context: Context) -> Score:
         compared = self._compare(context)

@@ -7,15 +7,13 @@ grader that forgives says in its name what it forgives.
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.graders.compare.expectation import compare_expected
-from evalcase.model.grade import Score
-from evalcase.model.grader import BOTH, Context, Grader, GraderKind, Half
+from evalcase.types.grade import Score
+from evalcase.types.grader import BOTH, Context, Grader, GraderKind, Half
 
 
-@dataclass(frozen=True, slots=True)
 class ExpectedGrader(Grader):
     """Whether the answer is what `expected_output` says."""
 

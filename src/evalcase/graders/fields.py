@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
 from math import fsum
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 from evalcase.graders.compare.field_match import FieldOutcome, match_field
 from evalcase.graders.compare.field_words import describe_matcher
-from evalcase.graders.compare.matcher_options import FieldMap, Matcher, MatcherOptions
+from evalcase.graders.compare.matcher_options import FieldMatchers, Matcher
+from evalcase.graders.compare.patterns import Searcher, settle
 from evalcase.graders.compare.subject import graded_value
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.json_value import JSON
-from evalcase.model.option import option
-from evalcase.system.patterns.searches import Searches, end_searches, settle_searches
-from evalcase.text.json_path import JsonPath
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.options import about
+from evalcase.types.value import JSON
+from evalcase.util.json import JsonPath
 
 _NAMED = 5
 
@@ -41,7 +40,6 @@ class _Field(NamedTuple):
         return {**row, "note": self.outcome.note} if self.outcome.note else row
 
 
-@dataclass(frozen=True, slots=True)
 class FieldsGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "fields", "Fields of the answer, as JSON, have the expected values.", "value",
@@ -50,21 +48,18 @@ class FieldsGrader(Grader):
         only_reads=True, light=True,
     )  # fmt: skip
 
-    value: dict[str, Matcher] = option(
-        FieldMap(), "Paths of fields, each with a value or a matcher.",
-        example={"riskLevel": "High"}, inside=MatcherOptions,
-    )  # fmt: skip
+    value: Annotated[
+        FieldMatchers,
+        about("Paths of fields, each with a value or a matcher.", example={"riskLevel": "High"}),
+    ]
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         value = graded_value(context)
-        return settle_searches(lambda searches: self._judge(value, searches))
+        return settle(lambda searcher: self._judge(value, searcher))
 
-    async def close(self) -> None:
-        end_searches()
-
-    def _judge(self, value: JSON, searches: Searches) -> Score:
+    def _judge(self, value: JSON, searcher: Searcher) -> Score:
         fields = [
-            _Field(path, matcher, match_field(JsonPath(path), matcher, value, searches))
+            _Field(path, matcher, match_field(JsonPath(path), matcher, value, searcher))
             for path, matcher in self.value.items()
         ]
         total = fsum(each.matcher.how.weight for each in fields)

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from evalcase.errors import GraderError
 from evalcase.graders.compare.excerpt import quote_value
-from evalcase.model.conflict import conflict
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.option import option
-from evalcase.model.shape import Choice, ListOf, OptionFault, Text
-from evalcase.model.shape_one_of import OneOf
-from evalcase.text.ending import read_ending
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.options import OptionFault, Text, Texts, about
+from evalcase.util.answers import read_ending
 
 
-@dataclass(frozen=True, slots=True)
 class FinishGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "finish", "The target reports an accepted finish reason.", "value",
@@ -25,17 +20,17 @@ class FinishGrader(Grader):
         only_reads=True, light=True, grades_blocked=True,
     )  # fmt: skip
 
-    value: str | tuple[str, ...] | None = option(
-        OneOf((Text(), ListOf(Text(), "a list of texts"))),
-        "The accepted finish reason, or several, such as `stop`, `length` or `end_turn`.",
-        default=None, example="stop", elsewhere=("reason", "finish_reason", "stop_reason"),
-    )  # fmt: skip
-    refusal: str = option(
-        Choice(("allow", "forbid")), "Whether the model may refuse.", default="allow"
-    )
+    value: Annotated[
+        Text | Texts | None,
+        about(
+            "The accepted finish reason, or several, such as `stop`, `length` or `end_turn`.",
+            example="stop",
+            elsewhere=("reason", "finish_reason", "stop_reason"),
+        ),
+    ] = None
+    refusal: Annotated[Literal["allow", "forbid"], about("Whether the model may refuse.")] = "allow"
 
-    @conflict
-    def _needs_a_reason(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         if self.value is None and self.refusal == "allow":
             needs = "the grader `finish` needs a reason, or `refusal: forbid`"
             yield OptionFault((), needs, code="missing-option")

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.json_value import JSON, describe_kind
-from evalcase.model.option import option
-from evalcase.model.shape import Flag
-from evalcase.text.answer_value import parse_answer, text_of_content
-from evalcase.text.silence import but_instead
-from evalcase.text.strict_json import BadJsonError, parse_json
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.options import about
+from evalcase.types.value import JSON, describe_kind
+from evalcase.util.answers import but_instead, parse_answer, text_of_content
+from evalcase.util.json import BadJsonError, parse_json
 
 
-@dataclass(frozen=True, slots=True)
 class JsonGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "json", "The answer is valid JSON, alone or in one fenced code block.", reads="either",
@@ -23,12 +19,9 @@ class JsonGrader(Grader):
         only_reads=True, light=True,
     )  # fmt: skip
 
-    strict: bool = option(
-        Flag(),
-        "Whether a fence around the JSON is a failure.",
-        default=False,
-        elsewhere=("no_fence",),
-    )
+    strict: Annotated[
+        bool, about("Whether a fence around the JSON is a failure.", elsewhere=("no_fence",))
+    ] = False
 
     def grade(self, context: Context) -> Score:
         content = context.answer.content if context.part is None else context.part.value

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import UNSET, UnsetType
 
 from evalcase.graders.compare.content import lay_out, tell_difference
 from evalcase.graders.compare.json_difference import list_differences
@@ -13,20 +14,13 @@ from evalcase.graders.compare.lenient_json import find_lenient_differences
 from evalcase.graders.compare.reference import expected_content, expected_value, nothing_to_compare
 from evalcase.graders.compare.subject import graded_value, is_large
 from evalcase.graders.compare.text_difference import first_difference
-from evalcase.model.conflict import conflict
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.json_value import JSON
-from evalcase.model.option import UNSAID, Unsaid, option
-from evalcase.model.path_steps import path_steps
-from evalcase.model.shape import Anything, Choice, Flag, ListOf, Number, OptionFault
-from evalcase.model.shape_names import PathText
-from evalcase.model.shape_one_of import OneOf
-
-_PATHS = ListOf(PathText(), "a list of paths")
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.options import Amount, JsonPaths, OptionFault, about, path_steps
+from evalcase.types.value import JSON
+from evalcase.util.user_calls import run_aside
 
 
-@dataclass(frozen=True, slots=True)
 class JsonEqualsGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "json_equals", "The answer, as JSON, equals a value, or `expected_output`.", "value",
@@ -35,39 +29,51 @@ class JsonEqualsGrader(Grader):
         only_reads=True, light=True,
     )  # fmt: skip
 
-    value: JSON | Unsaid = option(
-        Anything(), "The value it must equal; by default, `expected_output`.", default=UNSAID
-    )
-    ignore: tuple[str, ...] = option(
-        _PATHS, "Paths to leave out of the comparison.",
-        default=(), example=["id", "items.*.created"],
-        elsewhere=("exclude", "ignore_paths"),
-    )  # fmt: skip
-    unordered: bool | tuple[str, ...] = option(
-        OneOf((Flag(), _PATHS)), "Ignore the order of lists: of all, or of those at these paths.",
-        default=False, example=["tags"], elsewhere=("ignore_order",),
-    )  # fmt: skip
-    extra: str = option(
-        Choice(("forbid", "allow")), "Whether mappings may have unexpected keys.",
-        default="forbid", elsewhere=("extra_keys", "allow_extra"),
-    )  # fmt: skip
-    within: float = option(
-        Number(0), "How far apart numbers may be.", default=0.0, example=0.01,
-        elsewhere=("tolerance", "epsilon", "delta"),
-    )  # fmt: skip
+    value: Annotated[
+        JSON | UnsetType, about("The value it must equal; by default, `expected_output`.")
+    ] = UNSET
+    ignore: Annotated[
+        JsonPaths,
+        about(
+            "Paths to leave out of the comparison.",
+            example=["id", "items.*.created"],
+            elsewhere=("exclude", "ignore_paths"),
+        ),
+    ] = ()
+    unordered: Annotated[
+        bool | JsonPaths,
+        about(
+            "Ignore the order of lists: of all, or of those at these paths.",
+            example=["tags"],
+            elsewhere=("ignore_order",),
+        ),
+    ] = False
+    extra: Annotated[
+        Literal["forbid", "allow"],
+        about(
+            "Whether mappings may have unexpected keys.", elsewhere=("extra_keys", "allow_extra")
+        ),
+    ] = "forbid"
+    within: Annotated[
+        Amount,
+        about(
+            "How far apart numbers may be.",
+            example=0.01,
+            elsewhere=("tolerance", "epsilon", "delta"),
+        ),
+    ] = 0.0
 
-    @conflict
-    def _ignores_everything(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         for number, path in enumerate(self.ignore):
             if tuple(path_steps(path)) in ((), ("*",)):
                 what = f"`ignore` leaves nothing to compare: `{path}` is everywhere"
                 yield OptionFault(("ignore", number), what, "name what doesn't matter")
 
     def compares_expected(self) -> bool:
-        return self.value is UNSAID
+        return self.value is UNSET
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        if isinstance(self.value, Unsaid):
+        if isinstance(self.value, UnsetType):
             if expected_content(context.case) is None:
                 return nothing_to_compare(context.case)
             expected = expected_value(context.case)
@@ -79,8 +85,6 @@ class JsonEqualsGrader(Grader):
         return self._compare(expected, got, self._lenience())
 
     async def _grade_aside(self, expected: JSON, got: JSON) -> Score:
-        from evalcase.system.aside import run_aside  # slow to import, and seldom needed
-
         return await run_aside(
             lambda is_given_up: self._compare(expected, got, self._lenience(is_given_up))
         )

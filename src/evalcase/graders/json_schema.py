@@ -3,62 +3,52 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import ClassVar
+from collections.abc import Awaitable, Iterator, Sequence
+from typing import Annotated, ClassVar
 
 from evalcase.errors import ConfigError
 from evalcase.graders.compare.json_difference import Difference, list_differences
+from evalcase.graders.compare.patterns import settle
 from evalcase.graders.compare.subject import graded_value, is_large
 from evalcase.graders.schema import with_extra
 from evalcase.graders.schema.schema_faults import needs_extra, schema_faults
 from evalcase.graders.schema.validate import MOST_ERRORS, Validator
-from evalcase.model.conflict import conflict
-from evalcase.model.finding import KeyPath
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.json_value import JSON, describe_kind
-from evalcase.model.option import option
-from evalcase.model.shape import OptionFault, Plain
-from evalcase.model.shape_names import FileName
-from evalcase.model.target import Surroundings
-from evalcase.system.digests import digest_file
-from evalcase.system.files import read_file
-from evalcase.system.patterns.searches import Searches, end_searches, settle_aside, settle_searches
-from evalcase.text.counted import write_count
-from evalcase.text.strict_json import BadJsonError, parse_json
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.options import OptionFault, Place, Text, about, of_kind
+from evalcase.types.target import Surroundings
+from evalcase.types.value import JSON, describe_kind
+from evalcase.util.files import digest_file, read_file
+from evalcase.util.json import BadJsonError, parse_json
+from evalcase.util.text import write_count
 
 _LARGEST_FILE = 10_000_000
 _MOST_TOLD = 100
 
 
-class _SchemaShape(Plain, frozen=True):
-    """A JSON Schema that can be used."""
-
-    @property
-    def words(self) -> str:
-        return "a JSON Schema"
-
-    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
-        if not isinstance(value, dict | bool):
-            what = f"`{path[-1]}` is a JSON Schema, not {describe_kind(value)}"
-            is_file = isinstance(value, str) and value.lower().endswith(".json")
-            hint = f"write {{type: json_schema, file: {value:.80}}}" if is_file else None
-            yield OptionFault(path, what, hint, code="wrong-type", unlike=True)
-            return
-        has_extra = needs_extra(value) and with_extra.is_installed()
-        faults = list(schema_faults(value, path, has_extra))
-        yield from faults
-        why = with_extra.object_to_schema(value) if has_extra and not faults else None
-        if why is not None:
-            yield OptionFault(path, f"`{path[-1]}` is not a JSON Schema: {why}")
-
-    def schema(self) -> dict[str, JSON]:
-        return {"type": ["object", "boolean"]}
+def _check_schema(value: JSON, place: Place) -> Iterator[OptionFault]:
+    """What is wrong with a JSON Schema, in an option or in a file."""
+    if not isinstance(value, dict | bool):
+        is_file = isinstance(value, str) and value.lower().endswith(".json")
+        hint = f"write {{type: json_schema, file: {value:.80}}}" if is_file else None
+        fault = place.fault(f"is a JSON Schema, not {describe_kind(value)}", hint)
+        yield fault._replace(code="wrong-type")
+        return
+    has_extra = needs_extra(value) and with_extra.is_installed()
+    faults = list(schema_faults(value, place.path, has_extra))
+    yield from faults
+    why = with_extra.object_to_schema(value) if has_extra and not faults else None
+    if why is not None:
+        yield place.fault(f"is not a JSON Schema: {why}")
 
 
-@dataclass(slots=True)
+JsonSchema = Annotated[
+    JSON,
+    of_kind("a JSON Schema", check=_check_schema, schema={"type": ["object", "boolean"]}),
+]
+SchemaFile = Annotated[Text, of_kind("the path of a file", names="file", holds=_check_schema)]
+
+
 class JsonSchemaGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "json_schema", "The answer, as JSON, is valid against a JSON Schema (2020-12).", "value",
@@ -67,28 +57,26 @@ class JsonSchemaGrader(Grader):
         only_reads=True,
     )  # fmt: skip
 
-    value: JSON = option(
-        _SchemaShape(), "The schema.", default=None, example={"type": "object"},
-        elsewhere=("schema",),
-    )  # fmt: skip
-    file: str | None = option(
-        FileName(holds=_SchemaShape()),
-        "A file in the project with the schema as JSON, instead of `value`.",
-        default=None, example="schemas/answer.json",
-    )  # fmt: skip
+    value: Annotated[
+        JsonSchema | None,
+        about("The schema.", example={"type": "object"}, elsewhere=("schema",)),
+    ] = None
+    file: Annotated[
+        SchemaFile | None,
+        about(
+            "A file in the project with the schema as JSON, instead of `value`.",
+            example="schemas/answer.json",
+        ),
+    ] = None
 
     read: JSON = None
     """The schema of the file, once it is read."""
     path: str = ""
 
-    @conflict
-    def _needs_a_schema(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         if self.value is None and self.file is None:
             needs = "the grader `json_schema` needs a schema, or a `file` with one"
             yield OptionFault((), needs, code="missing-option")
-
-    @conflict
-    def _has_two_schemas(self) -> Iterator[OptionFault]:
         if self.value is not None and self.file is not None:
             yield OptionFault(("file",), "`file` replaces `value`: use only one of them")
 
@@ -106,14 +94,10 @@ class JsonSchemaGrader(Grader):
         value = graded_value(context)
         if needs_extra(schema):
             return _judge_errors(list(with_extra.find_errors(schema, value)))
-        if is_large(value):
-            return settle_aside(partial(_validate_value, schema, value))
-        return settle_searches(
-            lambda searches: _validate_value(schema, value, searches, lambda: False)
+        return settle(
+            lambda searcher: _judge_errors(Validator(schema, searcher).errors(value)),
+            takes_long=is_large(value),
         )
-
-    async def close(self) -> None:
-        end_searches()
 
 
 def _read_schema(name: str, path: str, root: str) -> JSON:
@@ -125,17 +109,11 @@ def _read_schema(name: str, path: str, root: str) -> JSON:
         raise ConfigError(f"grader `json_schema`: {name} is not JSON: {error}") from None
     faults = [
         f"{name}: {'.'.join(map(str, each.path[1:])) or 'the top'}: {each.message}"
-        for each in _SchemaShape().faults(schema, ("schema",))
+        for each in _check_schema(schema, Place(("schema",)))
     ]
     if faults:
         raise ConfigError(f"grader `json_schema`: {'; '.join(faults)}")
     return schema
-
-
-def _validate_value(
-    schema: JSON, value: JSON, searches: Searches, is_given_up: Callable[[], bool]
-) -> Score:
-    return _judge_errors(Validator(schema, searches, is_given_up).errors(value))
 
 
 def _judge_errors(errors: Sequence[Difference]) -> Score:

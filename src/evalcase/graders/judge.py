@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
+
+from msgspec import Meta
 
 from evalcase.errors import GraderError
 from evalcase.graders.judging.asking import Vote, ask_vote
@@ -30,9 +31,9 @@ from evalcase.graders.judging.prompt import (
     list_criteria,
     write_prompt,
 )
-from evalcase.graders.judging.ready import RUBRIC_NAMES, Rubric, read_rubric
+from evalcase.graders.judging.ready import Rubric, RubricName, read_rubric
 from evalcase.graders.judging.reply import claims_schema, read_claims, read_judge_reply, schema_for
-from evalcase.graders.judging.template import TemplateText, hidden_faults, shows_block
+from evalcase.graders.judging.template import Template, hidden_faults, shows_block
 from evalcase.graders.judging.votes import (
     decide_criteria,
     explain_votes,
@@ -40,108 +41,104 @@ from evalcase.graders.judging.votes import (
     mean_precision,
     weigh_criteria,
 )
-from evalcase.model.case import Case
-from evalcase.model.conflict import conflict
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.json_value import JSON
-from evalcase.model.option import Record, option
-from evalcase.model.shape import Choice, ListOf, Number, OptionFault, Text
-from evalcase.model.shape_names import TargetName
-from evalcase.model.shape_one_of import OneOf
+from evalcase.types.case import Case
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.options import Count, OptionFault, TargetName, TargetNames, Text, about, of_kind
+from evalcase.types.value import JSON
 
 T = TypeVar("T")
+BuiltInRubric = Annotated[
+    RubricName, of_kind(otherwise="a criterion in your own words is the argument: {judge: …}")
+]
 
 
-@dataclass(frozen=True, slots=True)
 class JudgeGrader(Grader):
     """Asks a judge."""
 
     kind: ClassVar[GraderKind] = GraderKind(
         "judge", "Graded by a model, against criteria written in prose.", "value",
         reads="either", judges=True, example="- judge: Says when the shop opens, and is polite.",
-        instead=(("panel", "target"), ("panel", "votes")), only_reads=True,
+        only_reads=True,
     )  # fmt: skip
 
-    value: str | None = option(
-        Text(), "What a good answer does, in prose. If `rubric` and `rubrics` are missing "
-        "too, the `criteria` and `rubrics` of the case are used.",
-        default=None, example="Says when the shop opens.", elsewhere=("criteria", "prompt"),
-    )  # fmt: skip
-    rubric: str | None = option(
-        Choice(RUBRIC_NAMES, otherwise="a criterion in your own words is the argument: {judge: …}"),
-        "A built-in rubric; `evalcase graders NAME` shows it.", default=None,
-        example="correct", elsewhere=("preset", "metric"),
-    )  # fmt: skip
-    rubrics: tuple[Any, ...] = option(
-        ListOf(OneOf((Text(), Record(RubricItem, "a mapping"))), "a list of rubrics"),
-        "Criteria to check one by one, as in the `rubrics` of a case.", default=(),
-        elsewhere=("checks", "steps", "points"),
-    )  # fmt: skip
-    target: str | None = option(
-        TargetName(), "The target that judges, instead of that of [judge].", default=None,
-        example="judge", elsewhere=("model", "provider"),
-    )  # fmt: skip
-    votes: int = option(
-        Number(1, whole=True), "How often each judge is asked; the majority of all votes decides.",
-        default=1, example=3,
-    )  # fmt: skip
-    panel: tuple[str, ...] = option(
-        ListOf(TargetName(), "a list of targets"), "Several judges, instead of `target`.",
-        default=(), elsewhere=("judges", "jury"),
-    )  # fmt: skip
-    template: str | None = option(
-        TemplateText(), "Your own prompt: it must use {{answer}} and {{criteria}}, and may use "
-        "{{goal}}, {{conversation}}, {{reference}}, {{context}} and {{tool_calls}}.",
-        default=None,
-    )  # fmt: skip
-    unsure: str = option(
-        Choice(("error", "fail")), "What it counts as if the judge can't tell.", default="error"
-    )
-    context: str | None = option(
-        Text("a path into the metadata, or `tools`"),
-        "Where to find the context for the answer: a path in the case's metadata, or `tools` for "
-        "the outputs of its tools. By default `metadata.context`, or else `tools`.",
-        default=None, example="metadata.documents",
-    )  # fmt: skip
+    value: Annotated[
+        Text | None,
+        about(
+            "What a good answer does, in prose. If `rubric` and `rubrics` are missing too, the "
+            "`criteria` and `rubrics` of the case are used.",
+            example="Says when the shop opens.",
+            elsewhere=("criteria", "prompt"),
+        ),
+    ] = None
+    rubric: Annotated[
+        BuiltInRubric | None,
+        about(
+            "A built-in rubric; `evalcase graders NAME` shows it.",
+            example="correct",
+            elsewhere=("preset", "metric"),
+        ),
+    ] = None
+    rubrics: Annotated[
+        Annotated[tuple[Text | RubricItem, ...], Meta(min_length=1)],
+        about(
+            "Criteria to check one by one, as in the `rubrics` of a case.",
+            elsewhere=("checks", "steps", "points"),
+            words="a list of rubrics",
+        ),
+    ] = ()
+    target: Annotated[
+        TargetName | None,
+        about(
+            "The target that judges, instead of that of [judge].",
+            example="judge",
+            elsewhere=("model", "provider"),
+        ),
+    ] = None
+    votes: Annotated[
+        Count, about("How often each judge is asked; the majority of all votes decides.", example=3)
+    ] = 1
+    panel: Annotated[
+        TargetNames, about("Several judges, instead of `target`.", elsewhere=("judges", "jury"))
+    ] = ()
+    template: Annotated[
+        Template | None,
+        about(
+            "Your own prompt: it must use {{answer}} and {{criteria}}, and may use "
+            "{{goal}}, {{conversation}}, {{reference}}, {{context}} and {{tool_calls}}."
+        ),
+    ] = None
+    unsure: Annotated[
+        Literal["error", "fail"], about("What it counts as if the judge can't tell.")
+    ] = "error"
+    context: Annotated[
+        Text | None,
+        about(
+            "Where to find the context for the answer: a path in the case's metadata, or `tools` "
+            "for the outputs of its tools. By default `metadata.context`, or else `tools`.",
+            example="metadata.documents",
+            words="a path into the metadata, or `tools`",
+        ),
+    ] = None
 
-    @conflict
-    def _has_a_rubric_and_more(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         if self.rubric is not None and (self.value is not None or self.rubrics):
             yield OptionFault(("rubric",), "`rubric` says all that is judged: nothing goes with it")
-
-    @conflict
-    def _has_two_judges(self) -> Iterator[OptionFault]:
         if self.panel and self.target is not None:
             yield OptionFault(("target",), "`target` and `panel` both say who judges", "keep one")
-
-    @conflict
-    def _asks_one_twice(self) -> Iterator[OptionFault]:
         for number, name in enumerate(self.panel):
             if name in self.panel[:number]:
                 hint = "`votes` says how often each is asked"
                 yield OptionFault(("panel", number), f"`{name}` is in the panel twice", hint)
-
-    @conflict
-    def _has_no_majority(self) -> Iterator[OptionFault]:
         asked = self.votes * len(self.panel or (None,))
         if asked % 2 == 0:
             message = f"{asked} votes are asked for, and an even number may have no majority"
             where = "votes" if self.votes % 2 == 0 else "panel"
             yield OptionFault((where,), message, "make it an odd number")
-
-    @conflict
-    def _hides_what_it_needs(self) -> Iterator[OptionFault]:
         if self.rubric is not None:
             yield from hidden_faults(self.template, self.rubric, read_rubric(self.rubric).needs)
-
-    @conflict
-    def _is_blank(self) -> Iterator[OptionFault]:
         if self.value is not None and not self.value.strip():
             yield OptionFault(("value",), BLANK)
-
-    @conflict
-    def _are_no_rubrics(self) -> Iterator[OptionFault]:
         yield from rubric_faults(self.rubrics)
 
     def compares_expected(self) -> bool:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from evalcase.errors import GraderError
-from evalcase.graders.compare.traced import steps_like, steps_option
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.option import option
-from evalcase.model.shape_seconds import Seconds
-from evalcase.model.step import Step
+from evalcase.graders.compare.traced import about_steps, steps_like
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.message import Step
+from evalcase.types.options import Seconds, Text, about
 
 UNKNOWN_TIME = "how long the answer took is not known: nobody has recorded it"
 _SHORT_S = 0.001
@@ -19,7 +17,6 @@ _SHORT_S = 0.001
 _LONG_S = 1000
 
 
-@dataclass(frozen=True, slots=True)
 class LatencyGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "latency", "Limits how many seconds the target takes to answer.", "value",
@@ -27,12 +24,16 @@ class LatencyGrader(Grader):
         only_reads=True, measures=True, light=True,
     )  # fmt: skip
 
-    value: float = option(
-        Seconds(), "The most seconds it may take.", example=2.5,
-        elsewhere=("max", "max_s", "seconds", "max_seconds"),
-    )  # fmt: skip
+    value: Annotated[
+        Seconds,
+        about(
+            "The most seconds it may take.",
+            example=2.5,
+            elsewhere=("max", "max_s", "seconds", "max_seconds"),
+        ),
+    ]
 
-    steps: str | None = steps_option("Each of")
+    steps: Annotated[Text | None, about_steps("Each of")] = None
 
     def grade(self, context: Context) -> Score:
         if self.steps is not None:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from evalcase.graders.compare.bounds import find_crossed
 from evalcase.graders.compare.text_options import TextGrader
-from evalcase.model.conflict import conflict
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, GraderKind
-from evalcase.model.option import option
-from evalcase.model.shape import Choice, Number, OptionFault
-from evalcase.text.counted import write_count
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, GraderKind
+from evalcase.types.options import OptionFault, Whole, about
+from evalcase.util.text import write_count
 
 
-@dataclass(frozen=True, slots=True)
 class LengthGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "length", "Limits the length of the answer, in characters, words or lines.", reads="text",
@@ -24,31 +20,26 @@ class LengthGrader(TextGrader):
         only_reads=True, light=True,
     )  # fmt: skip
 
-    min: int | None = option(
-        Number(0, whole=True), "The shortest length allowed.", default=None, example=1,
-        elsewhere=("least", "min_length", "at_least"),
-    )  # fmt: skip
-    max: int | None = option(
-        Number(0, whole=True), "The greatest length allowed.", default=None, example=100,
-        elsewhere=("most", "max_length", "at_most"),
-    )  # fmt: skip
-    unit: str = option(
-        Choice(("characters", "words", "lines")), "What to count.", default="characters"
-    )
+    min: Annotated[
+        Whole | None,
+        about(
+            "The shortest length allowed.", example=1, elsewhere=("least", "min_length", "at_least")
+        ),
+    ] = None
+    max: Annotated[
+        Whole | None,
+        about(
+            "The greatest length allowed.", example=100, elsewhere=("most", "max_length", "at_most")
+        ),
+    ] = None
+    unit: Annotated[Literal["characters", "words", "lines"], about("What to count.")] = "characters"
 
-    @conflict
-    def _needs_a_limit(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         if self.min is None and self.max is None:
             yield OptionFault((), "the grader `length` needs `min` or `max`", code="missing-option")
-
-    @conflict
-    def _limits_nothing(self) -> Iterator[OptionFault]:
         if self.min == 0 and self.max is None:
             yield OptionFault(("min",), "every answer has at least 0", "say at least 1, or a `max`")
-
-    @conflict
-    def _are_out_of_order(self) -> Iterator[OptionFault]:
-        return find_crossed(self.min, self.max)
+        yield from find_crossed(self.min, self.max)
 
     def accepts_silence(self) -> bool:
         return self.max == 0

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
 
 from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.text_difference import trim_text
 from evalcase.graders.compare.text_options import TextGrader
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, GraderKind
-from evalcase.model.option import option
-from evalcase.model.shape import ListOf, Text
-from evalcase.text.counted import list_some
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, GraderKind
+from evalcase.types.options import about
+from evalcase.util.text import list_some
 
 _LISTED = 10
 
 
-@dataclass(frozen=True, slots=True)
 class OneOfGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "one_of", "The answer is one of several texts, ignoring outer white space.", "value",
@@ -25,9 +24,10 @@ class OneOfGrader(TextGrader):
         only_reads=True, light=True,
     )  # fmt: skip
 
-    value: tuple[str, ...] = option(
-        ListOf(Text(empty=True), "a list of texts"), "The accepted texts.", example=["yes", "no"]
-    )
+    value: Annotated[
+        Annotated[tuple[str, ...], Meta(min_length=1)],
+        about("The accepted texts.", example=["yes", "no"], words="a list of texts"),
+    ]
 
     def accepts_silence(self) -> bool:
         return any(not each.strip() for each in self.value)

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature, unwrap
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.graders.returned import read_returned
-from evalcase.model.answer import Answer
-from evalcase.model.conflict import conflict
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.json_value import JSON, copy_value
-from evalcase.model.nearest import hint_at, nearest_meaning
-from evalcase.model.option import option
-from evalcase.model.own_copies import copy_answer, copy_grade, copy_messages, copy_question
-from evalcase.model.shape import Anything, MapOf, OptionFault
-from evalcase.model.shape_names import Reference
-from evalcase.model.target import Surroundings
 from evalcase.system.imports import import_object
-from evalcase.system.threads import Threads
-from evalcase.text.calls import seen_calls
+from evalcase.types.answer import Answer
+from evalcase.types.grade import Score, copy_answer, copy_grade, copy_messages, copy_question
+from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.options import FunctionName, OptionFault, about
+from evalcase.types.problem import hint_at, nearest_meaning
+from evalcase.types.target import Surroundings
+from evalcase.types.value import JSON, copy_value
+from evalcase.util.calls import seen_calls
+from evalcase.util.user_calls import run_in_thread
 
 GIVEN: dict[str, Callable[[Context], object]] = {
     "answer": lambda context: copy_answer(context.answer),
@@ -76,32 +71,30 @@ class FunctionGrader(Grader):
         "python", "Graded by a Python function.", runs_code=True, only_reads=True
     )
 
-    def __init__(self, function: Callable[..., object]) -> None:
-        self._function = function
+    function: Callable[..., object]
 
     @property
     def name(self) -> str:
-        return _label_of_function(self._function)
+        return _label_of_function(self.function)
 
     def load(self, surroundings: Surroundings) -> None:
         """Raise ConfigError if the function asks for what no grader is given."""
         del surroundings
-        _manner_of_function(self._function)
+        _manner_of_function(self.function)
 
     def compares_expected(self) -> bool:
-        return _manner_of_function(self._function).takes("expected")
+        return _manner_of_function(self.function).takes("expected")
 
     def reads_grades(self) -> bool:
-        return _manner_of_function(self._function).takes("grades")
+        return _manner_of_function(self.function).takes("grades")
 
     def modules(self) -> tuple[str, ...]:
-        return (_module_of(self._function),)
+        return (_module_of(self.function),)
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        return _call_function(self._function, context)
+        return _call_function(self.function, context)
 
 
-@dataclass(slots=True)
 class PythonGrader(Grader):
     """The same for a function that is named, and imported before the first answer."""
 
@@ -111,24 +104,30 @@ class PythonGrader(Grader):
         only_reads=True,
     )  # fmt: skip
 
-    value: str = option(
-        Reference(),
-        "The function: `module:function`, or `./file.py:function` relative to the project folder.",
-        example="checks:polite",
-    )
-    arguments: dict[str, JSON] = option(
-        MapOf(Anything(), "a mapping of names to values"),
-        "Further arguments for the function, by parameter name.",
-        default={}, example={"least": 3}, elsewhere=("args", "kwargs", "config", "params"),
-    )  # fmt: skip
+    value: Annotated[
+        FunctionName,
+        about(
+            "The function: `module:function`, or `./file.py:function` relative to the project "
+            "folder.",
+            example="checks:polite",
+        ),
+    ]
+    arguments: Annotated[
+        dict[str, JSON],
+        about(
+            "Further arguments for the function, by parameter name.",
+            example={"least": 3},
+            elsewhere=("args", "kwargs", "config", "params"),
+            words="a mapping of names to values",
+        ),
+    ] = {}
 
     takes_expected: bool = False
     """Whether it compares with what is expected; nobody knows before it is imported."""
     takes_grades: bool = False
     """Whether it is given the grades of those before it."""
 
-    @conflict
-    def _given_twice(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         for name in self.arguments:
             if name in GIVEN or not name.isidentifier():
                 what = "is given by evalcase" if name in GIVEN else "is not the name of a parameter"
@@ -175,7 +174,16 @@ def _call_function(
         by_name[name] = copy_value(value)
     if manner.is_async:
         return _read_later(function(*by_place, **by_name))
-    return _THREADS.plan(read_returned, function, *by_place, **by_name)
+    return _call_in_thread(partial(function, *by_place, **by_name))
+
+
+async def _call_in_thread(function: Callable[[], object]) -> Score:
+    def call() -> object:
+        returned = function()
+        return returned if isawaitable(returned) else read_returned(returned)
+
+    read = await run_in_thread(call)
+    return read if isinstance(read, Score) else await _read_later(read)
 
 
 async def _read_later(returned: object) -> Score:
@@ -188,10 +196,6 @@ def _module_of(function: Callable[..., object]) -> str:
     """The module that a function, or the class of an object that can be called, is from."""
     found = unwrap(function)
     return found.__module__ if isinstance(found.__module__, str) else type(found).__module__
-
-
-_THREADS = Threads("evalcase-grader")
-"""Shared by all graders of the process, as there may be one grader for each of a million cases."""
 
 
 class _Manner(NamedTuple):

@@ -7,8 +7,8 @@ from itertools import islice
 from numbers import Real
 
 from evalcase.errors import EvalcaseError
-from evalcase.model.grade import Score
-from evalcase.model.nearest import find_nearest, hint_at
+from evalcase.types.grade import Score
+from evalcase.types.problem import find_nearest, hint_at
 
 _FIELDS = ("score", "passed", "reason", "details")
 _ELSEWHERE = {

@@ -5,34 +5,26 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from evalcase.errors import ConfigError, GraderError
 from evalcase.graders.script_protocol.given import describe_trial
 from evalcase.graders.script_protocol.reply import BadScriptReplyError, read_script_reply
-from evalcase.model.conflict import conflict
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.json_value import JSON
-from evalcase.model.option import option
-from evalcase.model.shape import Anything, Choice, MapOf, Number, OptionFault
-from evalcase.model.shape_names import Argv
-from evalcase.model.target import Surroundings
 from evalcase.system.program_sources import program_sources
 from evalcase.system.programs import find_program
-from evalcase.text.strict_json import BadJsonError, parse_json
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.options import Argv, Count, OptionFault, about
+from evalcase.types.target import Surroundings
+from evalcase.types.value import JSON
+from evalcase.util.json import BadJsonError, parse_json
+from evalcase.util.process_tree import close_guard, open_guard
+from evalcase.util.processes import LineWorkers, Process
 
-if TYPE_CHECKING:
-    from evalcase.system.processes.line_workers import LineWorkers
-    from evalcase.system.processes.process import Process
-
-# What starts processes is slow to import, and `check` starts none: it is imported where it is used.
 _MOST_BYTES = 10_000_000
 _SHOWN = 200
 
 
-@dataclass(slots=True)
 class ScriptGrader(Grader):
     """Runs a program for each answer, or keeps it and hands it one after the other."""
 
@@ -42,32 +34,34 @@ class ScriptGrader(Grader):
         only_reads=True,
     )  # fmt: skip
 
-    value: tuple[str, ...] = option(
-        Argv(),
-        "The program and its arguments. It runs in the project folder, without a shell.",
-        example=["python3", "evals/polite.py"], elsewhere=("command", "script", "cmd", "argv"),
-    )  # fmt: skip
-    mode: str = option(
-        Choice(("once", "worker")),
-        "`once` starts it for each answer; a `worker` keeps running, and reads and writes one "
-        "line per answer.",
-        default="once",
-    )  # fmt: skip
-    memory_mb: int | None = option(
-        Number(1, whole=True), "The memory limit of each process, where the system supports it.",
-        default=None, example=500,
-    )  # fmt: skip
-    config: dict[str, JSON] | None = option(
-        MapOf(Anything(), "a mapping"),
-        "Further data for the program, passed as `config`.",
-        default=None,
-    )
+    value: Annotated[
+        Argv,
+        about(
+            "The program and its arguments. It runs in the project folder, without a shell.",
+            example=["python3", "evals/polite.py"],
+            elsewhere=("command", "script", "cmd", "argv"),
+        ),
+    ]
+    mode: Annotated[
+        Literal["once", "worker"],
+        about(
+            "`once` starts it for each answer; a `worker` keeps running, and reads "
+            "and writes one line per answer."
+        ),
+    ] = "once"
+    memory_mb: Annotated[
+        Count | None,
+        about("The memory limit of each process, where the system supports it.", example=500),
+    ] = None
+    config: Annotated[
+        dict[str, JSON] | None,
+        about("Further data for the program, passed as `config`.", words="a mapping"),
+    ] = None
     surroundings: Surroundings | None = None
     workers: LineWorkers | None = None
     has_adopted: bool = False
 
-    @conflict
-    def _has_no_name(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         if not self.value[0]:
             yield OptionFault(("value", 0), "the program has no name")
 
@@ -86,16 +80,12 @@ class ScriptGrader(Grader):
 
     async def grade(self, context: Context) -> Score:
         if not self.has_adopted:
-            from evalcase.system.processes import tree
-
             self.has_adopted = True
-            tree.adopt_orphans()
+            open_guard()
         given = describe_trial(context, self.config)
         if self.mode == "once":
             return await self._run(given)
         if self.workers is None:
-            from evalcase.system.processes.line_workers import LineWorkers
-
             self.workers = LineWorkers(self._make, _object_to, self._place().warn)
         return read_script_reply(await self.workers.exchange(given))
 
@@ -106,10 +96,8 @@ class ScriptGrader(Grader):
         finally:
             self.workers = None
             if self.has_adopted:
-                from evalcase.system.processes import tree
-
                 self.has_adopted = False
-                tree.disown_orphans()
+                close_guard()
 
     async def _run(self, given: Mapping[str, object]) -> Score:
         async with self._make() as process:
@@ -128,8 +116,6 @@ class ScriptGrader(Grader):
                 raise _make_odd_error(process, f"the reply {error}", stdout.data) from None
 
     def _make(self) -> Process:
-        from evalcase.system.processes.process import Process
-
         place = self._place()
         argv = list(self.value)
         if self.memory_mb is not None and os.name == "posix":

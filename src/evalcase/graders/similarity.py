@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from evalcase.graders.compare.excerpt import excerpt_text
 from evalcase.graders.compare.reference import expected_text, nothing_to_compare
 from evalcase.graders.compare.text_difference import first_difference
 from evalcase.graders.compare.text_options import TextGrader
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, GraderKind
-from evalcase.model.option import option
-from evalcase.model.shape import Text
-from evalcase.text.counted import write_count
-from evalcase.text.edit_distance import edit_distance
-from evalcase.text.few_digits import write_score
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, GraderKind
+from evalcase.types.options import about
+from evalcase.util.similar import edit_distance
+from evalcase.util.text import write_count, write_score
+from evalcase.util.user_calls import run_aside
 
 _QUICK = 4_000_000
 """How many pairs of characters take a few milliseconds; with more, the work is done in a thread."""
 
 
-@dataclass(frozen=True, slots=True)
 class SimilarityGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "similarity", "The answer is similar enough to a text, or to `expected_output`.", "value",
@@ -32,10 +29,13 @@ class SimilarityGrader(TextGrader):
         only_reads=True, light=True,
     )  # fmt: skip
 
-    value: str | None = option(
-        Text(empty=True), "The text to compare with; by default, `expected_output`.", default=None,
-        example="The capital of Peru is Lima.",
-    )  # fmt: skip
+    value: Annotated[
+        str | None,
+        about(
+            "The text to compare with; by default, `expected_output`.",
+            example="The capital of Peru is Lima.",
+        ),
+    ] = None
 
     def compares_expected(self) -> bool:
         return self.value is None
@@ -53,8 +53,6 @@ class SimilarityGrader(TextGrader):
         return self._grade_elsewhere(left, right)
 
     async def _grade_elsewhere(self, left: str, right: str) -> Score:
-        from evalcase.system.aside import run_aside  # slow to import, and `check` needs none
-
         distance = await run_aside(partial(edit_distance, left, right))
         return self._score(left, right, distance)
 

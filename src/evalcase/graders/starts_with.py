@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.text_difference import trim_text
 from evalcase.graders.compare.text_options import TextGrader
-from evalcase.model.conflict import conflict
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, GraderKind
-from evalcase.model.option import option
-from evalcase.model.shape import OptionFault, Text
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, GraderKind
+from evalcase.types.options import OptionFault, Text, about
 
 
-@dataclass(frozen=True, slots=True)
 class StartsWithGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "starts_with", "The answer starts with a text, ignoring outer white space.", "value",
@@ -24,10 +20,9 @@ class StartsWithGrader(TextGrader):
         only_reads=True, light=True,
     )  # fmt: skip
 
-    value: str = option(Text(), "The text it must start with.", example="Dear")
+    value: Annotated[Text, about("The text it must start with.", example="Dear")]
 
-    @conflict
-    def _is_blank(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         yield from self.object_to_blank((("value",), self.value.lstrip()))
 
     def grade(self, context: Context) -> Score:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from evalcase.errors import GraderError
-from evalcase.model.answer import Usage
-from evalcase.model.conflict import conflict
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.option import option
-from evalcase.model.shape import Number, OptionFault
+from evalcase.types.answer import Usage
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.options import OptionFault, Whole, about
 
 
-@dataclass(frozen=True, slots=True)
 class TokensGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "tokens", "Limits how many tokens are used: in total, for input or for output.", "value",
@@ -23,21 +19,18 @@ class TokensGrader(Grader):
         only_reads=True, measures=True, light=True,
     )  # fmt: skip
 
-    value: int | None = option(
-        Number(0, whole=True), "The most tokens in total.", default=None, example=1000,
-        elsewhere=("max", "total", "max_total"),
-    )  # fmt: skip
-    input: int | None = option(
-        Number(0, whole=True), "The most input tokens.", default=None,
-        elsewhere=("max_input", "prompt"),
-    )  # fmt: skip
-    output: int | None = option(
-        Number(0, whole=True), "The most output tokens.", default=None,
-        elsewhere=("max_output", "completion"),
-    )  # fmt: skip
+    value: Annotated[
+        Whole | None,
+        about("The most tokens in total.", example=1000, elsewhere=("max", "total", "max_total")),
+    ] = None
+    input: Annotated[
+        Whole | None, about("The most input tokens.", elsewhere=("max_input", "prompt"))
+    ] = None
+    output: Annotated[
+        Whole | None, about("The most output tokens.", elsewhere=("max_output", "completion"))
+    ] = None
 
-    @conflict
-    def _needs_a_limit(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         if self.value is None and self.input is None and self.output is None:
             needs = "the grader `tokens` needs a number, `input` or `output`"
             yield OptionFault((), needs, code="missing-option")

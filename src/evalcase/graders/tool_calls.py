@@ -4,37 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from evalcase.graders.compare.bounds import find_crossed
 from evalcase.graders.compare.call_match import Call, read_calls
 from evalcase.graders.compare.failed_calls import failed_calls
-from evalcase.graders.compare.traced import calls_of_steps, steps_like, steps_option
-from evalcase.model.answer import Answer
-from evalcase.model.conflict import conflict
-from evalcase.model.finding import KeyPath
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.json_value import JSON, write_alike
-from evalcase.model.option import option
-from evalcase.model.shape import Choice, ListOf, MapOf, Number, OptionFault, Text
-from evalcase.text.calls import seen_calls
-from evalcase.text.counted import list_some, write_count
+from evalcase.graders.compare.traced import about_steps, calls_of_steps, steps_like
+from evalcase.types.answer import Answer
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.options import Count, OptionFault, Text, Texts, Whole, about, of_kind
+from evalcase.types.value import JSON, write_alike
+from evalcase.util.calls import seen_calls
+from evalcase.util.text import list_some, write_count
 
 _NAMED = 5
 
 
-class _Minimums(MapOf, frozen=True):
-    """A mapping of tools to numbers; whoever lists tools is told how it is written."""
-
-    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
-        tools = [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
-        for fault in MapOf.faults(self, value, path):
-            yield fault._replace(hint=f"write `{{{tools[0]}: 1}}`") if tools else fault
+def _hint_at_minimums(value: JSON) -> str | None:
+    """How to write tools that stand in a list."""
+    tools = [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    return f"write `{{{tools[0]}: 1}}`" if tools else None
 
 
-@dataclass(frozen=True, slots=True)
+Minimums = Annotated[
+    dict[str, Count], of_kind("a mapping of tools to numbers", hint=_hint_at_minimums)
+]
+
+
 class ToolCallsGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "tool_calls", "Limits which tools are called, and how often.",
@@ -42,29 +39,35 @@ class ToolCallsGrader(Grader):
         only_reads=True, light=True,
     )  # fmt: skip
 
-    min: int | None = option(Number(0, whole=True), "The fewest calls.", default=None)
-    max: int | None = option(
-        Number(0, whole=True), "The most calls.", default=None, example=5,
-        elsewhere=("budget", "max_calls"),
-    )  # fmt: skip
-    needed: dict[str, int] = option(
-        _Minimums(Number(1, whole=True), "a mapping of tools to numbers"),
-        "Tools that must be called, each with its minimum number of calls.", default={},
-        example={"search": 1}, elsewhere=("minimums", "required_tools"),
-    )  # fmt: skip
-    forbidden: tuple[str, ...] = option(
-        ListOf(Text("the name of a tool"), "a list of tools"), "Tools that must not be called.",
-        default=(), example=["delete"], elsewhere=("denied", "deny"),
-    )  # fmt: skip
-    max_repeats: int | None = option(
-        Number(1, whole=True), "How often the same call, with the same arguments, may be made.",
-        default=None, example=2,
-    )  # fmt: skip
-    errors: str = option(Choice(("allow", "forbid")), "Whether calls may fail.", default="allow")
-    steps: str | None = steps_option("Instead of the calls in the answer, use")
+    min: Annotated[Whole | None, about("The fewest calls.")] = None
+    max: Annotated[
+        Whole | None, about("The most calls.", example=5, elsewhere=("budget", "max_calls"))
+    ] = None
+    needed: Annotated[
+        Minimums,
+        about(
+            "Tools that must be called, each with its minimum number of calls.",
+            example={"search": 1},
+            elsewhere=("minimums", "required_tools"),
+        ),
+    ] = {}
+    forbidden: Annotated[
+        Texts,
+        about(
+            "Tools that must not be called.",
+            example=["delete"],
+            elsewhere=("denied", "deny"),
+            words="a list of tools",
+        ),
+    ] = ()
+    max_repeats: Annotated[
+        Count | None,
+        about("How often the same call, with the same arguments, may be made.", example=2),
+    ] = None
+    errors: Annotated[Literal["allow", "forbid"], about("Whether calls may fail.")] = "allow"
+    steps: Annotated[Text | None, about_steps("Instead of the calls in the answer, use")] = None
 
-    @conflict
-    def _limits_nothing(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         nothing: tuple[object, ...] = (None, {}, (), "allow")
         said = (self.min, self.max, self.needed, self.forbidden, self.max_repeats, self.errors)
         if all(each in nothing for each in said):
@@ -72,13 +75,7 @@ class ToolCallsGrader(Grader):
             yield OptionFault((), needs, code="missing-option")
         if self.min == 0 and all(each in nothing for each in said[1:]):
             yield OptionFault(("min",), "every answer has at least 0", "say at least 1, or a `max`")
-
-    @conflict
-    def _are_out_of_order(self) -> Iterator[OptionFault]:
-        return find_crossed(self.min, self.max)
-
-    @conflict
-    def _needed_and_forbidden(self) -> Iterator[OptionFault]:
+        yield from find_crossed(self.min, self.max)
         for name in self.needed.keys() & set(self.forbidden):
             yield OptionFault(("forbidden",), f"`{name}` is needed, and can't be forbidden")
 

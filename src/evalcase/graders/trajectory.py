@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from evalcase.graders.compare.call_match import (
     Call,
@@ -15,28 +14,30 @@ from evalcase.graders.compare.call_match import (
     read_calls,
     takes_long,
 )
-from evalcase.graders.compare.call_options import ARGUMENTS, CallList, ToolRule
+from evalcase.graders.compare.call_options import Arguments, ExpectedCalls, ToolRule
 from evalcase.graders.compare.call_rows import align_calls
 from evalcase.graders.compare.call_rules import CallRules
+from evalcase.graders.compare.patterns import Searcher, settle
 from evalcase.graders.compare.reference import NO_REFERENCE
-from evalcase.graders.compare.traced import calls_of_steps, steps_like, steps_option
-from evalcase.model.case import Case
-from evalcase.model.conflict import conflict
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.json_value import JSON
-from evalcase.model.nearest import did_you_mean, find_nearest
-from evalcase.model.option import Record, option
-from evalcase.model.shape import Choice, MapOf, OptionFault
-from evalcase.system.patterns.searches import Searches, end_searches, settle_aside, settle_searches
-from evalcase.text.calls import seen_calls
-from evalcase.text.counted import list_some, write_count
+from evalcase.graders.compare.traced import about_steps, calls_of_steps, steps_like
+from evalcase.types.case import Case
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.options import OptionFault, Text, about, of_kind
+from evalcase.types.problem import did_you_mean, find_nearest
+from evalcase.types.value import JSON
+from evalcase.util.calls import seen_calls
+from evalcase.util.text import list_some, write_count
 
 _NO_CALLS = Score(None, "there is nothing to compare: `expected_output` has no tool calls")
 _NAMED = 5
 
+Order = Annotated[
+    Literal["exact", "in_order", "any_order"],
+    of_kind(synonyms={"strict": "exact", "ordered": "in_order", "unordered": "any_order"}),
+]
 
-@dataclass(frozen=True, slots=True)
+
 class TrajectoryGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "trajectory", "The tools were called as expected.", "value", half="calls",
@@ -44,57 +45,53 @@ class TrajectoryGrader(Grader):
         only_reads=True, light=True,
     )  # fmt: skip
 
-    value: tuple[Call, ...] | None = option(
-        CallList(), "The expected calls; by default, those of `expected_output`.", default=None,
-        example=[{"tool": "search", "input": {"q": "Peru"}}], elsewhere=("expected", "calls"),
-    )  # fmt: skip
-    order: str = option(
-        Choice(
-            ("exact", "in_order", "any_order"),
-            (("strict", "exact"), ("ordered", "in_order"), ("unordered", "any_order")),
+    value: Annotated[
+        ExpectedCalls | None,
+        about(
+            "The expected calls; by default, those of `expected_output`.",
+            example=[{"tool": "search", "input": {"q": "Peru"}}],
+            elsewhere=("expected", "calls"),
         ),
-        "How strictly the order of calls is compared.",
-        default="in_order", elsewhere=("mode",),
-    )  # fmt: skip
-    arguments: str = option(
-        Choice(ARGUMENTS),
-        "`exact`: equal. `contains`: the call has all expected arguments, and may have more. "
-        "`within`: the reverse. `ignore`: not compared.",
-        default="contains", elsewhere=("args",),
-    )  # fmt: skip
-    extra: str | None = option(
-        Choice(("allow", "forbid")),
-        "Whether other calls are allowed; by default they are, unless `order` is `exact`.",
-        default=None,
-    )  # fmt: skip
-    missing: str = option(
-        Choice(("forbid", "allow")), "Whether expected calls may be left out.", default="forbid"
-    )
-    tools: dict[str, ToolRule] = option(
-        MapOf(Record(ToolRule, "a mapping"), "a mapping of tools to rules"),
-        "How to compare the arguments of specific tools, by name.", default={},
-        inside=ToolRule,
-    )  # fmt: skip
+    ] = None
+    order: Annotated[
+        Order,
+        about("How strictly the order of calls is compared.", elsewhere=("mode",)),
+    ] = "in_order"
+    arguments: Annotated[
+        Arguments,
+        about(
+            "`exact`: equal. `contains`: the call has all expected arguments, and may have more. "
+            "`within`: the reverse. `ignore`: not compared.",
+            elsewhere=("args",),
+        ),
+    ] = "contains"
+    extra: Annotated[
+        Literal["allow", "forbid"] | None,
+        about("Whether other calls are allowed; by default they are, unless `order` is `exact`."),
+    ] = None
+    missing: Annotated[
+        Literal["forbid", "allow"], about("Whether expected calls may be left out.")
+    ] = "forbid"
+    tools: Annotated[
+        dict[str, ToolRule],
+        about(
+            "How to compare the arguments of specific tools, by name.",
+            words="a mapping of tools to rules",
+        ),
+    ] = {}
 
-    steps: str | None = steps_option("Instead of the calls in the answer, use")
+    steps: Annotated[Text | None, about_steps("Instead of the calls in the answer, use")] = None
 
     @property
     def allows_extra(self) -> bool:
         return self.order != "exact" if self.extra is None else self.extra == "allow"
 
-    @conflict
-    def _passes_whatever_is_called(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         if self.missing == "allow" and self.allows_extra:
             what = "`missing: allow` goes with `extra: forbid`: else whatever is called passes"
             yield OptionFault(("missing",), what)
-
-    @conflict
-    def _is_empty(self) -> Iterator[OptionFault]:
         if self.value == () and self.allows_extra:
             yield OptionFault(("value",), "`value` is empty, and any call is allowed")
-
-    @conflict
-    def _has_rules_for_nothing(self) -> Iterator[OptionFault]:
         for name in () if self.value is None else _find_unused(self.tools, self.value):
             what = f"`tools` has a rule for `{name}`, of which no call is expected"
             hint = did_you_mean(name, [call.name for call in self.value or ()])
@@ -125,14 +122,7 @@ class TrajectoryGrader(Grader):
             made = read_calls(seen_calls(context.answer))
         else:
             made = calls_of_steps(steps_like(context.answer, self.steps))
-        if takes_long(expected, made):
-            return settle_aside(partial(self._judge, expected, made))
-        return settle_searches(
-            lambda searches: self._judge(expected, made, searches, lambda: False)
-        )
-
-    async def close(self) -> None:
-        end_searches()
+        return settle(partial(self._judge, expected, made), takes_long=takes_long(expected, made))
 
     def _expected(self, context: Context) -> Sequence[Call] | Score:
         if self.value is not None:
@@ -140,12 +130,9 @@ class TrajectoryGrader(Grader):
         expected = _calls_expected(context.case)
         return expected or (_NO_CALLS if context.case.expected_output else NO_REFERENCE)
 
-    def _judge(
-        self, expected: Sequence[Call], made: Sequence[Call], searches: Searches,
-        is_given_up: Callable[[], bool],
-    ) -> Score:  # fmt: skip
-        rules = CallRules(self.arguments, self.tools, searches)
-        matches = match_calls(expected, made, rules.lacking, self.order, is_given_up)
+    def _judge(self, expected: Sequence[Call], made: Sequence[Call], searcher: Searcher) -> Score:
+        rules = CallRules(self.arguments, self.tools, searcher)
+        matches = match_calls(expected, made, rules.lacking, self.order, searcher.is_given_up)
         matched = sum(match.is_made for match in matches)
         needed = matched if self.missing == "allow" else len(expected)
         held = {match.number for match in matches if match.is_made}

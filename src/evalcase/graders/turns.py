@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from evalcase.graders.compare.bounds import find_crossed
-from evalcase.model.conflict import conflict
-from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.option import option
-from evalcase.model.shape import Number, OptionFault
-from evalcase.text.counted import write_count
+from evalcase.types.grade import Score
+from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.options import Count, OptionFault, about
+from evalcase.util.text import write_count
 
 
-@dataclass(frozen=True, slots=True)
 class TurnsGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "turns", "Limits how many turns the conversation takes.",
@@ -23,21 +19,16 @@ class TurnsGrader(Grader):
         only_reads=True, measures=True, light=True,
     )  # fmt: skip
 
-    min: int | None = option(Number(1, whole=True), "The fewest turns.", default=None)
-    max: int | None = option(
-        Number(1, whole=True), "The most turns.", default=None, example=6,
-        elsewhere=("max_turns",),
-    )  # fmt: skip
+    min: Annotated[Count | None, about("The fewest turns.")] = None
+    max: Annotated[Count | None, about("The most turns.", example=6, elsewhere=("max_turns",))] = (
+        None
+    )
 
-    @conflict
-    def _needs_a_limit(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         if self.min is None and self.max is None:
             needs = "the grader `turns` needs `max` or `min`"
             yield OptionFault((), needs, code="missing-option")
-
-    @conflict
-    def _are_out_of_order(self) -> Iterator[OptionFault]:
-        return find_crossed(self.min, self.max)
+        yield from find_crossed(self.min, self.max)
 
     def grade(self, context: Context) -> Score:
         number = context.turns

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from random import Random
 from typing import TypeVar
 
-from evalcase.model.json_value import JSON
-from evalcase.text.readable import as_json
 from evalcase.traces.span import TraceSpan
 from evalcase.traces.told import ToldTrace
+from evalcase.types.value import JSON
+from evalcase.util.text import as_json
 
 SLOWEST = 0.1
 """The share of traces that are slow: the slowest tenth."""

@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from evalcase.model.json_value import JSON
-from evalcase.text.readable import as_json, call_lines
 from evalcase.traces.dialects.said import SaidMessage
 from evalcase.traces.told import ToldTrace
+from evalcase.types.value import JSON
+from evalcase.util.text import as_json, call_lines
 
 _SLUG = re.compile(r"[^a-z0-9]+")
 _LONGEST_ID = 40

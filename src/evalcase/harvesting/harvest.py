@@ -11,6 +11,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import Any, NamedTuple
 
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.findings import Findings
+from evalcase.format.positions import Doubts
+from evalcase.format.suite import resolve_suite
+from evalcase.format.writer import keep_literal, shorten, suite_lines
 from evalcase.harvesting.choose import draw_items, has_attribute, is_errored, slow_from
 from evalcase.harvesting.draft_case import (
     DraftedCase,
@@ -20,25 +25,17 @@ from evalcase.harvesting.draft_case import (
     question_text,
 )
 from evalcase.harvesting.fold import NearFolding
-from evalcase.model.codes import CODES
-from evalcase.model.finding import Doubts
-from evalcase.model.json_value import JSON, copy_value
-from evalcase.plugins.known import Existing
-from evalcase.resolve.findings import Findings
-from evalcase.resolve.suite import resolve_suite
-from evalcase.suites.literal import keep_literal
-from evalcase.suites.short_form import Shortening
-from evalcase.suites.writing import suite_lines
-from evalcase.system.files import open_file
-from evalcase.text.counted import write_count
-from evalcase.text.personal import Finder, Replacing
-from evalcase.text.secrets import Scrubber
-from evalcase.text.whole import whole_text
 from evalcase.traces.file import read_trace_file
 from evalcase.traces.labels import TraceLabels
 from evalcase.traces.span import BadTraceError
 from evalcase.traces.store import TraceStore
 from evalcase.traces.told import ToldTrace, tell_trace
+from evalcase.types.problem import CODES
+from evalcase.types.value import JSON, copy_value
+from evalcase.util.files import open_file
+from evalcase.util.json import whole_text
+from evalcase.util.secrets import Finder, Replacing, Scrubber
+from evalcase.util.text import write_count
 
 
 class Harvest(NamedTuple):
@@ -76,8 +73,7 @@ class _Kept(NamedTuple):
 
 
 def harvest_file(asked: Harvest, scrubber: Scrubber) -> Harvested:
-    """Raise OSError or BadTraceError for a file that can't be read, SlowPatternError for a pattern
-    that would take without end."""
+    """Raise OSError or BadTraceError for a file that can't be read."""
     labels = TraceLabels()
     with closing(TraceStore()) as store:
         with open_file(asked.path) as file:
@@ -221,7 +217,7 @@ def _with_own_ids(drafts: list[DraftedCase]) -> list[DraftedCase]:
 
 def _valid_ones(drafts: list[DraftedCase], left_out: list[str]) -> Iterator[DraftedCase]:
     """Those that `check` has nothing against."""
-    findings = Findings(Existing(), doubts=Doubts(texts=True))
+    findings = Findings(Catalogue(needs_graders=True), doubts=Doubts(texts=True))
     resolve_suite(copy_value({"cases": [each.fields for each in drafts]}), "harvested", findings)
     wrong = {
         each.path[1]: each.message
@@ -247,6 +243,6 @@ def _write_suite(drafts: list[DraftedCase], asked: Harvest) -> Iterator[str]:
     for number, drafted in enumerate(drafts):
         for where, note in drafted.notes.items():
             comments["cases", number, *where] = note
-    shortening = Shortening()
-    written: dict[str, Any] = {"cases": [shortening.case(each.fields) for each in drafts]}
+    known = Catalogue(needs_graders=True)
+    written: dict[str, Any] = {"cases": [shorten(each.fields, known) for each in drafts]}
     return suite_lines(written, comments)

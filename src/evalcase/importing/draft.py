@@ -6,11 +6,10 @@ from __future__ import annotations
 from json import dumps
 from typing import NamedTuple
 
+from evalcase.format.document import Document
 from evalcase.importing.source import Item
-from evalcase.model.finding import At, Finding, KeyPath
-from evalcase.model.json_value import JSON
-from evalcase.model.problem import Problem, in_order
-from evalcase.read.document import Document
+from evalcase.types.problem import At, Finding, KeyPath, Problem, in_order
+from evalcase.types.value import JSON
 
 CODE = "not-imported"
 

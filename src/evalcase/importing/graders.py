@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 _TAKES_MAPPINGS = frozenset({"equals", "json_schema", "json_equals", "fields"})
 NO_ARGUMENT = object()

@@ -6,9 +6,9 @@ checked, which is asked first.
 
 from __future__ import annotations
 
+from evalcase.format.foreign import Foreign, name_foreign, name_foreign_cases
 from evalcase.importing.source import ForeignFile
-from evalcase.model.json_value import JSON
-from evalcase.resolve.foreign import Foreign, name_foreign, name_foreign_cases
+from evalcase.types.value import JSON
 
 _LOOKED_AT = 20
 _OF_AGENTV = frozenset({"assertions", "assert", "criteria", "expected_outcome", "evaluators"})

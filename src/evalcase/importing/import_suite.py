@@ -10,13 +10,15 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.writer import shorten, suite_lines
 from evalcase.importing.draft import CaseDraft, Chosen, SuiteDraft
 from evalcase.importing.guess import guess_format
 from evalcase.importing.names import IMPORTERS
 from evalcase.importing.settle import settle_draft
 from evalcase.importing.source import FileShape, UnusableError, read_file_of_another
 from evalcase.importing.toml import write_targets
-from evalcase.model.problem import Problem
+from evalcase.types.problem import Problem
 
 
 class Imported(NamedTuple):
@@ -74,13 +76,10 @@ def _refuse_choices(chosen: Chosen, name: str, path: str) -> None:
 
 
 def _write_suite(suite: SuiteDraft, name: str) -> Iterator[str]:
-    from evalcase.suites.short_form import Shortening
-    from evalcase.suites.writing import suite_lines
-
     base = os.path.basename(suite.source) if suite.source != "-" else "standard input"
-    shortening = Shortening()
-    value, comments = shortening.fields(suite.fields), suite.comments()
+    known = Catalogue(needs_graders=True)
+    value, comments = shorten(suite.fields, known), suite.comments()
     first = f"Imported from {base} ({IMPORTERS[name].tool})."
     comments[()] = "\n".join([first, *([comments[()]] if () in comments else [])])
-    value["cases"] = [shortening.case(case.fields) for case in suite.kept]
+    value["cases"] = [shorten(case.fields, known) for case in suite.kept]
     yield from suite_lines(value, comments)

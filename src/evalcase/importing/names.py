@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pkgutil import resolve_name
 from typing import NamedTuple
 
 from evalcase.importing.draft import Chosen, SuiteDraft
 from evalcase.importing.source import ForeignFile
-from evalcase.system.own_objects import import_own
 
 
 class Importer(NamedTuple):
@@ -21,7 +21,7 @@ class Importer(NamedTuple):
 
     def __call__(self, source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> None:
         place = f"evalcase.importing.{self.function}"
-        import_cases: Callable[[ForeignFile, Chosen, SuiteDraft], None] = import_own(place)
+        import_cases: Callable[[ForeignFile, Chosen, SuiteDraft], None] = resolve_name(place)
         import_cases(source, chosen, suite)
 
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from evalcase.format.fields import CASE_FIELDS
 from evalcase.importing.draft import CaseDraft, Chosen, SuiteDraft
 from evalcase.importing.shapes import shape_expected, shape_id, shape_input, shape_tags
 from evalcase.importing.source import ForeignFile, Item, UnusableError
-from evalcase.model.finding import Finding, KeyPath
-from evalcase.model.json_value import JSON, describe_kind
-from evalcase.model.nearest import did_you_mean
-from evalcase.model.problem import Problem
-from evalcase.resolve.fields import CASE_FIELDS
-from evalcase.text.strict_json import BadJsonError, parse_json
+from evalcase.types.problem import Finding, KeyPath, Problem, did_you_mean
+from evalcase.types.value import JSON, describe_kind
+from evalcase.util.json import BadJsonError, parse_json
 
 ColumnHandler = Callable[[CaseDraft, Item], None]
 EXPECTED = "expected_output"

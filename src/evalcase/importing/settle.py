@@ -4,16 +4,16 @@ texts that we would warn of are written in the way that says they are meant."""
 
 from __future__ import annotations
 
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.fields import GRADED
+from evalcase.format.findings import Findings
+from evalcase.format.positions import Doubts
+from evalcase.format.suite import resolve_suite
+from evalcase.format.writer import keep_literal
 from evalcase.importing.draft import CaseDraft, SuiteDraft
-from evalcase.model.codes import CODES
-from evalcase.model.finding import Doubts, Finding
-from evalcase.model.json_value import JSON, copy_value
-from evalcase.plugins.known import Existing
-from evalcase.resolve.advice import GRADED
-from evalcase.resolve.findings import Findings
-from evalcase.resolve.suite import resolve_suite
-from evalcase.suites.literal import keep_literal
-from evalcase.system.attachments import attachments_in
+from evalcase.types.problem import CODES, Finding
+from evalcase.types.value import JSON, copy_value
+from evalcase.util.project import attachments_in
 
 _MOST_ROUNDS = 10
 """One fault may hide another, but no case has so many that lie behind each other."""
@@ -38,7 +38,7 @@ def settle_draft(suite: SuiteDraft) -> None:
 
 
 def _find_faults(suite: SuiteDraft) -> list[Finding]:
-    findings = Findings(Existing(), doubts=Doubts(texts=True))
+    findings = Findings(Catalogue(needs_graders=True), doubts=Doubts(texts=True))
     resolve_suite(copy_value(suite.value()), "imported", findings)
     findings.check_files(attachments_in(suite.folder))
     return [each for each in findings.found if each.path]

@@ -3,8 +3,8 @@ meant there: what would be read as something else is spelt out."""
 
 from __future__ import annotations
 
-from evalcase.model.json_value import JSON
-from evalcase.model.message import OTHER_ROLES, ROLES, is_message, names_tool
+from evalcase.types.message import OTHER_ROLES, ROLES, is_message, names_tool
+from evalcase.types.value import JSON
 
 
 def shape_input(value: JSON) -> JSON:

@@ -8,14 +8,18 @@ from collections.abc import Iterator
 from io import BytesIO
 from typing import Literal, NamedTuple, TypeAlias
 
-from evalcase.model.finding import KeyPath
-from evalcase.model.json_value import JSON
-from evalcase.model.problem import Problem
-from evalcase.read.discover import FILE_ENDINGS, outside_link
-from evalcase.read.document import Document, parse_document
-from evalcase.read.jsonl import document_of, read_lines
-from evalcase.read.source import STDIN, UnreadableError, folder_of, read_source
-from evalcase.system.files import OutsideError, read_file
+from evalcase.format.document import Document, parse_document, read_lines
+from evalcase.format.source import (
+    FILE_ENDINGS,
+    STDIN,
+    UnreadableError,
+    folder_of,
+    outside_link,
+    read_source,
+)
+from evalcase.types.problem import KeyPath, Problem
+from evalcase.types.value import JSON
+from evalcase.util.files import OutsideError, read_file
 
 FileShape: TypeAlias = Literal["yaml", "json", "jsonl", "csv"]
 SHAPES: dict[str, FileShape] = {**FILE_ENDINGS, ".csv": "csv", ".tsv": "csv"}
@@ -129,7 +133,7 @@ def shape_of(path: str) -> FileShape:
 def parse_source(data: bytes, path: str, shape: FileShape) -> ForeignFile:
     """Bytes of UTF-8 to documents. Raise UnusableError with all that is wrong with the text."""
     if shape == "csv":
-        from evalcase.read.csv import read_table
+        from evalcase.format.csv import read_table
 
         table = read_table(data.decode(), path)
         _refuse_problems(table.problems)
@@ -137,7 +141,7 @@ def parse_source(data: bytes, path: str, shape: FileShape) -> ForeignFile:
     if shape == "jsonl":
         lines = list(read_lines(BytesIO(data), path))
         _refuse_problems([line for line in lines if isinstance(line, Problem)])
-        documents = [document_of(line, path) for line in lines if not isinstance(line, Problem)]
+        documents = [line for line in lines if isinstance(line, Document)]
         _refuse_problems(
             [problem for each in documents if each.faults for problem in each.problems]
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evalcase.model.json_value import JSON
-from evalcase.text.toml_writer import write_key, write_setting
+from evalcase.format.toml import write_key, write_setting
+from evalcase.types.value import JSON
 
 
 def write_targets(targets: Mapping[str, Mapping[str, JSON]], judge: str | None = None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalcase.importing.draft import SuiteDraft
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 SIMULATOR = "simulator"
 _REMARK = "the target `simulator` plays the user: [targets.simulator] says what it is"

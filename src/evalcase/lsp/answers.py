@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from evalcase.config.config import Config
 from evalcase.editor.carried import carry_lines
 from evalcase.editor.complete import Completion, Names, find_completions
 from evalcase.editor.cursors import find_cursor
@@ -22,8 +23,7 @@ from evalcase.editor.tags import TagsInUse
 from evalcase.editor.target_offers import offer_targets
 from evalcase.editor.verdicts import CaseNews, Verdicts, find_verdicts, stamp_runs
 from evalcase.lsp.opened import OpenFile, OpenFiles
-from evalcase.model.case import Case
-from evalcase.project.config import Config
+from evalcase.types.case import Case
 
 
 class Hint(NamedTuple):

@@ -13,9 +13,9 @@ from evalcase.editor.complete import Completion, CompletionKind
 from evalcase.editor.definition import Definition
 from evalcase.editor.fixes import Mending
 from evalcase.editor.outline import CaseSymbol
+from evalcase.format.positions import Edit
 from evalcase.lsp.pages import page_of
-from evalcase.model.problem import Problem, Span
-from evalcase.read.edits import Edit
+from evalcase.types.problem import Problem, Span
 
 _SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,

@@ -7,12 +7,12 @@ import asyncio
 import os
 from collections.abc import Callable
 
+from evalcase.config.config import Config
 from evalcase.editor.files import FileRole, role_of
 from evalcase.editor.reading import Reading, read_version
 from evalcase.editor.surroundings import KnownWhileWanted, StaleError, config_around
-from evalcase.project.config import Config
-from evalcase.read.lines import split_lines
-from evalcase.system.clock import perf_counter
+from evalcase.format.positions import split_lines
+from evalcase.util.environment import monotonic
 
 PAUSE_S = 0.15
 """So long nothing may be typed before a text is checked."""
@@ -72,13 +72,13 @@ class OpenFile:
             role, text = self.role, self.text
             if role is None or self.is_read:
                 return
-            begun = perf_counter()
+            begun = monotonic()
             try:
                 reading = await asyncio.to_thread(self._check, text, role, config_of)
             except StaleError:
                 return
             # Who types in a large file shouldn't have to pay for a check after every word.
-            self.pause_s = min(max(PAUSE_S, perf_counter() - begun), _LONGEST_PAUSE_S)
+            self.pause_s = min(max(PAUSE_S, monotonic() - begun), _LONGEST_PAUSE_S)
             self.reading = reading
             if reading.is_readable:
                 self.good = reading

@@ -5,15 +5,32 @@ own."""
 from __future__ import annotations
 
 import json
+import os
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from evalcase.system.package import CLONE, PAGES, find_pages, pages_in
+from evalcase.util.environment import PACKAGE
 
+PAGES = "docs/diagnostics"
+"""The folder of the pages, in a clone."""
+CLONE = os.path.dirname(os.path.dirname(PACKAGE))
+"""The clone that the package is imported from, if it is from one."""
 _HOSTS = ("github.com", "gitlab.com")
 """They show a file of a commit at the same address."""
+
+
+def find_pages() -> str | None:
+    """The folder of the pages: an installation has them in the package, a clone beside it."""
+    installed = os.path.join(PACKAGE, "diagnostics")
+    return installed if os.path.isdir(installed) else pages_in(CLONE)
+
+
+def pages_in(clone: str) -> str | None:
+    """The folder of the pages in a clone; None if it has none."""
+    folder = os.path.join(clone, PAGES)
+    return folder if os.path.isdir(folder) else None
 
 
 def page_of(code: str) -> str | None:

@@ -7,26 +7,25 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from evalcase.config.graders import is_ours
 from evalcase.errors import EvalcaseError, TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.codec import encode_object
-from evalcase.model.failure import Failure
-from evalcase.model.grade import Grade
-from evalcase.model.grader import Asker, Context, NamedGrader
-from evalcase.model.message import Message
-from evalcase.model.question import Question
-from evalcase.model.target import Target
 from evalcase.places.held_sessions import HeldSessions, describe_end
 from evalcase.places.pool import Pool
 from evalcase.places.replies import Read, attempt_of, grades_of
 from evalcase.places.stand_in import StandIn
 from evalcase.places.task import Task, Worker, WorkerLostError
 from evalcase.places.wire import MOST_HELD, describe_failure
-from evalcase.plugins.grader_making import is_ours
-from evalcase.run.attempt import Attempted
-from evalcase.run.sessions import is_graders, is_users
-from evalcase.system.clock import perf_counter
-from evalcase.system.guests import GRACE_S
+from evalcase.runner.attempt import Attempted
+from evalcase.runner.sessions import is_graders, is_users
+from evalcase.types.answer import Answer, Failure
+from evalcase.types.codec import encode_object
+from evalcase.types.grade import Grade
+from evalcase.types.grader import Asker, Context, NamedGrader
+from evalcase.types.message import Message
+from evalcase.types.question import Question
+from evalcase.types.target import Target
+from evalcase.util.environment import monotonic
+from evalcase.util.user_calls import GRACE_S
 
 CLOSE_WORKERS_S = 6.0
 """How long workers may take to tear down: a little more than their targets may."""
@@ -108,7 +107,7 @@ class Away:
         }  # fmt: skip
         is_within = is_alone or is_users(session)
         holds = self._stand_ins[name].remembers and not is_alone
-        started = perf_counter()
+        started = monotonic()
         task = None
         try:
             if holds:
@@ -119,9 +118,9 @@ class Away:
             tried: Attempted = _accept_reply(await self._wait(task, limit_s))
         except WorkerLostError as error:
             why = self._sessions.lose(question, str(error)) if holds else describe_end(str(error))
-            return Attempted(None, why, perf_counter() - started)
+            return Attempted(None, why, monotonic() - started)
         except TargetError as error:
-            return Attempted(None, error, perf_counter() - started)
+            return Attempted(None, error, monotonic() - started)
         except BaseException:
             if task is not None:
                 self._pool.drop(task)

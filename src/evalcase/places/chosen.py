@@ -4,36 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from evalcase.config.config import Config, EngineSettings
+from evalcase.config.options import LocalOptions
+from evalcase.config.registry import find_class
 from evalcase.errors import ConfigError
 from evalcase.evaluation.plan import Plan
-from evalcase.model.value import replace
-from evalcase.plugins.registry import find_class
-from evalcase.project.config import Config
-from evalcase.project.engine_settings import EngineSettings
-from evalcase.run.workplace import Workplace
+from evalcase.runner.workplace import Workplace
+from evalcase.types.value import replace
 
 MakeWorkplace = Callable[[EngineSettings, Plan], Workplace | None]
 """What an engine stands for. It raises ConfigError where the plan can't be run there."""
 
 
-def choose_engine(
-    config: Config, engine: str | None, processes: int | None, on: str | None = None
-) -> EngineSettings | None:
+def choose_engine(config: Config, local: LocalOptions) -> EngineSettings | None:
     """The settings of the engine that is asked for; None where trials are answered here.
 
     What the configuration says holds for the engine that it is said of.
     """
-    if on is not None:
+    engine, processes = local.engine, local.processes
+    if local.on is not None:
         if engine not in (None, "ray") or processes is not None:
             raise ConfigError("`--on` names a cluster of Ray, and another engine is asked for, too")
-        return replace(_find_settings(config, "ray"), address=on)
+        return replace(_find_settings(config, "ray"), address=local.on)
     if processes is not None:
         if engine not in (None, "processes"):
             raise ConfigError(f"`--processes` and `--engine {engine}` are two engines: say one")
         return replace(_find_settings(config, "processes"), workers=processes)
-    if engine is not None:
-        return _find_settings(config, engine)
-    return config.engine
+    return config.engine if engine is None else _find_settings(config, engine)
 
 
 def make_workplace(settings: EngineSettings | None, plan: Plan) -> Workplace | None:
@@ -51,4 +48,4 @@ def stay_here(settings: EngineSettings, plan: Plan) -> None:
 
 def _find_settings(config: Config, kind: str) -> EngineSettings:
     known = config.engine
-    return known if known is not None and known.kind == kind else EngineSettings(kind)
+    return known if known is not None and known.kind == kind else EngineSettings(kind=kind)

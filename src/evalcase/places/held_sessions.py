@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.errors import TargetError
-from evalcase.model.question import Question
 from evalcase.places.pool import LAST_CHANCE, Pool
 from evalcase.places.task import Task, Worker
-from evalcase.run.sessions import is_users, trial_of_session
-from evalcase.run.workplace import SessionLostError
+from evalcase.runner.sessions import is_users, trial_of_session
+from evalcase.runner.workplace import SessionLostError
+from evalcase.types.question import Question
 
 _LAST_CHANCE_OF_USER = 4
 """They are never alone: the session that they talk to may be, and waits for them."""

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+from psutil import Process
+
 from evalcase.errors import TargetError
 from evalcase.places.channel import LineChannel
-from evalcase.system.processes import guard, tree
-from evalcase.system.processes.memory import resident_bytes
-from evalcase.system.processes.process import describe_exit
+from evalcase.util.process_tree import TOKEN, end_family, find_process, new_token, resident_bytes
+from evalcase.util.processes import describe_exit
 
 _END_S = 2.0
 
@@ -63,22 +64,21 @@ class ProcessChannel(LineChannel):
         self._token = ""
         self._pipes = _Pipes(self)
         self._transport: asyncio.SubprocessTransport | None = None
-        self._born: int | None = None
-        self._family: dict[int, int] = {}
+        self._root: Process | None = None
 
     async def _start(self) -> None:
-        self._token = tree.new_token()
+        self._token = new_token()
         # Without `-P`, modules of the working folder would take the place of any that Python has.
         argv = [sys.executable, "-P", "-m", "evalcase.places.process_worker"]
         loop = asyncio.get_running_loop()
         try:
             self._transport, _ = await loop.subprocess_exec(
                 lambda: self._pipes, *argv, cwd=self._cwd, start_new_session=True,
-                env={**self._environment, tree.TOKEN: self._token},
+                env={**self._environment, TOKEN: self._token},
             )  # fmt: skip
         except OSError as error:
             raise TargetError(f"a worker can't be started: {error.strerror or error}") from error
-        self._born = guard.find_birth(self._transport.get_pid() or 0)
+        self._root = find_process(self._transport.get_pid())
 
     def show(self, data: bytes) -> None:
         """Pass on what is for people."""
@@ -90,7 +90,6 @@ class ProcessChannel(LineChannel):
             return
         self._end_worker()
         self.lose(self._how())
-        tree.reap_later(self._family)
         if self._transport is not None:
             self._transport.close()
 
@@ -105,7 +104,6 @@ class ProcessChannel(LineChannel):
         with suppress(TimeoutError):
             async with asyncio.timeout(_END_S):
                 await self._over.wait()
-        tree.reap_later(self._family)
         self._transport.close()
 
     def memory_bytes(self) -> int | None:
@@ -128,5 +126,4 @@ class ProcessChannel(LineChannel):
             stdin.write(b"".join(lines))
 
     def _end_worker(self) -> None:
-        assert self._transport is not None
-        self._family |= tree.end_family(self._transport.get_pid() or 0, self._token, self._born)
+        end_family(self._token, self._root)

@@ -14,13 +14,13 @@ import signal
 import sys
 from typing import Any
 
-from evalcase.model.codec import decode_object
 from evalcase.places.scrubbed_output import ScrubbedOutput
 from evalcase.places.service import Service, make_service
 from evalcase.places.setting import Setting
 from evalcase.places.wire import from_line, to_line
-from evalcase.system.loop import describe_stray, run_to_end
-from evalcase.system.world import this_world
+from evalcase.runner.event_loop import run_async
+from evalcase.types.codec import decode_object
+from evalcase.util.environment import this_world
 
 _OUT_OF_INPUT = 0
 _PR_SET_PDEATHSIG = 1
@@ -123,10 +123,10 @@ class LineService:
         outlet.flush()
         await asyncio.sleep(0)
 
-    def warn_of_stray(self, error: BaseException) -> None:
-        """Tell the run what code of the user's raised outside of any trial."""
+    def warn_of_stray(self, what: str) -> None:
+        """Tell the run what user code did outside of any trial."""
         if self._service is not None:
-            self._service.warn(describe_stray(error))
+            self._service.warn(what)
 
 
 def end_with_parent() -> None:
@@ -152,8 +152,7 @@ def serve_run() -> None:
     sys.stdout = sys.stderr
     service = LineService()
     try:
-        # Code of the user's may stop the loop, or exit from it: others are under way there.
-        run_to_end(service.serve(out), service.warn_of_stray)
+        run_async(service.serve(out), service.warn_of_stray)
     finally:
         sys.stderr.flush()
         os._exit(_OUT_OF_INPUT)

@@ -6,25 +6,25 @@ import os
 import sys
 from functools import partial
 
+from evalcase.config.config import EngineSettings
 from evalcase.evaluation.plan import Plan
-from evalcase.model.codec import encode_object
 from evalcase.places.away import Away
 from evalcase.places.pool import Pool
 from evalcase.places.process_channel import ProcessChannel
 from evalcase.places.setting import Setting, environment_for, setting_of
-from evalcase.project.engine_settings import EngineSettings
-from evalcase.run.workplace import Workplace
-from evalcase.system.processes import tree
+from evalcase.runner.workplace import Workplace
+from evalcase.types.codec import encode_object
+from evalcase.util.process_tree import close_guard, open_guard
 
 
 class Processes(Away):
     """Workers that are ended with the run, however that ends."""
 
     def begin(self) -> None:
-        tree.adopt_orphans()
+        open_guard()
 
     def leave(self) -> None:
-        tree.disown_orphans()
+        close_guard()
 
 
 def make_processes(settings: EngineSettings, plan: Plan) -> Workplace:
@@ -36,10 +36,6 @@ def make_processes(settings: EngineSettings, plan: Plan) -> Workplace:
 def _make_pool(settings: EngineSettings, plan: Plan, setting: Setting, away: Away) -> Pool:
     environment = environment_for(setting, plan.world.environment)
     most = settings.memory_mb * 1_000_000 if settings.memory_mb is not None else None
-    if most is not None and sys.platform != "linux":
-        plan.warn(
-            "`memory_mb` has no effect here: only Linux tells how much memory a process takes"
-        )
 
     def show(text: str) -> None:
         sys.stderr.write(plan.scrubber.text(text))

@@ -12,17 +12,17 @@ from math import ceil
 from typing import Any
 
 import evalcase
+from evalcase.config.config import EngineSettings
 from evalcase.errors import ConfigError
 from evalcase.evaluation.plan import Plan
-from evalcase.model.codec import encode_object
-from evalcase.model.value import replace
 from evalcase.places.away import Away
 from evalcase.places.pool import Pool, Room
 from evalcase.places.processes import count_cores
 from evalcase.places.ray_channel import RayChannel
 from evalcase.places.setting import Setting, environment_for, setting_of
-from evalcase.project.engine_settings import EngineSettings
-from evalcase.run.workplace import Workplace
+from evalcase.runner.workplace import Workplace
+from evalcase.types.codec import encode_object
+from evalcase.types.value import replace
 
 _LEFT_BEHIND = [".git", ".evalcase", "__pycache__", ".venv"]
 _VERSIONS = re.compile(r"Ray: (\S+)\s+Python: (\S+)")
@@ -76,7 +76,7 @@ class RayCluster(Away):
             "environment": {name: environment[name] for name in names if name in environment},
             "most_bytes": settings.memory_mb * 10**6 if settings.memory_mb is not None else None,
         }  # fmt: skip
-        at_once = self._plan.options.limits(self._plan.config, {}).concurrency
+        at_once = self._plan.options.concurrency or self._plan.config.concurrency
         return Pool(
             size, self._channel, greeting, away.hear, away.hear_lost,
             room=Room(most, ceil(at_once / most)),

@@ -11,14 +11,14 @@ import time
 from typing import Any
 
 import evalcase
-from evalcase.model.codec import decode_object
-from evalcase.model.value import replace
 from evalcase.places.scrubbed_output import ScrubbedOutput
 from evalcase.places.service import Service, make_service
 from evalcase.places.setting import Setting
 from evalcase.places.wire import from_line, to_line
-from evalcase.system.processes.memory import resident_bytes
-from evalcase.system.world import this_world
+from evalcase.types.codec import decode_object
+from evalcase.types.value import replace
+from evalcase.util.environment import this_world
+from evalcase.util.process_tree import resident_bytes
 
 _LOOK_S = 0.2
 _TELL_S = 1.0

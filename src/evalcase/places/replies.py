@@ -8,16 +8,13 @@ from math import inf, isfinite
 from typing import Any, Literal, NamedTuple
 
 from evalcase.errors import ConfigError, EvalcaseError, TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.codec import decode_object
-from evalcase.model.failure import Failure
-from evalcase.model.grade import Grade
-from evalcase.model.json_value import JSON
-from evalcase.model.quota import Allowance, Quota
-from evalcase.model.target import Traits
-from evalcase.model.value import Value
-from evalcase.run.attempt import Attempted, OverTimeError
-from evalcase.text.crash import ToldError
+from evalcase.runner.attempt import Attempted, OverTimeError
+from evalcase.types.answer import Answer, Failure
+from evalcase.types.codec import decode_object
+from evalcase.types.grade import Grade
+from evalcase.types.target import Allowance, Quota, Traits
+from evalcase.types.value import JSON, Value
+from evalcase.util.errors import ToldError
 
 Read = Callable[[dict[str, Any]], Any]
 _OF_QUOTA = 2

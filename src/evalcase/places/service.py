@@ -14,33 +14,30 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+from evalcase.config.config import Config, read_config_of
+from evalcase.config.targets import make_target
 from evalcase.errors import EvalcaseError, TargetError
 from evalcase.evaluation.secrets import make_scrubber, watch_keys
 from evalcase.grade.apply import grade_answer
-from evalcase.model.answer import Answer
-from evalcase.model.case import canonical_case
-from evalcase.model.codec import decode_object
-from evalcase.model.failure import Failure
-from evalcase.model.grader import Context, Usable
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message
-from evalcase.model.question import Question
-from evalcase.model.target import Surroundings, Target
-from evalcase.model.value import replace
 from evalcase.places.setting import Setting
 from evalcase.places.wire import MOST_HELD, attempt_object, grades_object, traits_object
-from evalcase.plugins.graders import Graders
-from evalcase.plugins.targets import make_target
-from evalcase.project.config import Config, read_config_of
-from evalcase.run.answer_key import name_of_kind
-from evalcase.run.attempt import make_attempt
-from evalcase.run.opening import CLOSE_S, OpenTargets
-from evalcase.run.repeated import take_own
-from evalcase.system.guests import Guests
+from evalcase.runner.answer_key import name_of_kind
+from evalcase.runner.attempt import make_attempt
+from evalcase.runner.graders import Graders
+from evalcase.runner.opening import CLOSE_S, OpenTargets
+from evalcase.runner.repeated import take_own
 from evalcase.system.own_modules import put_first
-from evalcase.system.own_task import OwnTask
-from evalcase.system.world import World
-from evalcase.text.secrets import Scrubber
+from evalcase.types.answer import Answer, Failure
+from evalcase.types.case import canonical_case
+from evalcase.types.codec import decode_object
+from evalcase.types.grader import Context, Usable
+from evalcase.types.message import Message
+from evalcase.types.question import Question
+from evalcase.types.target import Surroundings, Target
+from evalcase.types.value import JSON, replace
+from evalcase.util.environment import World
+from evalcase.util.secrets import Scrubber
+from evalcase.util.user_calls import UserCalls
 
 Send = Callable[[dict[str, Any]], None]
 _NOT_AS_IT_WAS = (
@@ -63,7 +60,7 @@ class Service:
         self._graders = graders
         self._send = send
         self._stack = AsyncExitStack()
-        self._under_way: dict[int, OwnTask[None]] = {}
+        self._under_way: dict[int, asyncio.Task[None]] = {}
         self._asked: dict[int, asyncio.Future[Answer]] = {}
         self._numbers = count(1)
         self._held: dict[int, Answer] = {}
@@ -78,10 +75,10 @@ class Service:
         """Take messages from now on. It says itself when it is ready to do what they ask for."""
         if not self._setting.no_exec:
             put_first(self._config.root, self._world.import_path)
-        self._guests = await self._stack.enter_async_context(Guests())
+        self._calls = await self._stack.enter_async_context(UserCalls())
         opened = partial(watch_keys, self._scrubber)
         self._targets = await self._stack.enter_async_context(
-            OpenTargets({}, self._make, self.warn, opened, self._guests)
+            OpenTargets({}, self._make, self.warn, opened, self._calls)
         )
         self._setting_up = asyncio.create_task(self._set_up())
 
@@ -89,9 +86,9 @@ class Service:
         """Give up what is under way, and tear down."""
         self._setting_up.cancel()
         for task in self._under_way.values():
-            task.give_up()
-        stay = await self._guests.run(self._graders.close(), CLOSE_S, "close")
-        if stay.is_late or stay.error is not None:
+            task.cancel()
+        outcome = await self._calls.run(self._graders.close, CLOSE_S, "close")
+        if outcome.is_late or outcome.error is not None:
             self.warn("tear-down of the graders failed")
         await self._stack.aclose()
 
@@ -106,14 +103,13 @@ class Service:
         number, what = message["n"], message["op"]
         if what == "drop":
             if (task := self._under_way.get(number)) is not None:
-                task.give_up()
+                task.cancel()
         elif what == "told":
             self._take_told(number, message)
         elif what == "ping":
             self._send({"n": number})
         else:
-            loop = asyncio.get_running_loop()
-            task = OwnTask(self._do(number, what, message), loop=loop)
+            task = asyncio.create_task(self._do(number, what, message))
             self._under_way[number] = task
             task.add_done_callback(lambda _: self._under_way.pop(number, None))
 
@@ -139,7 +135,7 @@ class Service:
         target = await self._targets.find(message["target"])
         question = self._question(message)
         try:
-            tried = await make_attempt(target, question, message["limit_s"], self._guests)
+            tried = await make_attempt(target, question, message["limit_s"], self._calls)
         finally:
             if message["is_alone"] and target.traits.holds_sessions:
                 await self._end_alone(message["target"], target, question.session)
@@ -172,10 +168,10 @@ class Service:
 
     async def _tear_down(self, target: Target, session: str) -> str | None:
         """Tell a target that a session is over. What is wrong then is returned."""
-        stay = await self._guests.run(target.end_session(session), CLOSE_S, session)
-        if stay.is_late:
+        outcome = await self._calls.run(partial(target.end_session, session), CLOSE_S, session)
+        if outcome.is_late:
             return f"it took more than {CLOSE_S:g} s"
-        return None if stay.error is None else self._scrubber.text(repr(stay.error))
+        return None if outcome.error is None else self._scrubber.text(repr(outcome.error))
 
     async def _grade(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
         case = canonical_case(message["case"])
@@ -192,7 +188,7 @@ class Service:
             turns=message.get("turns", 1),
         )  # fmt: skip
         graded = await grade_answer(
-            context, self._graders.of(case), self._guests, self._config.grader_timeout_s
+            context, self._graders.of(case), self._calls, self._config.grader_timeout_s
         )
         return grades_object(graded.grades, self._scrubber.look())
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation.plan import Plan
-from evalcase.model.value import Value
+from evalcase.types.value import Value
 
 _USUAL = frozenset(
     "PATH HOME USER LOGNAME SHELL TERM TZ LANG LANGUAGE TMPDIR TEMP TMP VIRTUAL_ENV "
@@ -55,7 +55,7 @@ def setting_of(plan: Plan, more: Iterable[str]) -> Setting:
     # of a grader asks.
     names = {*more, *plan.scrubber.names}
     if options.env_file is not None:
-        from evalcase.project.env_file import read_env_file
+        from evalcase.config.config import read_env_file
 
         names.update(read_env_file(options.env_file))
     of_suite = [name for name in plan.targets if not options.targets and name != config.target]

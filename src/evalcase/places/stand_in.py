@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.codec import encode_object
-from evalcase.model.json_value import JSON
-from evalcase.model.question import Question
-from evalcase.model.target import Target, Traits
-from evalcase.model.value import replace
 from evalcase.places.replies import Read, key_of, opened_of, session_end_of
 from evalcase.places.task import Worker
-from evalcase.run.workplace import KeyFromAfar
+from evalcase.runner.workplace import KeyFromAfar
+from evalcase.types.answer import Answer
+from evalcase.types.codec import encode_object
+from evalcase.types.question import Question
+from evalcase.types.target import Target, Traits
+from evalcase.types.value import JSON, replace
 
 
 class Afar(Protocol):

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evalcase.model.codec import encode_object
-from evalcase.model.grade import Grade
-from evalcase.model.target import Traits
-from evalcase.record.scrub import scrub_row
-from evalcase.run.attempt import Attempted, OverTimeError
-from evalcase.text.crash import failure_of, tell_error
-from evalcase.text.secret_search import KnownSecrets
+from evalcase.runner.attempt import Attempted, OverTimeError
+from evalcase.store.scrub import scrub_row
+from evalcase.types.codec import encode_object
+from evalcase.types.grade import Grade
+from evalcase.types.target import Traits
+from evalcase.util.errors import failure_of, tell_error
+from evalcase.util.secrets import KnownSecrets
 
 MOST_HELD = 10_000
 """How many answers that a secret was taken out of are kept as they were, to be graded so."""

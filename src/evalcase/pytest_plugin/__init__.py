@@ -1,7 +1,4 @@
-"""What pytest loads whenever it is run: options, and the rest only for who asks for evals.
-
-Nothing of evalcase is imported here, so that a plain `pytest` doesn't wait for it.
-"""
+"""What pytest always loads: the options. The rest is loaded if somebody asks for evals."""
 
 from __future__ import annotations
 
@@ -15,25 +12,17 @@ if TYPE_CHECKING:
 
     import pytest
 
-_VALUES = {
-    "concurrency": ("N", "How many trials run at once. [default: 10]"),
-    "repeat": ("N", "How many times to run each case."),
-    "timeout": ("SECONDS", "Seconds allowed for each attempt. [default: 120]"),
-    "retries": ("N", "Retries after temporary errors. [default: 2]"),
-    "max-cost": ("USD", "Start no new trials once this much is spent."),
-    "max-errors": ("N", "Allow this many errored trials in cases that pass. [default: 0]"),
-    "env-file": ("FILE", "Read environment variables from this file, unless already set."),
-    "runs-dir": ("FOLDER", "Where runs are stored. [default: .evalcase/runs]"),
-}
-_FLAGS = {
-    "cache": "Store answers, and don't ask the same question twice.",
-    "no-exec": "Refuse to start processes or import code.",
-    "retry-timeouts": "Retry time-outs too.",
-}
+OPTIONS = (
+    "concurrency", "repeat", "timeout_s", "retries", "retry_timeouts", "max_cost_usd", "max_errors",
+    "cache", "env_file", "no_exec", "runs_dir",
+)  # fmt: skip
+"""The options of a run that pytest has too. What a session selects, pytest itself decides."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Each option has a key of its own in the configuration of pytest."""
+    if AsItIs not in sys.meta_path:
+        sys.meta_path.insert(0, AsItIs)
     group = parser.getgroup("evalcase", "eval cases (see the pages of evalcase)")
     group.addoption(
         "--evals", action="store_true", default=None, help="Collect and run eval files."
@@ -46,14 +35,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     about = "With --evals: a target from evalcase.toml, or kind:value. Repeatable."
     group.addoption("--evals-target", action="append", metavar="NAME", help=about)
     parser.addini("evalcase_target", "As --evals-target: one or several.", "args", [])
-    for name, (metavar, about) in _VALUES.items():
-        group.addoption(f"--evals-{name}", metavar=metavar, help=f"With --evals: {about}")
-        parser.addini(f"evalcase_{name.replace('-', '_')}", f"As --evals-{name}.", "string", None)
-    for name, about in _FLAGS.items():
-        group.addoption(
-            f"--evals-{name}", action="store_true", default=None, help=f"With --evals: {about}"
-        )
-        parser.addini(f"evalcase_{name.replace('-', '_')}", f"As --evals-{name}.", "bool", False)
+    from evalcase.config.options import list_run_flags  # not before `AsItIs` is there
+
+    flags = list_run_flags()
+    for flag in (flags[name] for name in OPTIONS):
+        name, ini = f"--evals-{flag.flag}", f"evalcase_{flag.flag.replace('-', '_')}"
+        about = f"With --evals: {flag.about}"
+        if flag.is_switch:
+            group.addoption(name, action="store_true", default=None, help=about)
+            parser.addini(ini, f"As {name}.", "bool", False)
+        else:
+            group.addoption(name, metavar=flag.metavar, help=about)
+            parser.addini(ini, f"As {name}.", "string", None)
 
 
 class AsItIs:
@@ -66,12 +59,6 @@ class AsItIs:
     ) -> ModuleSpec | None:
         """What Python itself would find."""
         return PathFinder.find_spec(name, path) if name.partition(".")[0] == "evalcase" else None
-
-
-def pytest_load_initial_conftests() -> None:
-    """From here on, whoever imports evalcase gets it as it was installed."""
-    if AsItIs not in sys.meta_path:
-        sys.meta_path.insert(0, AsItIs)
 
 
 _configs: list[pytest.Config] = []

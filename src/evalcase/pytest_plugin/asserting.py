@@ -10,26 +10,26 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from evalcase.errors import ConfigError, GraderError
+from evalcase.format.collection import IN_CODE
 from evalcase.graders.latency import UNKNOWN_TIME
-from evalcase.model.answer import Answer, Earlier
-from evalcase.model.case import Case, canonical_case
-from evalcase.model.question import Question
-from evalcase.model.result import Result
-from evalcase.model.suite import Suite
-from evalcase.model.target import Target
-from evalcase.model.value import replace
 from evalcase.pipeline import prepare_evaluation
+from evalcase.pytest_plugin.case_marks import PlacedCase
 from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.trial_details import detail_lines
-from evalcase.suites.held_suites import IN_CODE
-from evalcase.suites.placed_case import PlacedCase
-from evalcase.system.loop import run_to_end
+from evalcase.runner.event_loop import run_async
 from evalcase.targets.reading.answers import read_answer
-from evalcase.text.visible import make_visible
+from evalcase.types.answer import Answer, Earlier
+from evalcase.types.case import Case, canonical_case
+from evalcase.types.question import Question
+from evalcase.types.result import Result
+from evalcase.types.suite import Suite
+from evalcase.types.target import Target
+from evalcase.types.value import replace
+from evalcase.util.text import make_visible
 
 if TYPE_CHECKING:
-    from evalcase.plugins.given import GivenGraders
+    from evalcase.evaluation.called import GivenGraders
 
 _WIDTH = 80
 
@@ -56,7 +56,7 @@ def assert_case(
     def grade() -> None:
         try:
             grading = _grade_answer(answer, case, graders, duration_s, root)
-            done.set_result(context.run(run_to_end, grading))
+            done.set_result(context.run(run_async, grading))
         except BaseException as error:  # noqa: BLE001 - it is raised where it was asked for
             done.set_exception(error)
 

@@ -5,22 +5,49 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalcase.cli.terminal import seen_from
+from evalcase.config.catalogue import Catalogue
+from evalcase.config.options import Selection
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.model.problem import Problem
-from evalcase.model.suite import Suite
-from evalcase.plugins.known import Existing
+from evalcase.format.load import case_spans, has_errors, load_each
 from evalcase.pytest_plugin import current_config
-from evalcase.run.selection import Selection, make_choice
-from evalcase.run.unmatched import Unmatched
-from evalcase.suites.load import has_errors, load_each
-from evalcase.suites.placed_case import PlacedCase
-from evalcase.text.visible import make_visible
+from evalcase.runner.select import UnmatchedFilters, make_selector
+from evalcase.types.case import Case
+from evalcase.types.problem import Problem
+from evalcase.types.suite import Suite
+from evalcase.util.text import make_visible
 
 if TYPE_CHECKING:
     import pytest
+
+
+class PlacedCase(Case):
+    """A case of a file. It is equal to the same case without one."""
+
+    __slots__ = ("number", "suite")
+
+    suite: str
+    """The path of its file."""
+    number: int
+    """Which of its cases it is, from 0."""
+
+    def __init__(self, data: dict[str, Any], suite: str, number: int) -> None:
+        object.__setattr__(self, "_data", data)
+        object.__setattr__(self, "suite", suite)
+        object.__setattr__(self, "number", number)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PlacedCase, (self._data, self.suite, self.number)
+
+    __hash__ = Case.__hash__
+
+    @property
+    def place(self) -> str:
+        """The file and, while it is there, the line."""
+        (span,) = case_spans(self.suite, [self.number])
+        return self.suite if span is None else f"{self.suite}:{span.line}"
 
 
 def cases(
@@ -42,7 +69,7 @@ def cases(
     folder = os.path.dirname(sys._getframe(1).f_globals.get("__file__") or "")  # noqa: SLF001 - who calls
     cwd = os.getcwd()
     loaded = _load_suites(seen_from(cwd, os.path.join(folder, os.fspath(path))) for path in paths)
-    selection = Selection(globs=_read_texts("id", id), tags=_read_texts("tag", tag))
+    selection = Selection(cases=_read_texts("id", id), tags=_read_texts("tag", tag))
     chosen = _choose_cases(loaded, selection)
     names = {suite.path: suite.name for suite, _ in loaded} if len(loaded) > 1 else {}
     return pytest.mark.parametrize(argument, [_make_parameter(case, names) for case in chosen])
@@ -52,7 +79,7 @@ def _load_suites(paths: Iterable[str]) -> list[tuple[Suite, Sequence[int]]]:
     """The suites, each with the numbers that its cases have as they are written."""
     suites: list[tuple[Suite, Sequence[int]]] = []
     problems: list[Problem] = []
-    for loaded in load_each(paths, known=Existing()):
+    for loaded in load_each(paths, Catalogue(needs_graders=True)):
         problems += loaded.problems
         if loaded.suite is not None:
             suites.append((loaded.suite, loaded.numbers))
@@ -67,14 +94,14 @@ def _choose_cases(
     suites: Iterable[tuple[Suite, Sequence[int]]], selection: Selection
 ) -> list[PlacedCase]:
     """Raise ConfigError for what is asked for and no case has: a test of nothing would pass."""
-    choice = make_choice(selection, lambda path: path)
-    unmatched = Unmatched(choice)
+    selector = make_selector(selection, lambda path: path)
+    unmatched = UnmatchedFilters(selector)
     placed = [
         (suite.path, PlacedCase(case._data, suite.path, number))
         for suite, numbers in suites
         for number, case in zip(numbers, suite, strict=True)
     ]
-    found = choice.choose(unmatched.watch(placed))
+    found = selector.select(unmatched.watch(placed))
     chosen = [case for _, case in found if isinstance(case, PlacedCase)]
     said = unmatched.describe(placed)
     if said is not None or not chosen:

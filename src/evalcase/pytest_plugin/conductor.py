@@ -10,23 +10,20 @@ from contextlib import suppress
 from threading import Lock, Thread
 
 from evalcase.cli.conclusion import RecordPlace, last_lines
+from evalcase.config.config import say_settings
+from evalcase.config.options import Keywords
 from evalcase.errors import ConfigError, EvalcaseError, SuiteError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.evaluated import Evaluated
-from evalcase.model.case import Case
-from evalcase.model.outcome import Folding
-from evalcase.model.result import Result
 from evalcase.pipeline import PreparedRun, prepare_evaluation
-from evalcase.project.config_file import say_settings
-from evalcase.project.keywords import Keywords
 from evalcase.pytest_plugin.settings import EvalSettings
 from evalcase.pytest_plugin.told import CaseKey, ToldItem, tell_item
 from evalcase.report.files.folded import CaseTrials
 from evalcase.report.terminal.style import PLAIN
-from evalcase.system.loop import describe_stray, run_to_end
-from evalcase.system.own_task import OwnTask
-from evalcase.system.process_end import process_end_refused
-from evalcase.text.counted import write_count
+from evalcase.runner.event_loop import run_async
+from evalcase.types.case import Case
+from evalcase.types.result import Folding, Result
+from evalcase.util.text import write_count
 
 
 class NotRunError(Exception):
@@ -140,7 +137,7 @@ class Conductor:
             paths, settings.targets or None, root=settings.config.root, **keywords
         )
         plan = prepared.evaluation.plan
-        chosen = plan.choice.choose(plan.suites)
+        chosen = plan.selector.select(plan.suites)
         self._cases = {(suite, case.id): case for suite, case in chosen}
         return prepared
 
@@ -152,8 +149,7 @@ class Conductor:
     def _go(self, prepared: PreparedRun) -> None:
         why = "the run has no result of it"
         try:
-            with process_end_refused():
-                self.evaluated = run_to_end(self._carry_out(prepared), self._tell_stray)
+            self.evaluated = run_async(self._carry_out(prepared), self._warn_of_stray)
             why = self.evaluated.notice or f"the run is {self.evaluated.status}"
         except BaseException as error:  # noqa: BLE001 - each case that has no result says it
             why = str(error) if isinstance(error, EvalcaseError) else repr(error)
@@ -161,10 +157,9 @@ class Conductor:
                 self.warnings.append(f"the run broke: {why}")
         self._give_up(why)
 
-    def _tell_stray(self, error: BaseException) -> None:
-        said = describe_stray(error)
+    def _warn_of_stray(self, what: str) -> None:
         plan = self._evaluation.plan if self._evaluation is not None else None
-        self.warnings.append(said if plan is None else plan.scrubber.text(said))
+        self.warnings.append(what if plan is None else plan.scrubber.text(what))
 
     async def _carry_out(self, prepared: PreparedRun) -> Evaluated:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
@@ -178,8 +173,8 @@ class Conductor:
         if engine is not None:
             engine.interrupt()
             engine.cancel()
-        elif isinstance(self._task, OwnTask):
-            self._task.give_up()
+        elif self._task is not None:
+            self._task.cancel()
 
     def _add(self, result: Result) -> None:
         """Take a result that is on disk. This is the thread of the run."""

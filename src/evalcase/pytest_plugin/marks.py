@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from evalcase.model.case import Case
+from evalcase.types.case import Case
 
 _MEANT_FOR_PYTEST = frozenset(
     {"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"}

@@ -11,13 +11,12 @@ import pytest
 
 from evalcase.cli.terminal import seen_from
 from evalcase.errors import SuiteError
-from evalcase.model.case import Case
+from evalcase.format.load import case_spans, load_each
 from evalcase.pytest_plugin.conductor import NotRunError
 from evalcase.pytest_plugin.marks import marks_of_tags, why_skipped
 from evalcase.pytest_plugin.told import CaseKey, ToldItem
-from evalcase.suites.load import load_each
-from evalcase.suites.placing import place_cases
-from evalcase.text.visible import make_visible
+from evalcase.types.case import Case
+from evalcase.util.text import make_visible
 
 if TYPE_CHECKING:
     from evalcase.pytest_plugin.session import EvalSession
@@ -35,7 +34,7 @@ class EvalFile(pytest.File):
         self._numbers: Sequence[int] = ()
 
     def collect(self) -> list[EvalItem]:
-        (loaded,) = load_each([self.suite], known=self.evals.known)
+        (loaded,) = load_each([self.suite], self.evals.known)
         if loaded.suite is None:
             raise self.CollectError(str(SuiteError(loaded.problems)))
         self._numbers = loaded.numbers
@@ -59,7 +58,7 @@ class EvalFile(pytest.File):
     @cached_property
     def _lines(self) -> list[int]:
         """Those of all cases at once, for which the file is read anew."""
-        spans = place_cases(self.suite, self._numbers)
+        spans = case_spans(self.suite, self._numbers)
         return [0 if span is None else span.line - 1 for span in spans]
 
 

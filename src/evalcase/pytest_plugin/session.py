@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from evalcase.config.catalogue import Catalogue
 from evalcase.errors import ConfigError
-from evalcase.model.case import Case
-from evalcase.plugins.known import Existing
+from evalcase.evaluation.survey import targets_of
+from evalcase.format.source import FILE_ENDINGS
 from evalcase.pytest_plugin.conductor import Conductor, EndedBeforeError, NotRunError
 from evalcase.pytest_plugin.nodes import EvalFile, EvalItem
 from evalcase.pytest_plugin.settings import EvalSettings, read_settings
 from evalcase.pytest_plugin.told import ToldItem
-from evalcase.read.discover import FILE_ENDINGS
-from evalcase.suites.survey import targets_of
+from evalcase.types.case import Case
 
 if TYPE_CHECKING:
     from evalcase.pytest_plugin.switchboard import RemoteConductor, Switchboard
@@ -50,7 +50,7 @@ class EvalSession:
         self, settings: EvalSettings, conductor: Conductor | RemoteConductor, most_failures: int
     ) -> None:
         self.settings = settings
-        self.known = Existing()
+        self.known = Catalogue(needs_graders=True)
         self.conductor = conductor
         self._is_begun = False
         self._failures = 0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from evalcase.model.case import Case
 from evalcase.report.files.folded import CaseTrials
 from evalcase.report.terminal.failures import passed_of, reason_of
 from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.trial_details import detail_lines
-from evalcase.text.secrets import Scrubber
-from evalcase.text.visible import make_visible
+from evalcase.types.case import Case
+from evalcase.util.secrets import Scrubber
+from evalcase.util.text import make_visible
 
 
 class CaseKey(NamedTuple):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from evalcase.model.case import Case
-from evalcase.model.simulated_user import SimulatedUser
-from evalcase.text.counted import write_count
-from evalcase.text.readable import as_json, content_text
-from evalcase.text.yaml_writer import write_yaml
+from evalcase.format.writer import write_yaml
+from evalcase.types.case import Case
+from evalcase.types.conversation import SimulatedUser
+from evalcase.util.text import as_json, content_text, write_count
 
 
 def case_facts(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from evalcase.model.case import Case
-from evalcase.model.outcome import outcome_of_one
-from evalcase.model.result import Result
 from evalcase.report.terminal.failures import name_lines
 from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.trial_details import detail_lines
+from evalcase.types.case import Case
+from evalcase.types.result import Result, outcome_of_one
 
 
 def explain(result: Result, case: Case | None = None, width: int = 80) -> str:

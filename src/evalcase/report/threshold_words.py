@@ -5,9 +5,9 @@ Where a case has a threshold, no single grader decides: without the sum nobody s
 
 from __future__ import annotations
 
-from evalcase.model.case import Case
-from evalcase.model.grade import write_sum
-from evalcase.model.result import Result
+from evalcase.types.case import Case
+from evalcase.types.grade import write_sum
+from evalcase.types.result import Result
 
 
 def mean_words(result: Result, case: Case) -> str:

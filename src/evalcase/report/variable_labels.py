@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from json import dumps
 
-from evalcase.model.case import Case
+from evalcase.types.case import Case
 
 _LONGEST = 100
 

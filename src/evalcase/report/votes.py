@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evalcase.model.grade import Grade
+from evalcase.types.grade import Grade
 
 
 def votes_in(grade: Grade) -> Iterator[Mapping[str, int]]:

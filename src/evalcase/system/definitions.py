@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from warnings import catch_warnings, simplefilter
 
-from evalcase.model.nearest import did_you_mean
 from evalcase.system.bound_names import bound_by, names_of_class, names_of_module
 from evalcase.system.file_modules import file_of_module
-from evalcase.system.files import read_file
+from evalcase.types.problem import did_you_mean
+from evalcase.util.files import read_file
 
 _LARGEST = 4_000_000
 _MOST_NAMED = 6

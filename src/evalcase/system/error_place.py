@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from traceback import extract_tb, walk_tb
 
-from evalcase.system.package import PACKAGE
-from evalcase.text.crash import leaves_of
-from evalcase.text.foreign_file import is_foreign_file
+from evalcase.util.environment import PACKAGE
+from evalcase.util.errors import leaves_of
+from evalcase.util.text import is_foreign_file
 
 _OWN = [os.path.join(PACKAGE, "system", name) for name in ("imports.py", "file_modules.py")]
 """What imports code for others."""

@@ -7,11 +7,10 @@ import os
 import sys
 from types import ModuleType
 
-from evalcase.model.nearest import find_nearest
-from evalcase.system.digests import digest_file
-from evalcase.system.files import open_file
-from evalcase.system.project_root import project_root
 from evalcase.system.sources import find_search_path, trace_sources
+from evalcase.types.problem import find_nearest
+from evalcase.util.files import digest_file, open_file
+from evalcase.util.project import project_root
 
 
 def names_file(module_name: str) -> bool:

@@ -12,14 +12,17 @@ from importlib import import_module, invalidate_caches
 from types import ModuleType
 
 from evalcase.errors import ConfigError
-from evalcase.model.nearest import did_you_mean
-from evalcase.model.shape_names import Reference
-from evalcase.system import forks
 from evalcase.system.error_place import describe_error
 from evalcase.system.file_modules import import_file, names_file, object_to_file
-from evalcase.system.interrupted import InterruptedRunError
 from evalcase.system.missing_modules import describe_relative, hint_at_folder
 from evalcase.system.own_modules import put_first
+from evalcase.types.options import FunctionName
+from evalcase.types.problem import did_you_mean
+from evalcase.types.read_options import problems_of, type_of
+
+
+class InterruptedRunError(KeyboardInterrupt):
+    """Ctrl-C while a module was imported; it says which."""
 
 
 def _has_patched_threads() -> bool:
@@ -43,7 +46,7 @@ def import_object(name: str, what: str, root: str | None = None) -> object:
     # Graders ask for it each time they are called, and then it is there already.
     found: object = sys.modules.get(module_name) if attributes else None
     if found is None or (root is not None and names_file(module_name)):
-        for fault in Reference().faults(name, ()):
+        for fault in problems_of(type_of(FunctionName), name, ("function",)):
             raise ConfigError(f"{what}: {fault.message}: {fault.hint}")
         found = _import_module(name, f"{what} `{name}`", root or os.curdir)
     _refuse_gevent(f"{what} `{name}`")
@@ -71,8 +74,6 @@ def _import_module(name: str, wanted: str, root: str) -> ModuleType:
         raise ConfigError(f"{wanted}: {why}")
     # A file that was written after the folder was last looked at is found, too.
     invalidate_caches()
-    forks.watch_forks()
-    before = forks.count
     try:
         return import_file(module_name, root) if is_file else import_module(module_name)
     except ModuleNotFoundError as error:
@@ -89,8 +90,6 @@ def _import_module(name: str, wanted: str, root: str) -> ModuleType:
         _refuse_gevent(wanted)
         # Whatever a module does when it is imported, it is the user's to mend.
         raise ConfigError(f"{wanted}: {_explain_broken(module_name, error)}") from error
-    finally:
-        forks.end_if_forked(before)
 
 
 def _refuse_gevent(wanted: str) -> None:

@@ -10,8 +10,8 @@ import sys
 from importlib import invalidate_caches
 from importlib.util import find_spec
 
-from evalcase.model.nearest import did_you_mean
-from evalcase.system.project_root import find_working_folder
+from evalcase.types.problem import did_you_mean
+from evalcase.util.project import find_working_folder
 
 
 def find_missing_module(reference: str, root: str) -> tuple[str, str] | None:

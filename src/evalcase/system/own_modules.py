@@ -15,15 +15,16 @@ from importlib import import_module
 
 NEEDED_LATER = frozenset(
     """
-    argparse array ast asyncio atexit base64 binascii bisect bz2 calendar click collections
-    concurrent contextlib contextvars copy copyreg csv ctypes dataclasses datetime decimal difflib
-    dis email enum errno faulthandler fcntl fnmatch fractions functools gc genai_prices genericpath
-    gettext gzip hashlib heapq hmac html http httptools importlib inspect ipaddress itertools json
-    keyword linecache locale logging lzma math mimetypes multiprocessing netrc ntpath numbers opcode
-    operator os pathlib pickle platform posixpath queue quopri random re reprlib resource secrets
-    select selectors shlex shutil signal site socket ssl stat string struct subprocess tempfile
-    textwrap threading token tokenize tomllib traceback types typing typing_extensions unicodedata
-    urllib uuid warnings weakref webbrowser xml yaml zlib
+    aiohappyeyeballs aiohttp aiosignal argparse array ast asyncio atexit attr base64 binascii
+    bisect bz2 calendar click collections concurrent contextlib contextvars copy copyreg csv
+    ctypes dataclasses datetime decimal difflib dis email enum errno faulthandler
+    fcntl fnmatch fractions frozenlist functools gc genai_prices genericpath gettext gzip
+    hashlib heapq hmac html http idna importlib inspect ipaddress itertools json keyword
+    linecache locale logging lzma math mimetypes multidict multiprocessing netrc ntpath numbers
+    opcode operator os pathlib pickle pkgutil platform posixpath propcache queue quopri random re
+    regex reprlib resource secrets select selectors shlex shutil signal site socket ssl stat
+    string struct subprocess tempfile textwrap threading token tokenize tomllib traceback types
+    typing typing_extensions unicodedata urllib uuid warnings weakref webbrowser xml yaml yarl zlib
     """.split()
 )
 """What evalcase and its dependencies import, by their first names; but for what no Python begins

@@ -7,10 +7,8 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from evalcase.system.digests import digest_file
-from evalcase.system.files import read_start
-from evalcase.system.project_root import is_inside
 from evalcase.system.sources import trace_sources
+from evalcase.util.files import digest_file, is_inside, read_start
 
 _BETWEEN_WORDS = re.compile(r"""[\s;|&=,'"()<>]+""")
 _FIRST_LINE = 200

@@ -14,9 +14,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import sha256
 
-from evalcase.system.files import read_file
-from evalcase.system.package import PACKAGE
-from evalcase.system.project_root import is_inside
+from evalcase.util.environment import PACKAGE
+from evalcase.util.files import is_inside, read_file
 
 _MOST_FILES = 2000
 _LARGEST = 4_000_000

@@ -15,13 +15,12 @@ A target of your own derives from `evalcase.Target`, and an object of it is give
 `open` and `close` may set up and tear down, and `traits` say what the engine should know: how many
 answers it can give at once, which environment variables hold its keys, whether it can be cached.
 
-A kind that a configuration can name says more, once, as `kind`: a `TargetKind`, with the dataclass
+A kind that a configuration can name says more, once, as `kind`: a `TargetKind`, with the Struct
 of its options. Its class is called with an object of those, which have been checked, and with its
 surroundings, and keeps both. It does nothing else there: what it needs, `open` gets.
 
-    @dataclass(frozen=True, slots=True, kw_only=True)
-    class OracleOptions(TargetOptions):
-        host: str = option(Text(), "Where it is.", example="oracle.example.com")
+    class OracleOptions(TargetOptions, frozen=True, kw_only=True):
+        host: Annotated[Text, about("Where it is.", example="oracle.example.com")]
 
     class OracleTarget(Target):
         kind = TargetKind("oracle", "Asks the oracle.", OracleOptions, value="host")

@@ -6,14 +6,9 @@ The key is that of ANTHROPIC_API_KEY, or of the variable that `key_env` names; w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from evalcase.model.json_value import JSON
-from evalcase.model.option import option
-from evalcase.model.shape import Text
-from evalcase.model.target import TargetKind
 from evalcase.targets.chat.anthropic_answer import AnthropicStream, read_anthropic_answer
 from evalcase.targets.chat.anthropic_messages import write_anthropic_messages
 from evalcase.targets.chat.api import Api
@@ -21,6 +16,9 @@ from evalcase.targets.chat.model_names import has_address, split_model
 from evalcase.targets.chat.options import ChatOptions
 from evalcase.targets.chat.target import ChatTarget
 from evalcase.targets.web.options import KeyRule
+from evalcase.types.options import Text, about
+from evalcase.types.target import TargetKind
+from evalcase.types.value import JSON
 
 if TYPE_CHECKING:
     from evalcase.targets.chat.batches import BatchService
@@ -55,18 +53,14 @@ _API = Api(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnthropicOptions(ChatOptions):
+class AnthropicOptions(ChatOptions, frozen=True, kw_only=True):
     """Which version of the API is spoken, too."""
 
     api: ClassVar[Api] = _API
 
-    version: str = option(
-        Text(),
-        "The version of the API.",
-        default="2023-06-01",
-        elsewhere=("anthropic_version", "api_version"),
-    )
+    version: Annotated[
+        Text, about("The version of the API.", elsewhere=("anthropic_version", "api_version"))
+    ] = "2023-06-01"
 
     @property
     def own_headers(self) -> dict[str, str]:

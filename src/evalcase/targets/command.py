@@ -7,20 +7,11 @@ than 0 is an error of the trial, and is not tried again.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import ClassVar
 
+from msgspec.structs import asdict
+
 from evalcase.errors import ConfigError, TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.json_value import JSON
-from evalcase.model.option import options_of
-from evalcase.model.question import Question
-from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
-from evalcase.model.value import replace
-from evalcase.system.files import read_start
-from evalcase.system.processes import tree
-from evalcase.system.processes.pipes import Output
-from evalcase.system.processes.process import Process
 from evalcase.system.program_sources import program_sources
 from evalcase.targets.asking.fingerprint import describe_asked
 from evalcase.targets.asking.shown import describe_hidden
@@ -30,6 +21,14 @@ from evalcase.targets.process.program import Program, resolve_program
 from evalcase.targets.process.worker import Workers
 from evalcase.targets.reading.outputs import read_output
 from evalcase.traces.context import VARIABLE, BegunTraces, TraceContext
+from evalcase.types.answer import Answer
+from evalcase.types.question import Question
+from evalcase.types.read_options import fields_of
+from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+from evalcase.types.value import JSON, replace
+from evalcase.util.files import read_start
+from evalcase.util.process_tree import close_guard, open_guard
+from evalcase.util.processes import Output, Process
 
 
 def _split_words(value: str) -> dict[str, JSON]:
@@ -85,7 +84,7 @@ class CommandTarget(Target):
     async def open(self) -> None:
         program = resolve_program(self._options, self._surroundings)
         program.check_place()
-        tree.adopt_orphans()
+        open_guard()
         self._program = program
         if self._most_workers is not None:
             self._workers = Workers(program, self._most_workers, self._surroundings.warn)
@@ -118,7 +117,7 @@ class CommandTarget(Target):
         if self._files is None:
             self._files = self.sources()
         options = asdict(self._options)
-        for name in options_of(TargetOptions):
+        for name in fields_of(TargetOptions):
             del options[name]  # they decide how it is asked, and not what it answers
         files: JSON = dict(self._files)
         asked = describe_asked(question)
@@ -142,7 +141,7 @@ class CommandTarget(Target):
         finally:
             if self._program is not None:
                 self._program = None
-                tree.disown_orphans()
+                close_guard()
 
     def _read(self, output: Output, program: Program, process: Process) -> Answer:
         """The answer. What the program wrote beside it is kept where there is none to be seen."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from evalcase.model.answer import Answer
-from evalcase.model.message import text_of
-from evalcase.model.question import Question
-from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 from evalcase.targets.asking.shown import last_user_content
 from evalcase.targets.reading.answers import content_message
+from evalcase.types.answer import Answer
+from evalcase.types.message import text_of
+from evalcase.types.question import Question
+from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EchoOptions(TargetOptions):
+class EchoOptions(TargetOptions, frozen=True, kw_only=True):
     """It has none of its own."""
 
 

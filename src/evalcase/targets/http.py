@@ -3,95 +3,98 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, cast
 
-from evalcase.model.answer import Answer
-from evalcase.model.conflict import conflict
-from evalcase.model.json_value import JSON
-from evalcase.model.option import option
-from evalcase.model.question import Question
-from evalcase.model.quota import Quota
-from evalcase.model.shape import Anything, Choice, Flag, OptionFault
-from evalcase.model.shape_one_of import OneOf
-from evalcase.model.target import Surroundings, Target, TargetKind, Traits
-from evalcase.model.value import replace
 from evalcase.targets.asking.files import describe_files
 from evalcase.targets.asking.shown import describe_hidden, describe_question
 from evalcase.targets.reading.outputs import How
 from evalcase.targets.web.body import BodyTemplate, write_query
 from evalcase.targets.web.endpoint import make_endpoint
+from evalcase.targets.web.option_types import Address, Never, Parameters, ReplyPath
 from evalcase.targets.web.options import WebOptions
 from evalcase.targets.web.picked import ReplyPaths, ReplyReader
-from evalcase.targets.web.shapes import Address, JsonPathText, Never, Parameters
-from evalcase.text.json_path import JsonPath
 from evalcase.traces.context import HEADER, BegunTraces
+from evalcase.types.answer import Answer
+from evalcase.types.options import OptionFault, about
+from evalcase.types.question import Question
+from evalcase.types.target import Quota, Surroundings, Target, TargetKind, Traits
+from evalcase.types.value import JSON, replace
+from evalcase.util.json import JsonPath
 
 if TYPE_CHECKING:
     from evalcase.targets.web.client import HttpClient
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpOptions(WebOptions):
+class HttpOptions(WebOptions, frozen=True, kw_only=True):
     """Where the service is, what it is sent, and where in its reply the answer stands."""
 
-    url: str = option(
-        Address(),
-        "The URL of the service.",
-        example="http://localhost:8000/answer",
-        elsewhere=("base_url", "endpoint", "address", "uri"),
-    )
-    method: str = option(
-        Choice(("POST", "GET", "PUT", "PATCH")),
-        "How the service is asked; a GET has no body, and asks by `query`.",
-        default="POST", elsewhere=("verb", "http_method"),
-    )  # fmt: skip
-    query: dict[str, str] = option(
-        Parameters(),
-        "Parameters that are added to the URL, with placeholders in their texts.",
-        default={}, example={"q": "{prompt}"},
-        elsewhere=("params", "parameters", "query_params", "queryParams"),
-    )  # fmt: skip
-    body: JSON = option(
-        Anything(),
-        "The JSON body, with placeholders in its texts; by default, what programs are given.",
-        default=None,
-        elsewhere=("data", "payload", "json", "request"),
-    )
-    answer: JsonPath | None = option(
-        JsonPathText(),
-        "The path of the answer in the JSON response; by default, the whole body.",
-        default=None,
-        elsewhere=("response", "response_path", "transform", "output_path"),
-    )
-    tool_calls: JsonPath | bool | None = option(
-        OneOf((JsonPathText(), Never())),
-        "The path of the list of tool calls in the response; `false` if its calls don't count.",
-        default=None,
-        elsewhere=("tools", "calls", "tool_calls_path"),
-    )
-    usage: JsonPath | None = option(
-        JsonPathText(), "The path of the token usage in the response.", default=None
-    )
-    cost_usd: JsonPath | None = option(
-        JsonPathText(), "The path of the cost in the response.", default=None, elsewhere=("cost",)
-    )
-    output: str = option(
-        Choice(("auto", "text", "json")),
-        "How to read the body if `answer` is not set.",
-        default="auto",
-    )
-    stream: JsonPath | None = option(
-        JsonPathText(),
-        "For an answer that is a stream of events: the path of the text in the JSON of each.",
-        default=None,
-        example="choices.0.delta.content",
-        elsewhere=("sse", "delta", "streaming"),
-    )
-    trace: bool = option(
-        Flag(), "Send a `traceparent` header, so that its spans join the trace of the trial.",
-        default=False, elsewhere=("tracing", "otel"),
-    )  # fmt: skip
+    url: Annotated[
+        Address,
+        about(
+            "The URL of the service.",
+            example="http://localhost:8000/answer",
+            elsewhere=("base_url", "endpoint", "address", "uri"),
+        ),
+    ]
+    method: Annotated[
+        Literal["POST", "GET", "PUT", "PATCH"],
+        about(
+            "How the service is asked; a GET has no body, and asks by `query`.",
+            elsewhere=("verb", "http_method"),
+        ),
+    ] = "POST"
+    query: Annotated[
+        Parameters,
+        about(
+            "Parameters that are added to the URL, with placeholders in their texts.",
+            example={"q": "{prompt}"},
+            elsewhere=("params", "parameters", "query_params", "queryParams"),
+        ),
+    ] = {}
+    body: Annotated[
+        JSON,
+        about(
+            "The JSON body, with placeholders in its texts; by default, what programs are given.",
+            elsewhere=("data", "payload", "json", "request"),
+        ),
+    ] = None
+    answer: Annotated[
+        ReplyPath | None,
+        about(
+            "The path of the answer in the JSON response; by default, the whole body.",
+            elsewhere=("response", "response_path", "transform", "output_path"),
+        ),
+    ] = None
+    tool_calls: Annotated[
+        ReplyPath | Never | None,
+        about(
+            "The path of the list of tool calls in the response; `false` if its calls don't count.",
+            elsewhere=("tools", "calls", "tool_calls_path"),
+        ),
+    ] = None
+    usage: Annotated[ReplyPath | None, about("The path of the token usage in the response.")] = None
+    cost_usd: Annotated[
+        ReplyPath | None,
+        about("The path of the cost in the response.", elsewhere=("cost",)),
+    ] = None
+    output: Annotated[
+        Literal["auto", "text", "json"], about("How to read the body if `answer` is not set.")
+    ] = "auto"
+    stream: Annotated[
+        ReplyPath | None,
+        about(
+            "For an answer that is a stream of events: the path of the text in the JSON of each.",
+            example="choices.0.delta.content",
+            elsewhere=("sse", "delta", "streaming"),
+        ),
+    ] = None
+    trace: Annotated[
+        bool,
+        about(
+            "Send a `traceparent` header, so that its spans join the trace of the trial.",
+            elsewhere=("tracing", "otel"),
+        ),
+    ] = False
 
     @property
     def paths(self) -> ReplyPaths:
@@ -102,17 +105,14 @@ class HttpOptions(WebOptions):
             counts_calls=self.tool_calls is not False, stream=self.stream,
         )  # fmt: skip
 
-    @conflict
-    def _body_has_gaps(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
+        yield from super().conflicts()
         yield from BodyTemplate(self.body).faults("body")
         yield from BodyTemplate(dict(self.query)).faults("query")
         for name in BodyTemplate(self.url).used:
             what = f"has {{{name}}} in it, and is sent as it is written"
             hint = "placeholders stand in `query` and `body`"
             yield OptionFault(("url",), f"`url` {what}", hint)
-
-    @conflict
-    def _asks_all_the_same(self) -> Iterator[OptionFault]:
         body, query = BodyTemplate(self.body), BodyTemplate(dict(self.query))
         if self.method == "GET" and self.body is not None:
             yield OptionFault(("body",), "`body` is not sent with a GET: ask by `query`")
@@ -123,18 +123,12 @@ class HttpOptions(WebOptions):
             yield from query.lack_of_any("query")
         elif self.body is not None and not query.used:
             yield from body.lack_of_any("body")
-
-    @conflict
-    def _text_has_no_paths(self) -> Iterator[OptionFault]:
         if self.answer is not None and self.output == "text":
             what = "is a path into JSON, and can't be combined with output = 'text'"
             yield OptionFault(("answer",), f"`answer` {what}")
         if self.tool_calls and self.output == "text":
             what = 'is a path into JSON, and does not go with output = "text"'
             yield OptionFault(("tool_calls",), f"`tool_calls` {what}")
-
-    @conflict
-    def _stream_has_no_other_paths(self) -> Iterator[OptionFault]:
         paths = {"answer": self.answer, "tool_calls": self.tool_calls}
         for name, path in {**paths, "usage": self.usage, "cost_usd": self.cost_usd}.items():
             if self.stream is not None and path:

@@ -6,12 +6,9 @@ The key is that of OPENAI_API_KEY, or of the variable that `key_env` names; with
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from evalcase.model.json_value import JSON
-from evalcase.model.target import TargetKind
 from evalcase.targets.chat.api import Api
 from evalcase.targets.chat.model_names import has_address, split_model
 from evalcase.targets.chat.openai_answer import OpenAIStream, read_openai_answer
@@ -19,6 +16,8 @@ from evalcase.targets.chat.openai_messages import write_openai_messages
 from evalcase.targets.chat.options import ChatOptions
 from evalcase.targets.chat.target import ChatTarget
 from evalcase.targets.web.options import KeyRule
+from evalcase.types.target import TargetKind
+from evalcase.types.value import JSON
 
 if TYPE_CHECKING:
     from evalcase.targets.chat.batches import BatchService
@@ -56,8 +55,7 @@ _API = Api(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenAIOptions(ChatOptions):
+class OpenAIOptions(ChatOptions, frozen=True, kw_only=True):
     """It has none of its own."""
 
     api: ClassVar[Api] = _API

@@ -9,36 +9,33 @@ span did. A case without a trace is an error of its trial, and so is a trace tha
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.model.answer import Answer, Earlier
-from evalcase.model.option import option
-from evalcase.model.question import Question
-from evalcase.model.shape import Text
-from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
-from evalcase.system.digests import digest_file
-from evalcase.system.files import open_file
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.stored.traced import TraceIndex
 from evalcase.targets.stored.turns import expect_asked, expect_whole
-from evalcase.text.step_text import list_steps
 from evalcase.traces.file import read_trace_file
 from evalcase.traces.labels import QUESTION_HASH, SCRUBBED, STEPS_CUT, TRUNCATED, TraceLabels
 from evalcase.traces.span import BadTraceError
 from evalcase.traces.steps import keep_steps
 from evalcase.traces.store import TraceStore
 from evalcase.traces.told import ToldTrace, tell_trace
+from evalcase.types.answer import Answer, Earlier
+from evalcase.types.options import Text, about
+from evalcase.types.question import Question
+from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+from evalcase.util.calls import list_steps
+from evalcase.util.files import digest_file, open_file
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtlpOptions(TargetOptions):
+class OtlpOptions(TargetOptions, frozen=True, kw_only=True):
     """Where the traces are."""
 
-    path: str = option(
-        Text(), "The file of traces, as OTLP JSON.", example="traces.jsonl", elsewhere=("file",)
-    )
+    path: Annotated[
+        Text,
+        about("The file of traces, as OTLP JSON.", example="traces.jsonl", elsewhere=("file",)),
+    ]
 
 
 class OtlpTarget(Target):

@@ -22,33 +22,16 @@ Async functions share the event loop with all trials. Sync functions run in thre
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from inspect import isroutine
-from typing import TYPE_CHECKING, Any, ClassVar
+from inspect import isawaitable, isroutine
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.json_value import JSON
-from evalcase.model.option import option
-from evalcase.model.question import Question
-from evalcase.model.shape import Anything, Flag, MapOf
-from evalcase.model.shape_names import Reference
-from evalcase.model.target import (
-    Surroundings,
-    Target,
-    TargetKind,
-    TargetOptions,
-    Traits,
-    is_target,
-)
-from evalcase.model.value import replace
 from evalcase.system.error_place import describe_error
 from evalcase.system.file_modules import find_module_file
 from evalcase.system.imports import import_object, is_at, make_importable
 from evalcase.system.sources import trace_sources
-from evalcase.system.threads import PlainCall, Threads
 from evalcase.targets.asking.fingerprint import describe_asked, project_sources
 from evalcase.targets.asking.shown import describe_hidden, describe_left_out, is_plain
 from evalcase.targets.code.lifetime import (
@@ -61,34 +44,45 @@ from evalcase.targets.code.parameters import BoundFunction, bind_function, bind_
 from evalcase.targets.code.sessions import Sessions, asks_for_session
 from evalcase.targets.code.useless import hint_at_answering
 from evalcase.targets.reading.answers import read_answer
+from evalcase.types.answer import Answer
+from evalcase.types.options import FunctionName, about
+from evalcase.types.question import Question
+from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits, is_target
+from evalcase.types.value import JSON, replace
+from evalcase.util.user_calls import run_in_thread
 
 if TYPE_CHECKING:
-    from evalcase.targets.code.tracing import TracedReturn, Tracing
+    from evalcase.targets.code.tracing import Tracing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PythonOptions(TargetOptions):
+class PythonOptions(TargetOptions, frozen=True, kw_only=True):
     """Which code, and what it is made with."""
 
-    function: str = option(
-        Reference(),
-        "The function, class or object that answers.",
-        example="my_agent:answer",
-        elsewhere=("target", "callable", "path", "module", "entrypoint"),
-    )
-    arguments: dict[str, JSON] | None = option(
-        MapOf(Anything()),
-        "Keyword arguments for the class, or for a factory function.",
-        default=None,
-        elsewhere=("args", "kwargs", "config"),
-    )
-    per_session: bool = option(
-        Flag(), "Create an instance, or call the factory, once per conversation.", default=False
-    )
-    trace: bool = option(
-        Flag(), "Keep the steps of each answer, from OpenTelemetry spans.", default=False,
-        elsewhere=("tracing", "otel"),
-    )  # fmt: skip
+    function: Annotated[
+        FunctionName,
+        about(
+            "The function, class or object that answers.",
+            example="my_agent:answer",
+            elsewhere=("target", "callable", "path", "module", "entrypoint"),
+        ),
+    ]
+    arguments: Annotated[
+        dict[str, JSON] | None,
+        about(
+            "Keyword arguments for the class, or for a factory function.",
+            elsewhere=("args", "kwargs", "config"),
+        ),
+    ] = None
+    per_session: Annotated[
+        bool, about("Create an instance, or call the factory, once per conversation.")
+    ] = False
+    trace: Annotated[
+        bool,
+        about(
+            "Keep the steps of each answer, from OpenTelemetry spans.",
+            elsewhere=("tracing", "otel"),
+        ),
+    ] = False
 
 
 class PythonTarget(Target):
@@ -108,7 +102,6 @@ class PythonTarget(Target):
         self._named: Any = None
         """What the name leads to: it may only make what answers."""
         self._bound: BoundFunction | None = None
-        self._threads: Threads | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave: Leave | None = None
         self._sessions: Sessions | None = None
@@ -135,13 +128,13 @@ class PythonTarget(Target):
         if found is None:
             make_importable(self._surroundings.root)
             found = import_object(self.name, "python target", self._surroundings.root)
-        self._threads, self._loop = Threads("evalcase-call"), asyncio.get_running_loop()
+        self._loop = asyncio.get_running_loop()
         if self._options.trace:
             self._open_tracing()
         arguments = self._options.arguments
         self._named = found
         if self._options.per_session or asks_for_session(found, arguments):
-            self._open_sessions(Sessions(found, arguments, self.name, self._bind, self._threads))
+            self._open_sessions(Sessions(found, arguments, self.name, self._bind))
             return
         try:
             made = await make_object(found, arguments, self.name)
@@ -153,11 +146,10 @@ class PythonTarget(Target):
             what = f"set-up failed: {describe_error(error)}"
             raise TargetError(f"python target `{self.name}`: {what}") from error
         self._bound = self._bind(found)
-        plan = None if self._bound.is_async else self._plan
         stateless = self._options.stateless
         if stateless is None:
             stateless = self.traits.stateless and not self._bound.sees_session
-        self.traits = replace(self.traits, plan=plan, stateless=stateless)
+        self.traits = replace(self.traits, stateless=stateless)
 
     def _open_tracing(self) -> None:
         """Once the code is imported: it may have a tracer provider of its own."""
@@ -204,39 +196,35 @@ class PythonTarget(Target):
         assert bound is not None, "open() comes first"
         if self._sessions is None and not is_plain(question):
             self._warn_of_hidden(question, bound)
-        if not bound.is_async:
-            call = self._call(question, bound)
-            call.tells = self._sessions is not None  # nobody else sees to it in that case
-            return await call
         by_place, by_name = bound.arguments(question)
+        if not bound.is_async:
+            return await self._answer_in_thread(question, bound, by_place, by_name)
         if self._tracing is None:
             return read_answer(await bound.function(*by_place, **by_name), self._surroundings.warn)
         with self._tracing.call(question) as traced:
             returned = await bound.function(*by_place, **by_name)
         return traced.with_steps(read_answer(returned, self._surroundings.warn))
 
-    def _plan(self, question: Question) -> PlainCall[Answer]:
-        """The same for a plain function."""
-        bound = self._bound
-        assert bound is not None
-        if not is_plain(question):
-            self._warn_of_hidden(question, bound)
-        return self._call(question, bound)
+    async def _answer_in_thread(
+        self, question: Question, bound: BoundFunction, by_place: Sequence[object],
+        by_name: Mapping[str, object],
+    ) -> Answer:  # fmt: skip
+        """Call a plain function, and read what it returns there: that may call user code, too."""
+        warn = self._warn_from_thread
 
-    def _call(self, question: Question, bound: BoundFunction) -> PlainCall[Answer]:
-        threads = self._threads
-        assert threads is not None
-        by_place, by_name = bound.arguments(question)
-        if self._tracing is not None:
-            function = partial(self._tracing.run, question, bound.function)
-            return threads.plan(self._read_traced, function, *by_place, **by_name)
-        return threads.plan(self._read, bound.function, *by_place, **by_name)
+        def call() -> object:
+            if self._tracing is not None:
+                traced = self._tracing.run(question, bound.function, *by_place, **by_name)
+                return traced.call.with_steps(read_answer(traced.value, warn))
+            returned = bound.function(*by_place, **by_name)
+            return returned if isawaitable(returned) else read_answer(returned, warn)
 
-    def _read(self, returned: object) -> Answer:
-        return read_answer(returned, self._warn_from_thread)
-
-    def _read_traced(self, returned: TracedReturn) -> Answer:
-        return returned.call.with_steps(read_answer(returned.value, self._warn_from_thread))
+        read = await run_in_thread(call)
+        if isinstance(read, Answer):
+            return read
+        while isawaitable(read):
+            read = await read
+        return read_answer(read, self._surroundings.warn)
 
     def _warn_from_thread(self, text: str) -> None:
         """Whoever is warned expects it in the thread of the event loop."""
@@ -286,15 +274,11 @@ class PythonTarget(Target):
 
     async def close(self) -> None:
         leave, self._leave = self._leave, None
-        threads, self._threads = self._threads, None
         if self._tracing is not None:
             self._tracing.close()
-        if threads is None:
-            return
         try:
             if self._sessions is not None:
                 await self._sessions.close()
-            if leave is not None:
-                await leave_object(leave, threads)
         finally:
-            threads.close()
+            if leave is not None:
+                await leave_object(leave)

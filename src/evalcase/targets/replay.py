@@ -17,46 +17,43 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, BinaryIO, ClassVar
+from typing import Annotated, Any, BinaryIO, ClassVar
 
-from evalcase.errors import ConfigError, RecordError, TargetError
-from evalcase.model.answer import Answer, Earlier
-from evalcase.model.codec import decode_object
-from evalcase.model.option import option
-from evalcase.model.question import Question
-from evalcase.model.shape import Text
-from evalcase.model.step import Step
-from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
-from evalcase.model.value import replace
-from evalcase.system.digests import digest_file
-from evalcase.system.files import open_file
-from evalcase.system.packed import ENDING, open_stored
+from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.reading.replies import note_unread
 from evalcase.targets.reading.shaped import read_json, with_extras
 from evalcase.targets.stored.index import AnswerIndex
 from evalcase.targets.stored.said import describe_keys, find_said, list_unread, refuse_failed
 from evalcase.targets.stored.turns import expect_asked, expect_whole, listed_turn, recorded_turn
-from evalcase.text.calls import CALLS
-from evalcase.text.journal_row import JOURNAL
+from evalcase.types.answer import Answer, Earlier
+from evalcase.types.codec import decode_object
+from evalcase.types.message import Step
+from evalcase.types.options import Text, about
+from evalcase.types.question import Question
+from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+from evalcase.types.value import replace
+from evalcase.util.calls import CALLS
+from evalcase.util.files import digest_file, open_file
+from evalcase.util.rows import JOURNAL
 
 _MOST_UNREAD = 10
 """Of so many keys it is told that nobody reads them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayOptions(TargetOptions):
+class ReplayOptions(TargetOptions, frozen=True, kw_only=True):
     """Where the answers are."""
 
-    path: str = option(
-        Text(),
-        "The file of answers, or the folder of a stored run.",
-        example="answers.jsonl",
-        elsewhere=("file", "run"),
-    )
-    target: str | None = option(
-        Text(), "The target whose answers to use, if there are several.", default=None
-    )
+    path: Annotated[
+        Text,
+        about(
+            "The file of answers, or the folder of a stored run.",
+            example="answers.jsonl",
+            elsewhere=("file", "run"),
+        ),
+    ]
+    target: Annotated[
+        Text | None, about("The target whose answers to use, if there are several.")
+    ] = None
 
 
 class ReplayTarget(Target):
@@ -64,7 +61,7 @@ class ReplayTarget(Target):
 
     kind: ClassVar[TargetKind] = TargetKind(
         "replay", "Replays stored answers.", ReplayOptions,
-        value="path", value_is_path=True, folder_holds=(JOURNAL, JOURNAL + ENDING),
+        value="path", value_is_path=True, folder_holds=(JOURNAL,),
     )  # fmt: skip
 
     def __init__(self, options: ReplayOptions, surroundings: Surroundings) -> None:
@@ -82,21 +79,17 @@ class ReplayTarget(Target):
         path = os.path.join(self._surroundings.root, self._options.path)
         if os.path.isdir(path):
             path = os.path.join(path, JOURNAL)
-            path = path if os.path.exists(path) else _find_packed(path)
-        return path, os.path.basename(path) in (JOURNAL, JOURNAL + ENDING)
+        return path, os.path.basename(path) == JOURNAL
 
     def _open(self) -> None:
         path, is_journal = self._find_file()
         self._index = AnswerIndex(path, is_journal=is_journal)
         try:
             # In a stranger's record, a link could lead anywhere.
-            opener = open_stored if is_journal else open_file
-            self._file = opener(path, links=not is_journal)
+            self._file = open_file(path, links=not is_journal)
             self._index.read(self._file, self._options.target)
         except OSError as error:
             raise ConfigError(f"replay target: {path} can't be read: {error.strerror}") from None
-        except RecordError as error:
-            raise ConfigError(f"replay target: {error}") from None
         self._warn_of_lines()
 
     def _warn_of_lines(self) -> None:
@@ -118,7 +111,7 @@ class ReplayTarget(Target):
         return answer
 
     def sources(self) -> dict[str, str]:
-        """The file of answers. A record says itself what it is of, and may be packed meanwhile."""
+        """The file of answers. A record says itself what it is of."""
         path, is_journal = self._find_file()
         return {} if is_journal else {self._options.path: digest_file(path)}
 
@@ -157,10 +150,6 @@ def _recorded_answer(row: dict[str, Any], question: Question) -> Answer:
     # It was paid for in that run, or in one before it.
     earlier = answer.earlier or _read_earlier({"duration_s": seconds}, answer)
     return replace(answer, cached=True, cost_usd=0.0, earlier=earlier, last_at=0)
-
-
-def _find_packed(path: str) -> str:
-    return path + ENDING if os.path.exists(path + ENDING) else path
 
 
 def _read_steps(value: object) -> tuple[Step, ...]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Generic, NamedTuple, TypeVar
 
-from evalcase.model.json_value import JSON
-from evalcase.model.question import Question
+from evalcase.types.question import Question
+from evalcase.types.value import JSON
 
 HEADER = "traceparent"
 VARIABLE = "TRACEPARENT"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from evalcase.model.json_value import JSON, describe_kind
 from evalcase.traces.span import BadTraceError, read_attributes, read_id
+from evalcase.types.value import JSON, describe_kind
 
 _SIGNALS = {
     "resourceSpans": ("span", "scopeSpans", "spans"),

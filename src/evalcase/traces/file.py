@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from evalcase.model.json_value import JSON
-from evalcase.text.journal_row import MAX_LINE
-from evalcase.text.strict_json import DEEPEST_ROW, BadJsonError, parse_json
 from evalcase.traces.export import Piece, read_pieces
 from evalcase.traces.span import BadTraceError
+from evalcase.types.value import JSON
+from evalcase.util.json import DEEPEST_ROW, BadJsonError, parse_json
+from evalcase.util.rows import MAX_LINE
 
 MOST_TRACE_BYTES = MAX_LINE
 """Of one export. A file of lines may have any number of them."""

@@ -7,10 +7,10 @@ had them among all others; their own repository, to which they moved since, has 
 
 from __future__ import annotations
 
-from evalcase.model.answer import MOST_TOKENS, MOST_USD, Usage
-from evalcase.model.step import StepKind
-from evalcase.text.whole import whole_text
 from evalcase.traces.span import TraceSpan
+from evalcase.types.answer import MOST_TOKENS, MOST_USD, Usage
+from evalcase.types.message import StepKind
+from evalcase.util.json import whole_text
 
 CONVENTIONS = "1.41.0"
 """The version of OpenTelemetry's semantic conventions whose names are read and written."""

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from evalcase.model.json_value import JSON
 from evalcase.traces.export import Piece
 from evalcase.traces.span import BadTraceError, unwrap_value
+from evalcase.types.value import JSON
 
 CASE, SUITE = "evalcase.case", "evalcase.suite"
 REPEAT, TURN = "evalcase.repeat", "evalcase.turn"

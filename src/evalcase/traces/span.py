@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from evalcase.model.json_value import JSON, describe_kind
-from evalcase.model.value import Value
+from evalcase.types.value import JSON, Value, describe_kind
 
 _HEX = re.compile("[0-9a-f]+", re.IGNORECASE)
 _ERROR = 2

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from json import dumps
 from typing import NamedTuple
 
-from evalcase.model.json_value import JSON
-from evalcase.model.step import Step
-from evalcase.text.whole import whole_text
 from evalcase.traces.dialects.read import read_arguments
 from evalcase.traces.genai import model_of, tool_of, usage_of
 from evalcase.traces.tree import SpanNode
+from evalcase.types.message import Step
+from evalcase.types.value import JSON
+from evalcase.util.json import whole_text
 
 MOST_STEPS = 200
 _LONGEST_INPUT = 2000

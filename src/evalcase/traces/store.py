@@ -12,8 +12,6 @@ from json import loads
 from tempfile import SpooledTemporaryFile
 from typing import Any, NamedTuple
 
-from evalcase.model.json_value import JSON
-from evalcase.text.quick_json import compact_encoder
 from evalcase.traces.export import Piece
 from evalcase.traces.span import (
     BadTraceError,
@@ -23,6 +21,8 @@ from evalcase.traces.span import (
     read_id,
     read_span,
 )
+from evalcase.types.value import JSON
+from evalcase.util.json import compact_encoder
 
 MOST_PIECES = 20_000
 """Of one trace: no agent takes so many steps for one answer."""

@@ -12,9 +12,6 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from evalcase.model.answer import Usage, sum_usage
-from evalcase.model.json_value import JSON, write_alike
-from evalcase.model.step import StepKind
 from evalcase.traces.dialects.read import (
     read_arguments,
     read_asked,
@@ -27,6 +24,9 @@ from evalcase.traces.failed import find_error
 from evalcase.traces.genai import cost_of, ending_of, model_of, tool_of, usage_of
 from evalcase.traces.span import TraceSpan
 from evalcase.traces.tree import SpanNode, arrange_spans, duration_of
+from evalcase.types.answer import Usage, sum_usage
+from evalcase.types.message import StepKind
+from evalcase.types.value import JSON, write_alike
 
 
 class ToldTrace(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evalcase.model.step import StepKind
 from evalcase.traces.genai import kind_of
 from evalcase.traces.span import BadTraceError, TraceSpan, seconds_between
+from evalcase.types.message import StepKind
 
 
 class SpanNode(NamedTuple):

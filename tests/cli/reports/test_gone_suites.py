@@ -108,10 +108,7 @@ def test_a_run_that_was_not_completed_has_them_too(project: Project) -> None:
     assert lined(before["junit"]) == {"s.eval.yaml:1"}
 
 
-def test_suites_that_are_larger_than_what_is_held_are_read_once_more(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("evalcase.suites.collection.HELD_BYTES", 0)
+def test_jsonl_is_read_once_more_for_its_lines(project: Project) -> None:
     rows = [*cases(5), case("bad", "say no")]
     (project.path / "s.eval.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     project.run("run")

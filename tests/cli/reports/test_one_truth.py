@@ -7,10 +7,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from evalcase.text.journal_row import encode_row
-from tests.record.rows import read_rows
 from tests.report.page.opened import open_page
 from tests.run.project import Project, case, cases
+from tests.store.rows import encode_row, read_rows
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from evalcase.errors import EvalcaseError
 from evalcase.graders.compare import likeness
 from evalcase.graders.compare.lenience import Lenience, are_within
 from evalcase.graders.compare.lenient_json import find_lenient_differences
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 from tests.for_each import for_each
 
 scalars = st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["", "a", 0.5, 1.0])

@@ -10,7 +10,7 @@ from collections import Counter
 import evalcase
 from docs.regenerate import ROOT
 from evalcase.graders.judging.neutral import BREAK
-from evalcase.model.case import Case, canonical_case
+from evalcase.types.case import Case, canonical_case
 from tests.for_each import for_each
 from tests.graders.expectation import answer_of
 from tests.graders.test_judge import Judge, judged, reply

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError
 from evalcase.graders.judging.criterion import number_criteria
 from evalcase.graders.judging.neutral import BREAK, neutralise_tokens
@@ -19,8 +20,8 @@ from evalcase.graders.judging.prompt import (
     list_criteria,
     write_prompt,
 )
-from evalcase.graders.judging.template import BLOCKS, TemplateText
-from evalcase.plugins.grader_making import make_grader
+from evalcase.graders.judging.template import BLOCKS, Template
+from evalcase.types.read_options import problems_of, type_of
 from tests.for_each import for_each
 
 CRITERIA = number_criteria([{"text": "Is polite"}, {"text": "Is\nshort", "id": "short"}])
@@ -131,7 +132,7 @@ def test_a_template_moves_blocks_and_never_what_is_in_them() -> None:
     ],
 )
 def test_check_knows_what_a_template_may_hold(template: str, said: list[str]) -> None:
-    faults = list(TemplateText().faults(template, ("template",)))
+    faults = problems_of(type_of(Template), template, ("template",))
     assert [fault.message.removeprefix("`template` ") for fault in faults] == said
 
 

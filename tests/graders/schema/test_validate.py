@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from evalcase.errors import EvalcaseError
+from evalcase.graders.compare.patterns import Searcher
 from evalcase.graders.schema import with_extra
 from evalcase.graders.schema.formats import FORMATS_ELSEWHERE
 from evalcase.graders.schema.keywords import BESIDE, KNOWN, NOTES
 from evalcase.graders.schema.schema_faults import needs_extra, schema_faults
 from evalcase.graders.schema.validate import MOST_ERRORS, Validator
-from evalcase.system.patterns.searches import Searches
 from tests.for_each import for_each
 
 names = st.sampled_from(["a", "b", "ab", "c"])
@@ -92,13 +92,7 @@ def schemas(draw: st.DrawFn) -> Any:
 
 
 def is_valid(schema: Any, value: Any) -> bool:
-    """By ours; every search is made at once."""
-    from evalcase.system.patterns.searches import find_here
-
-    class AtOnce(Searches):
-        find = staticmethod(find_here)
-
-    return not Validator(schema, AtOnce()).errors(value)
+    return not Validator(schema, Searcher(1)).errors(value)
 
 
 @given(schemas(), values)
@@ -261,22 +255,22 @@ def test_a_schema_that_refers_to_itself_takes_each_level_once(
         return errors(self, *arguments)
 
     monkeypatch.setattr(Validator, "_errors", count)
-    found = Validator(RECURSIVE[name], Searches()).errors(value)
+    found = Validator(RECURSIVE[name], Searcher(1)).errors(value)
     assert len(found) <= 1
 
 
 def test_what_has_no_end_is_no_verdict() -> None:
     with pytest.raises(EvalcaseError, match="refers to itself without an end"):
-        Validator({"allOf": [{"$ref": "#"}]}, Searches()).errors(1)
+        Validator({"allOf": [{"$ref": "#"}]}, Searcher(1)).errors(1)
     deep: Any = 1
     for _ in range(2_000):
         deep = [deep]
     with pytest.raises(EvalcaseError, match="nested too deep"):
-        Validator({"items": {"$ref": "#"}}, Searches()).errors(deep)
+        Validator({"items": {"$ref": "#"}}, Searcher(1)).errors(deep)
 
 
 def test_many_errors_are_cut_and_whoever_is_given_up_ends() -> None:
     schema: Any = {"items": {"type": "string"}}
-    assert len(Validator(schema, Searches()).errors(list(range(5_000)))) == MOST_ERRORS
+    assert len(Validator(schema, Searcher(1)).errors(list(range(5_000)))) == MOST_ERRORS
     with pytest.raises(InterruptedError):
-        Validator(schema, Searches(), lambda: True).errors([1])
+        Validator(schema, Searcher(1, lambda: True)).errors([1])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalcase.model.label import AnswerName, Judged, Label
 from evalcase.report.calibration.calibration import Calibration, Section, calibrate_grader
+from evalcase.types.grade import AnswerName, Judged, Label
 
 
 def judged(

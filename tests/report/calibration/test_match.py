@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evalcase.model.value import replace
 from evalcase.report.calibration.text import calibration_lines
 from evalcase.report.statistics.confusion import Confusion
 from evalcase.report.terminal.style import PLAIN
+from evalcase.types.value import replace
 from tests.report.calibration.labels import judged, label, only, whole
 
 

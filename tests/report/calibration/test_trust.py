@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.model.label import Judged, Label
 from evalcase.report.calibration.verdict import say_verdict
+from evalcase.types.grade import Judged, Label
 from tests.for_each import for_each
 from tests.report.calibration.labels import judged, label, of_table, only
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evalcase.model.answer import Answer
-from evalcase.model.case import Case, canonical_case
-from evalcase.model.grade import Grade
-from evalcase.model.outcome import Folding, Outcome
-from evalcase.model.result import Result, Verdict
-from evalcase.model.trial_key import TrialKey
 from evalcase.report.compare.side import Side
+from evalcase.types.answer import Answer
+from evalcase.types.case import Case, canonical_case
+from evalcase.types.grade import Grade
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Folding, Outcome, Result, Verdict
 
 WORDS: dict[str, Verdict] = {
     "P": "passed", "F": "failed", "E": "errored", "S": "skipped", "U": "ungraded"

@@ -7,16 +7,15 @@ from typing import Any
 
 from msgspec.structs import force_setattr
 
-from evalcase.model.answer import Answer, Usage
-from evalcase.model.case import canonical_case
-from evalcase.model.failure import Failure
-from evalcase.model.grade import Grade
-from evalcase.model.result import Result, Verdict
-from evalcase.model.trial_key import TrialKey
 from evalcase.report.figures.clustering import Clustering
 from evalcase.report.figures.figures import Figures
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.figures.summing import sum_up
+from evalcase.types.answer import Answer, Failure, Usage
+from evalcase.types.case import canonical_case
+from evalcase.types.grade import Grade
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result, Verdict
 
 LETTERS: dict[str, Verdict] = {
     "p": "passed", "f": "failed", "e": "errored", "u": "ungraded", "s": "skipped"

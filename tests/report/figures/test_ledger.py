@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.model.answer import Answer, Earlier, Usage
-from evalcase.model.totals import Counts
-from evalcase.model.value import replace
 from evalcase.report.figures.figures import Judging, Mean
 from evalcase.report.statistics.exact import estimate_exact
 from evalcase.report.statistics.units import estimate_units
 from evalcase.report.statistics.wilson import estimate_share
+from evalcase.types.answer import Answer, Earlier, Usage
+from evalcase.types.result import Counts
+from evalcase.types.value import replace
 from tests.report.figures.results import figures, grade, once, priced, trial, trials
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import json
 
-from evalcase.model.problem import Problem, Span
 from evalcase.report.files.problems import as_github, format_json
+from evalcase.types.problem import Problem, Span
 from tests.for_each import for_each
 
 

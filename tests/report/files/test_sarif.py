@@ -4,9 +4,8 @@ import json
 from typing import Any
 from urllib.parse import unquote
 
-from evalcase.model.codes import CODES
-from evalcase.model.problem import Problem, Span
 from evalcase.report.files.sarif import as_sarif
+from evalcase.types.problem import CODES, Problem, Span
 from tests.for_each import for_each
 
 PROBLEMS = [

@@ -11,17 +11,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from evalcase.model.answer import Answer, Usage
-from evalcase.model.case import Case, canonical_case
-from evalcase.model.failure import Failure
-from evalcase.model.grade import Grade
-from evalcase.model.message import take_message
-from evalcase.model.outcome import outcome_of_one
-from evalcase.model.result import Result, Verdict
-from evalcase.model.totals import Totals
-from evalcase.model.trial_key import TrialKey
-from evalcase.model.value import replace
-from evalcase.record.tally import Tally
 from evalcase.report.figures.estimates import rate_totals
 from evalcase.report.figures.summing import sum_up
 from evalcase.report.terminal.case_report import case_lines, trial_lines
@@ -29,6 +18,14 @@ from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.summary import RunEnding, summary_lines
+from evalcase.store.index import Tally
+from evalcase.types.answer import Answer, Failure, Usage
+from evalcase.types.case import Case, canonical_case
+from evalcase.types.grade import Grade
+from evalcase.types.message import take_message
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result, Totals, Verdict, outcome_of_one
+from evalcase.types.value import replace
 
 FOLDER = Path(__file__).parent / "golden"
 WIDTHS = (40, 80, 120)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.grade import Grade
 from evalcase.report.terminal.compared import compared_lines
 from evalcase.report.terminal.pairs import SideLine, pair_calls, pair_texts
 from evalcase.report.terminal.style import PLAIN
+from evalcase.types.grade import Grade
 
 FIELDS: list[Any] = [
     {"field": "a", "expected": "1", "got": "1", "matches": True, "weight": 1.0},

@@ -5,8 +5,8 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.model.problem import Excerpt, Span
 from evalcase.report.terminal.frame import draw_frame, underline_span
+from evalcase.types.problem import Excerpt, Span
 
 
 def on_line(column: int, end_column: int, line: int = 7) -> Span:

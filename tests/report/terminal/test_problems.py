@@ -3,11 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import dedent
 
-from evalcase.model.codes import Severity
-from evalcase.model.problem import Excerpt, Problem, Span
-from evalcase.model.value import replace
 from evalcase.report.terminal.problems import Checked, as_text, problem_lines, summary_line
 from evalcase.report.terminal.style import ANSI
+from evalcase.types.problem import Excerpt, Problem, Severity, Span
+from evalcase.types.value import replace
 from tests.for_each import for_each
 
 MISSPELT = Problem(

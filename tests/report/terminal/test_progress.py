@@ -4,7 +4,6 @@ from collections import Counter
 
 import pytest
 
-from evalcase.model.result import Verdict
 from evalcase.report.terminal.cells import measure_text
 from evalcase.report.terminal.progress import (
     Progress,
@@ -17,6 +16,7 @@ from evalcase.report.terminal.progress import (
     write_span,
 )
 from evalcase.report.terminal.style import PLAIN
+from evalcase.types.result import Verdict
 from tests.for_each import for_each
 
 ALL = (

@@ -5,7 +5,7 @@ import io
 from evalcase.report.terminal.quiet import QuietView
 from evalcase.report.terminal.sparse import SparseView
 from evalcase.report.terminal.style import PLAIN
-from tests.record.samples import result
+from tests.store.samples import result
 
 
 class Log:

@@ -3,12 +3,10 @@ from __future__ import annotations
 import tracemalloc
 from typing import Any
 
-from evalcase.model.answer import Answer
-from evalcase.model.failure import Failure
-from evalcase.model.outcome import Outcome
-from evalcase.model.result import Result, Verdict
 from evalcase.report.figures.summing import sum_up
 from evalcase.report.terminal.statistics import MOST_IN_FULL, Statistics
+from evalcase.types.answer import Answer, Failure
+from evalcase.types.result import Outcome, Result, Verdict
 from tests.for_each import for_each
 from tests.report.terminal.endings import result, said
 

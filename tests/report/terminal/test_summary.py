@@ -6,17 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from evalcase.model.answer import Answer
-from evalcase.model.failure import Failure
-from evalcase.model.grade import Grade
-from evalcase.model.outcome import outcome_of_one
-from evalcase.model.result import Result
 from evalcase.report.figures.summing import sum_up
 from evalcase.report.terminal.cells import measure_text
 from evalcase.report.terminal.failures import name_lines
 from evalcase.report.terminal.progress import write_percent
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.summary import RunEnding, summary_lines
+from evalcase.types.answer import Answer, Failure
+from evalcase.types.grade import Grade
+from evalcase.types.result import Result, outcome_of_one
 from tests.for_each import for_each
 from tests.report.terminal.endings import (
     FOLDER,

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from evalcase.model.result import Result, Verdict
-from evalcase.model.value import replace
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.verdict_grid import VerdictGrid
+from evalcase.types.result import Result, Verdict
+from evalcase.types.value import replace
 from tests.report.terminal.endings import result
 
 

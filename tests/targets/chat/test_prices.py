@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from evalcase.model.answer import Usage
-from evalcase.model.option import made_of
 from evalcase.targets.chat.prices import Price, Pricing, prices_version
+from evalcase.types.answer import Usage
+from evalcase.types.read_options import make
 from tests.cli.command import environment
 from tests.for_each import for_each
 
@@ -19,7 +19,7 @@ ANTHROPIC = "https://api.anthropic.com"
 
 
 def pricing(model: str = "m", base_url: str = OPENAI, **price: Any) -> Pricing:
-    return Pricing(made_of(Price, price) if price else None, model, base_url)
+    return Pricing(make(Price, price) if price else None, model, base_url)
 
 
 def test_a_configured_price_is_for_a_million_tokens() -> None:
@@ -78,7 +78,7 @@ def test_without_the_package_prices_are_unknown() -> None:
     script = dedent("""
         import sys
         sys.modules["genai_prices"] = None
-        from evalcase.model.answer import Usage
+        from evalcase.types.answer import Usage
         from evalcase.targets.chat.prices import Pricing
         pricing = Pricing(None, "gpt-4o-mini", "https://api.openai.com/v1")
         pricing.load()

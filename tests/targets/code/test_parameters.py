@@ -11,10 +11,10 @@ import pytest
 
 import evalcase
 from evalcase.errors import ConfigError
-from evalcase.model.case import Case
-from evalcase.model.message import Message
-from evalcase.model.question import Question
 from evalcase.targets.code.parameters import bind_function, is_async, takes_nothing
+from evalcase.types.case import Case
+from evalcase.types.message import Message
+from evalcase.types.question import Question
 from tests.for_each import for_each
 from tests.targets.questions import question
 

@@ -15,12 +15,12 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from evalcase.errors import ConfigError
-from evalcase.model.answer import Answer, Usage
-from evalcase.model.step import Step
-from evalcase.run.attempt import Attempted, make_attempt
-from evalcase.system.guests import Guests
+from evalcase.runner.attempt import Attempted, make_attempt
 from evalcase.targets.python import PythonTarget
 from evalcase.traces.steps import MOST_STEPS
+from evalcase.types.answer import Answer, Usage
+from evalcase.types.message import Step
+from evalcase.util.user_calls import UserCalls
 from tests.targets.questions import answer_all, ask, question, target_of
 
 TRACER = trace.get_tracer("agent")
@@ -177,8 +177,8 @@ def test_what_was_done_before_an_error_is_told_with_it_once(
     async def try_it() -> Attempted:
         await target.open()
         try:
-            async with Guests() as guests:
-                return await make_attempt(target, question(), limit_s, guests)
+            async with UserCalls() as calls:
+                return await make_attempt(target, question(), limit_s, calls)
         finally:
             await target.close()
 

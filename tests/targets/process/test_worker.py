@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from evalcase.errors import GraderError, TargetError
-from evalcase.model.answer import Answer, Usage
 from evalcase.targets.asking.shown import describe_question
 from evalcase.targets.command import CommandTarget
-from evalcase.text.calls import seen_calls
+from evalcase.types.answer import Answer, Usage
+from evalcase.util.calls import seen_calls
 from tests.targets.bell import RING, Bell, is_there
 from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
 
@@ -35,8 +35,8 @@ for line in sys.stdin:
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     """Make a target of a worker, whose source is what it does with `id` and `text`."""
     # Whatever is to end is waited for, on a machine however busy.
-    monkeypatch.setattr("evalcase.system.processes.line_workers._CLOSE_S", LIMIT_S)
-    monkeypatch.setattr("evalcase.system.processes.process._END_S", LIMIT_S)
+    monkeypatch.setattr("evalcase.util.processes._CLOSE_S", LIMIT_S)
+    monkeypatch.setattr("evalcase.util.processes._END_S", LIMIT_S)
 
     def make(body: str, **options: Any) -> CommandTarget:
         source = LOOP + "".join(f"    {line}\n" for line in dedent(body).strip().splitlines())
@@ -271,7 +271,7 @@ def test_at_the_end_it_sees_the_end_of_its_input(tmp_path: Path, make: Make) -> 
 def test_one_that_does_not_end_by_itself_is_ended(
     tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evalcase.system.processes.line_workers._CLOSE_S", 0.1)
+    monkeypatch.setattr("evalcase.util.processes._CLOSE_S", 0.1)
     target = make("reply(id=id, answer=os.getpid())")
     with (tmp_path / "worker.py").open("a") as file:
         file.write("import time\ntime.sleep(600)\n")

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from evalcase.errors import EvalcaseError, GraderError, TargetError
-from evalcase.model.answer import Answer, Usage
-from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.outputs import How, read_output
-from evalcase.text.calls import seen_calls
+from evalcase.types.answer import Answer, Usage
+from evalcase.util.calls import seen_calls
+from evalcase.util.processes import Output
 from tests.for_each import for_each
 from tests.targets.questions import ignore
 

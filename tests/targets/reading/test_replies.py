@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from evalcase.errors import GraderError, TargetError
-from evalcase.model.answer import Usage
 from evalcase.targets.reading.answers import read_answer
-from evalcase.text.calls import seen_calls
+from evalcase.types.answer import Usage
+from evalcase.util.calls import seen_calls
 from tests.for_each import for_each
 
 CALL = {"tool": "delete", "input": {"id": 1}}

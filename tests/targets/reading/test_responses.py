@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer, Usage
-from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.answers import read_answer
 from evalcase.targets.reading.outputs import read_output
-from evalcase.text.ending import read_ending
+from evalcase.types.answer import Answer, Usage
+from evalcase.util.answers import read_ending
+from evalcase.util.processes import Output
 from tests.for_each import for_each
 from tests.run.project import Project, case
 

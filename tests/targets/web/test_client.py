@@ -8,20 +8,18 @@ import shutil
 import socket
 import ssl
 import subprocess
+import threading
 import zlib
-from collections.abc import Callable
 from email.utils import formatdate
 from pathlib import Path
 
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.system.threads import Threads
 from evalcase.targets.http import HttpOptions, HttpTarget
-from evalcase.targets.web.address import CheckedResolver, is_refused
 from evalcase.targets.web.endpoint import make_endpoint
 from evalcase.targets.web.errors import retry_after_s
-from evalcase.targets.web.proxy import find_proxy
+from evalcase.targets.web.network import find_proxy, is_refused
 from tests.for_each import for_each
 from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
 from tests.targets.server import Reply, serving
@@ -529,81 +527,54 @@ def test_metadata_addresses_can_be_allowed() -> None:
     asyncio.run(run())
 
 
-def test_a_name_that_leads_there_later_is_refused_by_then() -> None:
-    """Names are resolved again for each connection. This one says outright where it leads."""
+def resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
+    """Make every name lead to some addresses."""
 
-    async def run(allow: bool) -> list[str]:
-        resolver = CheckedResolver(Threads("evalcase-test"), allow)
-        return [each.address[0] for each in await resolver.resolve("0xa9fea9fe", 80)]
+    def look_up(host: str, port: int, *more: object) -> list[object]:
+        del host, more
+        return [(socket.AF_INET, 1, 6, "", (each, port)) for each in addresses]
 
-    with pytest.raises(OSError, match=r"0xa9fea9fe leads to 169\.254\.169\.254, a link-local"):
-        asyncio.run(run(allow=False))
-    assert asyncio.run(run(allow=True)) == ["169.254.169.254"]
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
 
 
-class Book(Threads):
-    """Knows where names lead, once somebody lets it."""
+def test_a_name_that_leads_to_a_refused_address_is_not_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with serving(Reply(b"ok")) as server:
+        resolve_to(monkeypatch, "127.0.0.1", "169.254.169.254")
+        url = f"http://host.example:{server.port}"
+        error = failure(target_of(HttpTarget, url=url))
+        assert "host.example leads to 169.254.169.254, a link-local or metadata" in str(error)
+        assert (error.kind, error.may_succeed_later) == ("connection", False)
+        assert server.connections == 0
+        resolve_to(monkeypatch, "127.0.0.1")
+        assert ask(target_of(HttpTarget, url=url)).text == "ok"
+        resolve_to(monkeypatch, "127.0.0.2", "127.0.0.1")
+        assert ask(target_of(HttpTarget, url=url)).text == "ok"
 
-    def __init__(self, *addresses: str) -> None:
-        super().__init__("evalcase-test")
-        self._addresses = addresses
-        self.calls = 0
-        self.let_go = asyncio.Event()
 
-    async def call(self, function: Callable[..., object], *arguments: object) -> object:
-        del function
-        self.calls += 1
-        await self.let_go.wait()
-        return [(socket.AF_INET, 1, 6, "", (each, arguments[1])) for each in self._addresses]
+def test_closing_waits_for_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, over = threading.Event(), threading.Event()
 
+    def look_up(*arguments: object) -> list[object]:
+        del arguments
+        asked.set()
+        over.wait(LIMIT_S)
+        return []
 
-def test_one_refused_address_of_a_name_is_enough() -> None:
     async def run() -> None:
-        book = Book("127.0.0.1", "169.254.169.254")
-        book.let_go.set()
-        with pytest.raises(OSError, match="leads to 169"):
-            await CheckedResolver(book, False).resolve("host.example", 80)
-
-    asyncio.run(run())
-
-
-def test_names_that_are_looked_up_at_the_same_time_are_looked_up_once() -> None:
-    async def run() -> None:
-        book = Book("127.0.0.1")
-        resolver = CheckedResolver(book, False)
-        asked = [asyncio.ensure_future(resolver.resolve("host.example", 80)) for _ in range(3)]
-        await asyncio.sleep(0)
-        asked[0].cancel()
-        book.let_go.set()
-        for each in asked[1:]:
-            assert [place.address for place in await each] == [("127.0.0.1", 80)]
-        assert asked[0].cancelled()
-        await resolver.resolve("host.example", 80)
-        assert book.calls == 2
-
-    asyncio.run(run())
-
-
-def test_closing_waits_for_no_name() -> None:
-    async def run() -> None:
-        resolver = CheckedResolver(Book("127.0.0.1"), False)
-        asked = asyncio.ensure_future(resolver.resolve("host.example", 80))
-        await asyncio.sleep(0)
-        resolver.close()
+        target = target_of(HttpTarget, url="http://host.example")
+        await target.open()
+        answer = asyncio.ensure_future(target.answer(question()))
+        await asyncio.to_thread(asked.wait, LIMIT_S)
+        answer.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await asked
+            await answer
+        await target.close()
 
-    asyncio.run(run())
-
-
-def test_addresses_are_not_looked_up() -> None:
-    async def run() -> None:
-        resolver = CheckedResolver(Book(), False)
-        assert [each.address for each in await resolver.resolve("::1", 80)] == [("::1", 80, 0, 0)]
-        with pytest.raises(OSError, match="a link-local address"):
-            await resolver.resolve("169.254.169.254", 80)
-
-    asyncio.run(run())
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    asyncio.run(asyncio.wait_for(run(), LIMIT_S))
+    over.set()
 
 
 @for_each("address", ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "example.com", ""])

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from evalcase.model.quota import Allowance, Quota
 from evalcase.targets.web.quota import read_quota
+from evalcase.types.target import Allowance, Quota
 from tests.for_each import for_each
 
 NOON = 1772366400.0  # 2026-03-01T12:00:00Z

@@ -8,11 +8,11 @@ from evalcase.cli.conclusion import say_mixed, why_incomplete
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.reports.standing import LineFinder
 from evalcase.evaluation.evaluated import Evaluated, read_evaluated
-from evalcase.model.result import Result
-from evalcase.model.value import replace
-from evalcase.record.folder import say_part
 from evalcase.report.files.folded import CaseTrials, fold_trials
-from evalcase.system.world import this_world
+from evalcase.store.folder import describe_part
+from evalcase.types.result import Result
+from evalcase.types.value import replace
+from evalcase.util.environment import this_world
 
 _TROUBLE = ("errored", "failed", "ungraded", "unfinished")
 
@@ -51,7 +51,7 @@ def write_markdown(reported: Reported) -> Iterator[str]:
     from evalcase.report.files.markdown import MarkdownHead, markdown_pieces
 
     kept, evaluated = reported.kept, reported.evaluated()
-    notes = [say_part(kept.run),
+    notes = [describe_part(kept.run),
              f"grading {_say_grading(evaluated)}" if evaluated.graded_by is not None else "",
              say_mixed(kept.mixed), _say_settled(evaluated)]  # fmt: skip
     statistics = reported.open_statistics()

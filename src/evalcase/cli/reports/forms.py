@@ -9,17 +9,16 @@ import os
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator
 from importlib.util import find_spec
+from pkgutil import resolve_name
 from typing import TextIO
 
 from evalcase.cli.reports.overwriting import refuse_to_overwrite
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.terminal import write_prose
 from evalcase.errors import ConfigError
-from evalcase.model.nearest import did_you_mean
-from evalcase.system.disk import write_atomically
-from evalcase.system.files import open_anew
-from evalcase.system.own_objects import import_own
-from evalcase.text.visible import make_visible
+from evalcase.types.problem import did_you_mean
+from evalcase.util.files import open_anew, write_atomically
+from evalcase.util.text import make_visible
 
 FormPieces = Iterator[str] | Iterator[bytes]
 
@@ -95,7 +94,7 @@ def refuse_terminal(form: str, out: TextIO) -> None:
 def write_form(form: str, reported: Reported) -> FormPieces:
     """The pieces of a report in that form."""
     require_form(form)
-    writer: Callable[[Reported], FormPieces] = import_own(f"evalcase.cli.reports.{_FORMS[form]}")
+    writer: Callable[[Reported], FormPieces] = resolve_name(f"evalcase.cli.reports.{_FORMS[form]}")
     return writer(reported)
 
 

@@ -8,10 +8,10 @@ from msgspec.structs import asdict
 
 from evalcase.cli.conclusion import summary_object
 from evalcase.cli.reports.reported import Reported
-from evalcase.record.folder import folder_of_run
 from evalcase.report.figures.json_object import figures_object
 from evalcase.report.files.canonical import json_line
 from evalcase.report.files.trials import Origin, trial_object
+from evalcase.store.folder import folder_of_run
 
 
 def write_json(reported: Reported) -> Iterator[str]:

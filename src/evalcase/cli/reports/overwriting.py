@@ -7,9 +7,9 @@ import os
 import re
 
 from evalcase.errors import ConfigError
-from evalcase.read.folders import is_found
-from evalcase.system.files import open_file
-from evalcase.system.project_root import leaves_by_link
+from evalcase.format.source import is_found
+from evalcase.util.files import open_file
+from evalcase.util.project import leaves_by_link
 
 _SOURCES = (".yaml", ".yml", ".toml", ".py")
 """What suites, configurations and code end in, besides the names of eval files."""

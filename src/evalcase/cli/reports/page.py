@@ -9,10 +9,6 @@ from evalcase.cli.conclusion import name_run, say_mixed, why_incomplete
 from evalcase.cli.reports.by_parts import require_variables
 from evalcase.cli.reports.reported import Reported
 from evalcase.evaluation.evaluated import Evaluated
-from evalcase.model.result import Result
-from evalcase.model.value import replace
-from evalcase.record.folder import say_part
-from evalcase.record.kept import KeptRun
 from evalcase.report.figures.decided import settle_figures
 from evalcase.report.figures.figures import Figures
 from evalcase.report.figures.ledger import Ledger
@@ -21,6 +17,10 @@ from evalcase.report.page.messages import Told
 from evalcase.report.page.subject import CaseRow, Regrading, RunFacts
 from evalcase.report.page.write import Page, write_page
 from evalcase.report.terminal.failures import UNFINISHED
+from evalcase.store.folder import describe_part
+from evalcase.store.stored import StoredRun
+from evalcase.types.result import Result
+from evalcase.types.value import replace
 
 
 def write_html(reported: Reported, home: str = "", watch: Told | None = None) -> Iterator[bytes]:
@@ -46,7 +46,7 @@ def write_html(reported: Reported, home: str = "", watch: Told | None = None) ->
 
 def describe_run(evaluated: Evaluated, figures: Figures) -> RunFacts:
     """What is said of a run before its cases."""
-    run, part = evaluated.run, say_part(evaluated.run)
+    run, part = evaluated.run, describe_part(evaluated.run)
     remarks = [f"only {part}"] if part else []
     if mixed := say_mixed(evaluated.mixed):
         remarks.append(mixed)
@@ -65,7 +65,7 @@ def read_case_rows(reported: Reported, ledger: Ledger) -> Iterator[CaseRow]:
     On the way all are added up: a verdict that is asked for changes no count.
     """
     kept, verdicts = reported.kept, reported.wanted.verdicts
-    gradings = [KeptRun(kept.run, number) for number in range(1, kept.gradings + 1)]
+    gradings = [StoredRun(kept.run, number) for number in range(1, kept.gradings + 1)]
     counted = replace(reported, wanted=replace(reported.wanted, verdicts=()))
     for folded in fold_trials(counted.results(), kept.outcome):
         row = _make_row(kept, folded, gradings)
@@ -75,7 +75,7 @@ def read_case_rows(reported: Reported, ledger: Ledger) -> Iterator[CaseRow]:
             yield row
 
 
-def _make_row(kept: KeptRun, folded: CaseTrials, gradings: list[KeptRun]) -> CaseRow:
+def _make_row(kept: StoredRun, folded: CaseTrials, gradings: list[StoredRun]) -> CaseRow:
     return CaseRow(
         folded.suite, folded.case, folded.target, kept.find_case(folded.suite, folded.case),
         folded.outcome, folded.trials,
@@ -84,7 +84,7 @@ def _make_row(kept: KeptRun, folded: CaseTrials, gradings: list[KeptRun]) -> Cas
 
 
 def _find_regradings(
-    gradings: list[KeptRun], trials: tuple[Result, ...]
+    gradings: list[StoredRun], trials: tuple[Result, ...]
 ) -> dict[int, tuple[Regrading, ...]]:
     """All gradings of the same answers, by repeat."""
     found: dict[int, tuple[Regrading, ...]] = {}

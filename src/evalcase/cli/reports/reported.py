@@ -9,18 +9,17 @@ from evalcase.cli.reports.by_parts import require_variables
 from evalcase.errors import ConfigError
 from evalcase.evaluation.evaluated import Evaluated, read_evaluated
 from evalcase.evaluation.figures import Figuring
-from evalcase.model.name_pattern import fits_pattern
-from evalcase.model.nearest import did_you_mean
-from evalcase.model.result import Result
-from evalcase.model.value import Value, replace
-from evalcase.record.kept import KeptRun
-from evalcase.record.tally import Tally
 from evalcase.report.figures.decided import settle_figures
 from evalcase.report.figures.figures import Figures
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.part_table import PART_KINDS, PartKind
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import PLAIN, Style
+from evalcase.store.index import Tally
+from evalcase.store.stored import StoredRun
+from evalcase.types.problem import did_you_mean
+from evalcase.types.result import Result
+from evalcase.types.value import Value, fits_pattern, replace
 
 MAX_SIZE = 50_000_000
 """Unless another is asked for: browsers open it in a second."""
@@ -55,7 +54,7 @@ class Wanted(Value, frozen=True):
 class Reported(Value, frozen=True):
     """A run that is reported, and for whom."""
 
-    kept: KeptRun
+    kept: StoredRun
     place: RecordPlace
     wanted: Wanted = Wanted()
     style: Style = PLAIN

@@ -12,12 +12,12 @@ import click
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.terminal import seen_from, write_prose
 from evalcase.errors import ConfigError, EvalcaseError
-from evalcase.model.value import Value
-from evalcase.record.folder import Run
-from evalcase.text.visible import make_visible
+from evalcase.store.folder import Run
+from evalcase.types.value import Value
+from evalcase.util.text import make_visible
 
 if TYPE_CHECKING:
-    from evalcase.record.kept import KeptRun
+    from evalcase.store.stored import StoredRun
 
 report_option = click.option(
     "--report", "reports", multiple=True, metavar="FILE",
@@ -56,14 +56,14 @@ def _require_folder(path: str) -> None:
 
 
 def write_reports(
-    requests: Sequence[Request], kept: KeptRun, place: RecordPlace, *, quiet: bool = False
+    requests: Sequence[Request], kept: StoredRun, place: RecordPlace, *, quiet: bool = False
 ) -> int:
     """Write what was asked for; 0, or the exit code for what could not be written, now or before.
     What was run is kept all the same, and can be reported again."""
-    from evalcase.record.owed import note_owed, read_owed
+    from evalcase.store.folder import note_pending, read_pending
 
-    owed = set(read_owed(kept.run))
-    note_owed(kept.run, owed | {request.form for request in requests})
+    owed = set(read_pending(kept.run))
+    note_pending(kept.run, owed | {request.form for request in requests})
     left = owed - {request.form for request in requests}
     code = 0
     for request in requests:
@@ -78,15 +78,15 @@ def write_reports(
             write_prose(f"evalcase: {error}", sys.stderr)
             left.add(request.form)
             code = 3
-    note_owed(kept.run, left)
+    note_pending(kept.run, left)
     return code or tell_owed(kept.run)
 
 
 def tell_owed(run: Run) -> int:
     """Say which reports an earlier command could not write: 0, or the exit code if there are."""
-    from evalcase.record.owed import read_owed
+    from evalcase.store.folder import read_pending
 
-    owed = read_owed(run)
+    owed = read_pending(run)
     if not owed:
         return 0
     # A note may come from anyone, as the run may.

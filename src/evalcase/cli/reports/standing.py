@@ -13,10 +13,11 @@ from functools import cached_property
 
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.seen_suites import see_suites
-from evalcase.record.case_lines import KeptLines
-from evalcase.record.gradings import graded_suites
-from evalcase.record.seal import is_own
-from evalcase.system.digests import digest_file
+from evalcase.config.catalogue import Catalogue
+from evalcase.store.case_lines import StoredLines
+from evalcase.store.folder import is_own
+from evalcase.store.stored import StoredRun
+from evalcase.util.files import digest_file
 
 _MOST_BYTES = 50_000_000
 """A file that is larger is not read for the sake of a line."""
@@ -62,8 +63,8 @@ class LineFinder:
         return see_suites(self._run, self._project, self._cwd)
 
     @cached_property
-    def _kept(self) -> KeptLines:
-        return KeptLines(self._run).read()
+    def _kept(self) -> StoredLines:
+        return StoredLines(self._run)
 
     def _digest(self, suite: str) -> str | None:
         """What a file holds now, as a hash; None for one that is none of the project's."""
@@ -84,7 +85,7 @@ class LineFinder:
     def _hashes(self) -> dict[str, str]:
         """The hashes of the suites when the run was last graded by them, as its record has them."""
         known = self._run.about.suites
-        return graded_suites(self._run.journal, frozenset(known)) or known
+        return StoredRun(self._run).graded_suites(frozenset(known)) or known
 
     def _find_now(self, suite: str, case: str) -> int | None:
         """The line of a case whose run was killed before it could keep it."""
@@ -94,18 +95,17 @@ class LineFinder:
         return known.get(case)
 
     def _read(self, suite: str) -> dict[str, int]:
-        from evalcase.suites.load import load_file
-        from evalcase.suites.placing import place_cases
+        from evalcase.format.load import case_spans, load_file
 
         path, digest = self._path(suite), self._digest(suite)
         if digest is None or digest != self._hashes.get(suite):
             return {}
         if os.path.getsize(path) > _MOST_BYTES:
             return {}
-        loaded = load_file(path)
+        loaded = load_file(path, Catalogue())
         if loaded.suite is None:
             return {}
-        pairs = zip(loaded.suite, place_cases(path, loaded.numbers), strict=True)
+        pairs = zip(loaded.suite, case_spans(path, loaded.numbers), strict=True)
         return {case.id: span.line for case, span in pairs if span is not None}
 
 

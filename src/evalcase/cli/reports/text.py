@@ -14,7 +14,7 @@ from evalcase.report.figures.decided import settle_figures
 from evalcase.report.terminal.case_report import case_lines, trial_lines
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.statistics import TROUBLED, Statistics
-from evalcase.text.visible import make_visible
+from evalcase.util.text import make_visible
 
 
 def write_text(reported: Reported) -> Iterator[str]:

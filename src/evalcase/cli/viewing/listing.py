@@ -14,18 +14,17 @@ from evalcase.cli.run_remark import Remark, remark_on
 from evalcase.cli.suite_places import find_suite_places
 from evalcase.errors import EvalcaseError
 from evalcase.evaluation.evaluated import Evaluated, read_evaluated
-from evalcase.record.find import ListedRun, list_runs
-from evalcase.record.folder import Run, folder_of_run
-from evalcase.record.kept import KeptRun
-from evalcase.record.lock import is_written
-from evalcase.record.seal import is_own
 from evalcase.report.figures.cell import FigureCell
 from evalcase.report.figures.decided import settle_figures, settle_part
 from evalcase.report.figures.estimates import Estimator
 from evalcase.report.figures.figures import Mean
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.figures.summing import sum_up
-from evalcase.system.clock import monotonic
+from evalcase.store.folder import Run, folder_of_run, is_own
+from evalcase.store.journal import is_written
+from evalcase.store.runs import ListedRun, list_runs
+from evalcase.store.stored import StoredRun
+from evalcase.util.environment import monotonic
 
 _PATIENCE_S = 1.0
 """How long runs are read for one answer; the next one goes on with the rest."""
@@ -108,7 +107,7 @@ def _tell_read(read: _Read, *, is_running: bool) -> dict[str, Any]:
 
 def _read_run(run: Run, root: str, *, own: bool) -> _Read:
     ledger, find_place = Ledger(), find_suite_places(root, folder_of_run(run))
-    with KeptRun(run) as kept:
+    with StoredRun(run) as kept:
         for case in kept.cases():
             place = find_place(case.suite), case.target, None
             cell = ledger.places.setdefault(place, FigureCell())

@@ -1,33 +1,37 @@
-"""The pages of all runs of a project, served to this machine alone and read-only.
+"""The pages of all runs of a project, served by aiohttp to this machine alone and read-only.
 
 Addresses are `/TOKEN/` for the list, `/TOKEN/run/ID` and `/TOKEN/compare/BASE/HEAD` for pages, and
-`/TOKEN/runs` and `/TOKEN/rows/ID?offset=BYTES` for what has come since.
+`/TOKEN/runs` and `/TOKEN/rows/ID?offset=BYTES` for what has come since. Requests are answered only
+for a browser of this machine that was given the address, and not if another page sent them. No
+answer can be framed, stored or read by another origin.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
+import sys
 import tempfile
-from collections.abc import Callable, Iterable
+import webbrowser
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from typing import Any
-from urllib.parse import parse_qs, unquote
+from hmac import compare_digest
+from typing import Any, TextIO
+from urllib.parse import unquote
+
+from aiohttp import web
 
 from evalcase.cli.compared_sides import AskedSides, open_sides
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.reports.compared_page import write_compared_html
 from evalcase.cli.reports.page import write_html
 from evalcase.cli.reports.reported import Reported
-from evalcase.cli.viewing.guard import NO_SCRIPT, RefusedError, answer_in_words, headers_of
 from evalcase.cli.viewing.listing import Listing
+from evalcase.config.config import Config
 from evalcase.errors import ConfigError, EvalcaseError
-from evalcase.record.ending import read_end
-from evalcase.record.folder import Run
-from evalcase.record.kept import KeptRun
-from evalcase.record.lock import is_written
-from evalcase.record.tail import GrowingJournal, Grown
 from evalcase.report.compare.compared import Compared
 from evalcase.report.compare.comparison import compare_sides
 from evalcase.report.compare.gated import find_gated
@@ -36,70 +40,177 @@ from evalcase.report.page.chunks import pack_element, squeeze_json
 from evalcase.report.page.columns import tell_row
 from evalcase.report.page.detail import tell_case
 from evalcase.report.page.subject import CaseRow
-from evalcase.system.http.served import ServedAnswer, ServedRequest
+from evalcase.store.folder import Run
+from evalcase.store.journal import is_written
+from evalcase.store.reader import GrowingCase, GrowingJournal, read_end
+from evalcase.store.stored import StoredRun
+from evalcase.types.value import Value
+from evalcase.util.environment import World
 
+_HOST = "127.0.0.1"
+_SHUTDOWN_S = 0.5
+"""How long an answer may still take once the server is stopped."""
 _LARGEST = 1_000_000_000
 """A page that is served may be larger than one that is kept."""
+_BLOCK = 1 << 18
+_LONGEST_HEADER = 1 << 16
+_FOREIGN = frozenset({"cross-site", "same-site"})
+_NO_SCRIPT = "default-src 'none'"
+"""The policy of answers that are no page."""
+_LOGGER = logging.getLogger("evalcase.view")
+
+
+class Opening(Value, frozen=True):
+    """What a person asked for."""
+
+    folder: str
+    config: Config
+    run: Run | None
+    """The one whose page is opened; None for the list."""
+    port: int
+    opens_browser: bool
+
+
+async def serve_viewer(opening: Opening, world: World, out: TextIO) -> None:
+    """Serve until somebody ends it. Raise ConfigError if the port can't be used."""
+    token = urlsafe_b64encode(world.entropy(32)).rstrip(b"=").decode()
+    listing = Listing(opening.folder, opening.config.root, world.state)
+    viewer = Viewer(token, listing, RecordPlace(world.cwd, opening.config))
+    server = web.Server(
+        viewer.answer, access_log=None, logger=_silent_logger(),
+        max_line_size=_LONGEST_HEADER, max_field_size=_LONGEST_HEADER,
+    )  # fmt: skip
+    runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=_SHUTDOWN_S)
+    await runner.setup()
+    try:
+        try:
+            await web.TCPSite(runner, _HOST, opening.port).start()
+        except OSError as error:
+            why = f"port {opening.port} can't be used: {error.strerror or error}"
+            raise ConfigError(why) from error
+        viewer.port = runner.addresses[0][1]
+        address = f"http://{_HOST}:{viewer.port}/{token}/"
+        if opening.run is not None:
+            address += f"run/{os.path.basename(opening.run.path)}"
+        out.write(f"{address}\npress Ctrl-C to stop\n")
+        out.flush()
+        if opening.opens_browser and has_screen(world.environment, sys.platform):
+            await asyncio.to_thread(webbrowser.open, address)
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()
+
+
+def has_screen(environment: Mapping[str, str], platform: str) -> bool:
+    """Whether a browser would have a window. Without one, Python might start one in the terminal,
+    over what stands there."""
+    if platform in ("win32", "darwin"):
+        return True
+    return any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+
+
+def _silent_logger() -> logging.Logger:
+    """aiohttp logs every request that is not HTTP, which is nothing for the terminal."""
+    logger = logging.getLogger("evalcase.view.http")
+    logger.disabled = True
+    return logger
+
+
+class _RefusedError(Exception):
+    """A request that is answered with a few words."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status = status
 
 
 class Viewer:
-    """Answers what the guard lets through. Records are read in a thread, one page at a time."""
+    """Answers requests. Records are read in a thread, one page at a time."""
 
-    def __init__(self, listing: Listing, place: RecordPlace) -> None:
+    def __init__(self, token: str, listing: Listing, place: RecordPlace) -> None:
+        self._token = token
         self._listing = listing
         self._place = place
         self._turn = asyncio.Lock()
         self._growing: dict[str, GrowingJournal] = {}
+        self.port = 0
 
-    async def answer(self, request: ServedRequest) -> ServedAnswer:
-        """Whatever goes wrong with a record is said, and ends nothing."""
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Whatever goes wrong with a request or a record is said, and ends nothing."""
         try:
+            self._check(request)
             return await self._answer(request)
+        except _RefusedError as error:
+            response = _respond_in_words(error.status, str(error))
+            response.force_close()  # a body is not read
+            return response
+        except ConfigError as error:
+            return _respond_in_words(409, str(error))
         except EvalcaseError as error:
-            return answer_in_words(409 if isinstance(error, ConfigError) else 500, str(error))
+            return _respond_in_words(500, str(error))
+        except ConnectionError:
+            raise  # the browser has left
+        except Exception:
+            _LOGGER.exception("a request can't be answered")
+            return _respond_in_words(500, "this can't be shown; the terminal says why")
 
-    async def _answer(self, request: ServedRequest) -> ServedAnswer:
-        # The first two are what comes before the first slash, and the token.
-        match [unquote(step) for step in request.path.split("/")[2:]]:
+    def _check(self, request: web.BaseRequest) -> None:
+        """Raise RefusedError for requests that nobody at this machine made."""
+        hosts = [f"{name}:{self.port}" for name in (_HOST, "localhost")]
+        if request.headers.getall("Host", []) not in [[each] for each in hosts]:
+            raise _RefusedError(400, "this address is not that of evalcase view")
+        if request.method not in ("GET", "HEAD"):
+            raise _RefusedError(405, "nothing can be changed here")
+        if _is_foreign(request.headers, hosts):
+            raise _RefusedError(403, "another page may not ask for this")
+        given = _split_path(request)[1]
+        if not compare_digest(given.encode("utf-8", "replace"), self._token.encode()):
+            raise _RefusedError(403, "open the address in your terminal")
+        if request.body_exists:
+            raise _RefusedError(413, "nothing can be sent here")
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        match [unquote(step) for step in _split_path(request)[2:]]:
             case [""]:
-                return await self.show_runs()
+                return await self._show_runs()
             case ["runs"]:
                 return _respond_json(await self._in_turn(self._listing.tell))
             case ["run", id] if id:
-                return await self.show_run(id)
+                return await self._show_run(request, id)
             case ["rows", id] if id:
-                return await self.tell_rows(id, request.query)
+                return await self._answer_rows(id, request.query.get("offset", ""))
             case ["compare", base, head] if base and head:
-                return await self.show_comparison(base, head)
-        raise RefusedError(404, "Not Found")
+                return await self._show_comparison(request, base, head)
+        raise _RefusedError(404, "Not Found")
 
-    async def show_runs(self) -> ServedAnswer:
+    async def _show_runs(self) -> web.StreamResponse:
         told = await self._in_turn(self._listing.tell)
         shell = build_shell(RUNS_SCRIPTS)
         page = b"".join((shell.head, pack_element("runs", squeeze_json(told)), shell.tail))
-        return ServedAnswer(200, _head_of_page(shell.policy), page)
+        return _respond(page, shell.policy)
 
-    async def show_run(self, id: str) -> ServedAnswer:
+    async def _show_run(self, request: web.BaseRequest, id: str) -> web.StreamResponse:
         run = await self._find(id)
-        return await self._make_answer(lambda: self._make_page(run))
+        return await self._send_page(request, lambda: self._make_page(run))
 
-    async def show_comparison(self, base: str, head: str) -> ServedAnswer:
+    async def _show_comparison(
+        self, request: web.BaseRequest, base: str, head: str
+    ) -> web.StreamResponse:
         runs = [await self._find(id) for id in (base, head)]
-        return await self._make_answer(lambda: self._make_comparison(*runs))
+        return await self._send_page(request, lambda: self._make_comparison(*runs))
 
-    async def tell_rows(self, id: str, query: str) -> ServedAnswer:
+    async def _answer_rows(self, id: str, offset: str) -> web.StreamResponse:
         run = await self._find(id)
-        text = parse_qs(query).get("offset", [""])[0]
-        if not (text.isascii() and text.isdigit() and len(text) < 16):
-            raise RefusedError(400, "`offset` must be a number of bytes")
-        return _respond_json(await self._in_turn(lambda: self._tell_rows(run, int(text))))
+        if not (offset.isascii() and offset.isdigit() and len(offset) < 16):
+            raise _RefusedError(400, "`offset` must be a number of bytes")
+        return _respond_json(await self._in_turn(lambda: self._tell_rows(run, int(offset))))
 
     def _tell_rows(self, run: Run, offset: int) -> dict[str, Any]:
         tail = self._journal_of(run).read_since(offset)
         return {
             "offset": tail.offset,
             "state": _state_of_run(run),
-            "rows": [_tell_grown(each) for each in tail.grown],
+            "rows": [_tell_grown(each) for each in tail.cases],
         }
 
     def _make_page(self, run: Run) -> Iterable[bytes]:
@@ -108,7 +219,7 @@ class Viewer:
             # Before it is read: what comes in between is told once more, and nothing is missed.
             reached = self._journal_of(run).reach()
             watch = {"address": f"../rows/{os.path.basename(run.path)}", "offset": reached}
-        with KeptRun(run) as kept:
+        with StoredRun(run) as kept:
             reported = Reported(kept, self._place, max_size=_LARGEST)
             yield from write_html(reported, home="../", watch=watch)
 
@@ -127,26 +238,76 @@ class Viewer:
     async def _find(self, id: str) -> Run:
         run = await asyncio.to_thread(self._listing.find, id)
         if run is None:
-            raise RefusedError(404, "there is no such run")
+            raise _RefusedError(404, "there is no such run")
         return run
 
     async def _in_turn(self, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         async with self._turn:
             return await asyncio.to_thread(make)
 
-    async def _make_answer(self, make: Callable[[], Iterable[bytes]]) -> ServedAnswer:
+    async def _send_page(
+        self, request: web.BaseRequest, make: Callable[[], Iterable[bytes]]
+    ) -> web.StreamResponse:
         """Make a page whole before any of it is sent, so that half a page is never seen, and a
         client that reads slowly holds a file and nothing else."""
-        with ExitStack() as stack:
-            file = stack.enter_context(tempfile.TemporaryFile())
+        with tempfile.TemporaryFile() as file:
             async with self._turn:
                 await asyncio.to_thread(file.writelines, make())
-            stack.pop_all()  # whoever sends it closes it
-        return ServedAnswer(200, _head_of_page(build_shell(SERVED_SCRIPTS).policy), file)
+            response = web.StreamResponse(headers=_headers_of(build_shell(SERVED_SCRIPTS).policy))
+            response.content_type, response.charset = "text/html", "utf-8"
+            response.content_length = file.tell()
+            await response.prepare(request)
+            file.seek(0)
+            while request.method != "HEAD" and (block := file.read(_BLOCK)):
+                await response.write(block)
+            await response.write_eof()
+            return response
 
 
-def _head_of_page(policy: str) -> dict[str, str]:
-    return {"Content-Type": "text/html; charset=utf-8", **headers_of(policy)}
+def _split_path(request: web.BaseRequest) -> list[str]:
+    """The steps of the path as it was sent: an escaped slash is no slash. The first is empty, the
+    second is the token."""
+    steps = request.raw_path.partition("?")[0].split("/")
+    return steps if len(steps) > 1 else ["", ""]
+
+
+def _is_foreign(headers: Mapping[str, str], hosts: list[str]) -> bool:
+    """Whether another page sent a request."""
+    origin = headers.get("Origin")
+    if origin is not None and origin.removeprefix("http://") not in hosts:
+        return True
+    if headers.get("Sec-Fetch-Site") not in _FOREIGN:
+        return False
+    # A person who follows a link in a mail or a chat opens a page, and nothing reads it.
+    asked = (headers.get("Sec-Fetch-Mode"), headers.get("Sec-Fetch-Dest"))
+    return asked != ("navigate", "document")
+
+
+def _headers_of(policy: str) -> dict[str, str]:
+    return {
+        "Content-Security-Policy": f"{policy}; frame-ancestors 'none'",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cache-Control": "no-store",
+    }
+
+
+def _respond(body: bytes, policy: str = _NO_SCRIPT, kind: str = "text/html") -> web.Response:
+    headers = _headers_of(policy)
+    return web.Response(body=body, headers=headers, content_type=kind, charset="utf-8")
+
+
+def _respond_json(value: dict[str, Any]) -> web.Response:
+    text = json.dumps(value, separators=(",", ":"))
+    return _respond(text.encode(), kind="application/json")
+
+
+def _respond_in_words(status: int, text: str) -> web.Response:
+    response = _respond(f"{text}\n".encode(), kind="text/plain")
+    response.set_status(status)
+    return response
 
 
 def _state_of_run(run: Run) -> str:
@@ -154,13 +315,7 @@ def _state_of_run(run: Run) -> str:
     return "running" if status == "incomplete" and is_written(run.journal) else status
 
 
-def _tell_grown(grown: Grown) -> dict[str, Any]:
+def _tell_grown(grown: GrowingCase) -> dict[str, Any]:
     suite, case, target, _ = grown.results[0].key
     row = CaseRow(suite, case, target, grown.case, grown.outcome, grown.results)
     return {**tell_row(row), "detail": tell_case(row)}
-
-
-def _respond_json(value: dict[str, Any]) -> ServedAnswer:
-    text = json.dumps(value, separators=(",", ":"))
-    headers = {"Content-Type": "application/json; charset=utf-8", **headers_of(NO_SCRIPT)}
-    return ServedAnswer(200, headers, text.encode())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalcase.model.shape import OptionFault
+from evalcase.types.options import OptionFault
 
 
 def find_crossed(least: int | None, most: int | None) -> Iterator[OptionFault]:

@@ -13,11 +13,10 @@ from evalcase.graders.compare.json_difference import (
     list_differences,
 )
 from evalcase.graders.compare.pairing import Alike, match_in_order, pair_same, pair_up
-from evalcase.model.json_value import JSON, write_alike
-from evalcase.model.message import ToolCall
-from evalcase.text.answer_value import too_deep
-from evalcase.text.counted import list_some
-from evalcase.text.readable import arguments_text, call_text
+from evalcase.types.message import ToolCall
+from evalcase.types.value import JSON, write_alike
+from evalcase.util.answers import too_deep
+from evalcase.util.text import arguments_text, call_text, list_some
 
 _NAMED = 5
 _MOST_PAIRS = 300_000

@@ -3,68 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 from evalcase.graders.compare.call_match import Call
-from evalcase.graders.compare.matcher_options import FieldMap, Matcher
-from evalcase.model.conflict import conflict
-from evalcase.model.finding import KeyPath
-from evalcase.model.json_value import JSON, describe_kind
-from evalcase.model.message import ToolCall
-from evalcase.model.nearest import hint_at, nearest_meaning
-from evalcase.model.option import ANYTHING, only_these, option
-from evalcase.model.shape import Choice, OptionFault
-from evalcase.model.value import Value
+from evalcase.graders.compare.matcher_options import FieldMatchers
+from evalcase.types.message import ToolCall
+from evalcase.types.options import OptionFault, Place, about, of_kind
+from evalcase.types.problem import KeyPath, hint_at, nearest_meaning
+from evalcase.types.read_options import ANYTHING, only_these
+from evalcase.types.value import JSON, Value, describe_kind
 
-ARGUMENTS = ("exact", "contains", "within", "ignore")
+Arguments = Literal["exact", "contains", "within", "ignore"]
 _KEYS = ("tool", "input", "output", "id", "type", "function")
 _MEANT = {**{key: key for key in _KEYS}, "args": "input", "arguments": "input", "name": "tool"}
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRule:
+class ToolRule(Value, frozen=True):
     """How the arguments of one tool are compared."""
 
-    arguments: str | None = option(
-        Choice(ARGUMENTS), "How to compare its arguments, instead of the general setting.",
-        default=None,
-    )  # fmt: skip
-    fields: dict[str, Matcher] | None = option(
-        FieldMap(), "Paths in its arguments, each with a value or a matcher.", default=None
-    )
+    arguments: Annotated[
+        Arguments | None,
+        about("How to compare its arguments, instead of the general setting."),
+    ] = None
+    fields: Annotated[
+        FieldMatchers | None, about("Paths in its arguments, each with a value or a matcher.")
+    ] = None
 
-    @conflict
-    def _says_nothing(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         if self.arguments is None and self.fields is None:
             yield OptionFault((), "it needs `arguments` or `fields`", code="missing-option")
-
-
-class CallList(Value, frozen=True):
-    """Tool calls, each as `{tool, input}`, in OpenAI's form, or as the name of the tool alone."""
-
-    @property
-    def words(self) -> str:
-        return "a list of tool calls"
-
-    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
-        if not isinstance(value, list):
-            what = f"`{path[-1]}` is {self.words}, not {describe_kind(value)}"
-            yield OptionFault(path, what, "write - {tool: NAME, input: {…}}", code="wrong-type")
-            return
-        for number, each in enumerate(value):
-            yield from _faults_of_call(each, (*path, number), f"call {number + 1}")
-
-    def read(self, value: JSON) -> tuple[Call, ...]:
-        assert isinstance(value, list)
-        return tuple(_read_call(each) for each in value)
-
-    def schema(self) -> dict[str, JSON]:
-        call: JSON = {
-            "if": {"type": "object"},
-            "then": only_these({key: {"anyOf": list(ANYTHING)} for key in _KEYS}),
-            "else": {"type": "string", "minLength": 1},
-        }
-        return {"type": "array", "items": call}
 
 
 def _faults_of_call(call: JSON, path: KeyPath, what: str) -> Iterator[OptionFault]:
@@ -91,3 +58,29 @@ def _read_call(call: JSON) -> Call:
     assert isinstance(call, dict)
     made = ToolCall(call)
     return Call(made.name, made.arguments)
+
+
+def _check_calls(value: list[JSON], place: Place) -> Iterator[OptionFault]:
+    for number, each in enumerate(value):
+        yield from _faults_of_call(each, (*place.path, number), f"call {number + 1}")
+
+
+ExpectedCalls = Annotated[
+    tuple[Call, ...],
+    of_kind(
+        "a list of tool calls",
+        written=list[Any],
+        check=_check_calls,
+        read=lambda value: tuple(_read_call(each) for each in value),
+        hint=lambda _: "write - {tool: NAME, input: {…}}",
+        schema={
+            "type": "array",
+            "items": {
+                "if": {"type": "object"},
+                "then": only_these({key: {"anyOf": list(ANYTHING)} for key in _KEYS}),
+                "else": {"type": "string", "minLength": 1},
+            },
+        },
+    ),
+]
+"""Tool calls, each as `{tool, input}`, in OpenAI's form, or as the name of the tool alone."""

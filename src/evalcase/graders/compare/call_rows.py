@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from math import inf
 
 from evalcase.graders.compare.call_match import Call, Match
-from evalcase.model.json_value import JSON
-from evalcase.text.readable import arguments_text, as_json
+from evalcase.types.value import JSON
+from evalcase.util.text import arguments_text, as_json
 
 _MOST = 100
 _LONGEST = 1000

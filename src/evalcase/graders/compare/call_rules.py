@@ -10,16 +10,15 @@ from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.field_match import match_field
 from evalcase.graders.compare.field_words import describe_matcher
 from evalcase.graders.compare.json_difference import Difference, find_differences, step_text
-from evalcase.model.json_value import JSON
-from evalcase.model.value import Value
-from evalcase.system.patterns.searches import Searches
-from evalcase.text.json_path import JsonPath
+from evalcase.graders.compare.patterns import Searcher
+from evalcase.types.value import JSON, Value
+from evalcase.util.json import JsonPath
 
 
 class CallRules(Value, frozen=True):
     arguments: str
     tools: Mapping[str, ToolRule]
-    searches: Searches
+    searcher: Searcher
 
     def lacking(self, expected: Call, got: Call) -> Iterator[Difference]:
         """How a call falls short of an expected one of the same name."""
@@ -27,7 +26,7 @@ class CallRules(Value, frozen=True):
         mode = rule.arguments if rule is not None and rule.arguments else self.arguments
         yield from _compare_calls(mode, expected, got)
         for path, matcher in (rule.fields or {}).items() if rule is not None else ():
-            outcome = match_field(JsonPath(path), matcher, got.arguments, self.searches)
+            outcome = match_field(JsonPath(path), matcher, got.arguments, self.searcher)
             if not outcome.matches:
                 note = f" ({outcome.note})" if outcome.note else ""
                 wanted = f"expected {describe_matcher(matcher)}, got {outcome.got}{note}"

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from evalcase.graders.compare.lenience import Way
-from evalcase.model.json_value import JSON
-from evalcase.model.path_steps import EVERY
+from evalcase.types.options import EVERY
+from evalcase.types.value import JSON
 
 
 class Canonical:

@@ -10,13 +10,12 @@ from evalcase.graders.compare.text_difference import (
     first_difference,
     trim_text,
 )
-from evalcase.model.answer import Answer
-from evalcase.model.json_value import JSON, are_same
-from evalcase.model.message import said_text
-from evalcase.text.answer_value import has_text, parse_answer, text_of_content, text_parts, too_deep
-from evalcase.text.counted import write_count
-from evalcase.text.readable import as_json, content_text
-from evalcase.text.strict_json import DEEPEST, BadJsonError
+from evalcase.types.answer import Answer
+from evalcase.types.message import said_text
+from evalcase.types.value import JSON, are_same
+from evalcase.util.answers import has_text, parse_answer, text_of_content, text_parts, too_deep
+from evalcase.util.json import DEEPEST, BadJsonError
+from evalcase.util.text import as_json, content_text, write_count
 
 
 class ContentMatch(NamedTuple):
@@ -34,7 +33,7 @@ def compare_content(expected: JSON, answer: Answer) -> ContentMatch:
     got = answer.content
     text = text_of_content(expected)
     if got is None and text is None:
-        from evalcase.text.silence import but_instead
+        from evalcase.util.answers import but_instead
 
         reason = f"the answer has no content{but_instead(answer.last)}"
         return _leave_unseen(tell_difference(reason, lay_out(expected), ""))
@@ -55,7 +54,7 @@ def _compare_as_text(text: str, got: JSON, answer: Answer, left_out: str) -> Con
     if trim_text(said) and (is_text or trim_text(text) == trim_text(said)):
         compared = compare_texts(trim_text(text), trim_text(said), left_out, (text, said))
     else:
-        from evalcase.text.silence import say_silence
+        from evalcase.util.answers import say_silence
 
         said = said if is_text else ""
         silence = say_silence(answer.last, said)
@@ -91,7 +90,7 @@ def compare_texts(
 def _quote_any(text: str) -> str:
     if text.strip():
         return quote_value(text)
-    from evalcase.text.silence import say_silence
+    from evalcase.util.answers import say_silence
 
     return say_silence((), text)
 

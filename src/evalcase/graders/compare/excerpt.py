@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evalcase.model.json_value import JSON
-from evalcase.text.readable import as_json
+from evalcase.types.value import JSON
+from evalcase.util.text import as_json
 
 _IN_A_LINE = 80
 _SIDE_BY_SIDE = 4000

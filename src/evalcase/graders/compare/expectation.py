@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Collection, Sequence
 from typing import NamedTuple
 
 from evalcase.graders.compare.content import ContentMatch, compare_content
-from evalcase.model.answer import Answer
-from evalcase.model.grade import Score
-from evalcase.model.grader import Half
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message, ToolCall
-from evalcase.text.answer_value import is_comparable
+from evalcase.types.answer import Answer
+from evalcase.types.grade import Score
+from evalcase.types.grader import Half
+from evalcase.types.message import Message, ToolCall
+from evalcase.types.value import JSON
+from evalcase.util.answers import is_comparable
 
 _NOTHING = (
     "there is nothing to compare: `expected_output` has neither tool calls nor content of the "

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evalcase.model.answer import Answer
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message, parts_of
-from evalcase.text.answer_value import text_of_content
-from evalcase.text.readable import as_json
-from evalcase.text.strict_json import BadJsonError, parse_json
+from evalcase.types.answer import Answer
+from evalcase.types.message import Message, parts_of
+from evalcase.types.value import JSON
+from evalcase.util.answers import text_of_content
+from evalcase.util.json import BadJsonError, parse_json
+from evalcase.util.text import as_json
 
 _MARKS = ("error", "is_error", "isError")
 _FAILED = frozenset({

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -10,10 +9,9 @@ from evalcase.graders.compare.dates import read_expected, read_moment
 from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.lenience import are_within, is_number
 from evalcase.graders.compare.matcher_options import Bounds, Matcher
-from evalcase.model.json_value import JSON, are_same, describe_kind
-from evalcase.system.patterns.search import Search
-from evalcase.system.patterns.searches import Searches
-from evalcase.text.json_path import Found, JsonPath, MissingError
+from evalcase.graders.compare.patterns import Searcher
+from evalcase.types.value import JSON, are_same, describe_kind
+from evalcase.util.json import Found, JsonPath, MissingError
 
 
 class FieldOutcome(NamedTuple):
@@ -26,7 +24,7 @@ class FieldOutcome(NamedTuple):
     """Whether there was nothing to look at, so that nothing says that it is something else."""
 
 
-def match_field(path: JsonPath, matcher: Matcher, value: JSON, searches: Searches) -> FieldOutcome:
+def match_field(path: JsonPath, matcher: Matcher, value: JSON, searcher: Searcher) -> FieldOutcome:
     """Whether all that a path leads to is what the matcher says."""
     if matcher.check == "exists":
         return _match_existence(path, matcher.argument, value)
@@ -34,7 +32,7 @@ def match_field(path: JsonPath, matcher: Matcher, value: JSON, searches: Searche
         found = path.find_all(value)
     except MissingError as error:
         return FieldOutcome(False, "nothing", str(error), is_unseen=True)
-    outcomes = [_match_one(each, matcher, searches) for each in found]
+    outcomes = [_match_one(each, matcher, searcher) for each in found]
     failed = [number for number, each in enumerate(outcomes) if not each.matches]
     if len(found) == 1:
         return outcomes[0]
@@ -48,7 +46,7 @@ def match_field(path: JsonPath, matcher: Matcher, value: JSON, searches: Searche
 
 
 def _match_existence(path: JsonPath, wanted: bool, value: JSON) -> FieldOutcome:
-    found = path.find_some(value)
+    found = path.find_all(value, is_needed=False)
     if not wanted:
         return FieldOutcome(not found, "nothing" if not found else quote_value(found[0].value))
     try:
@@ -57,21 +55,20 @@ def _match_existence(path: JsonPath, wanted: bool, value: JSON) -> FieldOutcome:
         return FieldOutcome(False, "nothing", str(error))
 
 
-def _match_one(found: Found, matcher: Matcher, searches: Searches) -> FieldOutcome:
+def _match_one(found: Found, matcher: Matcher, searcher: Searcher) -> FieldOutcome:
     got = found.value
     if matcher.check == "regex":
-        return _match_pattern(matcher, got, searches)
+        return _match_pattern(matcher, got, searcher)
     note = _OBJECTIONS[matcher.check](matcher, got)
     is_unseen = not isinstance(got, _LOOKS_AT.get(matcher.check, object))
     return FieldOutcome(note is None, quote_value(got), note or "", is_unseen)
 
 
-def _match_pattern(matcher: Matcher, got: JSON, searches: Searches) -> FieldOutcome:
+def _match_pattern(matcher: Matcher, got: JSON, searcher: Searcher) -> FieldOutcome:
     if not isinstance(got, str):
         note = f"it is {describe_kind(got)}, not text"
         return FieldOutcome(False, quote_value(got), note, is_unseen=True)
-    flags = int(re.IGNORECASE) if matcher.how.ignore_case else 0
-    found = searches.find(Search(matcher.argument, got, flags=flags))
+    found = searcher.find(matcher.argument, got, ignore_case=matcher.how.ignore_case)
     return FieldOutcome(found is not None, quote_value(got))
 
 

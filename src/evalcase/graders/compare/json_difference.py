@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from evalcase.graders.compare.excerpt import quote_value
-from evalcase.model.json_value import JSON, are_same
+from evalcase.types.value import JSON, are_same
 
 _SHOWN = 5
 _ROOT = "$"

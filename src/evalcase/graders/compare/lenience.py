@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import ulp
 
-from evalcase.model.json_value import JSON
-from evalcase.model.path_steps import EVERY
-from evalcase.model.value import Value
+from evalcase.types.options import EVERY
+from evalcase.types.value import JSON, Value
 
 Way = tuple[str, ...]
 """Keys and indexes, from the top."""

@@ -8,7 +8,7 @@ from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.json_difference import Difference, step_text
 from evalcase.graders.compare.lenience import Lenience, Way
 from evalcase.graders.compare.likeness import Likeness
-from evalcase.model.json_value import JSON, are_same
+from evalcase.types.value import JSON, are_same
 
 
 def find_lenient_differences(expected: JSON, got: JSON, lenience: Lenience) -> Iterator[Difference]:

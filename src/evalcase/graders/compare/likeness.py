@@ -13,8 +13,8 @@ from evalcase.errors import EvalcaseError
 from evalcase.graders.compare.canonical import Canonical
 from evalcase.graders.compare.lenience import Lenience, Way
 from evalcase.graders.compare.pairing import pair_same, pair_up
-from evalcase.model.json_value import JSON, are_same
-from evalcase.model.path_steps import EVERY
+from evalcase.types.options import EVERY
+from evalcase.types.value import JSON, are_same
 
 _MOST_STEPS = 500_000
 """How many values may be held against others in search of a partner: some seconds of work."""

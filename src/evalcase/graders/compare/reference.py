@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from evalcase.errors import EvalcaseError
-from evalcase.model.case import Case
-from evalcase.model.grade import Score
-from evalcase.model.json_value import JSON, describe_kind
-from evalcase.text.answer_value import parse_answer, text_of_content
-from evalcase.text.strict_json import BadJsonError
+from evalcase.types.case import Case
+from evalcase.types.grade import Score
+from evalcase.types.value import JSON, describe_kind
+from evalcase.util.answers import parse_answer, text_of_content
+from evalcase.util.json import BadJsonError
 
 NO_REFERENCE = Score(None, "there is nothing to compare: the case has no `expected_output`")
 

@@ -15,12 +15,13 @@ from evalcase.graders.compare.call_match import (
 )
 from evalcase.graders.compare.call_rows import align_calls
 from evalcase.graders.compare.content import compare_content
-from evalcase.model.answer import Answer
-from evalcase.model.grade import Score
-from evalcase.model.json_value import JSON
-from evalcase.model.message import ToolCall
-from evalcase.text.answer_value import is_comparable
-from evalcase.text.calls import seen_calls
+from evalcase.types.answer import Answer
+from evalcase.types.grade import Score
+from evalcase.types.message import ToolCall
+from evalcase.types.value import JSON
+from evalcase.util.answers import is_comparable
+from evalcase.util.calls import seen_calls
+from evalcase.util.user_calls import run_aside
 
 
 def grade_steps(
@@ -34,8 +35,6 @@ def grade_steps(
 
 
 async def _grade_aside(calls: list[Call], made: list[Call], content: JSON, answer: Answer) -> Score:
-    from evalcase.system.aside import run_aside  # slow to import, and seldom needed
-
     def grade(is_given_up: Callable[[], bool]) -> Score:
         matches = match_calls(calls, made, is_given_up=is_given_up)
         return _score_steps(calls, made, content, answer, matches)

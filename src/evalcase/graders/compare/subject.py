@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evalcase.model.grader import Context
-from evalcase.model.json_value import JSON
-from evalcase.text.answer_value import value_of_answer
-from evalcase.text.silence import say_silence
+from evalcase.types.grader import Context
+from evalcase.types.value import JSON
+from evalcase.util.answers import say_silence, value_of_answer
 
 _SMALL = 200
 """How many values can be held against each other, or to a schema, in a few milliseconds."""

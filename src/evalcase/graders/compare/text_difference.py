@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from evalcase.text.readable import as_json
+from evalcase.util.text import as_json
 
 _SHORT = 60
 _BEFORE = 20

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Annotated
 
 from evalcase.graders.compare.text_difference import trim_text
-from evalcase.model.finding import KeyPath
-from evalcase.model.grader import Grader
-from evalcase.model.option import option
-from evalcase.model.shape import Flag, OptionFault
+from evalcase.types.grader import Grader
+from evalcase.types.options import OptionFault, about
+from evalcase.types.problem import KeyPath
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextGrader(Grader):
+class TextGrader(Grader, kw_only=True):
     """A grader that looks at texts."""
 
-    ignore_case: bool = option(
-        Flag(), "Ignore upper and lower case.", default=False,
-        elsewhere=("case_insensitive", "ignorecase"),
-    )  # fmt: skip
-    ignore_space: bool = option(
-        Flag(),
-        "Treat any run of white space as one space, and ignore it at both ends.",
-        default=False,
-        elsewhere=("ignore_whitespace", "strip"),
-    )
+    ignore_case: Annotated[
+        bool, about("Ignore upper and lower case.", elsewhere=("case_insensitive", "ignorecase"))
+    ] = False
+    ignore_space: Annotated[
+        bool,
+        about(
+            "Treat any run of white space as one space, and ignore it at both ends.",
+            elsewhere=("ignore_whitespace", "strip"),
+        ),
+    ] = False
 
     def with_even_space(self, text: str) -> str:
         """A text with the white space that counts."""

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+
+from msgspec import Meta
 
 from evalcase.errors import EvalcaseError
 from evalcase.graders.compare.call_match import Call
-from evalcase.model.answer import Answer
-from evalcase.model.option import option
-from evalcase.model.shape import Text
-from evalcase.model.step import Step
+from evalcase.types.answer import Answer
+from evalcase.types.message import Step
+from evalcase.types.options import about
 
 _UNTRACED = (
     "the answer has no steps: they come from traces, by the target `otlp` or by `trace = true`"
 )
 
 
-def steps_option(what: str) -> Any:  # noqa: ANN401 - as `option` itself
-    """The option of a grader by which it looks at steps."""
-    return option(
-        Text("a name of spans"),
+def about_steps(what: str) -> Meta:
+    """Declares the option by which a grader looks at steps."""
+    return about(
         f"{what} the steps whose span has this name; `*` and `?` are wildcards.",
-        default=None, example="chat *", elsewhere=("step", "span", "spans", "span_name"),
+        words="a name of spans", example="chat *", elsewhere=("step", "span", "spans", "span_name"),
     )  # fmt: skip
 
 

@@ -9,12 +9,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from evalcase.errors import GraderError, TargetError
 from evalcase.graders.judging.prompt import Prompt, ask_again
 from evalcase.graders.judging.reply import BadJudgeReplyError
-from evalcase.model.answer import Answer
-from evalcase.model.grader import Usable
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message
-from evalcase.text.abridge import shorten_text
-from evalcase.text.ending import read_ending
+from evalcase.types.answer import Answer
+from evalcase.types.grader import Usable
+from evalcase.types.message import Message
+from evalcase.types.value import JSON
+from evalcase.util.answers import read_ending
+from evalcase.util.text import shorten_text
 
 REASKS = 2
 _SHOWN_REPLY = 100

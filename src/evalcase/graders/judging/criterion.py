@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from evalcase.model.case import Case
-from evalcase.model.value import Value
+from evalcase.types.case import Case
+from evalcase.types.value import Value
 
 CriterionVerdict = str
 """`met`, `not_met` or `cannot_tell`; where a criterion has levels, the name of one in place of the

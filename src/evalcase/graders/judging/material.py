@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from evalcase.model.case import Case
-from evalcase.model.grader import Context
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message
-from evalcase.text.json_path import JsonPath, MissingError
-from evalcase.text.readable import as_json, content_text
+from evalcase.types.case import Case
+from evalcase.types.grader import Context
+from evalcase.types.message import Message
+from evalcase.types.value import JSON
+from evalcase.util.json import JsonPath, MissingError
+from evalcase.util.text import as_json, content_text
 
 
 def show_blocks(context: Context, chunks: Sequence[str]) -> dict[str, str]:

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from evalcase.model.levels import Levels
-from evalcase.model.option import option
-from evalcase.model.shape import Flag, Number, OptionFault, Text
+from evalcase.types.grade import Levels
+from evalcase.types.options import Amount, OptionFault, Text, about
+from evalcase.types.value import Value
 
 BLANK = "it is only white space, by which nothing can be judged"
 
 
-@dataclass(frozen=True, slots=True)
-class RubricItem:
+class RubricItem(Value, frozen=True):
     """One point that a judge checks."""
 
-    text: str = option(Text(), "What a good answer does.", example="Names the capital.")
-    id: str | None = option(Text(), "Its name in results.", default=None)
-    weight: float = option(Number(0), "How much it counts.", default=1.0)
-    required: bool = option(
-        Flag(), "Whether it must be met, regardless of the score.", default=False
-    )
-    levels: dict[str, str] | None = option(
-        Levels(), "A description of each level, from worst to best.", default=None
+    text: Annotated[Text, about("What a good answer does.", example="Names the capital.")]
+    id: Annotated[Text | None, about("Its name in results.")] = None
+    weight: Annotated[Amount, about("How much it counts.")] = 1.0
+    required: Annotated[bool, about("Whether it must be met, regardless of the score.")] = False
+    levels: Annotated[Levels | None, about("A description of each level, from worst to best.")] = (
+        None
     )
 
     def to_dict(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from evalcase.graders.judging.criterion import Criterion
 from evalcase.graders.judging.neutral import neutralise_tokens
 from evalcase.graders.judging.template import fill_template
-from evalcase.model.message import Message
+from evalcase.types.message import Message
 
 PROTOCOL = "judge/1"
 BLOCK_NAMES = ("goal", "conversation", "reference", "context", "answer", "tool_calls", "criteria")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, get_args
 
 from evalcase.graders.judging.criterion import Criterion, number_criteria
-from evalcase.model.value import Value
-from evalcase.system.files import read_file
+from evalcase.types.value import Value
+from evalcase.util.files import read_file
 
 _MOST_BYTES = 100_000
 RUBRIC_FOLDER = os.path.join(os.path.dirname(__file__), "rubrics")
-RUBRIC_NAMES = (
+RubricName = Literal[
     "correct", "relevant", "faithful", "context_recall", "context_precision", "task_completed",
     "conversation_goal", "harmless", "refuses",
-)  # fmt: skip
+]  # fmt: skip
+RUBRIC_NAMES: tuple[str, ...] = get_args(RubricName)
 
 
 class Rubric(Value, frozen=True):

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from evalcase.graders.judging.criterion import CANNOT_TELL, Criterion, CriterionVerdict
-from evalcase.model.json_value import JSON
-from evalcase.text.answer_value import parse_answer
-from evalcase.text.strict_json import BadJsonError
+from evalcase.types.value import JSON
+from evalcase.util.answers import parse_answer
+from evalcase.util.json import BadJsonError
 
 _THINKING = re.compile(r"\s*<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 CLAIM_VERDICTS = ("supported", "not_supported", CANNOT_TELL)

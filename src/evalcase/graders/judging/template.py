@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
 
-from evalcase.model.finding import KeyPath
-from evalcase.model.json_value import JSON
-from evalcase.model.nearest import find_nearest
-from evalcase.model.shape import OptionFault, Plain, describe_mismatch
+from evalcase.types.options import OptionFault, Place, of_kind
+from evalcase.types.problem import find_nearest
 
 BLOCKS = ("goal", "conversation", "reference", "context", "answer", "tool_calls", "criteria")
 _NEEDED = ("answer", "criteria")
@@ -36,33 +35,29 @@ def hidden_faults(template: str | None, rubric: str, needs: Sequence[str]) -> It
             yield OptionFault(("template",), message)
 
 
-class TemplateText(Plain, frozen=True):
-    """A text in which `{{name}}` stands for a block."""
-
-    @property
-    def words(self) -> str:
-        return "a text with {{answer}} and {{criteria}} in it"
-
-    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
-        if not isinstance(value, str):
-            yield describe_mismatch(self, value, path)
-            return
-        used = [found[1] for found in _PLACE.finditer(value)]
-        for name in dict.fromkeys(used):
-            if name not in BLOCKS:
-                close = find_nearest(name, BLOCKS)
-                hint = f"did you mean {{{{{close}}}}}?" if close else _list_blocks()
-                yield OptionFault(path, f"`template` has no block {{{{{name}}}}}", hint)
-        for name in _NEEDED:
-            if used.count(name) != 1:
-                message = (
-                    f"`template` needs {{{{{name}}}}} once, and has it {used.count(name)} times"
-                )
-                yield OptionFault(path, message, _list_blocks())
-
-    def schema(self) -> dict[str, JSON]:
-        return {"type": "string", "minLength": 1}
+def _check_template(value: str, place: Place) -> Iterator[OptionFault]:
+    used = [found[1] for found in _PLACE.finditer(value)]
+    for name in dict.fromkeys(used):
+        if name not in BLOCKS:
+            close = find_nearest(name, BLOCKS)
+            hint = f"did you mean {{{{{close}}}}}?" if close else _list_blocks()
+            yield place.fault(f"has no block {{{{{name}}}}}", hint)
+    for name in _NEEDED:
+        if used.count(name) != 1:
+            what = f"needs {{{{{name}}}}} once, and has it {used.count(name)} times"
+            yield place.fault(what, _list_blocks())
 
 
 def _list_blocks() -> str:
     return f"the blocks are {', '.join(f'{{{{{name}}}}}' for name in BLOCKS)}"
+
+
+Template = Annotated[
+    str,
+    of_kind(
+        "a text with {{answer}} and {{criteria}} in it",
+        check=_check_template,
+        schema={"type": "string", "minLength": 1},
+    ),
+]
+"""A prompt in which `{{name}}` stands for a block."""

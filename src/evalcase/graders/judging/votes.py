@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from evalcase.errors import GraderError
 from evalcase.graders.judging.criterion import CANNOT_TELL, NOT_MET, Criterion, CriterionVerdict
 from evalcase.graders.judging.reply import CriterionReply
-from evalcase.model.grade import Score
-from evalcase.model.value import replace
-from evalcase.text.abridge import shorten_text
+from evalcase.types.grade import Score
+from evalcase.types.value import replace
+from evalcase.util.text import shorten_text
 
 _SHORT = 60
 """Characters of a criterion that stand for it in a sentence."""

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from evalcase.graders.schema.formats import FORMATS, FORMATS_ELSEWHERE
-from evalcase.model.json_value import JSON, JSON_TYPES, describe_kind
-from evalcase.model.shape_pattern import object_to_pattern
+from evalcase.types.options import object_to_pattern
+from evalcase.types.value import JSON, describe_kind
+
+_JSON_TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
 
 ONE = ("items", "additionalProperties", "propertyNames", "contains", "not", "if", "then", "else")
 """Their value is a schema."""
@@ -69,9 +71,9 @@ def _are_texts(value: JSON) -> bool:
 def _check_type(value: JSON) -> Iterator[KeywordFault]:
     several = value if isinstance(value, list) and value else [value]
     for each in several:
-        if each not in JSON_TYPES:
+        if each not in _JSON_TYPES:
             yield KeywordFault(
-                (), f"is one of {', '.join(JSON_TYPES)}, or a list of them, not {each!r:.40}"
+                (), f"is one of {', '.join(_JSON_TYPES)}, or a list of them, not {each!r:.40}"
             )
 
 

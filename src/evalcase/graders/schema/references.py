@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evalcase.model.json_value import JSON
-from evalcase.model.path_steps import is_index, path_steps
+from evalcase.types.options import is_index, path_steps
+from evalcase.types.value import JSON
 
 
 class RemoteError(LookupError):

@@ -9,8 +9,8 @@ from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.field_match import is_type
 from evalcase.graders.compare.lenience import is_number
 from evalcase.graders.schema.formats import FORMATS
-from evalcase.model.json_value import JSON, are_same, describe_kind, write_alike
-from evalcase.text.counted import write_count
+from evalcase.types.value import JSON, are_same, describe_kind, write_alike
+from evalcase.util.text import write_count
 
 KeywordRule = Callable[[Any, Any], str | None]
 

@@ -18,10 +18,9 @@ from evalcase.graders.schema.keywords import (
     SEVERAL,
 )
 from evalcase.graders.schema.references import RemoteError, find_schema
-from evalcase.model.finding import KeyPath
-from evalcase.model.json_value import JSON, describe_kind
-from evalcase.model.nearest import did_you_mean
-from evalcase.model.shape import OptionFault
+from evalcase.types.options import OptionFault
+from evalcase.types.problem import KeyPath, did_you_mean
+from evalcase.types.value import JSON, describe_kind
 
 EXTRA = "the extra `schema` of evalcase knows it: install jsonschema-rs"
 

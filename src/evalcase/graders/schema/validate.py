@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 from evalcase.errors import EvalcaseError
 from evalcase.graders.compare.excerpt import quote_value
 from evalcase.graders.compare.json_difference import Difference, step_text
+from evalcase.graders.compare.patterns import Searcher
 from evalcase.graders.schema.references import find_schema
 from evalcase.graders.schema.rules import RULES
-from evalcase.model.json_value import JSON
-from evalcase.system.patterns.search import Search
-from evalcase.system.patterns.searches import Searches
-from evalcase.text.counted import write_count
+from evalcase.types.value import JSON
+from evalcase.util.text import write_count
 
 MOST_ERRORS = 1_000
 """How many errors are listed of a value, or of a part of it."""
@@ -34,12 +33,9 @@ class Validator:
     themselves by several ways would else take twice as long for every level of the value.
     """
 
-    def __init__(
-        self, root: JSON, searches: Searches, is_given_up: Callable[[], bool] = lambda: False
-    ) -> None:
+    def __init__(self, root: JSON, searcher: Searcher) -> None:
         self._root = root
-        self._searches = searches
-        self._is_given_up = is_given_up
+        self._searcher = searcher
         self._known: dict[_Key, Sequence[Difference] | None] = {}
         """None for what is under way."""
         self._references: dict[str, JSON] = {}
@@ -65,7 +61,7 @@ class Validator:
             raise EvalcaseError("the schema refers to itself without an end")
         if known or key in self._known:
             return known
-        if self._is_given_up():
+        if self._searcher.is_given_up():
             raise InterruptedError
         self._known[key] = None
         # The same may be said twice, by parts of the schema that refer to the same.
@@ -92,7 +88,7 @@ class Validator:
     def _finds(self, pattern: str, text: str) -> bool:
         if text.endswith("\n"):
             pattern = _end_strictly(pattern)
-        return self._searches.find(Search(pattern, text)) is not None
+        return self._searcher.find(pattern, text) is not None
 
     def _properties(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         if isinstance(value, dict):

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Any, NoReturn
 
 from evalcase.graders.compare.json_difference import Difference, step_text
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 
 def is_installed() -> bool:

@@ -21,11 +21,11 @@ from collections.abc import Mapping
 
 from evalcase.graders.compare.failed_calls import failed_calls
 from evalcase.graders.compare.reference import expected_content
-from evalcase.model.answer import Answer, Usage
-from evalcase.model.grader import Context
-from evalcase.model.json_value import JSON
-from evalcase.text.calls import list_unread_calls
-from evalcase.text.readable import as_json
+from evalcase.types.answer import Answer, Usage
+from evalcase.types.grader import Context
+from evalcase.types.value import JSON
+from evalcase.util.calls import list_unread_calls
+from evalcase.util.text import as_json
 
 
 def describe_trial(context: Context, config: Mapping[str, JSON] | None) -> dict[str, object]:

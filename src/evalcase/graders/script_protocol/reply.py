@@ -13,8 +13,8 @@ differ, a pass with a score of 0, a failure with one of 1, or a score of 1 thoug
 
 from __future__ import annotations
 
-from evalcase.model.grade import Score
-from evalcase.model.json_value import JSON, describe_kind
+from evalcase.types.grade import Score
+from evalcase.types.value import JSON, describe_kind
 
 _READ = ("id", "score", "passed", "pass", "reason", "reasoning", "details", "assertions", "checks")
 

@@ -13,7 +13,7 @@ from evalcase.importing.rows import put_field
 from evalcase.importing.shapes import shape_expected, shape_id, shape_input
 from evalcase.importing.source import Item
 from evalcase.importing.templates import UnrenderableError, Variables
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 _CHECKS = ("assert", "assertions", "evaluators")
 _INPUTS = ("input", "input_messages")

@@ -12,7 +12,7 @@ from evalcase.importing.promptfoo.mapping import Mapper, to_seconds
 from evalcase.importing.promptfoo.unmapped import NoCounterpartError
 from evalcase.importing.source import Item
 from evalcase.importing.templates import Variables
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 _JUDGES = ("llm-rubric", "llm-grader", "llm-judge", "rubric", "rubrics", "g-eval")
 _SCRIPTS = ("script", "code-grader", "code-judge", "script-grader")

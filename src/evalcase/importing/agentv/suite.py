@@ -14,7 +14,7 @@ from evalcase.importing.promptfoo.mapping import Mapper
 from evalcase.importing.promptfoo.prompts import read_prompts
 from evalcase.importing.shapes import shape_input
 from evalcase.importing.source import ForeignFile, Item
-from evalcase.system.project_root import project_root
+from evalcase.util.project import project_root
 
 _CONTAINERS = ("tests", "evalcases", "eval_cases", "cases")
 _DEFAULTS = ("default_test", "defaultTest")

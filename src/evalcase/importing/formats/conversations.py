@@ -7,7 +7,7 @@ from evalcase.importing.rows import ColumnHandler, Preset, find_rows, put_field
 from evalcase.importing.shapes import shape_messages
 from evalcase.importing.source import ForeignFile, Item
 from evalcase.importing.users import split_history, write_user
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 _MOST_TURNS = 10
 """As often as DeepEval lets a user speak, if nobody says otherwise."""

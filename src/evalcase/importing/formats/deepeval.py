@@ -10,7 +10,7 @@ from evalcase.importing.formats.conversations import (
 from evalcase.importing.rows import Preset, import_rows
 from evalcase.importing.shapes import shape_call
 from evalcase.importing.source import ForeignFile, Item
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 
 def import_deepeval(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> None:

@@ -7,7 +7,7 @@ from string import ascii_uppercase
 from evalcase.importing.draft import CaseDraft, Chosen, SuiteDraft
 from evalcase.importing.rows import Preset, import_rows
 from evalcase.importing.source import ForeignFile, Item
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 _CHOICES = "choices"
 

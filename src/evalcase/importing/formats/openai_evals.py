@@ -20,7 +20,7 @@ from evalcase.importing.source import (
     read_referred,
     shape_of,
 )
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 PRESET = Preset(
     "OpenAI evals",
@@ -132,7 +132,7 @@ def _by_part_loosely(ideals: list[JSON]) -> JSON:
 
 
 def _as_json(ideals: list[JSON]) -> JSON:
-    from evalcase.text.strict_json import parse_json
+    from evalcase.util.json import parse_json
 
     try:
         values = [parse_json(str(each)) for each in ideals]

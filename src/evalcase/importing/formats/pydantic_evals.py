@@ -9,7 +9,7 @@ from evalcase.importing.draft import CaseDraft, Chosen, SuiteDraft
 from evalcase.importing.graders import write_grader
 from evalcase.importing.rows import Preset, import_rows
 from evalcase.importing.source import ForeignFile, Item
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 EVALUATORS, EXPECTED, JUDGE = "evaluators", "EqualsExpected", "LLMJudge"
 _SERVICES = {"openai": "openai", "openai-chat": "openai", "anthropic": "anthropic"}

@@ -8,9 +8,9 @@ from __future__ import annotations
 from evalcase.importing.draft import CaseDraft, Chosen, SuiteDraft
 from evalcase.importing.rows import Preset, import_rows
 from evalcase.importing.source import ForeignFile, Item
-from evalcase.model.finding import Unfit
-from evalcase.model.json_value import JSON
-from evalcase.system.attachments import attachments_in
+from evalcase.types.problem import Unfit
+from evalcase.types.value import JSON
+from evalcase.util.project import attachments_in
 
 _TEXTS = ("text", "description", "assertion", "expectation", "check", "criterion", "statement")
 _WITH_TEXT = frozenset({"id", "name", "weight", "required", *_TEXTS})

@@ -7,7 +7,7 @@ from evalcase.importing.draft import CaseDraft, Chosen, SuiteDraft
 from evalcase.importing.shapes import shape_id, shape_messages
 from evalcase.importing.source import ForeignFile, Item
 from evalcase.importing.users import split_history, write_user
-from evalcase.model.json_value import JSON, describe_kind
+from evalcase.types.value import JSON, describe_kind
 
 _MOST_TURNS = 30
 _READ = frozenset({

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from evalcase.importing.source import Item
 from evalcase.importing.templates import Variables, has_tags
-from evalcase.model.json_value import JSON
-from evalcase.model.nearest import find_nearest
+from evalcase.types.problem import find_nearest
+from evalcase.types.value import JSON
 
 NEGATION, SET = "not-", "assert-set"
 _CELL = re.compile(r"(not-)?([a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?")

@@ -26,7 +26,7 @@ from evalcase.importing.promptfoo.unmapped import NoCounterpartError
 from evalcase.importing.shapes import shape_input
 from evalcase.importing.source import Item
 from evalcase.importing.templates import UnrenderableError, Variables, javascript_text
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 _NO_WORD = re.compile(r"[\W_]+")
 _LONGEST_ID = 40

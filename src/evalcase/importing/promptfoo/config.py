@@ -13,8 +13,8 @@ from evalcase.importing.promptfoo.providers import Providers, read_providers
 from evalcase.importing.promptfoo.tests import ReaderOfTests
 from evalcase.importing.promptfoo.unmapped import NoCounterpartError
 from evalcase.importing.source import ForeignFile, Item
-from evalcase.model.json_value import JSON
-from evalcase.system.project_root import project_root
+from evalcase.types.value import JSON
+from evalcase.util.project import project_root
 
 _READ = frozenset({
     "description", "prompts", "providers", "targets", "tests", "defaultTest", "scenarios",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from evalcase.importing.promptfoo.assertions import Assertion
 from evalcase.importing.promptfoo.judging import judges_of, without_judge
 from evalcase.importing.source import Item
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 
 class DraftedTest(NamedTuple):

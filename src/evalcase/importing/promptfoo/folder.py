@@ -17,7 +17,7 @@ from evalcase.importing.source import (
     parse_source,
     read_referred,
 )
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 FILE = "file://"
 _CODE = frozenset({

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from evalcase.importing.promptfoo.assertions import Assertion
 from evalcase.importing.promptfoo.unmapped import NoCounterpartError
 from evalcase.importing.source import Item
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 _TOLD = ("provider", "rubricPrompt", "threshold")
 JUDGED: dict[str, tuple[str, ...]] = {

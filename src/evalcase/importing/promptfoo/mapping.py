@@ -18,7 +18,7 @@ from evalcase.importing.promptfoo.tool_use import TOOL_USE, map_tool_use
 from evalcase.importing.promptfoo.unmapped import WITHOUT_COUNTERPART, NoCounterpartError
 from evalcase.importing.source import Item
 from evalcase.importing.templates import javascript_text
-from evalcase.model.json_value import JSON, describe_kind
+from evalcase.types.value import JSON, describe_kind
 
 _STRICT: JSON = {"json": {"strict": True}}
 _SHARED = frozenset({"value", "weight", "metric", "threshold", "assert"})
@@ -199,7 +199,7 @@ def _is_json(mapper: Mapper, assertion: Assertion) -> list[JSON]:
 
 
 def _read_schema(text: str, assertion: Assertion) -> JSON:
-    from evalcase.read.document import parse_document
+    from evalcase.format.document import parse_document
 
     document = parse_document(text.encode(), "yaml", "schema")
     if document.problems:

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.findings import Findings
+from evalcase.format.suite import resolve_suite
 from evalcase.importing.draft import CaseDraft
 from evalcase.importing.source import Item
 from evalcase.importing.templates import Variables
-from evalcase.model.case import Case
-from evalcase.model.json_value import JSON, copy_value
-from evalcase.plugins.known import Existing
-from evalcase.resolve.findings import Findings
-from evalcase.resolve.suite import resolve_suite
+from evalcase.types.case import Case
+from evalcase.types.value import JSON, copy_value
 
 _OWN = ("id", "vars", "rendered")
 """What a case has for itself, and says nothing about what is asked and graded."""
@@ -60,7 +60,7 @@ def says_the_same(draft: CaseDraft, written: Sequence[CaseDraft]) -> bool:
 
 def _resolve_drafts(drafts: Sequence[CaseDraft]) -> list[dict[str, JSON]] | None:
     """What cases mean; None where something is wrong with one of them."""
-    findings = Findings(Existing())
+    findings = Findings(Catalogue(needs_graders=True))
     value: JSON = {"cases": [copy_value(draft.fields) for draft in drafts]}
     _, cases, _ = resolve_suite(value, "imported", findings)
     if findings.errors or any("variable" in each.code for each in findings.found):

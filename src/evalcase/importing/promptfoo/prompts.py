@@ -9,8 +9,8 @@ from evalcase.importing.draft import SuiteDraft
 from evalcase.importing.promptfoo.folder import FILE, Folder, is_code
 from evalcase.importing.source import Item
 from evalcase.importing.templates import UnrenderableError, Variables, refuse_computed
-from evalcase.model.json_value import JSON
-from evalcase.text.strict_json import BadJsonError, parse_json
+from evalcase.types.value import JSON
+from evalcase.util.json import BadJsonError, parse_json
 
 _ENDINGS = (".txt", ".md", ".j2", ".json", ".jsonl", ".yaml", ".yml", ".csv")
 _ELSEWHERE = ("langfuse://", "portkey://", "helicone://", "http://", "https://", "exec:", "mlflow:")
@@ -53,7 +53,7 @@ def _read_chat(text: str) -> JSON:
         if start.startswith("["):
             value = parse_json(text)
         elif start.startswith(("- role:", '- "role":', "- content:")):
-            from evalcase.read.document import parse_document
+            from evalcase.format.document import parse_document
 
             document = parse_document(text.encode(), "yaml", "prompt")
             value = None if document.problems else document.value

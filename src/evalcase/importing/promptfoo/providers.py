@@ -10,7 +10,7 @@ from evalcase.importing.promptfoo.folder import FILE, Folder, is_code
 from evalcase.importing.promptfoo.services import read_service
 from evalcase.importing.promptfoo.unmapped import NoCounterpartError
 from evalcase.importing.source import Item
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 SIMULATED = "promptfoo:simulated-user"
 _TOLD = ("transform", "delay", "env", "inputs", "functionToolCallbacks")

@@ -14,7 +14,7 @@ from evalcase.importing.promptfoo.assertions import Assertion
 from evalcase.importing.promptfoo.folder import FILE, Folder
 from evalcase.importing.promptfoo.unmapped import NoCounterpartError
 from evalcase.importing.source import read_referred
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _HINT = (

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from evalcase.importing.promptfoo.unmapped import NoCounterpartError
 from evalcase.importing.source import Item
 from evalcase.importing.templates import has_tags
-from evalcase.model.json_value import JSON
-from evalcase.text.placeholders import value_as_text
+from evalcase.types.value import JSON
+from evalcase.util.placeholders import value_as_text
 
 Tell = Callable[[Item, str, str | None], None]
 _PARAMS = frozenset({
@@ -181,7 +181,7 @@ def _read_asking(config: Item) -> dict[str, JSON]:
 
 def _read_body(body: JSON) -> JSON:
     if isinstance(body, str):
-        from evalcase.text.strict_json import BadJsonError, parse_json
+        from evalcase.util.json import BadJsonError, parse_json
 
         try:
             body = parse_json(body)

@@ -11,7 +11,7 @@ from evalcase.importing.promptfoo.tool_use import TOOL_USE
 from evalcase.importing.shapes import shape_messages
 from evalcase.importing.templates import Variables
 from evalcase.importing.users import split_history, write_user
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 _MOST_TURNS = 10
 """As often as promptfoo lets the user speak, if nobody says otherwise."""
@@ -52,7 +52,7 @@ def _read_history(provider: Provider, variables: Variables, folder: Folder) -> l
     if isinstance(said, str) and said.startswith(FILE):
         said = folder.value(said)
     if isinstance(said, str) and said.strip():
-        from evalcase.text.strict_json import parse_json
+        from evalcase.util.json import parse_json
 
         said = parse_json(said)
     messages = shape_messages(variables.render_all(said)) if said else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evalcase.importing.promptfoo.assertions import Assertion, read_cell
 from evalcase.importing.promptfoo.drafted import DraftedTest
 from evalcase.importing.source import Item
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 _OPTIONS = ("prefix", "suffix")
 _FIELDS = ("description", "threshold", "providerOutput", "providers", "prompts")

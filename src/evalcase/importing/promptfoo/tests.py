@@ -11,7 +11,7 @@ from evalcase.importing.promptfoo.drafted import DraftedTest
 from evalcase.importing.promptfoo.folder import FILE, Folder, is_code
 from evalcase.importing.promptfoo.table import read_table_test
 from evalcase.importing.source import ForeignFile, Item
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 KNOWN_FIELDS = frozenset({
     "description", "vars", "assert", "options", "metadata", "threshold", "provider", "providers",

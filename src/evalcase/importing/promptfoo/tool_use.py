@@ -5,7 +5,7 @@ from __future__ import annotations
 from evalcase.importing.graders import NO_ARGUMENT, write_grader
 from evalcase.importing.promptfoo.assertions import Assertion
 from evalcase.importing.promptfoo.unmapped import NoCounterpartError
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 TOOL_USE = (
     "trajectory:tool-used", "trajectory:tool-sequence", "trajectory:tool-args-match",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from evalcase.model.label import AnswerName, Judged, Label
-from evalcase.model.value import Value
 from evalcase.report.calibration.itself import Itself, compare_with_itself
 from evalcase.report.calibration.match import (
     Between,
@@ -15,6 +13,8 @@ from evalcase.report.calibration.match import (
     match_labels,
 )
 from evalcase.report.calibration.trust import Trust, measure_trust
+from evalcase.types.grade import AnswerName, Judged, Label
+from evalcase.types.value import Value
 
 
 class Section(Value, frozen=True):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import zip_longest
 
-from evalcase.model.label import Judged
+from evalcase.types.grade import Judged
 
 
 def draw_answers(answers: Iterable[Judged], criterion: str | None, seed: str) -> list[Judged]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from evalcase.model.label import AnswerName, Judged
-from evalcase.model.value import Value
 from evalcase.report.statistics.fleiss import fleiss_kappa
+from evalcase.types.grade import AnswerName, Judged
+from evalcase.types.value import Value
 
 
 class Itself(Value, frozen=True):

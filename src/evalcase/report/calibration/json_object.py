@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import exp
 
-from evalcase.model.json_value import JSON
 from evalcase.report.calibration.calibration import Calibration, Section
 from evalcase.report.calibration.match import Between
 from evalcase.report.calibration.verdict import say_verdict
 from evalcase.report.statistics.estimate import LEVEL, Estimate
+from evalcase.types.value import JSON
 
 
 def calibration_object(calibration: Calibration, min_kappa: float | None = None) -> dict[str, JSON]:

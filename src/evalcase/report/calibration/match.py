@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from evalcase.model.label import AnswerName, Judged, Label
-from evalcase.model.value import Value
 from evalcase.report.statistics.confusion import count_pairs
 from evalcase.report.statistics.kappa import Kappa, cohen_kappa
+from evalcase.types.grade import AnswerName, Judged, Label
+from evalcase.types.value import Value
 
 Ratings = dict[AnswerName, dict[str, Label]]
 """For each answer, the label of each person."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalcase.model.case import Case
-from evalcase.model.result import Result
 from evalcase.report.terminal.case_report import asked_lines, message_lines
 from evalcase.report.terminal.said import label_text
 from evalcase.report.terminal.style import Style, paint_text
+from evalcase.types.case import Case
+from evalcase.types.result import Result
 
 
 def question_lines(

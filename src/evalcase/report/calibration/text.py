@@ -12,8 +12,7 @@ from evalcase.report.calibration.verdict import say_verdict
 from evalcase.report.statistics.estimate import Estimate
 from evalcase.report.terminal.cells import cut_text, pad_text, wrap_text
 from evalcase.report.terminal.style import Style, paint_text
-from evalcase.text.counted import write_count
-from evalcase.text.visible import make_visible
+from evalcase.util.text import make_visible, write_count
 
 _LABEL = 9
 _FIGURE = 26

@@ -9,7 +9,6 @@ from __future__ import annotations
 from math import log
 from typing import NamedTuple
 
-from evalcase.model.value import Value
 from evalcase.report.calibration.drawing import part_by_drawing
 from evalcase.report.calibration.match import Matched
 from evalcase.report.statistics.confusion import Confusion, count_pairs
@@ -19,6 +18,7 @@ from evalcase.report.statistics.means import estimate_difference
 from evalcase.report.statistics.prevalence import estimate_true_share, estimate_youden
 from evalcase.report.statistics.strata import Strata
 from evalcase.report.statistics.wilson import estimate_share
+from evalcase.types.value import Value
 
 FEWEST = 10
 """Labels of either kind, below which an interval of kappa promises too much."""

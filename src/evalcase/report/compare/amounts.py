@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from math import fsum, inf, isnan
 from struct import Struct
 
-from evalcase.model.value import Value
 from evalcase.report.statistics.estimate import Estimate
 from evalcase.report.statistics.quantiles import find_median, find_percentile
 from evalcase.report.statistics.ratios import Ratios
-from evalcase.system.row_store import RowStore
+from evalcase.types.value import Value
+from evalcase.util.table import RowStore
 
 _PAIR = Struct("<dd")
 _IN_MEMORY = 1 << 20

@@ -7,11 +7,11 @@ from collections.abc import Collection
 from math import nan
 from typing import NamedTuple
 
-from evalcase.model.result import VERDICTS, Verdict
-from evalcase.model.trial_key import TrialKey
 from evalcase.report.compare.side import PlacedName
 from evalcase.report.compare.unit import AMOUNTS, CaseStanding, Unit
-from evalcase.system.table import Table, mark_of
+from evalcase.types.question import TrialKey
+from evalcase.types.result import VERDICTS, Verdict
+from evalcase.util.table import Table, mark_of
 
 _NUMBERS: dict[Verdict | None, int] = {
     None: -1, **{verdict: number for number, verdict in enumerate(VERDICTS)}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalcase.model.value import Value
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.gated import Gated
 from evalcase.report.compare.gates import GateFinding
 from evalcase.report.compare.track import ChangeKind
+from evalcase.types.value import Value
 
 EFFECT = 0.05
 

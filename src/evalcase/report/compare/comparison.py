@@ -10,15 +10,15 @@ from itertools import chain
 from msgspec import field
 
 from evalcase.errors import ConfigError
-from evalcase.model.case import Case
-from evalcase.model.nearest import did_you_mean
-from evalcase.model.value import Value
 from evalcase.report.compare.base_units import MOST_TRACKS, BaseUnits
 from evalcase.report.compare.conditions import Conditions, say_errors, say_sides, say_suites
 from evalcase.report.compare.side import Side
 from evalcase.report.compare.track import MOST_NAMED, ChangedPair, ChangeKind, Track, TrackFigures
 from evalcase.report.compare.unit import CaseStanding, Unit, fold_units
 from evalcase.report.figures.clustering import Clustering
+from evalcase.types.case import Case
+from evalcase.types.problem import did_you_mean
+from evalcase.types.value import Value
 
 
 class Comparison(Value, frozen=True):

@@ -8,13 +8,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from evalcase.model.case import Case
-from evalcase.model.json_value import are_same
 from evalcase.report.compare.base_units import Held
 from evalcase.report.compare.side import Side
 from evalcase.report.compare.track import ChangeKind, TrackFigures
 from evalcase.report.compare.unit import Unit
-from evalcase.text.counted import list_some, write_count
+from evalcase.types.case import Case
+from evalcase.types.value import are_same
+from evalcase.util.text import list_some, write_count
 
 _NAMED = 3
 _MOST_LOOKED_AT = 1_000

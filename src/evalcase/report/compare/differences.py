@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from copy import deepcopy
 
-from evalcase.model.value import Value
 from evalcase.report.statistics.mcnemar import mcnemar_p, smallest_p
 from evalcase.report.statistics.paired import (
     Change,
@@ -16,6 +15,7 @@ from evalcase.report.statistics.paired import (
 )
 from evalcase.report.statistics.sign_flip import MOST_DISTINCT, normal_p, sign_flip_p
 from evalcase.report.statistics.units import Cluster
+from evalcase.types.value import Value
 
 _DIGITS = 12
 """Differences that agree in as many are the same, but for the arithmetic."""

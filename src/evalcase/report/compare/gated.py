@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from evalcase.errors import ConfigError
-from evalcase.model.nearest import did_you_mean
-from evalcase.model.value import Value, replace
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.differences import Measured
 from evalcase.report.compare.track import TrackFigures
 from evalcase.report.statistics.holm import adjust_p_values
 from evalcase.report.statistics.sequence import ALPHA
+from evalcase.types.problem import did_you_mean
+from evalcase.types.value import Value, replace
 
 Measure = Literal["passed", "cases", "score"]
 """What passed, by the share of trials of each case where there are several; cases alone; scores."""

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import NamedTuple
 
-from evalcase.model.exit_codes import first_code
-from evalcase.model.nearest import did_you_mean
-from evalcase.model.value import replace
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.gated import Gated
 from evalcase.report.compare.unscored import count_at_worst, name_measure, say_scored, say_unscored
-from evalcase.text.counted import write_count
+from evalcase.types.problem import did_you_mean
+from evalcase.types.result import first_code
+from evalcase.types.value import replace
+from evalcase.util.text import write_count
 
 _WORDS = ("broken", "worse", "significantly-worse", "worse-than:", "removed")
 GATES = "broken, worse, significantly-worse, worse-than:MARGIN or removed"

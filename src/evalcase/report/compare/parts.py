@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evalcase.report.compare.differences import Measured
 from evalcase.report.compare.track import TrackFigures
-from evalcase.text.counted import write_count
+from evalcase.util.text import write_count
 
 _FEWEST = 5
 """Cases below which an interval is as wide as all there is."""

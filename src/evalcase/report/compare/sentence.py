@@ -9,7 +9,7 @@ from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.gated import Gated
 from evalcase.report.compare.power import Power
 from evalcase.report.compare.track import ChangeKind, TrackFigures
-from evalcase.text.counted import write_count
+from evalcase.util.text import write_count
 
 NO_CHANGE = "no significant difference"
 

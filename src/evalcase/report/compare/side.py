@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
-from evalcase.model.case import Case
-from evalcase.model.outcome import Outcome
-from evalcase.model.result import Result
-from evalcase.model.trial_key import TrialKey
-from evalcase.model.value import Value
+from evalcase.types.case import Case
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Outcome, Result
+from evalcase.types.value import Value
 
 
 class KeptResults(Protocol):

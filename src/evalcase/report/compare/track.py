@@ -7,14 +7,14 @@ from typing import Literal, NamedTuple
 
 from msgspec import field
 
-from evalcase.model.result import Verdict
-from evalcase.model.trial_key import TrialKey
-from evalcase.model.value import Value
 from evalcase.report.compare.amounts import Amount, Amounts
 from evalcase.report.compare.base_units import MOST_PARTS, Held
 from evalcase.report.compare.differences import Differences, Measured
 from evalcase.report.compare.side import PlacedName
 from evalcase.report.compare.unit import AMOUNTS, RunningMean, Unit
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Verdict
+from evalcase.types.value import Value
 
 ChangeKind = Literal[
     "broken", "fixed", "changed", "same", "added", "removed", "skipped", "unfinished"

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from evalcase.model.answer import Answer
-from evalcase.model.result import Result, Verdict
 from evalcase.report.compare.side import PlacedName, Side
-from evalcase.system.table import mark_of
+from evalcase.types.answer import Answer
+from evalcase.types.result import Result, Verdict
+from evalcase.util.table import mark_of
 
 _MASK = 0xFFFF_FFFF_FFFF_FFFF
 AMOUNTS = ("latency", "input tokens", "output tokens", "cost")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evalcase.model.case import Case
-from evalcase.model.trial_key import TrialKey
 from evalcase.report.figures.cell import ClusterName, FigureCell
 from evalcase.report.variable_labels import variable_labels
+from evalcase.types.case import Case
+from evalcase.types.question import TrialKey
 
 MOST_VALUES = 200
 """A name with more values tells no groups apart: it may be another in each of a million rows."""

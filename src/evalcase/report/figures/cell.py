@@ -5,8 +5,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping
 
-from evalcase.model.grade import Grade
-from evalcase.model.result import Result, Verdict
+from evalcase.types.grade import Grade
+from evalcase.types.result import Result, Verdict
 
 BINS = 10
 """How many equal parts scores are sorted into; the last has 1 in it."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from evalcase.model.case import Case
-from evalcase.model.result import Result
-from evalcase.text.json_path import JsonPath, MissingError
+from evalcase.types.case import Case
+from evalcase.types.result import Result
+from evalcase.util.json import JsonPath, MissingError
 
 
 class Clustering:

@@ -3,9 +3,9 @@ chance, so the only interval that holds is that of the decision."""
 
 from __future__ import annotations
 
-from evalcase.model.decision import Decision
-from evalcase.model.value import replace
 from evalcase.report.figures.figures import Figures, Mean, PassAt, Repeats, Slice
+from evalcase.types.result import Decision
+from evalcase.types.value import replace
 
 
 def settle_figures(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from evalcase.model.result import Verdict
-from evalcase.model.totals import Counts, Totals
-from evalcase.model.value import Value
 from evalcase.report.figures.cell import ClusterName, FigureCell, TrialCounts
 from evalcase.report.figures.figures import Interval, Mean, PassAt, Repeats, Slice, Spread
 from evalcase.report.statistics.estimate import Estimate, clip_number
 from evalcase.report.statistics.wilson import bound_unseen, estimate_around
+from evalcase.types.result import Counts, Totals, Verdict
+from evalcase.types.value import Value
 
 _Counted = Callable[[int, int, int], float | None]
 """What trials of a case count for, from how often it was tried, passed and errored."""

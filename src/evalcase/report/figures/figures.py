@@ -6,8 +6,8 @@ from typing import Literal
 
 from msgspec import field
 
-from evalcase.model.totals import Counts
-from evalcase.model.value import Value
+from evalcase.types.result import Counts
+from evalcase.types.value import Value
 
 Interval = Literal["wilson", "exact", "sequence"]
 """How intervals are made of counts: by Wilson; never too narrow, by Clopper and Pearson; or by the

@@ -6,11 +6,10 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from evalcase.model.decision import Decision
-from evalcase.model.totals import Totals
 from evalcase.report.figures.estimates import rate_totals
 from evalcase.report.figures.figures import Effort, Figures, Judging, Mean, Repeats, Slice
 from evalcase.report.statistics.estimate import LEVEL
+from evalcase.types.result import Decision, Totals
 
 
 def figures_object(figures: Figures) -> dict[str, Any]:

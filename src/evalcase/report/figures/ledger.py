@@ -13,15 +13,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evalcase.model.case import Case
-from evalcase.model.grade import Grade
-from evalcase.model.outcome import outcome_of_one
-from evalcase.model.result import Result, Verdict
-from evalcase.model.totals import decide_case_verdict
-from evalcase.model.trial_key import TrialKey
 from evalcase.report.figures.by_variable import VariableCells
 from evalcase.report.figures.cell import ClusterName, FigureCell, JudgingSums, Spent, bound_score
-from evalcase.system.table import mark_of
+from evalcase.types.case import Case
+from evalcase.types.grade import Grade
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result, Verdict, decide_case_verdict, outcome_of_one
+from evalcase.util.table import mark_of
 
 if TYPE_CHECKING:
     from evalcase.report.figures.clustering import Clustering

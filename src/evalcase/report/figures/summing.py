@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from math import fsum
 from typing import TypeVar
 
-from evalcase.model.value import replace
 from evalcase.report.figures.cell import FigureCell, JudgingSums, Spent
 from evalcase.report.figures.estimates import Estimator
 from evalcase.report.figures.figures import Effort, Figures, Interval, Judging, Slice
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.statistics.quantiles import find_median, find_percentile
+from evalcase.types.value import replace
 
 T = TypeVar("T")
 _NUMBERS = re.compile(r"(\d{1,15})")

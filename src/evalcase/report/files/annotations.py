@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from evalcase.model.result import Result
 from evalcase.report.files.folded import CaseTrials, See
 from evalcase.report.files.problems import github_command
 from evalcase.report.terminal.failures import UNFINISHED, passed_of, reason_of
-from evalcase.text.abridge import shorten_text
+from evalcase.types.result import Result
+from evalcase.util.text import shorten_text
 
 _MOST = 10
 _LONGEST = 400

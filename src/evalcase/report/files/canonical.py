@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from evalcase.format.writer import write_yaml
 from evalcase.report.files.problems import escape_steering
-from evalcase.text.yaml_writer import write_yaml
 
 
 def json_line(value: object) -> str:

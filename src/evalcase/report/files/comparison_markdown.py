@@ -14,8 +14,7 @@ from evalcase.report.compare.track import ChangedPair, ChangeKind, TrackFigures
 from evalcase.report.terminal.changed_cases import name_cases, said_by, say_verdicts
 from evalcase.report.terminal.comparison_tables import amount_rows, measure_rows, part_rows
 from evalcase.report.terminal.pairs import pair_texts
-from evalcase.text.counted import list_some
-from evalcase.text.markdown import code_block, code_span, write_table
+from evalcase.util.text import code_block, code_span, list_some, write_table
 
 _LONGEST = 50_000
 """Characters of cases that are shown: a comment on GitHub holds 65,536."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evalcase.report.files.rows import RowCell
-from evalcase.text.visible import UNSEEN
+from evalcase.util.text import UNSEEN
 
 _FORMULA = re.compile(
     rf"[\s\x00\ufeff{UNSEEN}]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]|\s*0[0-9]+\s*\Z"

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from math import fsum
 
-from evalcase.model.outcome import Outcome
-from evalcase.model.result import Result
-from evalcase.model.value import Value
 from evalcase.report.terminal.failures import UNFINISHED
+from evalcase.types.result import Outcome, Result
+from evalcase.types.value import Value
 
 FindOutcome = Callable[[Result], Outcome]
 See = Callable[[str], str]

@@ -13,8 +13,6 @@ from typing import IO, NamedTuple
 
 from msgspec import Struct, field
 
-from evalcase.model.case import Case
-from evalcase.model.result import Result
 from evalcase.report.files.folded import CaseTrials, See
 from evalcase.report.files.xml import xml_tag, xml_text
 from evalcase.report.terminal.failures import UNFINISHED, passed_of, reason_of
@@ -22,8 +20,9 @@ from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.summary import FindCase
 from evalcase.report.terminal.trial_details import detail_lines
-from evalcase.text.abridge import shorten_text
-from evalcase.text.counted import write_count
+from evalcase.types.case import Case
+from evalcase.types.result import Result
+from evalcase.util.text import shorten_text, write_count
 
 _MOST_BYTES = 10_000
 """Of the body of a failure."""

@@ -10,10 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from evalcase.model.case import Case
-from evalcase.model.result import VERDICTS
-from evalcase.model.totals import Totals
-from evalcase.model.value import replace
 from evalcase.report.figures.figures import Figures, Mean, Slice
 from evalcase.report.files.folded import CaseTrials
 from evalcase.report.terminal.failures import UNFINISHED, passed_of, reason_of
@@ -31,10 +27,10 @@ from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.summary import FindCase
 from evalcase.report.terminal.trial_details import detail_lines
 from evalcase.report.terminal.verdict_grid import GridRow
-from evalcase.text.abridge import shorten_text
-from evalcase.text.counted import write_count
-from evalcase.text.markdown import code_block, code_span
-from evalcase.text.visible import make_visible
+from evalcase.types.case import Case
+from evalcase.types.result import VERDICTS, Totals
+from evalcase.types.value import replace
+from evalcase.util.text import code_block, code_span, make_visible, shorten_text, write_count
 
 MARKER = "<!-- evalcase -->"
 """The first line, by which a comment is found again, to be written anew."""

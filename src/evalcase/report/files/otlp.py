@@ -15,15 +15,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any
 
-from evalcase.model.answer import Answer
-from evalcase.model.case import Case
-from evalcase.model.grade import Grade
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message
-from evalcase.model.result import Result
 from evalcase.report.files.canonical import json_line
-from evalcase.text.answer_value import text_of_content
-from evalcase.text.whole import whole_text
 from evalcase.traces.genai import CONVENTIONS
 from evalcase.traces.labels import (
     CASE,
@@ -35,6 +27,14 @@ from evalcase.traces.labels import (
     TRUNCATED,
     TURN,
 )
+from evalcase.types.answer import Answer
+from evalcase.types.case import Case
+from evalcase.types.grade import Grade
+from evalcase.types.message import Message
+from evalcase.types.result import Result
+from evalcase.types.value import JSON
+from evalcase.util.answers import text_of_content
+from evalcase.util.json import whole_text
 
 SCHEMA = f"https://opentelemetry.io/schemas/{CONVENTIONS}"
 AT_ONCE = 1000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from evalcase.model.problem import Problem, Span
-from evalcase.text.visible import BIDI_MARKS, STEERING, make_visible
+from evalcase.types.problem import Problem, Span
+from evalcase.util.text import BIDI_MARKS, STEERING, make_visible
 
 _UNSAFE_IN_JSON = re.compile(f"[{STEERING}{BIDI_MARKS}]")
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from itertools import chain
 
-from evalcase.model.case import Case
-from evalcase.model.message import Message
-from evalcase.model.outcome import Outcome
-from evalcase.model.result import Result
 from evalcase.report.terminal.failures import UNFINISHED, broken_turn, reason_of
-from evalcase.text.readable import as_json, call_lines, content_text
+from evalcase.types.case import Case
+from evalcase.types.message import Message
+from evalcase.types.result import Outcome, Result
+from evalcase.util.text import as_json, call_lines, content_text
 
 RowCell = str | int | float | None
 COLUMN_TYPES: Mapping[str, type] = {

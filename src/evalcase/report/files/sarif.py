@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evalcase.model.codes import CODES
-from evalcase.model.problem import Problem, Span
 from evalcase.report.files.problems import json_text
-from evalcase.text.visible import make_visible
+from evalcase.types.problem import CODES, Problem, Span
+from evalcase.util.text import make_visible
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "%SRCROOT%"

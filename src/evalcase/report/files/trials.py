@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from evalcase.model.answer import Answer
-from evalcase.model.case import Case
-from evalcase.model.codec import encode_object
-from evalcase.model.conversation import split_turns
-from evalcase.model.grade import Grade
-from evalcase.model.outcome import Outcome
-from evalcase.model.result import Result
+from evalcase.types.answer import Answer
+from evalcase.types.case import Case
+from evalcase.types.codec import encode_object
+from evalcase.types.conversation import split_turns
+from evalcase.types.grade import Grade
+from evalcase.types.result import Outcome, Result
 
 
 class Origin(NamedTuple):

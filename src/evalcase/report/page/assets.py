@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from evalcase.report.page.squeeze import squeeze_script, squeeze_style
-from evalcase.system.files import read_file
+from evalcase.util.files import read_file
 
 SCRIPTS = (
     "dom", "text", "data", "numbers", "state", "filters", "grid", "list", "messages", "diff",

@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from evalcase.model.result import Result
 from evalcase.report.figures.cell import measure_answer
 from evalcase.report.page.subject import CaseRow
 from evalcase.report.variable_labels import variable_labels
+from evalcase.types.result import Result
 
 PAGE_VERDICTS = ("passed", "failed", "errored", "ungraded", "skipped", "unfinished", "absent")
 """By the number that stands for each; absent is what only the other run has."""

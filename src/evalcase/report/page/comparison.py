@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from evalcase.model.value import replace
 from evalcase.report.compare.amount_words import say_ratio, say_seconds
 from evalcase.report.compare.amounts import Amount
 from evalcase.report.compare.compared import Compared
@@ -15,6 +14,7 @@ from evalcase.report.compare.power import Power, find_power
 from evalcase.report.compare.sentence import say_counts, say_power, say_result, say_test
 from evalcase.report.compare.track import TrackFigures
 from evalcase.report.page.messages import Told
+from evalcase.types.value import replace
 
 _TELLERS: dict[str, Callable[[float], str]] = {"latency": say_seconds, "cost": "${:.2g}".format}
 """How amounts are written that are no plain counts."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from evalcase.model.case import Case
-from evalcase.model.message import text_of
 from evalcase.report.case_facts import case_facts, user_facts
 from evalcase.report.page.messages import Told, tell_messages
 from evalcase.report.page.subject import CaseRow
 from evalcase.report.page.trials import tell_trial
-from evalcase.text.readable import content_text
+from evalcase.types.case import Case
+from evalcase.types.message import text_of
+from evalcase.util.text import content_text
 
 _OTHERS = ("threshold", "repeat", "timeout_s", "conversation_id", "metadata")
 """Fields that are shown beside what a case is about and graded by."""

@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from evalcase.model.json_value import JSON
-from evalcase.model.message import ToolCall, is_part, names_tool, part_text
-from evalcase.model.part_files import find_picture
-from evalcase.text.readable import as_json, content_text
+from evalcase.types.message import ToolCall, find_picture, is_part, names_tool, part_text
+from evalcase.types.value import JSON
+from evalcase.util.text import as_json, content_text
 
 Told = dict[str, Any]
 """A JSON object for the page."""

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from evalcase.model.case import Case
-from evalcase.model.totals import Totals
 from evalcase.report.files.folded import CaseTrials
 from evalcase.report.files.rows import trial_row
 from evalcase.report.terminal.failures import passed_of
-from evalcase.text.visible import make_visible
+from evalcase.types.case import Case
+from evalcase.types.result import Totals
+from evalcase.util.text import make_visible
 
 MOST_TABLE_ROWS = 200
 _MOST_CHARACTERS = 240

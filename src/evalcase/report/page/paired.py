@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from evalcase.model.result import Result
-from evalcase.model.trial_key import TrialKey
 from evalcase.report.compare.comparison import Comparison, tell_kind
 from evalcase.report.compare.side import PlacedName, Side
 from evalcase.report.compare.unit import CaseStanding, Unit
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.files.folded import CaseTrials, fold_trials
 from evalcase.report.page.subject import BaseRow, CaseRow
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result
 
 
 class _BasePlace(NamedTuple):

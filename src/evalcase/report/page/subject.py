@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 from msgspec import field
 
-from evalcase.model.case import Case
-from evalcase.model.outcome import Outcome
-from evalcase.model.result import Result, Verdict
-from evalcase.model.value import Value
 from evalcase.report.figures.figures import Figures
+from evalcase.types.case import Case
+from evalcase.types.result import Outcome, Result, Verdict
+from evalcase.types.value import Value
 
 
 class Regrading(NamedTuple):

@@ -6,19 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
-from evalcase.model.answer import Answer, Usage
-from evalcase.model.conversation import TALK_ENDINGS
-from evalcase.model.failure import Failure
-from evalcase.model.grade import Grade
-from evalcase.model.json_value import JSON
-from evalcase.model.result import Result
-from evalcase.model.step import Step
 from evalcase.report.page.messages import Told, tell_messages
 from evalcase.report.page.subject import Regrading
-from evalcase.text.answer_value import parse_answer
-from evalcase.text.ending import read_ending
-from evalcase.text.readable import arguments_text, as_json, content_text
-from evalcase.text.silence import name_silence
+from evalcase.types.answer import Answer, Failure, Usage
+from evalcase.types.conversation import TALK_ENDINGS
+from evalcase.types.grade import Grade
+from evalcase.types.message import Step
+from evalcase.types.result import Result
+from evalcase.types.value import JSON
+from evalcase.util.answers import name_silence, parse_answer, read_ending
+from evalcase.util.text import arguments_text, as_json, content_text
 
 _SIDES = ("expected", "got", "where", "note")
 _ROWS = ("calls", "fields", "criteria", "claims", "votes")

@@ -7,7 +7,6 @@ from typing import Any, BinaryIO
 
 from msgspec.structs import asdict
 
-from evalcase.model.value import Value
 from evalcase.report.figures.json_object import figures_object
 from evalcase.report.page.assets import SCRIPTS, SERVED_SCRIPTS, build_shell
 from evalcase.report.page.chunks import Chunks, KeptChunks, pack_element, squeeze_json
@@ -15,6 +14,7 @@ from evalcase.report.page.columns import PAGE_VERDICTS, ColumnTable
 from evalcase.report.page.detail import tell_case
 from evalcase.report.page.messages import Told
 from evalcase.report.page.subject import CaseRow, RunFacts
+from evalcase.types.value import Value
 
 
 class Page(Value, frozen=True):

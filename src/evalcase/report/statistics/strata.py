@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from evalcase.model.value import Value
 from evalcase.report.statistics.confusion import Confusion
 from evalcase.report.statistics.estimate import Estimate, clip_number
 from evalcase.report.statistics.kappa import SMOOTHING, Kappa, estimate_kappa
 from evalcase.report.statistics.wilson import estimate_around
+from evalcase.types.value import Value
 
 Slopes = tuple[float, float, float, float]
 """How fast a figure grows with the share of each cell of the table."""

@@ -6,16 +6,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from evalcase.model.answer import Answer, Usage
-from evalcase.model.case import Case
-from evalcase.model.codec import decode_object
-from evalcase.model.conversation import TALK_ENDINGS, Simulated, split_turns
-from evalcase.model.failure import Failure
-from evalcase.model.grade import Grade
-from evalcase.model.json_value import JSON
-from evalcase.model.outcome import Outcome
-from evalcase.model.result import Result, Verdict
-from evalcase.model.simulated_user import SimulatedUser
 from evalcase.report.case_facts import case_facts, user_facts
 from evalcase.report.terminal.cells import measure_text, wrap_text
 from evalcase.report.terminal.compared import compared_lines
@@ -27,11 +17,22 @@ from evalcase.report.terminal.said import label_text, result_heard
 from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import Style, colour_of, paint_text
 from evalcase.report.threshold_words import mean_words
-from evalcase.text.counted import write_count
-from evalcase.text.ending import read_ending
-from evalcase.text.readable import as_json, content_text, outcome_lines
-from evalcase.text.silence import NO_TEXT
-from evalcase.text.visible import make_visible, name_blank
+from evalcase.types.answer import Answer, Failure, Usage
+from evalcase.types.case import Case
+from evalcase.types.codec import decode_object
+from evalcase.types.conversation import TALK_ENDINGS, Simulated, SimulatedUser, split_turns
+from evalcase.types.grade import Grade
+from evalcase.types.result import Outcome, Result, Verdict
+from evalcase.types.value import JSON
+from evalcase.util.answers import NO_TEXT, read_ending
+from evalcase.util.text import (
+    as_json,
+    call_lines,
+    content_text,
+    make_visible,
+    name_blank,
+    write_count,
+)
 
 _INDENT = 2
 _SIDES = ("expected", "got", "where", "note", "calls")
@@ -226,7 +227,7 @@ def message_lines(
     yield paint_text(label, style.place)
     for message in messages:
         said = content_text(message.get("content"))
-        calls = list(outcome_lines(message))
+        calls = list(call_lines(message, outputs=True))
         others = {key: value for key, value in message.items()
                   if key not in ("role", "content", "tool_calls")}  # fmt: skip
         rows = [*calls, *([as_json(others)] if others else [])]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from evalcase.text.visible import make_visible
+from evalcase.util.text import make_visible
 
 TAB = 4
 ELLIPSIS = "…"

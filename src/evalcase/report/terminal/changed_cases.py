@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from evalcase.model.answer import Answer
-from evalcase.model.result import Result
-from evalcase.model.trial_key import TrialKey
 from evalcase.report.compare.side import Side
 from evalcase.report.compare.track import ChangedPair, ChangeKind
 from evalcase.report.terminal.cells import cut_text, measure_text
@@ -16,7 +13,10 @@ from evalcase.report.terminal.pairs import pair_texts
 from evalcase.report.terminal.said import asked_in, label_text, said_in
 from evalcase.report.terminal.side_by_side import compare_lines
 from evalcase.report.terminal.style import Style, paint_text
-from evalcase.text.visible import make_visible
+from evalcase.types.answer import Answer
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result
+from evalcase.util.text import make_visible
 
 _INPUT_ROWS = 2
 _SIDE_ROWS = 10

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from evalcase.report.terminal.cells import cut_text, measure_text, pad_text
 from evalcase.report.terminal.style import Style, paint_text
-from evalcase.text.visible import make_visible
+from evalcase.util.text import make_visible
 
 GAP = "  "
 _NAME = 10

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from evalcase.model.grade import Grade
-from evalcase.model.json_value import JSON
 from evalcase.report.terminal.pairs import LinePair, pair_calls, pair_fields, pair_texts
 from evalcase.report.terminal.said import cut_long
 from evalcase.report.terminal.side_by_side import MOST_PAIRED_ROWS, compare_lines
 from evalcase.report.terminal.style import Style
-from evalcase.text.readable import as_json
+from evalcase.types.grade import Grade
+from evalcase.types.value import JSON
+from evalcase.util.text import as_json
 
 
 def compared_lines(

@@ -23,8 +23,7 @@ from evalcase.report.terminal.columns import align_columns
 from evalcase.report.terminal.comparison_tables import amount_rows, measure_rows, part_rows
 from evalcase.report.terminal.failures import INDENT
 from evalcase.report.terminal.style import Style, paint_text
-from evalcase.text.counted import list_some
-from evalcase.text.visible import make_visible
+from evalcase.util.text import list_some, make_visible
 
 _LABEL = 9
 _NAMES: tuple[ChangeKind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")

@@ -9,15 +9,11 @@ from typing import Any
 
 from evalcase.report.terminal.cells import cut_text
 from evalcase.report.terminal.style import Style, paint_text
-from evalcase.text.complaint import excerpt_complaint
-from evalcase.text.counted import write_count
-from evalcase.text.crash import find_end_of_first
-from evalcase.text.foreign_file import is_foreign_file
-from evalcase.text.visible import make_visible
+from evalcase.util.errors import excerpt_complaint
+from evalcase.util.text import is_foreign_file, make_visible, write_count
 
 _MOST = 4
 _FRAME = re.compile(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
-_FRAME_IN_GROUP = re.compile(r'\s*\|\s+File "')
 _OURS = re.compile(r"[/\\]src[/\\]evalcase[/\\]")
 """Where our own sources lie in a clone; else they are installed like those of any package."""
 
@@ -71,7 +67,7 @@ def _quote_output(name: str, text: str, style: Style, width: int) -> Iterator[st
 
 def _find_place(trace: list[object], width: int) -> Iterator[str]:
     """The last line of the user's own code in a traceback, and what stands there."""
-    lines = _lines_of_first([str(line) for line in trace])
+    lines = [str(line) for line in trace]
     frames = [(at, match) for at, line in enumerate(lines) if (match := _FRAME.match(line))]
     if not frames:
         return
@@ -82,14 +78,6 @@ def _find_place(trace: list[object], width: int) -> Iterator[str]:
     source = lines[at + 1].strip() if at + 1 < len(lines) else ""
     if source and not _FRAME.match(source) and lines[at + 1].startswith(" "):
         yield cut_text(f"    {source}", width)
-
-
-def _lines_of_first(lines: list[str]) -> list[str]:
-    """A traceback as it is; of that of a group of errors, what leads to the first of them."""
-    is_group = any(map(_FRAME_IN_GROUP.match, lines)) and lines[-1].lstrip()[:1] in ("|", "+")
-    if not is_group:
-        return lines
-    return [line.partition("| ")[2] for line in lines[: find_end_of_first(lines)]]
 
 
 def _is_foreign(path: str) -> bool:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalcase.model.failure import Failure
-from evalcase.model.grade import Grade
-from evalcase.model.outcome import Outcome
-from evalcase.model.result import Result
 from evalcase.report.terminal.cells import cut_text, measure_text, wrap_text
 from evalcase.report.terminal.evidence import evidence_lines
 from evalcase.report.terminal.said import LONGEST
 from evalcase.report.terminal.style import Style, colour_of, paint_text
-from evalcase.text.visible import make_visible
+from evalcase.types.answer import Failure
+from evalcase.types.grade import Grade
+from evalcase.types.result import Outcome, Result
+from evalcase.util.text import make_visible
 
 INDENT = 2
 UNFINISHED = "unfinished"

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from evalcase.model.result import VERDICTS
-from evalcase.model.totals import Totals
 from evalcase.report.figures.figures import Effort, Figures, Judging, Mean, Repeats, Slice
 from evalcase.report.terminal.part_table import interval_of
 from evalcase.report.terminal.progress import write_money, write_percent
-from evalcase.text.counted import write_count
+from evalcase.types.result import VERDICTS, Totals
+from evalcase.util.text import write_count
 
 _SLOW_S = 0.1
 """What is quicker is no news."""

@@ -6,9 +6,9 @@ tabs and spelt-out control characters.
 
 from __future__ import annotations
 
-from evalcase.model.problem import Excerpt, Span
 from evalcase.report.terminal.cells import ELLIPSIS, Cell, cells_of, take_cells, width_of
 from evalcase.report.terminal.style import paint_text
+from evalcase.types.problem import Excerpt, Span
 
 WIDTH = 100
 """How many cells of a source line are shown before it is cut."""

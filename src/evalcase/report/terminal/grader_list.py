@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from evalcase.model.grader_options import SHARED, DeclaredGrader
-from evalcase.model.json_value import JSON
-from evalcase.model.option import UNSAID, Option, options_of
+from msgspec import UNSET
+
 from evalcase.report.terminal.cells import measure_text, pad_text, wrap_text
 from evalcase.report.terminal.style import Style, paint_text
-from evalcase.text.readable import as_json
+from evalcase.types.grader import SHARED, DeclaredGrader
+from evalcase.types.read_options import Option, fields_of
+from evalcase.types.value import JSON
+from evalcase.util.text import as_json
 
 _NOT_OF_ALL = "options of most graders (`evalcase graders NAME` says which it takes)"
 
@@ -29,7 +31,7 @@ def grader_lines(graders: Sequence[DeclaredGrader], width: int, style: Style) ->
 
 def explain_grader(grader: DeclaredGrader, width: int, style: Style) -> Iterator[str]:
     """All that there is to know of one."""
-    kind, own = grader.kind, options_of(grader.made_by)
+    kind, own = grader.kind, fields_of(grader.made_by)
     yield from wrap_text(f"{kind.name}: {kind.about}", width)
     if kind.example:
         yield ""
@@ -42,7 +44,7 @@ def explain_grader(grader: DeclaredGrader, width: int, style: Style) -> Iterator
     yield from _write_group("options", ordered, kind.argument, width, style)
     for each in ordered:
         if each.inside is not None:
-            inner = options_of(each.inside).values()
+            inner = fields_of(each.inside).values()
             yield from _write_group(f"options within `{each.name}`", inner, None, width, style)
     yield ""
     *names, last = [name for name, each in grader.shared.items() if not each.needed]
@@ -65,13 +67,13 @@ def _write_group(
 
 def describe_value(option: Option, argument: str | None) -> str:
     """What an option may be, and what it is if nobody says."""
-    words = option.shape.words
+    words = option.takes.words
     said = [words[:1].upper() + words[1:]]
     if option.name == argument:
         said.append("the argument")
     if option.needed:
         said.append("needed")
-    elif option.default not in (None, UNSAID, "", (), {}):
+    elif option.default not in (None, UNSET, "", (), {}):
         said.append(f"{_show_value(option.default)} by default")
     if option.example is not None:
         said.append(f"for example {_show_value(option.example)}")

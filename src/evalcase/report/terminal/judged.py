@@ -12,7 +12,7 @@ from typing import Any
 
 from evalcase.report.terminal.said import label_text
 from evalcase.report.terminal.style import Style
-from evalcase.text.readable import as_json
+from evalcase.util.text import as_json
 
 DRAWN = ("protocol", "votes", "criteria", "claims", "neutralised", "template")
 """The details that are shown here."""

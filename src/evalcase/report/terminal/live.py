@@ -19,8 +19,8 @@ from evalcase.report.terminal.progress import Speed, status_line
 from evalcase.report.terminal.statistics import DecidedCase
 from evalcase.report.terminal.style import PLAIN, Style
 from evalcase.report.terminal.view import RunView, Ticker
-from evalcase.system.clock import monotonic
-from evalcase.text.visible import make_visible
+from evalcase.util.environment import monotonic
+from evalcase.util.text import make_visible
 
 _PERIOD_S = 0.1
 _QUICK_S = 0.5

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from evalcase.model.json_value import JSON
-from evalcase.text.visible import name_blank
+from evalcase.types.value import JSON
+from evalcase.util.text import name_blank
 
 _CONTEXT = 2
 _MOST_LINES, _MOST_TWINS = 2_000, 10_000

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from evalcase.model.result import VERDICTS
 from evalcase.report.figures.figures import Effort, Figures, Mean, Slice
 from evalcase.report.terminal.cells import cut_text, measure_text, pad_text
 from evalcase.report.terminal.progress import write_money, write_percent
 from evalcase.report.terminal.style import Style, paint_text
-from evalcase.text.counted import write_count
-from evalcase.text.visible import make_visible
+from evalcase.types.result import VERDICTS
+from evalcase.util.text import make_visible, write_count
 
 _NAME = 10
 """Cells that the name of a part has at least."""

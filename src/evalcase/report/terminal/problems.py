@@ -7,14 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from evalcase.model.codes import Severity
-from evalcase.model.problem import Problem
 from evalcase.report.terminal.cells import measure_text
 from evalcase.report.terminal.frame import WIDTH, draw_frame, find_margin
 from evalcase.report.terminal.hanging import hang_text
 from evalcase.report.terminal.style import PLAIN, Style, paint_text
-from evalcase.text.counted import write_count
-from evalcase.text.visible import make_visible
+from evalcase.types.problem import Problem, Severity
+from evalcase.util.text import make_visible, write_count
 
 
 class Checked(Struct):

@@ -9,8 +9,8 @@ from math import floor, log10
 
 from msgspec import Struct, field
 
-from evalcase.model.result import VERDICTS, Result, Verdict
 from evalcase.report.terminal.style import PLAIN, Style, colour_of, paint_text
+from evalcase.types.result import VERDICTS, Result, Verdict
 
 _SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "ungraded": "?", "skipped": "○"}
 _WINDOW_S, _WINDOW_DONE = 30.0, 20

@@ -5,10 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TextIO
 
-from evalcase.model.result import Result
-from evalcase.model.trial import Trial
 from evalcase.report.terminal.view import RunView
-from evalcase.text.visible import make_visible
+from evalcase.types.result import Result, Trial
+from evalcase.util.text import make_visible
 
 
 class QuietView(RunView):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evalcase.model.totals import Totals
-from evalcase.model.value import Value
 from evalcase.report.figures.figures import Mean
 from evalcase.report.terminal.cells import cut_text, measure_text, pad_text
 from evalcase.report.terminal.part_table import interval_of
 from evalcase.report.terminal.progress import write_money, write_percent
 from evalcase.report.terminal.style import Style, paint_text
-from evalcase.text.visible import make_visible
+from evalcase.types.result import Totals
+from evalcase.types.value import Value
+from evalcase.util.text import make_visible
 
 HEAD = ("run", "age", "cases", "passed", "interval", "failed", "errored", "ungraded", "skipped",
         "cost", "suite", "target")  # fmt: skip

@@ -6,15 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
-from evalcase.model.case import Case
-from evalcase.model.json_value import JSON
-from evalcase.model.result import Result
 from evalcase.report.terminal.cells import cut_text, measure_text, pad_text, wrap_text
 from evalcase.report.terminal.side_by_side import LABEL
 from evalcase.report.terminal.style import Style, paint_text
-from evalcase.text.readable import call_lines, content_text
-from evalcase.text.silence import NO_TEXT, name_silence, shown_content
-from evalcase.text.visible import name_blank
+from evalcase.types.case import Case
+from evalcase.types.result import Result
+from evalcase.types.value import JSON
+from evalcase.util.answers import NO_TEXT, name_silence, shown_content
+from evalcase.util.text import call_lines, content_text, name_blank
 
 LONGEST = 4200
 """Characters of a text that are looked at: no more than what the built-in graders keep."""

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TextIO
 
-from evalcase.model.result import Result
 from evalcase.report.terminal.failures import write_headline
 from evalcase.report.terminal.progress import Speed, plain_line
 from evalcase.report.terminal.statistics import DecidedCase
 from evalcase.report.terminal.style import Style
 from evalcase.report.terminal.view import RunView, Ticker
-from evalcase.system.clock import monotonic
-from evalcase.text.visible import make_visible
+from evalcase.types.result import Result
+from evalcase.util.environment import monotonic
+from evalcase.util.text import make_visible
 
 WIDTH = 120
 _SHORTEST_S, _LONGEST_S = 2.0, 30.0

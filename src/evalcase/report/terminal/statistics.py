@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
-from evalcase.model.case import Case
-from evalcase.model.outcome import Folding, Outcome, outcome_of_one
-from evalcase.model.result import Result, Verdict
-from evalcase.model.value import replace
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.terminal.failures import reason_of
 from evalcase.report.terminal.said import Heard, result_heard
 from evalcase.report.terminal.verdict_grid import VerdictGrid
+from evalcase.types.case import Case
+from evalcase.types.result import Folding, Outcome, Result, Verdict, outcome_of_one
+from evalcase.types.value import replace
 
 if TYPE_CHECKING:
-    from evalcase.model.grade import Grade
     from evalcase.report.statistics.fleiss import Fleiss
+    from evalcase.types.grade import Grade
 
 MOST_IN_FULL = 20
 """Cases of one verdict that are shown in full."""

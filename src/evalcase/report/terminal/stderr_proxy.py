@@ -7,7 +7,7 @@ import re
 import threading
 from typing import TYPE_CHECKING, TextIO
 
-from evalcase.text.visible import make_visible
+from evalcase.util.text import make_visible
 
 if TYPE_CHECKING:
     from evalcase.report.terminal.live import LiveView

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalcase.model.answer import Answer
 from evalcase.report.terminal.cells import wrap_text
 from evalcase.report.terminal.style import Style, paint_text
-from evalcase.text.step_text import tell_steps
-from evalcase.text.visible import make_visible
+from evalcase.types.answer import Answer
+from evalcase.util.calls import tell_steps
+from evalcase.util.text import make_visible
 
 _STEP = 2
 

@@ -7,10 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from evalcase.model.case import Case
-from evalcase.model.result import VERDICTS
-from evalcase.model.totals import Counts, Totals
-from evalcase.model.value import Value, replace
 from evalcase.report.figures.figures import Figures, Mean
 from evalcase.report.terminal.cells import cut_text, measure_text, wrap_text
 from evalcase.report.terminal.failures import (
@@ -35,8 +31,10 @@ from evalcase.report.terminal.progress import write_money
 from evalcase.report.terminal.statistics import TROUBLED, CaseName, Shown, Statistics
 from evalcase.report.terminal.style import Style, colour_of, paint_text
 from evalcase.report.terminal.trial_details import detail_lines
-from evalcase.text.counted import list_some, write_count
-from evalcase.text.visible import make_visible
+from evalcase.types.case import Case
+from evalcase.types.result import VERDICTS, Counts, Totals
+from evalcase.types.value import Value, replace
+from evalcase.util.text import list_some, make_visible, write_count
 
 _LABEL = 9
 _NARROW = 60

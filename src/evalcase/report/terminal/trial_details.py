@@ -5,10 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from evalcase.model.case import Case
-from evalcase.model.conversation import TALK_ENDINGS
-from evalcase.model.grade import Grade
-from evalcase.model.result import Result
 from evalcase.report.terminal.compared import compared_lines, compares_calls, compares_content
 from evalcase.report.terminal.evidence import evidence_lines
 from evalcase.report.terminal.failures import (
@@ -31,7 +27,11 @@ from evalcase.report.terminal.said import (
 )
 from evalcase.report.terminal.style import Style
 from evalcase.report.threshold_words import mean_words
-from evalcase.text.visible import make_visible
+from evalcase.types.case import Case
+from evalcase.types.conversation import TALK_ENDINGS
+from evalcase.types.grade import Grade
+from evalcase.types.result import Result
+from evalcase.util.text import make_visible
 
 _INPUT_ROWS = 3
 _TEXT_ROWS = 8

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from evalcase.model.result import Result, Verdict
 from evalcase.report.terminal.cells import cut_text, measure_text, pad_text
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.style import Style, colour_of, paint_text
-from evalcase.text.visible import make_visible
+from evalcase.types.result import Result, Verdict
+from evalcase.util.text import make_visible
 
 _MOST_HELD = 1000
 """Cases whose verdicts are held. A run of more has its page."""

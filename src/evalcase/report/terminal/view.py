@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from evalcase.model.case import Case
-from evalcase.model.result import Result
-from evalcase.model.trial import Trial
-from evalcase.model.trial_key import TrialKey
 from evalcase.report.terminal.progress import Progress
-from evalcase.text.visible import make_visible
+from evalcase.types.case import Case
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result, Trial
+from evalcase.util.text import make_visible
 
 if TYPE_CHECKING:
     from evalcase.report.terminal.statistics import DecidedCase, Statistics

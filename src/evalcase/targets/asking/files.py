@@ -11,11 +11,10 @@ from base64 import b64encode
 from typing import NamedTuple, TypeAlias
 
 from evalcase.errors import TargetError
-from evalcase.model.json_value import JSON
-from evalcase.model.part_files import named_files
-from evalcase.model.question import Question
-from evalcase.system.files import IrregularError, OutsideError, OversizeError, read_file
-from evalcase.system.project_root import is_inside
+from evalcase.types.message import named_files
+from evalcase.types.question import Question
+from evalcase.types.value import JSON
+from evalcase.util.files import IrregularError, OutsideError, OversizeError, is_inside, read_file
 
 MAX_SENT_BYTES = 20_000_000
 _STARTS = (

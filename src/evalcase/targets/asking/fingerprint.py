@@ -11,9 +11,9 @@ import os
 import sys
 from typing import Any
 
-from evalcase.model.question import Question
-from evalcase.system.digests import digest_file
 from evalcase.targets.asking.shown import describe_question
+from evalcase.types.question import Question
+from evalcase.util.files import digest_file
 
 
 def describe_asked(question: Question, *, whole: bool = False) -> dict[str, Any]:

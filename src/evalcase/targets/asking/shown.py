@@ -6,10 +6,9 @@ import json
 from typing import Any
 
 from evalcase.errors import TargetError
-from evalcase.model.json_value import JSON
-from evalcase.model.message import part_text, parts_of, text_of
-from evalcase.model.part_files import named_file
-from evalcase.model.question import Question
+from evalcase.types.message import named_file, part_text, parts_of, text_of
+from evalcase.types.question import Question
+from evalcase.types.value import JSON
 
 
 def last_user_content(question: Question) -> JSON:

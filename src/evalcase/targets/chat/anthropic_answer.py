@@ -12,17 +12,17 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.json_value import JSON
-from evalcase.model.target import Warn
 from evalcase.targets.chat.api import ReadAnswer
 from evalcase.targets.chat.client import no_answer_error, service_error
 from evalcase.targets.chat.pieces import Pieces
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.usage import CACHE_WRITTEN, read_anthropic_usage, read_model
 from evalcase.targets.web.event_stream import Event
-from evalcase.text.calls import BLOCKS
-from evalcase.text.strict_json import parse_json
+from evalcase.types.answer import Answer
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON
+from evalcase.util.calls import BLOCKS
+from evalcase.util.json import parse_json
 
 
 def read_anthropic_answer(value: dict[str, Any], warn: Warn) -> ReadAnswer:

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from json import dumps
 from typing import Any
 
-from evalcase.model.batching import BatchLook, SentBatch
-from evalcase.model.json_value import JSON
 from evalcase.targets.chat.batch_answers import batch_error
-from evalcase.targets.chat.batch_client import BatchClient, count_of, id_of
+from evalcase.targets.chat.batch_client import BatchClient, BatchLook, count_of, id_of
 from evalcase.targets.chat.batch_draft import BatchForm, DraftFile
 from evalcase.targets.web.errors import error_message
+from evalcase.types.target import SentBatch
+from evalcase.types.value import JSON
 
 _PATH = "/v1/messages/batches"
 _PAGES = 20

@@ -13,9 +13,6 @@ are.
 from __future__ import annotations
 
 from evalcase.errors import TargetError
-from evalcase.model.json_value import JSON, describe_kind
-from evalcase.model.question import Question
-from evalcase.model.target import Warn
 from evalcase.targets.asking.files import Files
 from evalcase.targets.chat.parts import (
     ContentPart,
@@ -26,6 +23,9 @@ from evalcase.targets.chat.parts import (
     read_content_parts,
 )
 from evalcase.targets.chat.turns import ChatTurn, SentCall, read_turns, warn_of_extras
+from evalcase.types.question import Question
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON, describe_kind
 
 _EXTRAS = frozenset({"blocks", "is_error"})
 _SYSTEM = ("system", "developer")

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from evalcase.model.answer import Answer
-from evalcase.model.json_value import JSON
-from evalcase.model.question import Question
-from evalcase.model.target import Warn
-from evalcase.model.value import Value
 from evalcase.targets.asking.files import Files
 from evalcase.targets.chat.client import Assembler
 from evalcase.targets.web.options import KeyRule
+from evalcase.types.answer import Answer
+from evalcase.types.question import Question
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON, Value
 
 if TYPE_CHECKING:
     from evalcase.targets.chat.batches import BatchService

@@ -8,9 +8,9 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO, TypeAlias
 
 from evalcase.errors import TargetError
-from evalcase.system.table import Table, mark_of
 from evalcase.targets.web.errors import protocol_error
-from evalcase.text.strict_json import BadJsonError, parse_json
+from evalcase.util.json import BadJsonError, parse_json
+from evalcase.util.table import Table, mark_of
 
 HasAnswer: TypeAlias = Callable[[dict[str, Any]], bool]
 IsOurs: TypeAlias = Callable[[str], bool]

@@ -7,15 +7,15 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from json import dumps
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from evalcase.errors import TargetError
-from evalcase.model.json_value import JSON
 from evalcase.targets.chat.batch_answers import BatchAnswers, HasAnswer, IsOurs
 from evalcase.targets.chat.batch_draft import DraftFile
 from evalcase.targets.web.errors import connection_error, protocol_error
-from evalcase.text.strict_json import BadJsonError, parse_json
+from evalcase.types.value import JSON
+from evalcase.util.json import BadJsonError, parse_json
 
 if TYPE_CHECKING:
     from evalcase.targets.web.client import HttpClient, Reply
@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 _LONGEST_S = 600.0
 _MOST_BYTES = 10_000_000
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
+
+
+class BatchLook(NamedTuple):
+    """The progress of a batch."""
+
+    is_over: bool
+    answered: int
+    questions: int
+    """0 where the service has not counted them yet."""
+    status: str
+    """As the service says it."""
 
 
 class BatchClient:

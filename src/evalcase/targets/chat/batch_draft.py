@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from tempfile import TemporaryFile
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
-from evalcase.model.batching import BatchedQuestion
-from evalcase.model.value import Value
+from evalcase.types.value import Value
 
 
 class BatchForm(Value, frozen=True):
@@ -19,6 +18,14 @@ class BatchForm(Value, frozen=True):
     content_type: str
     most_questions: int
     most_bytes: int
+
+
+class BatchedQuestion(NamedTuple):
+    """A question as a part of a batch."""
+
+    id: str
+    """The same for the same question of the same run; its answer has it, too."""
+    line: bytes
 
 
 class DraftFile:

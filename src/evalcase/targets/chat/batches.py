@@ -7,12 +7,12 @@ from hashlib import sha256
 from json import dumps
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evalcase.model.batching import BatchDraft, BatchedQuestion, BatchLook, SentBatch
-from evalcase.model.json_value import JSON
-from evalcase.model.question import Question
 from evalcase.targets.chat.batch_answers import BatchAnswers, batch_error, open_answers
-from evalcase.targets.chat.batch_client import BatchClient
-from evalcase.targets.chat.batch_draft import BatchForm, DraftFile, open_draft
+from evalcase.targets.chat.batch_client import BatchClient, BatchLook
+from evalcase.targets.chat.batch_draft import BatchedQuestion, BatchForm, DraftFile, open_draft
+from evalcase.types.question import Question
+from evalcase.types.target import SentBatch
+from evalcase.types.value import JSON
 
 if TYPE_CHECKING:
     from evalcase.targets.web.client import HttpClient
@@ -33,7 +33,7 @@ class BatchService(Protocol):
 
 
 class ChatBatches:
-    """The batches of one target."""
+    """The batches of one target. Its methods raise TargetError."""
 
     def __init__(
         self, service: BatchService, base_url: str, poll_s: float,
@@ -49,6 +49,7 @@ class ChatBatches:
         """How batches ended, by their ids."""
 
     def begin(self, run: str) -> None:
+        """Start with the questions of a run."""
         self._run = sha256(run.encode()).hexdigest()[:12]
         self._answers = self._answers or open_answers()
 
@@ -60,11 +61,12 @@ class ChatBatches:
     def draft(self) -> DraftFile:
         return open_draft(self._service.form)
 
-    async def send(self, draft: BatchDraft, tag: str) -> str:
-        assert isinstance(draft, DraftFile)
+    async def send(self, draft: DraftFile, tag: str) -> str:
+        """Send a batch. Return its id at the service."""
         return await self._service.send(self._client, draft, tag)
 
     def find(self, sent: SentBatch) -> AsyncIterator[str]:
+        """The ids at the service that a sent batch may have; when in doubt, several."""
         return self._service.find(self._client, sent)
 
     async def look(self, id: str) -> BatchLook:
@@ -74,6 +76,7 @@ class ChatBatches:
         return look
 
     async def fetch(self, id: str) -> int:
+        """Get the answers of a batch that is over. Return how many belong to this run."""
         assert self._answers is not None, "begin() comes first"
         has_answer, count = self._service.has_answer, 0
         for place in await self._service.places(self._client, id):
@@ -81,6 +84,7 @@ class ChatBatches:
         return count
 
     def has_answer(self, id: str) -> bool:
+        """Whether a question has an answer, and not only an error."""
         return self._answers is not None and self._answers.has_answer(id)
 
     async def reply_to(self, question: Question) -> dict[str, Any]:

@@ -9,17 +9,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from evalcase.errors import TargetError
-from evalcase.model.json_value import JSON
-from evalcase.model.question import Question
-from evalcase.model.quota import Quota
-from evalcase.model.target import Surroundings
-from evalcase.system.processes.pipes import Output
 from evalcase.targets.asking.files import Files, has_files, load_files
 from evalcase.targets.web.endpoint import Endpoint
 from evalcase.targets.web.errors import error_message, protocol_error
 from evalcase.targets.web.event_stream import Event, EventReader
-from evalcase.text.abridge import EXCERPT_CHARACTERS
-from evalcase.text.strict_json import parse_json
+from evalcase.types.question import Question
+from evalcase.types.target import Quota, Surroundings
+from evalcase.types.value import JSON
+from evalcase.util.json import parse_json
+from evalcase.util.processes import Output
+from evalcase.util.text import EXCERPT_CHARACTERS
 
 if TYPE_CHECKING:
     from evalcase.targets.web.client import HttpClient
@@ -170,9 +169,7 @@ def _make_broken_error(why: str, kept: bytearray, assembler: Assembler) -> Targe
 
 async def _drain_chunks(chunks: AsyncIterator[bytes]) -> None:
     """Read what little may be left, so that the connection can be used again."""
-    from evalcase.system.http.errors import HttpError
-
-    with suppress(StopAsyncIteration, TimeoutError, HttpError):
+    with suppress(StopAsyncIteration, TimeoutError, TargetError):
         async with asyncio.timeout(_DRAIN_S):
             for _ in range(4):
                 await anext(chunks)

@@ -11,8 +11,8 @@ import re
 from typing import NamedTuple
 
 from evalcase.errors import ConfigError
-from evalcase.model.json_value import JSON
-from evalcase.targets.web.shapes import complete_address
+from evalcase.targets.web.option_types import complete_address
+from evalcase.types.value import JSON
 
 # What is probably an address, where somebody forgot the scheme: a name that only a computer has, or
 # a port, or a domain. It only decides what is hinted at.

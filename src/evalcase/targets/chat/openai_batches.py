@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Iterator
 from json import dumps
 from typing import Any
 
-from evalcase.model.batching import BatchLook, SentBatch
-from evalcase.model.json_value import JSON
 from evalcase.targets.chat.batch_answers import batch_error
-from evalcase.targets.chat.batch_client import BatchClient, count_of, id_of
+from evalcase.targets.chat.batch_client import BatchClient, BatchLook, count_of, id_of
 from evalcase.targets.chat.batch_draft import BatchForm, DraftFile
 from evalcase.targets.web.errors import error_message
+from evalcase.types.target import SentBatch
+from evalcase.types.value import JSON
 
 _MARK = "evalcase"
 """The name of the tag among what a batch is told."""

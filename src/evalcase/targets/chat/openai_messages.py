@@ -7,9 +7,6 @@ tells of any other. Content parts of a type that isn't evalcase's own are sent a
 
 from __future__ import annotations
 
-from evalcase.model.json_value import JSON
-from evalcase.model.question import Question
-from evalcase.model.target import Warn
 from evalcase.targets.asking.files import Files
 from evalcase.targets.chat.parts import (
     ContentPart,
@@ -19,6 +16,9 @@ from evalcase.targets.chat.parts import (
     read_content_parts,
 )
 from evalcase.targets.chat.turns import ChatTurn, SentCall, read_turns, warn_of_extras
+from evalcase.types.question import Question
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON
 
 _EXTRAS = frozenset({"name", "refusal", "audio", "function_call", "reasoning", "reasoning_content"})
 

@@ -3,73 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 from urllib.parse import urlsplit
 
-from evalcase.model.conflict import conflict
-from evalcase.model.json_value import JSON
-from evalcase.model.option import Record, option
-from evalcase.model.shape import Anything, Flag, MapOf, OptionFault, Text
-from evalcase.model.shape_seconds import Seconds
 from evalcase.targets.chat.api import Api
 from evalcase.targets.chat.model_names import object_to_model
 from evalcase.targets.chat.prices import Price
+from evalcase.targets.web.option_types import Address
 from evalcase.targets.web.options import KeyRule, WebOptions
-from evalcase.targets.web.shapes import Address
+from evalcase.types.options import OptionFault, Seconds, Text, about
+from evalcase.types.value import JSON
 
 _NO_RATE = "can't be combined with `batch`: a batch is one request, at no rate"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatOptions(WebOptions):
+class ChatOptions(WebOptions, frozen=True, kw_only=True):
     """Which model, where it is, and what else it is told."""
 
     api: ClassVar[Api]
 
-    model: str = option(
-        Text("the name of a model"),
-        "The name of the model.",
-        example="some-model",
-        elsewhere=("model_name", "engine", "deployment", "name"),
-    )
-    base_url: str | None = option(
-        Address(),
-        "The base URL of the API; by default, the provider's.",
-        default=None,
-        elsewhere=("url", "api_base", "endpoint", "host", "base"),
-    )
-    params: dict[str, JSON] = option(
-        MapOf(Anything()),
-        "Further parameters of requests: temperature, tools, stream, …",
-        default={},
-        elsewhere=(
-            "temperature", "max_tokens", "max_completion_tokens", "top_p", "top_k", "tools",
-            "tool_choice", "stream", "response_format", "stop", "seed", "thinking",
-            "reasoning_effort", "extra_body", "parameters",
+    model: Annotated[
+        Text,
+        about(
+            "The name of the model.",
+            example="some-model",
+            elsewhere=("model_name", "engine", "deployment", "name"),
+            words="the name of a model",
         ),
-    )  # fmt: skip
-    price: Price | None = option(
-        Record(Price, "a mapping of prices"),
-        "The price of tokens, in USD per million.",
-        default=None,
-        elsewhere=("prices", "cost", "pricing"),
-        decides_answer=False,
-    )
+    ]
+    base_url: Annotated[
+        Address | None,
+        about(
+            "The base URL of the API; by default, the provider's.",
+            elsewhere=("url", "api_base", "endpoint", "host", "base"),
+        ),
+    ] = None
+    params: Annotated[
+        dict[str, JSON],
+        about(
+            "Further parameters of requests: temperature, tools, stream, …",
+            elsewhere=(
+                "temperature",
+                "max_tokens",
+                "max_completion_tokens",
+                "top_p",
+                "top_k",
+                "tools",
+                "tool_choice",
+                "stream",
+                "response_format",
+                "stop",
+                "seed",
+                "thinking",
+                "reasoning_effort",
+                "extra_body",
+                "parameters",
+            ),
+        ),
+    ] = {}
+    price: Annotated[
+        Price | None,
+        about(
+            "The price of tokens, in USD per million.",
+            elsewhere=("prices", "cost", "pricing"),
+            decides_answer=False,
+            words="a mapping of prices",
+        ),
+    ] = None
 
-    batch: bool = option(
-        Flag(),
-        "Send questions in batches, at half the price; answers may take a day.",
-        default=False,
-        elsewhere=("batched", "batch_api"),
-        decides_answer=False,
-    )
-    batch_poll_s: float = option(
-        Seconds(),
-        "How often to check on a batch, in seconds.",
-        default=30.0,
-        decides_answer=False,
-    )
+    batch: Annotated[
+        bool,
+        about(
+            "Send questions in batches, at half the price; answers may take a day.",
+            elsewhere=("batched", "batch_api"),
+            decides_answer=False,
+        ),
+    ] = False
+    batch_poll_s: Annotated[
+        Seconds, about("How often to check on a batch, in seconds.", decides_answer=False)
+    ] = 30.0
 
     @property
     def address(self) -> str:
@@ -96,8 +108,14 @@ class ChatOptions(WebOptions):
         is_default = self.address == self.api.base_url
         return self.api.key if is_default else self.api.key._replace(variable=None)
 
-    @conflict
-    def _params_are_ours(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.batch and self.rpm is not None:
+            yield OptionFault(("rpm",), f"`rpm` {_NO_RATE}")
+        if self.batch and self.tpm is not None:
+            yield OptionFault(("tpm",), f"`tpm` {_NO_RATE}")
+        unfit = object_to_model(self.model) if self.base_url is None else None
+        if unfit is not None:
+            yield OptionFault(("model",), *unfit)
         for name in self.params:
             if name in self.api.own_params:
                 what = f"can't hold `{name}`, which evalcase sends by itself"
@@ -109,27 +127,8 @@ class ChatOptions(WebOptions):
         if not isinstance(stream, bool):
             what = f"is true or false, not {stream!r:.60}"
             yield OptionFault(("params", "stream"), f"`params.stream` {what}")
-
-    @conflict
-    def _a_batch_streams(self) -> Iterator[OptionFault]:
         if self.batch and self.params.get("stream") is True:
             yield OptionFault(
                 ("params", "stream"), "`params.stream` can't be combined with `batch`"
             )
-
-    @conflict
-    def _a_batch_has_requests(self) -> Iterator[OptionFault]:
-        if self.batch and self.rpm is not None:
-            yield OptionFault(("rpm",), f"`rpm` {_NO_RATE}")
-
-    @conflict
-    def _a_batch_has_tokens(self) -> Iterator[OptionFault]:
-        if self.batch and self.tpm is not None:
-            yield OptionFault(("tpm",), f"`tpm` {_NO_RATE}")
-
-    @conflict
-    def _address_in_model(self) -> Iterator[OptionFault]:
-        """Beside a `base_url`, a name may be any: nothing is sent to where nobody said."""
-        unfit = object_to_model(self.model) if self.base_url is None else None
-        if unfit is not None:
-            yield OptionFault(("model",), *unfit)
+        yield from super().conflicts()

@@ -16,10 +16,9 @@ from base64 import b64decode
 from typing import NamedTuple, TypeAlias
 
 from evalcase.errors import TargetError
-from evalcase.model.json_value import JSON
-from evalcase.model.message import part_text, parts_of
-from evalcase.model.part_files import find_picture
 from evalcase.targets.asking.files import ContentFile, Files, image_type
+from evalcase.types.message import find_picture, part_text, parts_of
+from evalcase.types.value import JSON
 
 
 class TextPart(NamedTuple):

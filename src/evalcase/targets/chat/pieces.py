@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evalcase.model.json_value import JSON
+from evalcase.types.value import JSON
 
 
 class Pieces:

@@ -7,27 +7,26 @@ Unknown is None, never 0: a model without a price, an answer without usage.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated
 
-from evalcase.model.answer import Usage
-from evalcase.model.option import option
-from evalcase.model.shape import Number
+from evalcase.types.answer import Usage
+from evalcase.types.options import Amount, about
+from evalcase.types.value import Value
 
 _MILLION = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
+class Price(Value, frozen=True, kw_only=True):
     """USD for a million tokens."""
 
-    input: float = option(Number(0), "USD per million input tokens.", example=0.15)
-    output: float = option(Number(0), "USD per million output tokens.", example=0.6)
-    cached: float | None = option(
-        Number(0), "USD per million input tokens read from the provider's cache.", default=None
-    )
-    cache_write: float | None = option(
-        Number(0), "USD per million input tokens written to the provider's cache.", default=None
-    )
+    input: Annotated[Amount, about("USD per million input tokens.", example=0.15)]
+    output: Annotated[Amount, about("USD per million output tokens.", example=0.6)]
+    cached: Annotated[
+        Amount | None, about("USD per million input tokens read from the provider's cache.")
+    ] = None
+    cache_write: Annotated[
+        Amount | None, about("USD per million input tokens written to the provider's cache.")
+    ] = None
 
 
 class Pricing:

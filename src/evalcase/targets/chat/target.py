@@ -5,11 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer, Earlier
-from evalcase.model.json_value import JSON
-from evalcase.model.question import Question
-from evalcase.model.target import Surroundings, Target, Traits
-from evalcase.model.value import replace
 from evalcase.targets.asking.files import Files, load_files
 from evalcase.targets.chat.api import SchemaMode
 from evalcase.targets.chat.client import ChatClient
@@ -17,6 +12,10 @@ from evalcase.targets.chat.options import ChatOptions
 from evalcase.targets.chat.other_host import refuse_other_host
 from evalcase.targets.chat.prices import Pricing
 from evalcase.targets.web.endpoint import make_endpoint
+from evalcase.types.answer import Answer, Earlier
+from evalcase.types.question import Question
+from evalcase.types.target import Surroundings, Target, Traits
+from evalcase.types.value import JSON, replace
 
 if TYPE_CHECKING:
     from evalcase.targets.chat.batches import ChatBatches

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from evalcase.errors import TargetError
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message, ToolCall
-from evalcase.model.target import Warn
+from evalcase.types.message import Message, ToolCall
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON
 
 _CALL_KEYS = frozenset({"id", "type", "function", "tool", "input", "output"})
 _COMMON_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id"})
@@ -39,7 +39,7 @@ class ChatTurn(NamedTuple):
     calls: tuple[SentCall, ...] = ()
     call_id: str | None = None
     """For the result of a tool: whose it is."""
-    extras: dict[str, JSON] = {}  # noqa: RUF012 - never changed
+    extras: dict[str, JSON] = {}
 
 
 def read_turns(messages: Iterable[Message], warn: Warn) -> list[ChatTurn]:

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from evalcase.errors import ConfigError
-from evalcase.system.threads import Threads
 from evalcase.targets.code.parameters import is_async, takes_nothing
+from evalcase.util.user_calls import run_in_thread
 
 Leave: TypeAlias = Callable[[], Any]
 
@@ -71,9 +71,9 @@ async def enter_object(found: Any) -> Entered:  # noqa: ANN401 - an object of th
     return Entered(found, found.close if has_close else None)
 
 
-async def leave_object(leave: Leave, threads: Threads) -> None:
+async def leave_object(leave: Leave) -> None:
     """Tear an object down; in another thread, where that may block."""
     if is_async(leave):
         await leave()
     else:
-        await threads.call(leave)
+        await run_in_thread(leave)

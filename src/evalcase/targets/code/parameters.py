@@ -20,21 +20,21 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from evalcase.errors import ConfigError
-from evalcase.model.json_value import JSON, copy_value
-from evalcase.model.message import text_of
-from evalcase.model.nearest import did_you_mean
-from evalcase.model.own_copies import copy_messages, copy_question
-from evalcase.model.question import Question
 from evalcase.targets.asking.shown import last_user_content
 from evalcase.targets.code.annotations import ClassName, names_class, names_several
+from evalcase.types.grade import copy_messages, copy_question
+from evalcase.types.message import text_of
+from evalcase.types.problem import did_you_mean
+from evalcase.types.question import Question
+from evalcase.types.value import JSON, copy_value
 
 Role = Literal[
     "content", "messages", "files", "metadata", "attempt", "session", "turn", "question", "default"
 ]
 
-_CASE = ClassName("evalcase.model.case", "Case")
-_QUESTION = ClassName("evalcase.model.question", "Question")
-_MESSAGE = ClassName("evalcase.model.message", "Message")
+_CASE = ClassName("evalcase.types.case", "Case")
+_QUESTION = ClassName("evalcase.types.question", "Question")
+_MESSAGE = ClassName("evalcase.types.message", "Message")
 _BY_NAME: dict[str, Role] = {
     "messages": "messages",
     "files": "files",

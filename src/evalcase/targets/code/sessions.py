@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from evalcase.system.closing import close_all
-from evalcase.system.threads import Threads
 from evalcase.targets.code.lifetime import Leave, check_arguments, enter_object, leave_object
 from evalcase.targets.code.parameters import BoundFunction
+from evalcase.util.user_calls import close_all, run_in_thread
 
 SESSION = "session"
 
@@ -37,13 +36,12 @@ class Sessions:
 
     def __init__(
         self, found: Callable[..., Any], arguments: Mapping[str, Any] | None, name: str,
-        bind: Callable[[Any], BoundFunction], threads: Threads,
+        bind: Callable[[Any], BoundFunction],
     ) -> None:  # fmt: skip
         self._found = found
         self._arguments = dict(arguments or {})
         self._name = name
         self._bind = bind
-        self._threads = threads
         self._held: dict[str, tuple[BoundFunction, Leave | None]] = {}
 
     def check(self) -> None:
@@ -55,7 +53,7 @@ class Sessions:
         held = self._held.get(session)
         if held is None:
             make = partial(self._found, **self._arguments_for(session))
-            made = await self._threads.call(make)
+            made = await run_in_thread(make)
             if inspect.isawaitable(made):
                 made = await made
             found, leave = await enter_object(made)
@@ -66,7 +64,7 @@ class Sessions:
         """Tear down what a session had."""
         _, leave = self._held.pop(session, (None, None))
         if leave is not None:
-            await leave_object(leave, self._threads)
+            await leave_object(leave)
 
     async def close(self) -> None:
         """The same for all that are left."""

@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from evalcase.model.answer import Answer, sum_usage
-from evalcase.model.json_value import JSON
-from evalcase.model.value import replace
-from evalcase.text.step_text import list_steps
 from evalcase.traces.genai import usage_of
 from evalcase.traces.span import BadTraceError, SpanEvent, TraceSpan, find_reason
 from evalcase.traces.steps import keep_steps
 from evalcase.traces.store import MOST_PIECES
 from evalcase.traces.told import find_models
 from evalcase.traces.tree import SpanNode, arrange_spans
+from evalcase.types.answer import Answer, sum_usage
+from evalcase.types.value import JSON, replace
+from evalcase.util.calls import list_steps
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan

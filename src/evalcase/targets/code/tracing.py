@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.errors import ConfigError
-from evalcase.model.json_value import JSON
-from evalcase.model.question import Question
 from evalcase.targets.code.traced_call import TracedCall
 from evalcase.traces.context import ByCall
 from evalcase.traces.labels import CASE, REPEAT, SUITE, TURN
+from evalcase.types.question import Question
+from evalcase.types.value import JSON
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan

@@ -12,11 +12,10 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from evalcase.model.message import Message, parts_of
-from evalcase.model.part_files import named_file
-from evalcase.model.question import Question
 from evalcase.targets.asking.shown import describe_question, last_user_content, write_content
 from evalcase.targets.process.program import Program
+from evalcase.types.message import Message, named_file, parts_of
+from evalcase.types.question import Question
 
 _PLAIN: dict[str, Callable[[Question], str]] = {
     "case_id": lambda question: question.case,

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Literal, cast
 
 from evalcase.errors import ConfigError
-from evalcase.model.target import Surroundings
-from evalcase.model.value import Value
 from evalcase.system.programs import find_program
 from evalcase.targets.process.options import CommandOptions
 from evalcase.targets.reading.outputs import How
-from evalcase.text.placeholders import Template
+from evalcase.types.target import Surroundings
+from evalcase.types.value import Value
+from evalcase.util.placeholders import Template
 
 Stdin = Literal["json", "text", "none"]
 _INPUTS = frozenset({"prompt", "prompt_file", "input_file"})

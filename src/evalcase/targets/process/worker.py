@@ -23,18 +23,17 @@ from __future__ import annotations
 import asyncio
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.json_value import JSON
-from evalcase.model.question import Question
-from evalcase.model.target import Warn
-from evalcase.system.processes.line_workers import LineWorkers
-from evalcase.system.processes.process import Process
 from evalcase.targets.asking.shown import describe_question
 from evalcase.targets.process.program import Program
 from evalcase.targets.reading.replies import note_unread, put_together
 from evalcase.targets.reading.shaped import read_json, with_extras
-from evalcase.text.calls import CALLS
 from evalcase.traces.context import HEADER, TraceContext
+from evalcase.types.answer import Answer
+from evalcase.types.question import Question
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON
+from evalcase.util.calls import CALLS
+from evalcase.util.processes import LineWorkers, Process
 
 _READ = frozenset({
     "id", "case", "answer", "usage", "token_usage", "cost_usd", "duration_ms", *CALLS,

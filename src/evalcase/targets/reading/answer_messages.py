@@ -6,12 +6,12 @@ from json import JSONEncoder
 from typing import Any
 
 from evalcase.errors import TargetError
-from evalcase.model.json_value import JSON, describe_kind
-from evalcase.model.message import ROLES, Message, is_message, names_tool, take_message
 from evalcase.targets.reading.parts import is_converse, is_turn, read_turn, type_content
 from evalcase.targets.reading.replies import mend_message
 from evalcase.targets.reading.text_messages import make_valid
-from evalcase.text.calls import BadCallsError
+from evalcase.types.message import ROLES, Message, is_message, names_tool, take_message
+from evalcase.types.value import JSON, describe_kind
+from evalcase.util.calls import BadCallsError
 
 _NAMELESS = (
     "that doesn't name its tool: a call is {tool, input}, {name, args} or "

@@ -28,15 +28,14 @@ from __future__ import annotations
 from contextlib import suppress
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message
-from evalcase.model.target import Warn
-from evalcase.model.value import replace
 from evalcase.targets.reading.ends import find_end_of_text, refuse_failed_transcript
 from evalcase.targets.reading.replies import note_end
 from evalcase.targets.reading.text_messages import text_message
-from evalcase.text.plain_json import NotJsonError, copy_json
+from evalcase.types.answer import Answer
+from evalcase.types.message import Message
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON, replace
+from evalcase.util.json import NotJsonError, copy_json
 
 _NOTHING = (
     "the target returned None, which is not an answer; does the function end without a `return`?"

@@ -7,10 +7,10 @@ from contextlib import suppress
 from typing import Any
 
 from evalcase.errors import TargetError
-from evalcase.model.json_value import JSON
-from evalcase.model.message import text_of
-from evalcase.text.ending import finish_reason_of, kind_of_end
-from evalcase.text.strict_json import BadJsonError, parse_object
+from evalcase.types.message import text_of
+from evalcase.types.value import JSON
+from evalcase.util.answers import finish_reason_of, kind_of_end
+from evalcase.util.json import BadJsonError, parse_object
 
 _INNER = ("delta", "response", "message", "messageStop")
 """Where events have what they say of the whole."""

@@ -18,19 +18,18 @@ from __future__ import annotations
 from typing import Literal
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message
-from evalcase.model.target import Warn
-from evalcase.model.value import replace
-from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.ends import find_end, refuse_failed_transcript
 from evalcase.targets.reading.replies import leave_out, note_end, note_unread, put_together
 from evalcase.targets.reading.shaped import BODIES, EXTRAS, read_json, read_shape, with_extras
 from evalcase.targets.reading.text_messages import bytes_message, text_message
-from evalcase.text.abridge import cut_bytes
-from evalcase.text.strict_json import BadJsonError, parse_json
+from evalcase.types.answer import Answer
+from evalcase.types.message import Message
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON, replace
+from evalcase.util.json import BadJsonError, parse_json
+from evalcase.util.processes import Output
+from evalcase.util.text import cut_bytes
 
 How = Literal["auto", "text", "json", "agentv"]
 _TEXT_KEYS = EXTRAS | {"text"}

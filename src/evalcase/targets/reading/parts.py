@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Usage
-from evalcase.model.json_value import JSON
-from evalcase.model.message import OTHER_ROLES
-from evalcase.model.target import Warn
 from evalcase.targets.reading.usage import read_usage
-from evalcase.text.calls import is_call_block
-from evalcase.text.ending import finish_reason_of, kind_of_end
+from evalcase.types.answer import Usage
+from evalcase.types.message import OTHER_ROLES
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON
+from evalcase.util.answers import finish_reason_of, kind_of_end
+from evalcase.util.calls import is_call_block
 
 _ROLES = ("model", "user", "function", "assistant")
 

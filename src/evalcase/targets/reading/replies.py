@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from evalcase.errors import TargetError
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message, ToolCall, is_message, names_tool, take_message
 from evalcase.targets.reading.parts import is_parts, type_parts
-from evalcase.text.calls import (
+from evalcase.types.message import Message, ToolCall, is_message, take_message
+from evalcase.types.value import JSON
+from evalcase.util.answers import finish_reason_of
+from evalcase.util.calls import (
     CALLS,
     UNREAD,
     CallShape,
@@ -24,7 +25,6 @@ from evalcase.text.calls import (
     understand_calls,
     unread_in,
 )
-from evalcase.text.ending import finish_reason_of
 
 _TEXTS = ("content", "text", "output")
 """What a reply without a role may call what it says, the best first."""
@@ -187,9 +187,6 @@ def _split_blocks(blocks: list[JSON], message: dict[str, Any]) -> dict[str, Any]
     gave = {each["tool_use_id"]: each.get("content") for each in rest if _is_result(each)}
     made = [_add_output(call, gave) for call in understand_calls(list(uses))]
     # LangChain has the calls of Anthropic's models twice: as blocks, and beside them.
-    known = [
-        (call.get("id"), ToolCall(call).name)
-        for call in before if isinstance(call, dict) and names_tool(call)
-    ]  # fmt: skip
+    known = [(call.get("id"), ToolCall(call).name) for call in before]
     calls = [call for call in made if (call.get("id"), call["tool"]) not in known]
     return {"content": rest or None, "tool_calls": [*before, *calls]}

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalcase.errors import TargetError
-from evalcase.model.json_value import JSON
-from evalcase.model.message import is_message
-from evalcase.model.target import Warn
-from evalcase.text.calls import parse_arguments
+from evalcase.types.message import is_message
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON
+from evalcase.util.calls import parse_arguments
 
 _SAID = ("output_text", "refusal")
 _CALL, _OUTPUT = "_call", "_call_output"

@@ -5,11 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalcase.model.answer import Answer
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message, is_message
-from evalcase.model.target import Warn
-from evalcase.model.value import replace
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.answers import content_message, ignore_warning
 from evalcase.targets.reading.ends import find_end, refuse_failed_events, refuse_failed_reply
@@ -37,7 +32,11 @@ from evalcase.targets.reading.usage import (
     read_usage,
     read_usage_in_camel_case,
 )
-from evalcase.text.counted import list_some
+from evalcase.types.answer import Answer
+from evalcase.types.message import Message, is_message
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON, replace
+from evalcase.util.text import list_some
 
 BODIES = ("messages", "output_messages", "output")
 """What a mapping may call its list of messages, the best first."""

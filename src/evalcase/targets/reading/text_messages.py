@@ -11,8 +11,8 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Any
 
-from evalcase.model.message import Message, take_message
-from evalcase.text.plain_json import has_lone_surrogates
+from evalcase.types.message import Message, take_message
+from evalcase.util.json import whole_text
 
 RAW = "content_base64"
 
@@ -36,7 +36,7 @@ def bytes_message(data: bytes) -> Message:
 def make_valid(message: dict[str, Any]) -> dict[str, Any]:
     """The message, its text marked if it was not valid."""
     content = message.get("content")
-    if isinstance(content, str) and has_lone_surrogates(content):
+    if isinstance(content, str) and whole_text(content) != content:
         data = content.encode(errors="surrogatepass")
         message = {**message, "content": data.decode(errors="replace")}
         message[RAW] = b64encode(data).decode()

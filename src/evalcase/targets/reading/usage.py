@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evalcase.model.answer import MOST_TOKENS, MOST_USD, Usage
-from evalcase.model.json_value import JSON
-from evalcase.model.target import Warn
+from evalcase.types.answer import MOST_TOKENS, MOST_USD, Usage
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON
 
 _NAMES = {
     "input_tokens": "input_tokens", "input": "input_tokens", "prompt_tokens": "input_tokens",

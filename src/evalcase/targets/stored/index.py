@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, NoReturn
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.model.json_value import JSON
-from evalcase.model.question import Question
 from evalcase.targets.stored.said import find_said, list_unread, refuse_misspelt
-from evalcase.text.journal_row import MAX_LINE, decode_row, fault_in
-from evalcase.text.strict_json import DEEPEST_ROW, parse_json, parse_object
+from evalcase.types.question import Question, TrialKey
+from evalcase.types.value import JSON
+from evalcase.util.json import DEEPEST_ROW, parse_json, parse_object
+from evalcase.util.rows import MAX_LINE, body_of, fault_in, parse_body
 
 _CASE = b'{"type":"case",'
 _ANY = 0
@@ -58,7 +58,7 @@ class AnswerIndex:
             if not self.is_journal:
                 return parse_object(line, DEEPEST_ROW)
             if fault_in(line) is None:
-                return decode_row(line)
+                return _parse_result(line)
         except ValueError:
             pass
         raise TargetError(f"{self.path} changed while it was read", kind="protocol")
@@ -100,7 +100,7 @@ class AnswerIndex:
 
     def _row(self, line: bytes, number: int) -> dict[str, JSON]:
         try:
-            row = decode_row(line) if self.is_journal else parse_json(line, DEEPEST_ROW)
+            row = _parse_result(line) if self.is_journal else parse_json(line, DEEPEST_ROW)
         except ValueError as error:
             self._refuse(f"not JSON: {error}", number)
         if not isinstance(row, dict):
@@ -146,3 +146,12 @@ class AnswerIndex:
     def _refuse(self, why: str, line: int | None = None) -> NoReturn:
         place = self.path if line is None else f"{self.path}:{line}"
         raise ConfigError(f"replay target: {place}: {why}")
+
+
+def _parse_result(line: bytes) -> dict[str, Any]:
+    """A row of a journal, with the parts of its key by name."""
+    row = parse_body(body_of(line))
+    key = row.get("key")
+    if isinstance(key, list) and len(key) == len(TrialKey._fields):
+        row |= zip(TrialKey._fields, key, strict=True)
+    return row

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evalcase.errors import TargetError
-from evalcase.model.nearest import find_nearest
 from evalcase.targets.reading.replies import put_together
-from evalcase.text.calls import CALLS
-from evalcase.text.readable import as_json
+from evalcase.types.problem import find_nearest
+from evalcase.util.calls import CALLS
+from evalcase.util.text import as_json
 
 _ANSWERS = ("answer", "messages", "text")
 _ELSEWHERE = frozenset({

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sized
 
 from evalcase.errors import TargetError
-from evalcase.model.question import Question
 from evalcase.targets.stored.traced_talks import OverlapError, TracedTalk, find_talks
 from evalcase.traces.labels import LabelledTrace
+from evalcase.types.question import Question
 
 _TracePlace = tuple[str, str | None]
 """A case, and perhaps a suite."""

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.codec import decode_object
-from evalcase.model.conversation import Exchange, Turn, split_turns
-from evalcase.model.question import Question
 from evalcase.targets.stored.said import list_unread, refuse_misspelt
-from evalcase.text.calls import CALLS
-from evalcase.text.counted import write_count
+from evalcase.types.answer import Answer
+from evalcase.types.codec import decode_object
+from evalcase.types.conversation import Exchange, Turn, split_turns
+from evalcase.types.question import Question
+from evalcase.util.calls import CALLS
+from evalcase.util.text import write_count
 
 _OF_ALL = ("usage", "cost_usd", "duration_s", "earlier", "steps", "steps_cut", "trace")
 """What a row says of all turns together."""

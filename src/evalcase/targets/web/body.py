@@ -18,12 +18,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from evalcase.model.json_value import JSON
-from evalcase.model.question import Question
-from evalcase.model.shape import OptionFault
 from evalcase.targets.asking.files import describe_files
 from evalcase.targets.asking.shown import last_user_content, write_content
-from evalcase.text.placeholders import Template, value_as_text
+from evalcase.types.options import OptionFault
+from evalcase.types.question import Question
+from evalcase.types.value import JSON
+from evalcase.util.placeholders import Template, value_as_text
 
 NAMES = (
     "prompt", "messages", "case_id", "conversation_id", "metadata", "repeat", "session", "turn",

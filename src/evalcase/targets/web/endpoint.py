@@ -7,11 +7,10 @@ from hashlib import sha256
 from urllib.parse import urlsplit
 
 from evalcase.errors import ConfigError
-from evalcase.model.json_value import JSON
-from evalcase.model.value import Value
+from evalcase.targets.web.network import find_proxy
+from evalcase.targets.web.option_types import is_header_value
 from evalcase.targets.web.options import SecretHeader, WebOptions
-from evalcase.targets.web.proxy import find_proxy
-from evalcase.targets.web.shapes import is_header_value
+from evalcase.types.value import JSON, Value
 
 
 class Endpoint(Value, frozen=True):

@@ -8,8 +8,8 @@ from http import HTTPStatus
 from typing import Any
 
 from evalcase.errors import TargetError
-from evalcase.model.json_value import JSON
-from evalcase.text.abridge import cut_bytes
+from evalcase.types.value import JSON
+from evalcase.util.text import cut_bytes
 
 REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid", "cf-ray")
 _MOST_CHARACTERS = 300

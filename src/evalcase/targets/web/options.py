@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
-from evalcase.model.conflict import conflict
-from evalcase.model.option import option
-from evalcase.model.shape import Flag, MapOf, Number, OptionFault
-from evalcase.model.shape_seconds import Seconds
-from evalcase.model.shape_variable import VariableName
-from evalcase.model.target import TargetOptions
-from evalcase.targets.web.shapes import Headers
+from evalcase.targets.web.option_types import Headers
+from evalcase.types.options import Count, EnvironmentName, OptionFault, Seconds, about
+from evalcase.types.target import TargetOptions
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
@@ -39,34 +34,33 @@ class SecretHeader(NamedTuple):
     prefix: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebOptions(TargetOptions):
+class WebOptions(TargetOptions, frozen=True, kw_only=True):
     """What is sent beside the body, and how much is waited for."""
 
     default_key: ClassVar[KeyRule] = KeyRule()
 
-    key_env: str | None = option(
-        VariableName(),
-        "The environment variable that holds the API key.",
-        default=None,
-        example="MY_KEY",
-        elsewhere=("api_key", "apikey", "key", "token", "api_key_env", "api_token", "auth"),
-    )
-    headers: dict[str, str] = option(Headers(), "Headers to send, with their values.", default={})
-    header_env: dict[str, str] = option(
-        MapOf(VariableName()),
-        "Headers to send, with the environment variables that hold their values.",
-        default={},
-        elsewhere=("env_headers", "headers_env"),
-    )
-    max_output_bytes: int = option(
-        Number(1, whole=True), "How many bytes of a response to keep.", default=10_000_000
-    )
-    connect_timeout_s: float = option(
-        Seconds(), "Time limit for connecting, in seconds.", default=10.0, decides_answer=False
-    )
-    allow_link_local: bool = option(
-        Flag(), "Also allow link-local and metadata addresses.", default=False
+    key_env: Annotated[
+        EnvironmentName | None,
+        about(
+            "The environment variable that holds the API key.",
+            example="MY_KEY",
+            elsewhere=("api_key", "apikey", "key", "token", "api_key_env", "api_token", "auth"),
+        ),
+    ] = None
+    headers: Annotated[Headers, about("Headers to send, with their values.")] = {}
+    header_env: Annotated[
+        dict[str, EnvironmentName],
+        about(
+            "Headers to send, with the environment variables that hold their values.",
+            elsewhere=("env_headers", "headers_env"),
+        ),
+    ] = {}
+    max_output_bytes: Annotated[Count, about("How many bytes of a response to keep.")] = 10000000
+    connect_timeout_s: Annotated[
+        Seconds, about("Time limit for connecting, in seconds.", decides_answer=False)
+    ] = 10.0
+    allow_link_local: Annotated[bool, about("Also allow link-local and metadata addresses.")] = (
+        False
     )
 
     @property
@@ -83,9 +77,7 @@ class WebOptions(TargetOptions):
         variable = self.key_env or default
         return None if variable is None else SecretHeader(rule.header, variable, rule.prefix)
 
-    @conflict
-    def _headers_clash(self) -> Iterator[OptionFault]:
-        """Headers that can't be sent, or are there twice."""
+    def conflicts(self) -> Iterator[OptionFault]:
         named = [("headers", each) for each in self.headers]
         named += [("header_env", each) for each in self.header_env]
         named += [] if self.key is None else [("key_env", self.key.name)]

@@ -8,13 +8,6 @@ none at all, a path may lead nowhere: many services leave out what is empty.
 from __future__ import annotations
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer
-from evalcase.model.json_value import JSON
-from evalcase.model.message import Message, take_message
-from evalcase.model.nearest import find_nearest
-from evalcase.model.target import Warn
-from evalcase.model.value import Value, replace
-from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.answers import content_message
 from evalcase.targets.reading.ends import find_end_at
 from evalcase.targets.reading.outputs import How, read_output
@@ -22,11 +15,15 @@ from evalcase.targets.reading.replies import ignore_calls, note_end, note_unread
 from evalcase.targets.reading.shaped import read_json
 from evalcase.targets.reading.usage import read_cost, read_usage
 from evalcase.targets.web.errors import protocol_error
-from evalcase.targets.web.streamed import join_stream, refuse_stream
-from evalcase.targets.web.whole_reply import WholeReply
-from evalcase.text.calls import BadCallsError, CallShape, understand_calls
-from evalcase.text.json_path import JsonPath, MissingError
-from evalcase.text.strict_json import BadJsonError, parse_json
+from evalcase.targets.web.streamed import WholeReply, join_stream, refuse_stream
+from evalcase.types.answer import Answer
+from evalcase.types.message import Message, take_message
+from evalcase.types.problem import find_nearest
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON, Value, replace
+from evalcase.util.calls import BadCallsError, CallShape, understand_calls
+from evalcase.util.json import BadJsonError, JsonPath, MissingError, parse_json
+from evalcase.util.processes import Output
 
 _NEAR = 0.8
 """How like the name of a list a step must be to be that, misspelt."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from evalcase.model.quota import Allowance, Quota
+from evalcase.types.target import Allowance, Quota
 
 _WHAT = ("requests", "tokens")
 _FACTS = ("remaining", "reset", "limit")

@@ -6,20 +6,25 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from evalcase.errors import TargetError
-from evalcase.model.json_value import JSON, describe_kind
-from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.ends import find_last_reason, is_broken_off
 from evalcase.targets.web.errors import one_line, protocol_error
 from evalcase.targets.web.event_stream import Event, EventReader
-from evalcase.targets.web.whole_reply import WholeReply
-from evalcase.text.calls import find_calls
-from evalcase.text.ending import kind_of_end
-from evalcase.text.json_path import JsonPath, MissingError
-from evalcase.text.strict_json import BadJsonError, parse_json
+from evalcase.types.value import JSON, describe_kind
+from evalcase.util.answers import kind_of_end
+from evalcase.util.calls import find_calls
+from evalcase.util.json import BadJsonError, JsonPath, MissingError, parse_json
+from evalcase.util.processes import Output
 
 _TYPE = "text/event-stream"
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _END = b"[DONE]"
+
+
+class WholeReply(NamedTuple):
+    """The body that a service sent back, and its content type without parameters."""
+
+    content_type: str
+    output: Output
 
 
 def is_stream(reply: WholeReply) -> bool:

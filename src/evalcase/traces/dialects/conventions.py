@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from evalcase.model.json_value import JSON
 from evalcase.traces.dialects.said import (
     SaidMessage,
     SpanMessages,
@@ -18,6 +17,7 @@ from evalcase.traces.dialects.said import (
     speaker_of,
 )
 from evalcase.traces.span import BadTraceError, TraceSpan
+from evalcase.types.value import JSON
 
 INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 _SYSTEM = "gen_ai.system_instructions"

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from evalcase.model.json_value import JSON
 from evalcase.traces.dialects.said import (
     SaidMessage,
     SpanMessages,
@@ -16,6 +15,7 @@ from evalcase.traces.dialects.said import (
     speaker_of,
 )
 from evalcase.traces.span import SpanEvent, TraceSpan
+from evalcase.types.value import JSON
 
 _INPUT = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
 _CHOICE = "gen_ai.choice"

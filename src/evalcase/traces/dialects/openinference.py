@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from evalcase.model.json_value import JSON
 from evalcase.traces.dialects.said import (
     SaidMessage,
     SpanMessages,
@@ -13,6 +12,7 @@ from evalcase.traces.dialects.said import (
     speaker_of,
 )
 from evalcase.traces.span import TraceSpan
+from evalcase.types.value import JSON
 
 _INPUT, _OUTPUT = "llm.input_messages", "llm.output_messages"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from evalcase.model.json_value import JSON
 from evalcase.traces.dialects.said import (
     SaidMessage,
     SpanMessages,
@@ -14,6 +13,7 @@ from evalcase.traces.dialects.said import (
     speaker_of,
 )
 from evalcase.traces.span import TraceSpan
+from evalcase.types.value import JSON
 
 _INPUT, _OUTPUT = "gen_ai.prompt", "gen_ai.completion"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evalcase.model.json_value import JSON
 from evalcase.traces.dialects.conventions import OUTPUT, read_conventions
 from evalcase.traces.dialects.events import read_events
 from evalcase.traces.dialects.openinference import read_openinference
 from evalcase.traces.dialects.openllmetry import read_openllmetry
 from evalcase.traces.dialects.said import SaidMessage, SpanMessages, data_or_text, message_of
 from evalcase.traces.span import TraceSpan
+from evalcase.types.value import JSON
 
 _DIALECTS: tuple[Callable[[TraceSpan], SpanMessages | None], ...] = (
     read_conventions, read_openinference, read_openllmetry, read_events,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from evalcase.model.json_value import JSON
-from evalcase.model.message import OTHER_ROLES, ROLES
-from evalcase.text.strict_json import BadJsonError, parse_json
 from evalcase.traces.span import BadTraceError
+from evalcase.types.message import OTHER_ROLES, ROLES
+from evalcase.types.value import JSON
+from evalcase.util.json import BadJsonError, parse_json
 
 SaidMessage = dict[str, Any]
 

@@ -1,0 +1,308 @@
+"""What suites may mention: installed graders, and the targets, judge, code and programs of a
+project. `format` asks a catalogue while it reads, and no code of the project is imported for it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+from evalcase.config.config import (
+    Config,
+    Settings,
+    config_of_text,
+    read_config,
+    read_config_of,
+    say_table,
+)
+from evalcase.config.registry import find_target_kind, list_names, search_class
+from evalcase.config.targets import (
+    describe_same_model,
+    find_wrong_targets,
+    object_to_function,
+    object_to_program,
+    object_to_script,
+    object_to_target,
+)
+from evalcase.errors import ConfigError, SuiteError
+from evalcase.format import schema
+from evalcase.format.findings import Findings
+from evalcase.format.graders import NEGATED
+from evalcase.format.load import Loaded, load_each
+from evalcase.format.positions import Format
+from evalcase.format.source import UnreadableError, encode_text, note_unsearched
+from evalcase.format.suite import resolve_one
+from evalcase.format.suite_files import SuiteFiles
+from evalcase.system.stand_ins import find_stand_in
+from evalcase.types.grader import DeclaredGrader, What, declared_grader
+from evalcase.types.problem import Problem, Unfit, hint_at, nearest_meaning, plain_name
+from evalcase.types.read_options import Schema, fields_of, only_these, properties_of
+from evalcase.types.target import TargetKind
+from evalcase.types.value import JSON
+from evalcase.util.json import NotJsonError, copy_json
+
+
+class Catalogue:
+    """Knows the installed graders, and what a project has if its configuration is given.
+
+    Without a configuration it objects to nothing, because a file may be read anywhere; with
+    `needs_graders`, to graders that are not installed.
+    """
+
+    def __init__(self, config: Config | None = None, *, needs_graders: bool = False) -> None:
+        self._config = config
+        self._needs_graders = needs_graders or config is not None
+        self._broken: dict[str, str] = {}
+        # A suite mentions the same names in many cases.
+        self._find_grader = cache(self._read_declaration)
+        self._find_objection = cache(self._look_for_objection)
+
+    @property
+    def config(self) -> Config:
+        assert self._config is not None, "this catalogue is not that of a project"
+        return self._config
+
+    def grader(self, name: str) -> DeclaredGrader | None:
+        """The declaration of a grader; None if there is none, or none that can be used."""
+        # With a colon it is a function, and there may be a million of them.
+        return None if ":" in name else self._find_grader(name)
+
+    def _read_declaration(self, name: str) -> DeclaredGrader | None:
+        try:
+            made_by = search_class("graders", name)
+            return None if made_by is None else declared_grader(made_by)
+        except (ConfigError, AttributeError, TypeError) as error:
+            self._broken[name] = str(error)
+            return None
+
+    def object_to(self, what: What, name: str) -> Unfit | None:
+        """Why something that a suite mentions can't be used."""
+        return self._find_objection(what, name)
+
+    def _look_for_objection(self, what: What, name: str) -> Unfit | None:
+        if what == "grader" and self._needs_graders:
+            if name in self._broken:
+                message = f"the grader `{name}` can't be used: {self._broken[name]}"
+                return Unfit("bad-grader", message)
+            return Unfit("unknown-grader", f"there is no grader `{name}`", hint_for_grader(name))
+        if self._config is None:
+            return None
+        root = self._config.root
+        match what:
+            case "judge":
+                return _object_to_judge(name, self._config)
+            case "code":
+                return object_to_function(name, root, "grader")
+            case "program":
+                return object_to_program(name, root)
+            case "script":
+                return object_to_script(name, root)
+            case _:
+                return object_to_target(name, self._config, of_suite=True)
+
+    def object_to_call(self, function: str, arguments: Collection[str]) -> Unfit | None:
+        """Why a function can't be called as a grader with some arguments of its own."""
+        from evalcase.graders.python import check_call  # needs asyncio; few suites name functions
+
+        stand_in = find_stand_in(function, self._config.root) if self._config else None
+        try:
+            if stand_in is not None:
+                check_call(stand_in, arguments)
+        except ConfigError as error:
+            return Unfit("bad-grader", str(error))
+        return None
+
+    def describe_same_model(self, judge: str | None, target: str | None) -> str | None:
+        """A sentence where a judge is the model that it judges; None is that of the configuration.
+        A pair that the configuration names is reported there."""
+        if self._config is None:
+            return None
+        default = self._config.judge.target if self._config.judge is not None else None
+        judge, target = judge or default, target or self._config.target
+        if judge is None or target is None or (judge, target) == (default, self._config.target):
+            return None
+        return describe_same_model(judge, target, self._config)
+
+    def describe_same_user(self, user: str, target: str | None) -> str | None:
+        """A sentence where the target that plays a user is the tested one."""
+        if self._config is None or user != (target or self._config.target):
+            return None
+        return f"`{user}` talks to itself: it plays the user, and it is tested"
+
+
+def _object_to_judge(field: str, config: Config) -> Unfit | None:
+    if config.judge is not None or not config.is_read or config.has_bad_judge:
+        return None
+    hint = f'add {say_table(config.path, "judge")} with `target = NAME`, such as "openai:MODEL"'
+    return Unfit("no-judge", f"`{field}` needs a judge, and none is configured", hint)
+
+
+def read_fields(fields: dict[str, Any], place: str = "<case>") -> dict[str, Any]:
+    """The canonical form of a case of some fields. Raise SuiteError with all of its problems."""
+    try:
+        raw = copy_json(fields)
+    except NotJsonError as error:
+        raise SuiteError([Problem("not-json-value", f"a case is JSON: {error}", place)]) from None
+    findings = Findings(Catalogue(), SuiteFiles(os.curdir))
+    case = resolve_one(raw, findings)
+    if case is None or findings.errors:
+        raise SuiteError(
+            [
+                Problem(each.code, each.message, place, hint=each.hint, case=each.case)
+                for each in findings.found
+            ]
+        )
+    return case._data
+
+
+def project_catalogue(folder: str, root: str | os.PathLike[str] | None = None) -> Catalogue:
+    """The catalogue of the project in `root`, or of the one that a folder belongs to. Paths are
+    shown as seen from the folder. Raise ConfigError if `root` is not a folder."""
+    if root is None:
+        return Catalogue(read_config(folder, folder))
+    return Catalogue(read_config_of(os.fspath(root), folder))
+
+
+def check_project(
+    paths: Iterable[str], catalogue: Catalogue, stdin_format: Format = "yaml"
+) -> Iterator[Loaded]:
+    """The configuration, if something is wrong with it, then each file that paths stand for."""
+    config = catalogue.config
+    problems = config.problems(find_wrong_targets(config))
+    if problems:
+        # It doesn't count as an eval file.
+        yield Loaded(problems[0].path, None, problems, 0, is_read=False)
+    passed_over: list[str] = []
+    read: set[str] = set()
+    for loaded in load_each(paths, catalogue, stdin_format, False, passed_over):
+        read.add(os.path.abspath(loaded.path))
+        yield loaded
+    for note in note_unsearched(
+        [path for path in passed_over if os.path.abspath(path) not in read]
+    ):
+        yield Loaded(note.path, None, [note], 0, is_read=False)
+
+
+def check_config_text(text: str, path: str) -> list[Problem]:
+    """The problems of a configuration that isn't saved yet."""
+    try:
+        data = encode_text(text, path)
+    except UnreadableError as error:
+        return [error.problem]
+    real = os.path.realpath(path)
+    config = config_of_text(data, real, os.path.dirname(real), path)
+    return [] if config is None else config.problems(find_wrong_targets(config))
+
+
+def suite_schema() -> dict[str, object]:
+    return schema.describe_suite(declared_graders())
+
+
+def sidecar_schema() -> dict[str, object]:
+    """That of the file beside a JSONL file."""
+    return schema.describe_sidecar(declared_graders())
+
+
+def declared_graders() -> list[DeclaredGrader]:
+    """What is declared of each grader that is installed; one that is broken is left out."""
+    found = map(Catalogue().grader, list_names("graders"))
+    return [each for each in found if each is not None]
+
+
+def config_schema() -> Schema:
+    """The schema of `evalcase.toml`."""
+    options = fields_of(Settings)
+    settings = properties_of(options)
+    settings["targets"] = {"description": options["targets"].about, **_describe_targets()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:evalcase:config-schema:1",
+        "title": "evalcase configuration",
+        "description": "How to run the suites of a project.",
+        **only_these(settings),
+    }
+
+
+def _describe_targets() -> Schema:
+    kinds: list[TargetKind] = []
+    for name in list_names("targets"):
+        with suppress(ConfigError):
+            kinds.append(find_target_kind(name))
+    rules: list[JSON] = []
+    # Editors of TOML don't look for names and sentences behind an `if`: all are offered here, too.
+    offered: dict[str, list[str]] = {}
+    for kind in kinds:
+        options = fields_of(kind.options)
+        properties = {**properties_of(options), "kind": {"description": kind.about}}
+        rule: Schema = {
+            **only_these(properties),
+            "required": [name for name, each in options.items() if each.needed],
+            **({"allOf": list(kind.rules)} if kind.rules else {}),
+        }
+        is_kind: Schema = {"required": ["kind"], "properties": {"kind": {"const": kind.name}}}
+        rules.append({"if": is_kind, "then": rule})
+        for name, option in options.items():
+            sentences = offered.setdefault(name, [])
+            if option.about not in sentences:
+                sentences.append(option.about)
+    properties = {name: {"description": " / ".join(each)} for name, each in offered.items()}
+    about = "\n".join(f"{each.name}: {each.about}" for each in kinds)
+    properties["kind"] = {"description": about, "enum": [each.name for each in kinds]}
+    target: Schema = {
+        "type": "object",
+        "required": ["kind"],
+        "properties": properties,
+        # The rule of each kind says which options it has.
+        "additionalProperties": True,
+        "allOf": rules,
+    }
+    return {"type": "object", "additionalProperties": target}
+
+
+_BY_ADVICE = {
+    "{equals: …}": "exact exact_match match string_check",
+    "{contains: …}": "contains_all includes",
+    "{contains: {any: […]}}": "contains_any",
+    "{type: contains, value: …, not: true}": "not_contains",
+    "`similarity`": "levenshtein text_similarity",
+    "{length: {max: …}}": "length_limit word_count",
+    "{json_schema: …}": "jsonschema",
+    "{fields: {PATH: …}}": "field_accuracy",
+    "{trajectory: [NAME, NAME]}": "tool_call_f1 tool_correctness tool_trajectory trajectory_match",
+    "{tool_calls: {needed: {NAME: 1}}}": "tool_called tool_used",
+    "{tokens: …}": "token_usage",
+    "`weighted` or `all`, with the graders in it": "composite",
+    "{judge: …}": "g_eval geval llm_as_a_judge model_graded semantic_similarity similar",
+    "{judge: {rubrics: […]}}": "rubrics",
+    "{judge: {rubric: correct}}": "answer_correctness factuality model_graded_factuality",
+    "{judge: {rubric: relevant}}": "answer_relevance answer_relevancy",
+    "{judge: {rubric: faithful}}": "context_faithfulness faithfulness hallucination",
+    "{judge: {rubric: harmless}}": "bias moderation toxicity",
+    "{judge: {rubric: context_precision}}": "context_precision context_relevance",
+    "{judge: {rubric: context_recall}}": "context_recall",
+    "{judge: {rubric: refuses}}": "is_refusal",
+    "{judge: {rubric: task_completed}}": "task_completion",
+    "{script: [PROGRAM]}": "command webhook",
+    "{python: MODULE:FUNCTION}": "bertscore bleu code function javascript meteor rouge rouge_l",
+}
+INSTEAD = {name: advice for advice, names in _BY_ADVICE.items() for name in names.split()}
+"""What to write for graders of other tools, by their names with underscores."""
+
+
+def hint_for_grader(name: str) -> str:
+    """What to write for a name that no grader has."""
+    plain = plain_name(name.removeprefix(NEGATED)).removesuffix("_metric")
+    if plain in INSTEAD:
+        return f"write {INSTEAD[plain]}"
+    known = list_names("graders")
+    word, *rest = re.split(r"[:\s]\s*", name.strip(), maxsplit=1)
+    if rest and word in known:
+        return f"write {{{word}: {rest[0]:.60}}}"
+    if " " in name.strip():
+        return f"write {{judge: …}} to have a model say whether it is so: “{name.strip():.60}”"
+    near = nearest_meaning(name, {each: each for each in known})
+    return hint_at(near) or f"there are {', '.join(known)}"

@@ -1,0 +1,437 @@
+"""Reads `evalcase.toml`, or `[tool.evalcase]` of `pyproject.toml`, into a `Config`.
+
+Each setting is declared once, with a sentence. Whether the targets can be made is checked by
+`config.targets`, which knows the kinds of targets.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, Literal, NamedTuple
+
+from msgspec import field, structs
+
+from evalcase.config.options import (
+    CONCURRENCY,
+    RETRIES,
+    RUNS_DIR,
+    TIMEOUT_S,
+    AttemptSeconds,
+    Cache,
+    Concurrency,
+    Retries,
+    RunsFolder,
+)
+from evalcase.errors import ConfigError
+from evalcase.format.document import Document
+from evalcase.format.source import BOM, tell_undecodable, tell_unreadable
+from evalcase.format.toml import parse_toml, write_setting
+from evalcase.types.options import (
+    Amount,
+    Count,
+    EnvironmentName,
+    OptionFault,
+    Pattern,
+    Place,
+    Seconds,
+    TargetName,
+    Text,
+    about,
+    of_kind,
+)
+from evalcase.types.problem import Finding, KeyPath, Problem, in_order
+from evalcase.types.read_options import fields_of, make, problems_in
+from evalcase.types.result import GRADER_TIMEOUT_S
+from evalcase.types.value import Value, describe_kind, replace
+from evalcase.util.files import is_inside, read_file
+from evalcase.util.project import project_root, take_root
+
+_MOST_BYTES = 10_000_000
+TABLES: dict[str, KeyPath] = {"evalcase.toml": (), "pyproject.toml": ("tool", "evalcase")}
+"""The names of its file, and where in it the settings are."""
+
+KindName = Annotated[Text, of_kind("the name of a kind")]
+EnvironmentNames = Annotated[tuple[EnvironmentName, ...], of_kind("a list of names")]
+
+
+class EngineSettings(Value, frozen=True, kw_only=True):
+    kind: Annotated[
+        KindName,
+        about("Where trials run: `processes`, `ray`, or a plug-in's engine.", example="ray"),
+    ]
+    workers: Annotated[
+        Count | None,
+        about("The number of workers; by default, of cores.", elsewhere=("processes", "size")),
+    ] = None
+    memory_mb: Annotated[
+        Count | None, about("Memory limit of each worker, in megabytes.", elsewhere=("memory",))
+    ] = None
+    max_workers: Annotated[
+        Count | None, about("With Ray: the most workers, if the others are busy.")
+    ] = None
+    address: Annotated[
+        Text,
+        about(
+            "With Ray: the cluster, as `ray://HOST:PORT`, `HOST:PORT` or `auto`; by default, one "
+            "is started on this machine for the run.",
+            example="ray://head:10001", words="an address",
+        ),
+    ] = "local"  # fmt: skip
+    cpus: Annotated[
+        Amount, about("With Ray: how many cores a worker needs.", elsewhere=("num_cpus",))
+    ] = 1
+    gpus: Annotated[
+        Amount, about("With Ray: how many GPUs a worker needs.", elsewhere=("num_gpus",))
+    ] = 0
+    resources: Annotated[
+        dict[str, Amount],
+        of_kind("a table of numbers"),
+        about("With Ray: custom resources that a worker needs.", example={"sandbox": 1}),
+    ] = field(default_factory=dict)
+    env: Annotated[
+        EnvironmentNames,
+        about("Environment variables passed to workers, in addition to those that targets name."),
+    ] = ()
+
+
+def _check_votes(votes: int, place: Place) -> Iterator[OptionFault]:
+    if votes % 2 == 0:
+        hint = "with an odd number there is always a majority"
+        yield place.fault(f"is an odd number, not {votes}", hint)
+
+
+class JudgeSettings(Value, frozen=True):
+    target: Annotated[
+        TargetName,
+        about("The target that acts as judge.", example="judge", elsewhere=("model", "provider")),
+    ]
+    votes: Annotated[
+        Count, of_kind(check=_check_votes), about("How often to ask it; an odd number.", example=3)
+    ] = 1
+    unsure: Annotated[
+        Literal["error", "fail"], about("What it counts as if the judge can't tell.")
+    ] = "error"
+
+
+class HarvestSettings(Value, frozen=True):
+    patterns: Annotated[
+        dict[str, Pattern],
+        of_kind("a table of patterns"),
+        about("Patterns by name; each match is replaced by the name and a number.",
+              example={"order": "ORD-[0-9]{6}"}),
+    ] = field(default_factory=dict)  # fmt: skip
+    defaults: Annotated[
+        bool, about("Whether to also replace keys, e-mail addresses, phone numbers and the like.")
+    ] = True
+
+
+def _check_targets(targets: dict[str, Any], place: Place) -> Iterator[OptionFault]:
+    """Each target is a table with its kind. The kind decides about the rest."""
+    for name, table in targets.items():
+        path = (*place.path, name)
+        if not isinstance(table, dict):
+            message = f"target `{name}` is a table, not {describe_kind(table)}"
+            hint = 'write [targets.NAME] and kind = "…" below it'
+            yield OptionFault(path, message, hint, code="wrong-type")
+        elif "kind" not in table:
+            hint = f'for example kind = "{table.get("type", "python")}"'
+            yield OptionFault(path, f"target `{name}` needs `kind`", hint, "key", "missing-option")
+        else:
+            yield from fields_of(EngineSettings)["kind"].problems_in(table["kind"], path)
+
+
+class Settings(Value, frozen=True, kw_only=True):
+    """What a project can set. Everything has a default."""
+
+    target: Annotated[
+        TargetName | None,
+        about(
+            "The default target.",
+            example="python:my_agent:answer", elsewhere=("default_target", "provider", "model"),
+        ),
+    ] = None  # fmt: skip
+    targets: Annotated[
+        dict[str, dict[str, Any]],
+        of_kind("a table of targets", written=dict[str, Any], check=_check_targets),
+        about("Targets by name; `kind` sets the kind of each.", elsewhere=("providers", "models")),
+    ] = field(default_factory=dict)
+    secrets: Annotated[
+        EnvironmentNames,
+        about(
+            "Environment variables whose values are kept out of records and output.",
+            example=["MY_TOKEN"],
+        ),
+    ] = ()
+    concurrency: Concurrency = CONCURRENCY
+    timeout_s: AttemptSeconds = TIMEOUT_S
+    retries: Retries = RETRIES
+    runs_dir: RunsFolder | None = None
+    grader_timeout_s: Annotated[
+        Seconds, about("Default time limit of graders, in seconds.")
+    ] = GRADER_TIMEOUT_S  # fmt: skip
+    cache: Cache = False
+    judge: Annotated[
+        JudgeSettings | None,
+        about("The judge that grades `criteria` and `rubrics`.", words="a table"),
+    ] = None
+    engine: Annotated[
+        EngineSettings | None,
+        about("Where trials run; by default, in the process of evalcase.", words="a table"),
+    ] = None
+    harvest: Annotated[
+        HarvestSettings,
+        about("What `harvest` removes from the suites it drafts.", words="a table"),
+    ] = HarvestSettings()
+
+
+class Source(NamedTuple):
+    """The file of a configuration, and what is wrong with the settings in it."""
+
+    document: Document | None
+    """None if the file can't be read."""
+    table: KeyPath = ()
+    """Where in the document the settings are."""
+    findings: tuple[Finding, ...] = ()
+    others: tuple[Problem, ...] = ()
+    """That the file can't be read, or that another file has settings too."""
+
+
+class Config(Settings, frozen=True):
+    """The settings of a project, with where they come from."""
+
+    root: str
+    """The project's folder, from which Python targets are imported."""
+    path: str | None = None
+    source: Source | None = None
+
+    @property
+    def has_bad_judge(self) -> bool:
+        findings = () if self.source is None else self.source.findings
+        return any(each.path[:1] == ("judge",) for each in findings)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether its file could be read: else it may define anything."""
+        document = self.source and self.source.document
+        return self.source is None or (document is not None and document.readable)
+
+    def problems(self, more: Iterable[Finding] = ()) -> list[Problem]:
+        """What is wrong with its file, with places; `more` is what other checks found."""
+        if self.source is None:
+            return []
+        document, table, findings, others = self.source
+        if document is None:
+            return [*others]
+        found = [each._replace(path=(*table, *each.path)) for each in (*findings, *more)]
+        return [*in_order(document.problems + document.place(found)), *others]
+
+    def find_runs(self, runs_dir: str | None = None) -> str:
+        """The folder of the records; `runs_dir` is seen from the working folder, and overrides
+        the setting, which is seen from the project."""
+        if runs_dir is not None:
+            return os.path.abspath(runs_dir)  # a target may change the working folder
+        return os.path.join(self.root, self.runs_dir or RUNS_DIR)
+
+
+def load_config(start: str, seen_from: str | None = None) -> Config:
+    """The configuration of the project that a folder belongs to. Raise ConfigError with all
+    problems if a setting is wrong."""
+    config = read_config(start, seen_from)
+    if problems := config.problems():
+        raise ConfigError.of(problems)
+    return config
+
+
+def read_config(start: str, seen_from: str | None = None) -> Config:
+    """The same without raising: a setting that is wrong has its default, and `problems` tells of
+    it. The path of the file is shown as relative to `seen_from`."""
+    return _read_config_in(project_root(os.path.realpath(start)), seen_from)
+
+
+def read_config_of(root: str, seen_from: str | None = None) -> Config:
+    """The same for the root of a project. Raise ConfigError if it is no folder."""
+    return _read_config_in(take_root(root), seen_from)
+
+
+def _read_config_in(root: str, seen_from: str | None) -> Config:
+    paths = [os.path.join(root, name) for name in TABLES]
+    read = [_read_file(root, path, seen_from) for path in paths if os.path.lexists(path)]
+    first, *others = [each for each in read if each is not None] or [Config(root)]
+    for other in others:
+        if first.source and other.source and other.source.document and other.is_read:
+            message = "these settings are not used: evalcase.toml is there, too"
+            hint = "keep one of the two"
+            found = Finding("conflicting-fields", other.source.table, message, hint, "key")
+            unused = (*first.source.others, *other.source.document.place([found]))
+            first = replace(first, source=first.source._replace(others=unused))
+    return first
+
+
+def _read_file(root: str, path: str, seen_from: str | None) -> Config | None:
+    shown = path
+    if seen_from is not None and is_inside(folder := os.path.realpath(seen_from), root):
+        shown = os.path.relpath(path, folder)
+    try:
+        # A link that leads out of the project could show another file's lines as its faults.
+        text = read_file(path, _MOST_BYTES, inside=root).removeprefix(BOM)
+        text.decode()
+    except OSError as error:
+        problem = tell_unreadable(shown, error)
+    except UnicodeDecodeError:
+        problem = tell_undecodable(text, shown)
+    else:
+        return config_of_text(text, path, root, shown)
+    return Config(root, path, Source(None, others=(problem,)))
+
+
+def has_settings(name: str, text: bytes) -> bool:
+    """Whether a file of this name may have settings of evalcase."""
+    return not TABLES.get(name) or b"evalcase" in text
+
+
+def config_of_text(text: bytes, path: str, root: str, shown: str) -> Config | None:
+    """The configuration in a text; None for a `pyproject.toml` that has no part for evalcase."""
+    name = os.path.basename(path)
+    if not has_settings(name, text):
+        return None
+    document, table = parse_toml(text, shown), TABLES.get(name, ())
+    if not document.readable:
+        return Config(root, path, Source(document))
+    data: Any = document.value
+    for key in table:
+        data = data.get(key) if isinstance(data, dict) else None
+    if data is None:
+        return None
+    if not isinstance(data, dict):
+        wrong = Finding("wrong-type", (), f"`tool.evalcase` is a table, not {describe_kind(data)}")
+        return Config(root, path, Source(document, table, (wrong,)))
+    faults = problems_in(Settings, data, "the configuration")
+    findings = []
+    for each in faults:
+        name = str(each.path[0])
+        hint = _HINTS.get((name, type(data.get(name)))) if len(each.path) == 1 else None
+        hint = hint or in_toml(each).hint
+        findings.append(
+            Finding(each.code, each.path, each.message, hint, each.at, hides=each.hides)
+        )
+    settings = _read_sound(data, {each.path[0] for each in faults})
+    source = Source(document, table, tuple(findings))
+    return Config(root, path, source, **structs.asdict(settings))
+
+
+_GRADERS = (
+    "a suite says what it is graded by, as `graders`; a function of yours is `python:…` there"
+)
+_HINTS: Mapping[tuple[str, type], str] = {
+    ("judge", str): "write [judge], and target = … below it",
+    ("target", dict): "did you mean [targets.NAME]?",
+    ("targets", list): 'write [targets.NAME] for each of them, and kind = "…" below it',
+    ("graders", dict): _GRADERS,
+    ("evaluators", dict): _GRADERS,
+    ("tool", dict): "[tool.evalcase] is for pyproject.toml: here its settings go at the top",
+    ("evalcase", dict): "settings go at the top of the file, before any table",
+    ("defaults", dict): "settings go at the top of the file, before any table",
+}
+"""By the name and the type of what is written."""
+
+
+def _read_sound(data: dict[str, Any], at_fault: set[str | int]) -> Settings:
+    """The settings that are right, and the names in tables that are wrong: suites may use them."""
+    settings = make(Settings, {name: data[name] for name in data if name not in at_fault})
+    match data.get("targets"):
+        case dict(targets) if "targets" in at_fault:
+            tables = {name: each for name, each in targets.items() if isinstance(each, dict)}
+            settings = replace(settings, targets=tables)
+    match data.get("judge"):
+        case {"target": str(target)} if "judge" in at_fault and target:
+            settings = replace(settings, judge=JudgeSettings(target))
+    return settings
+
+
+def say_table(path: str | None, table: str) -> str:
+    """Where a table of settings goes, in words to follow "add". None is a project without any."""
+    name = os.path.basename(path or "evalcase.toml")
+    return f"[{'.'.join((*map(str, TABLES.get(name, ())), table))}] to {name}"
+
+
+def say_settings(path: str | None) -> str:
+    """Where a single setting goes, in words to follow "in"."""
+    name = os.path.basename(path or "evalcase.toml")
+    table = ".".join(map(str, TABLES.get(name, ())))
+    return f"[{table}] of {name}" if table else name
+
+
+def in_toml(fault: OptionFault) -> OptionFault:
+    """The same with its example as TOML has it."""
+    if fault.example is None:
+        return fault
+    return fault._replace(hint=f"for example {write_setting(*fault.example)}")
+
+
+_ENTRY_NAME = r"[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*"
+_LINE_END = r"[ \t]*(?:\#[^\n]*)?(?:\n|\Z)"
+_ENTRY = re.compile(
+    rf"""{_LINE_END} | {_ENTRY_NAME} (?:
+        '(?P<literal>[^']*)' {_LINE_END}
+      | "(?P<quoted>(?:[^"\\]|\\.)*)" {_LINE_END}
+      | (?P<bare>(?!['"])[^\n]*) (?:\n|\Z)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+_COMMENT = re.compile(r"[ \t]#")
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "$": "$"}
+_SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS")
+
+
+def read_env_file(path: str) -> dict[str, str]:
+    r"""The variables in the file of `--env-file`. Raise ConfigError with the line of a mistake.
+
+        # a comment
+        NAME=value                 up to the end of the line or ` #`
+        export NAME=value          the same
+        NAME='a text'              taken literally; it may have several lines
+        NAME="a \"quoted\" text"   with \n, \t, \r, \\, \" and \$; it may have several lines
+
+    Variables are not substituted: `$HOME` is five characters.
+    """
+    try:
+        text = read_file(path, _MOST_BYTES).decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{path}: can't be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not UTF-8") from None
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines: dict[str, int] = {}
+    variables: dict[str, str] = {}
+    place, line = 0, 1
+    while place < len(text):
+        entry = _ENTRY.match(text, place)
+        if entry is None:
+            named = re.compile(_ENTRY_NAME).match(text, place)
+            what = f"the value of {named['name']} has a quote that is not closed" if named else ""
+            raise ConfigError(f"{path}:{line}: {what or 'this is not NAME=value'}")
+        if name := entry["name"]:
+            if name in lines:
+                raise ConfigError(f"{path}:{line}: {name} is given before, in line {lines[name]}")
+            lines[name], variables[name] = line, _read_value(entry)
+            if "\0" in variables[name]:
+                raise ConfigError(f"{path}:{line}: {name} has a NUL character in it")
+        place, line = entry.end(), line + entry[0].count("\n")
+    return variables
+
+
+def _read_value(entry: re.Match[str]) -> str:
+    if entry["literal"] is not None:
+        return entry["literal"]
+    if entry["quoted"] is not None:
+        # Other backslashes stay, as they do in a shell.
+        return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[0]), entry["quoted"])
+    return _COMMENT.split(entry["bare"], maxsplit=1)[0].rstrip(" \t")
+
+
+def names_secret(name: str) -> bool:
+    """Whether the name of a variable says that its value is a secret."""
+    return name.upper().endswith(_SECRET)

@@ -1,0 +1,388 @@
+"""The options of a run, each declared once.
+
+A field with a sentence is a flag of `evalcase run`, a keyword of `evaluate` and, where the plug-in
+lists it, an option of pytest. `evalcase.toml` has some of them too: those types have names here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
+from typing import Annotated, Any, NamedTuple, TypedDict
+
+from msgspec import Meta, ValidationError, convert
+
+from evalcase.errors import ConfigError
+from evalcase.types.codec import decode_object, encode_object
+from evalcase.types.options import Amount, Count, Seconds, Share, Text, Whole, about
+from evalcase.types.problem import hint_at, nearest_meaning
+from evalcase.types.read_options import Option, fields_of
+from evalcase.types.result import MOST_REPEATS, Result, StopRule
+from evalcase.types.value import Value, replace
+
+CONCURRENCY, TIMEOUT_S, RETRIES, RUNS_DIR = 10, 120.0, 2, ".evalcase/runs"
+
+
+def _about(sentence: str, metavar: str = "", default: object = "", **more: Any) -> Meta:  # noqa: ANN401 - as `about`
+    """Declares an option of a run. Help pages show `metavar` for its value, and its default."""
+    declared = about(sentence, **more)
+    extra = {**(declared.extra or {}), "metavar": metavar, "default": str(default)}
+    return Meta(description=sentence, examples=declared.examples, extra=extra)
+
+
+_WORKERS = ("max_concurrency", "workers", "max_workers", "parallel", "num_threads", "n_jobs")
+Concurrency = Annotated[
+    Count, _about("How many trials run at once.", "N", CONCURRENCY, elsewhere=_WORKERS)
+]
+AttemptSeconds = Annotated[
+    Seconds,
+    _about(
+        "Seconds allowed for each attempt.", "SECONDS", f"{TIMEOUT_S:g}", example=5,
+        elsewhere=("timeout", "max_time", "time_limit"),
+    ),
+]  # fmt: skip
+Retries = Annotated[
+    Whole, _about("Retries after temporary errors.", "N", RETRIES, elsewhere=("max_retries",))
+]
+Cache = Annotated[
+    bool, _about("Store answers, and don't ask the same question twice. Errors are not stored.")
+]
+RunsFolder = Annotated[Text, _about("Where runs are stored.", "FOLDER", RUNS_DIR, words="a path")]
+
+
+class Shard(Value, frozen=True):
+    """One of several equal parts of a run, counted from 1."""
+
+    number: int
+    of: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= self.of:
+            raise ValueError("write it as 2/5, the second of five parts")
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Read `2/5`. Raise ValueError if it is something else."""
+        found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+        return cls(int(found[1]), int(found[2])) if found else cls(0, 0)
+
+
+def shard_number(place: str, id: str) -> int:
+    """The number that decides in which shard a case is."""
+    return number_of("shard", place, id)
+
+
+def number_of(*texts: str) -> int:
+    """A 64-bit hash of some texts, by which cases are drawn and dealt."""
+    # A file name that isn't UTF-8 has lone surrogates.
+    data = "\0".join(texts).encode("utf-8", "surrogatepass")
+    return int.from_bytes(sha256(data).digest()[:8], "big")
+
+
+class FailedOf(Value, frozen=True):
+    """The cases of an earlier run that did not pass there."""
+
+    run: str
+    cases: tuple[tuple[str, str], ...]
+    """The place of the suite in the project, and the id of the case."""
+
+
+class Selection(Value, frozen=True, kw_only=True):
+    """Which cases to run. Each part narrows what the one before leaves."""
+
+    cases: Annotated[
+        tuple[str | Annotated[tuple[str, ...], Meta(min_length=2, max_length=3)], ...],
+        _about(
+            "Only cases whose id matches. Repeatable: cases that match any.", "GLOB",
+            elsewhere=("ids", "filter", "select"),
+        ),
+    ] = ()  # fmt: skip
+    """Patterns of ids; or a suite and an id; or a suite, an id and one of the case's targets."""
+    tags: Annotated[
+        tuple[str, ...], _about("Only cases with this tag. Repeatable: cases with any of them.")
+    ] = ()
+    shard: Annotated[
+        Shard | None,
+        _about("Only part I of N; `auto` takes it from the array task of the scheduler.", "I/N"),
+    ] = None
+    """It comes last: the shards of a run divide the cases that the rest of a selection leaves."""
+    limit: Annotated[Count | None, _about("Only the first cases, at most this many.")] = None
+    sample: Annotated[Count | None, _about("A random sample of this many cases.")] = None
+    failed_of: Annotated[
+        FailedOf | None, _about("Only cases that did not pass in RUN: its id, or `latest`.", "RUN")
+    ] = None
+    seed: Annotated[
+        int, _about("Seed of --sample and --stop.", "N", "a random one; with --shard, 0")
+    ] = 0
+
+
+class RunOptions(Value, frozen=True):
+    """What somebody asks for, as the record keeps it. None leaves it to the configuration."""
+
+    paths: tuple[str, ...] = (".",)
+    targets: Annotated[
+        tuple[str, ...], _about("A target from evalcase.toml, or kind:value. Repeatable.", "NAME")
+    ] = ()
+    selection: Selection = Selection()
+    concurrency: Concurrency | None = None
+    repeat: Annotated[
+        Annotated[int, Meta(ge=1, le=MOST_REPEATS)] | None,
+        _about(
+            "How many times to run each case.",
+            elsewhere=("trials", "epochs", "num_repetitions", "runs", "times"),
+        ),
+    ] = None
+    timeout_s: AttemptSeconds | None = None
+    retries: Retries | None = None
+    retry_timeouts: Annotated[bool, _about("Retry time-outs too.")] = False
+    max_cost_usd: Annotated[
+        Amount | None,
+        _about(
+            "Start no new trials once this much is spent.", "USD", example=2.5,
+            elsewhere=("budget", "max_cost", "cost_limit"),
+        ),
+    ] = None  # fmt: skip
+    max_errors: Annotated[Whole, _about("Allow this many errored trials.", "N", 0)] = 0
+    fail_under: Annotated[
+        Share | None,
+        _about("Exit 1 only if the pass rate of cases is below this.", "RATE", example=0.9),
+    ] = None
+    stop: Annotated[
+        StopRule | None, _about("Start no new trials once --fail-under or --against is decided.")
+    ] = None
+    against: Annotated[
+        str | None,
+        _about(
+            "With --stop likely: stop once this run is clearly better or worse than RUN.", "RUN"
+        ),
+    ] = None
+    fail_fast: Annotated[bool, _about("Start no new trials after a case did not pass.")] = False
+    cache: Cache | None = None
+    env_file: Annotated[
+        str | None,
+        _about("Read environment variables from this file, unless they are already set.", "FILE"),
+    ] = None
+    no_exec: Annotated[bool, _about("Refuse to start processes or import code.")] = False
+
+    def __post_init__(self) -> None:
+        by_run = self.against is not None
+        if by_run and self.stop != "likely":
+            raise ConfigError("`against` needs `stop` to be `likely`")
+        if self.stop is not None and (self.fail_under is not None) == by_run:
+            which = "are both" if by_run else "is neither"
+            raise ConfigError(f"`stop` needs `fail_under` or `against`: there {which}")
+        if self.stop is not None and self.fail_fast:
+            raise ConfigError("`stop` and `fail_fast` end a run for different reasons: use one")
+
+    def caches(self, is_configured: bool) -> bool:
+        return is_configured if self.cache is None else self.cache
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the record, from which a run is resumed."""
+        return encode_object(self)
+
+    def override(self, values: Mapping[str, Any]) -> RunOptions:
+        """The same with what somebody asks for now; None asks for nothing."""
+        return replace(self, **_pick(RunOptions, values))
+
+    @classmethod
+    def from_dict(cls, data: object) -> RunOptions:
+        """What `to_dict` gave. Raise ValueError or ConfigError if it did not give that."""
+        return decode_object(cls, data, "options")
+
+
+class LocalOptions(Value, frozen=True):
+    """Where a run is executed and stored. The record does not keep it."""
+
+    processes: Annotated[
+        Annotated[int, Meta(ge=1, le=1000)] | None,
+        _about("Run trials in N separate processes: a crash costs only one trial."),
+    ] = None
+    engine: Annotated[
+        str | None, _about("Where trials run: in-process, processes or ray.", "NAME")
+    ] = None
+    on: Annotated[
+        str | None, _about("A Ray cluster: ray://HOST:PORT, HOST:PORT or auto.", "ADDRESS")
+    ] = None
+    runs_dir: RunsFolder | None = None
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> LocalOptions:
+        return cls(**_pick(cls, values))
+
+
+def _pick(declared: type[Value], values: Mapping[str, Any]) -> dict[str, Any]:
+    names = declared.__struct_fields__
+    return {name: values[name] for name in names if values.get(name) is not None}
+
+
+class Keywords(TypedDict, total=False):
+    """The same options for type checkers and editors, with what only a program can give."""
+
+    cases: Iterable[str | tuple[str, str] | tuple[str, str, str]]
+    tags: Iterable[str]
+    shard: tuple[int, int] | str
+    limit: int
+    sample: int
+    failed_of: str
+    seed: int
+    concurrency: int
+    repeat: int
+    timeout_s: float
+    retries: int
+    retry_timeouts: bool
+    max_cost_usd: float
+    max_errors: int
+    fail_under: float
+    stop: StopRule
+    against: str
+    fail_fast: bool
+    cache: bool
+    env_file: str
+    no_exec: bool
+    processes: int
+    engine: str
+    on: str
+    runs_dir: str
+    on_result: Callable[[Result], None]
+    on_warning: Callable[[str], None]
+
+
+_UNITS = {"USD": "a number of US dollars", "SECONDS": "a number of seconds"}
+_ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "target": ("task", "model", "agent", "function", "targets", "provider"),
+    "graders": ("evaluators", "scorers", "metrics", "assertions", "checks"),
+    "users": (), "root": (), "on_result": (), "on_warning": (),
+}  # fmt: skip
+"""What else `evaluate` takes, and the names that other tools have for it."""
+
+
+class RunFlag(NamedTuple):
+    """An option of a run, as a command line has it."""
+
+    option: Option
+    flag: str
+    """Its name without hyphens in front: `max-cost`."""
+    metavar: str | None
+    about: str
+    """Its sentence, and its default."""
+
+    @property
+    def is_switch(self) -> bool:
+        return self.option.takes.json == "boolean"
+
+    @property
+    def is_repeatable(self) -> bool:
+        return self.option.takes.json == "array"
+
+    @property
+    def words(self) -> str:
+        """What its value is: `a number of seconds`."""
+        return _UNITS.get(self.metavar or "", self.option.takes.words)
+
+
+def list_run_flags() -> dict[str, RunFlag]:
+    """The options of a run as flags, by the names of the options."""
+    flags = {}
+    for name, option in _known_options().items():
+        flag = name.removesuffix("_usd").removesuffix("_s").replace("_", "-")
+        if option.takes.json == "array":
+            flag = flag.removesuffix("s")
+        metavar = option.extra["metavar"] or ("N" if option.takes.json == "integer" else None)
+        default = option.extra["default"]
+        sentence = f"{option.about} [default: {default}]" if default else option.about
+        flags[name] = RunFlag(option, flag, metavar, sentence)
+    return flags
+
+
+def _known_options() -> dict[str, Option]:
+    """All options of a run, in the order of help pages."""
+    targets, *others = fields_of(RunOptions).values()
+    several = (targets, *fields_of(Selection).values(), *others, *fields_of(LocalOptions).values())
+    return {option.name: option for option in several}
+
+
+def make_options(
+    values: Mapping[str, Any], entropy: Callable[[int], bytes] = os.urandom
+) -> tuple[RunOptions, LocalOptions]:
+    """Options of values that have been checked; None stands for one that is not given.
+
+    Without a seed, a run that draws cases by chance gets a random one. All shards of a run must
+    draw the same cases, so theirs is 0.
+    """
+    selection = _pick(Selection, values)
+    if "shard" not in selection and ("sample" in selection or values.get("stop")):
+        selection.setdefault("seed", int.from_bytes(entropy(3), "big"))
+    options = RunOptions(selection=Selection(**selection), **_pick(RunOptions, values))
+    return options, LocalOptions.of(values)
+
+
+def read_keywords(
+    keywords: Mapping[str, Any],
+    failed_of: FailedOf | None = None,
+    entropy: Callable[[int], bytes] = os.urandom,
+) -> tuple[RunOptions, LocalOptions]:
+    """The options that a program asks for; `failed_of` are the cases of the run that it names.
+
+    Raise TypeError for a keyword that does not exist or has a form of its own, and ConfigError for
+    other values that are wrong.
+    """
+    known = _known_options()
+    del known["targets"]  # `evaluate` has the argument `target`
+    values: dict[str, Any] = {}
+    for name, value in keywords.items():
+        if name in ("on_result", "on_warning"):
+            if not callable(value):
+                raise TypeError(f"`{name}` is a function, not {value!r:.80}")
+        elif name not in known:
+            others = {each: option.elsewhere for each, option in known.items()} | _ARGUMENTS
+            meant = {other: each for each in others for other in (*others[each], each)}
+            hint = hint_at(nearest_meaning(name, meant))
+            raise TypeError(f"evaluate() has no option {name!r}{f': {hint}' if hint else ''}")
+        elif name in _FORMS:
+            values[name] = _read_several(name, value)
+        elif name == "failed_of":
+            values[name] = failed_of
+        elif name == "shard" and value is not None:
+            values[name] = _read_shard(value)
+        elif value is not None:
+            values[name] = os.fspath(value) if isinstance(value, os.PathLike) else value
+            for fault in known[name].problems_in(values[name]):
+                raise ConfigError(fault.message)
+    return make_options(values, entropy)
+
+
+_FORMS = {
+    "cases": '`cases` takes ids or patterns, `"sum-*"`, pairs of suite and id, '
+    '`("a.eval.yaml", "sum")`, or both with a target, `("a.eval.yaml", "sum", "echo")`',
+    "tags": '`tags` takes texts, `"smoke"`',
+}
+
+
+def _read_several(name: str, value: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a program's
+    try:
+        items = (value,) if isinstance(value, str) else tuple(value)
+        plain = [each if isinstance(each, str) else tuple(map(os.fspath, each)) for each in items]
+        convert({name: plain}, Selection)
+    except (TypeError, ValidationError):
+        raise TypeError(f"{_FORMS[name]}, not {value!r:.80}") from None
+    if not plain:
+        raise ConfigError(f"`{name}` is empty, and chooses no case: without it, all are chosen")
+    return tuple(plain)
+
+
+def _read_shard(shard: object) -> Shard:
+    try:
+        match shard:
+            case str():
+                return Shard.parse(shard)
+            case [int() as number, int() as of]:
+                return Shard(number, of)
+    except ValueError as error:
+        raise ConfigError(f"`shard` is {shard!r:.80}: {error}") from None
+    raise TypeError(f'`shard` takes the second of five parts as (2, 5) or "2/5", not {shard!r:.80}')

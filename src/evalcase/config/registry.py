@@ -1,0 +1,127 @@
+"""Names to classes of targets, graders and engines: built-in ones and entry points of other
+packages. A class is imported when code asks for it, so that an optional dependency stays optional.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, Literal
+
+from evalcase.errors import ConfigError
+from evalcase.types.problem import did_you_mean
+from evalcase.types.target import TargetKind, kind_of_targets
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+Plural = Literal["targets", "graders", "places"]
+
+_BUILT_IN: dict[Plural, dict[str, str]] = {
+    "targets": {
+        "python": "evalcase.targets.python:PythonTarget",
+        "command": "evalcase.targets.command:CommandTarget",
+        "http": "evalcase.targets.http:HttpTarget",
+        "openai": "evalcase.targets.openai:OpenAITarget",
+        "anthropic": "evalcase.targets.anthropic:AnthropicTarget",
+        "replay": "evalcase.targets.replay:ReplayTarget",
+        "otlp": "evalcase.targets.otlp:OtlpTarget",
+        "echo": "evalcase.targets.echo:EchoTarget",
+    },
+    "places": {
+        "in-process": "evalcase.places.chosen:stay_here",
+        "processes": "evalcase.places.processes:make_processes",
+        "ray": "evalcase.places.ray_cluster:make_ray",
+    },
+    "graders": {
+        "expected": "evalcase.graders.expected:ExpectedGrader",
+        "equals": "evalcase.graders.equals:EqualsGrader",
+        "contains": "evalcase.graders.contains:ContainsGrader",
+        "starts_with": "evalcase.graders.starts_with:StartsWithGrader",
+        "ends_with": "evalcase.graders.ends_with:EndsWithGrader",
+        "regex": "evalcase.graders.regex:RegexGrader",
+        "one_of": "evalcase.graders.one_of:OneOfGrader",
+        "length": "evalcase.graders.length:LengthGrader",
+        "similarity": "evalcase.graders.similarity:SimilarityGrader",
+        "json": "evalcase.graders.json:JsonGrader",
+        "json_schema": "evalcase.graders.json_schema:JsonSchemaGrader",
+        "json_equals": "evalcase.graders.json_equals:JsonEqualsGrader",
+        "fields": "evalcase.graders.fields:FieldsGrader",
+        "trajectory": "evalcase.graders.trajectory:TrajectoryGrader",
+        "tool_calls": "evalcase.graders.tool_calls:ToolCallsGrader",
+        "latency": "evalcase.graders.latency:LatencyGrader",
+        "cost": "evalcase.graders.cost:CostGrader",
+        "tokens": "evalcase.graders.tokens:TokensGrader",
+        "turns": "evalcase.graders.turns:TurnsGrader",
+        "finish": "evalcase.graders.finish:FinishGrader",
+        "python": "evalcase.graders.python:PythonGrader",
+        "script": "evalcase.graders.script:ScriptGrader",
+        "judge": "evalcase.graders.judge:JudgeGrader",
+        "all": "evalcase.graders.combine:AllGrader",
+        "any": "evalcase.graders.combine:AnyGrader",
+        "at_least": "evalcase.graders.combine:AtLeastGrader",
+        "weighted": "evalcase.graders.combine:WeightedGrader",
+    },
+}
+
+
+@cache
+def _find_installed(plural: Plural) -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # heavy, and built-in names don't need it
+
+    return {entry.name: entry for entry in entry_points(group=f"evalcase.{plural}")}
+
+
+def list_names(plural: Plural) -> list[str]:
+    """Every name that `find_class` knows, built-in ones first."""
+    return [*_BUILT_IN[plural], *sorted(_find_installed(plural).keys() - _BUILT_IN[plural].keys())]
+
+
+def is_known(plural: Plural, name: str) -> bool:
+    """Whether a name has a class, found out without importing it."""
+    return name in _BUILT_IN[plural] or name in _find_installed(plural)
+
+
+def is_built_in(plural: Plural, name: str) -> bool:
+    return name in _BUILT_IN[plural]
+
+
+@cache
+def is_own_class(plural: Plural, made_by: type, name: str) -> bool:
+    """Whether a class is the built-in one of a name."""
+    return name in _BUILT_IN[plural] and resolve_name(_BUILT_IN[plural][name]) is made_by
+
+
+def search_class(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any kind
+    """The class of a name, or None. Raise ConfigError if it is installed and can't be imported."""
+    if name in _BUILT_IN[plural]:
+        return resolve_name(_BUILT_IN[plural][name])
+    if name not in _find_installed(plural):
+        return None
+    try:
+        return _find_installed(plural)[name].load()
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"the {plural[:-1]} `{name}` can't be imported: {what}") from error
+
+
+def find_class(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any kind
+    """The class of a name. Raise ConfigError, with the nearest names, if there is none."""
+    found = search_class(plural, name)
+    if found is None:
+        what = "engine" if plural == "places" else f"{plural[:-1]} kind"
+        known = list_names(plural)
+        hint = did_you_mean(name, known)
+        cure = f": {hint}" if hint else f"; there are {', '.join(known)}"
+        raise ConfigError(f"there is no {what} `{name}`{cure}")
+    return found
+
+
+def find_target_kind(name: str) -> TargetKind:
+    """The declaration of a kind of target. Raise ConfigError if there is none."""
+    target_class = find_class("targets", name)
+    kind = kind_of_targets(target_class)
+    if kind is None:
+        what = f"its class {target_class!r:.80} says nothing of itself by a `kind`"
+        raise ConfigError(f"there is no target kind `{name}` that can be used: {what}")
+    return kind

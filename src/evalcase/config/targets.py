@@ -1,0 +1,490 @@
+"""Names and tables to targets. Everything that is wrong with one is found without running code of
+the project."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from inspect import signature
+from types import MappingProxyType
+from typing import Any, Literal
+
+from evalcase.config.config import Config, in_toml, say_table
+from evalcase.config.registry import find_class, find_target_kind, is_known, list_names
+from evalcase.errors import ConfigError
+from evalcase.format.toml import write_setting
+from evalcase.system.definitions import find_broken, find_undefined
+from evalcase.system.missing_modules import find_missing_module, has_module
+from evalcase.system.programs import find_program, find_script
+from evalcase.system.stand_ins import find_stand_in
+from evalcase.targets.code.parameters import bind_function
+from evalcase.types.options import OptionFault
+from evalcase.types.problem import Finding, KeyPath, Unfit, did_you_mean, find_nearest, hint_at
+from evalcase.types.read_options import fields_of, make, problems_in
+from evalcase.types.target import MakeTarget, Surroundings, Target, TargetKind, TargetVersion
+from evalcase.types.value import JSON
+from evalcase.util.json import NotJsonError, copy_json
+from evalcase.util.project import attachments_in, leads_inside, say_from_root
+
+_NONE: Mapping[str, Unfit] = MappingProxyType({})
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """The kind and the value of a name that the configuration doesn't have."""
+    if name.startswith(("http://", "https://")):
+        return "http", name
+    kind, _, value = name.partition(":")
+    return kind, value
+
+
+def kind_of(name: str, config: Config) -> TargetKind:
+    """The kind of target that a name stands for. Raise ConfigError if there is none."""
+    return find_target_kind(_word_for_kind(name, config))
+
+
+def _word_for_kind(name: str, config: Config) -> str:
+    table = config.targets.get(name)
+    return split_name(name)[0] if table is None else str(table["kind"])
+
+
+def _options_for(name: str, config: Config) -> Mapping[str, object]:
+    """The table of a name, or the options of `kind:value`. Raise ConfigError for a bad value."""
+    if name in config.targets:
+        return config.targets[name]
+    return read_value(kind_of(name, config), split_name(name)[1])
+
+
+def read_value(kind: TargetKind, value: str) -> dict[str, JSON]:
+    """The options that `kind:value` gives. Raise ConfigError if it can't be read."""
+    if kind.split_value is not None:
+        return kind.split_value(value)
+    if kind.value is not None and value:
+        return {kind.value: value}
+    if value:
+        raise ConfigError(f"{kind.name} target: it takes no value, so not `{value}`")
+    return {}
+
+
+def make_target(
+    name: str, config: Config, surroundings: Surroundings, *, no_exec: bool = False,
+    of_suite: bool = False,
+) -> Target:  # fmt: skip
+    """The target of a name. Raise ConfigError with everything that is wrong with it.
+
+    A name that only a suite gives (`of_suite`) may not carry an address, nor a path that leads out
+    of the project: suites come from anyone.
+    """
+    unfit = object_to_target(name, config, of_suite=of_suite, only_name=True)
+    if unfit is not None:
+        raise ConfigError(in_one_clause(unfit))
+    kind = kind_of(name, config)
+    if no_exec and kind.runs_code:
+        raise ConfigError(describe_forbidden_target(name))
+    where = f"[targets.{name}]: " if name in config.targets else f"target `{name}`: "
+    target_class = find_class("targets", _word_for_kind(name, config))
+    return build_target(target_class, kind, _options_for(name, config), surroundings, where)
+
+
+def build_target(
+    target_class: MakeTarget, kind: TargetKind, values: Mapping[str, object],
+    surroundings: Surroundings, where: str = "",
+) -> Target:  # fmt: skip
+    """A target of some options. Raise ConfigError with everything that is wrong with them."""
+    faults = [in_one_clause(each) for each in target_faults(kind, values)]
+    if faults:
+        raise ConfigError(where + "; ".join(faults))
+    options = make(kind.options, {name: copy_json(value) for name, value in values.items()})
+    return target_class(options, surroundings)
+
+
+def in_one_clause(fault: Unfit | OptionFault) -> str:
+    return fault.message if fault.hint is None else f"{fault.message}: {fault.hint}"
+
+
+def describe_forbidden_target(name: str) -> str:
+    return f"target `{name}` would run code, and --no-exec forbids that"
+
+
+def bounds_of(name: str, target: Target, config: Config) -> list[int]:
+    """The limits on how many trials of a target run at once: the configured one, and its own."""
+    bounds = config.targets.get(name, {}).get("concurrency"), target.traits.concurrency
+    return [bound for bound in bounds if bound is not None]
+
+
+def key_names(config: Config, targets: Iterable[Target]) -> set[str]:
+    """The environment variables whose values must not be written down."""
+    names = set(config.secrets)
+    for options in config.targets.values():
+        headers: object = options.get("header_env")
+        named = [options.get("key_env"), *(headers.values() if isinstance(headers, dict) else ())]
+        names.update(name for name in named if isinstance(name, str))
+    for target in targets:
+        names.update(target.traits.key_names)
+    return names - {""}
+
+
+def version_of(target: Target | None, options: Mapping[str, Any] | None) -> TargetVersion:
+    """Hashes of what a target is just now; `options` are its table of the configuration."""
+    options = options or {}
+    try:
+        declared = fields_of(find_target_kind(str(options.get("kind"))).options)
+    except ConfigError:
+        declared = {}
+    deciding = {
+        name: value
+        for name, value in options.items()
+        if name not in declared or declared[name].decides_answer
+    }
+    # An object that a program passes in may lack methods of Target.
+    files = target.sources() if isinstance(target, Target) else {}
+    return TargetVersion(_hash(deciding), _hash(files) if files else "")
+
+
+def _hash(values: Mapping[str, Any]) -> str:
+    text = repr(sorted(values.items()))
+    return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+# What is wrong with a name
+
+
+def object_to_target(
+    name: str, config: Config, *, of_suite: bool, broken: Mapping[str, Unfit] = _NONE,
+    only_name: bool = False,
+) -> Unfit | None:  # fmt: skip
+    """Why a name can't be used as a target; with `only_name`, without a look at its options.
+
+    Problems of a table are reported in the configuration. `broken` has targets that can't be used
+    for another reason.
+    """
+    if name in config.targets:
+        return None
+    if not name:
+        return Unfit("unknown-target", "the name of a target is empty", "write kind:value")
+    word, value = split_name(name)
+    if not is_known("targets", word):
+        if ":" in name:
+            return _object_to_kind(name, config.root)
+        return _object_to_undefined(name, config) if config.is_read else broken.get(name)
+    try:
+        kind = find_target_kind(word)
+        if not value and kind.value_needed:
+            message = f"the target `{name}` needs a value"
+            return Unfit("unknown-target", message, _hint_at_value(kind))
+        is_trusted = not of_suite or name == config.target
+        unfit = None if is_trusted else _object_to_reach(kind, value, config)
+        if unfit is not None or only_name:
+            return unfit
+        options = read_value(kind, value)
+    except ConfigError as error:
+        return Unfit("bad-value", str(error))
+    for found in _find_wrong_options(kind, options, config.root):
+        return Unfit(found.code, found.message, found.hint)
+    return broken.get(name)
+
+
+def _hint_at_value(kind: TargetKind) -> str:
+    hint = f"write {kind.name}:{(kind.value or 'value').upper()}"
+    option = fields_of(kind.options).get(kind.value or "")
+    is_text = option is not None and isinstance(option.example, str)
+    return f"{hint}, for example {kind.name}:{option.example}" if option and is_text else hint
+
+
+def _object_to_kind(name: str, root: str) -> Unfit:
+    known = list_names("targets")
+    kind, colon, value = name.partition(":")
+    near = find_nearest(kind.lower(), known)
+    if near is not None and kind.isidentifier() and not has_module(kind, root):
+        hint = hint_at(f"{near}{colon}{value}")
+    else:
+        hint = _hint_for_target(name, root) or f"there are {', '.join(known)}"
+    return Unfit("unknown-target", f"there is no target kind `{kind}`", hint)
+
+
+def _object_to_undefined(name: str, config: Config) -> Unfit:
+    table = say_table(config.path, "targets." + (name if name.isidentifier() else f'"{name}"'))
+    hint = _hint_for_target(name, config.root)
+    hint = hint or f"add {table}, or write kind:value, such as python:my_agent:answer"
+    if config.path is None:
+        message = f"no configuration says what the target `{name}` is"
+        return Unfit("undefined-target", message, hint)
+    hint = did_you_mean(name, [*config.targets, "echo"]) or hint
+    return Unfit("unknown-target", f"there is no target `{name}` in the configuration", hint)
+
+
+def _object_to_reach(kind: TargetKind, value: str, config: Config) -> Unfit | None:
+    hint = f"add {say_table(config.path, 'targets.NAME')}, and name that here"
+    if not kind.runs_code and kind.carries_address(value):
+        message = "the target of a suite carries an address, which only the configuration may"
+        return Unfit("address-in-suite", message, hint)
+    # A path with NUL is a file that isn't there.
+    if kind.value_is_path and "\0" not in value and not leads_inside(value, config.root):
+        message = f"`{value}` is outside the project, and a suite may not leave it"
+        return Unfit("file-outside-project", message, hint)
+    return None
+
+
+_MEANT = {
+    r"\S+ .+": r"command:\g<0>",
+    r"[^:]+\.jsonl?": r"replay:\g<0>",
+    r"\.?/[^:]+": r"command:\g<0>",
+    r"(openai|anthropic)/(.+)": r"\1:\2",
+    r"((chat)?gpt-?\d|o[134]\b).*": r"openai:\g<0>",
+    r"claude.*": r"anthropic:\g<0>",
+    r"(?:azure|bedrock|gemini|google|groq|litellm|mistral|ollama|openrouter|vllm)[:/](.+)":
+        r"openai:\1@ADDRESS",
+}  # fmt: skip
+"""What to write for names of a certain look."""
+
+
+def _hint_for_target(name: str, root: str) -> str | None:
+    """What was probably meant by a name that is not a target; None if nothing is likely."""
+    module, _, function = name.partition(":")
+    if module.endswith(".py"):
+        file = module if module.startswith((".", "/")) else f"./{module}"
+        return hint_at(f"python:{file}:{function or 'FUNCTION'}")
+    for pattern, meant in _MEANT.items():
+        if (match := re.fullmatch(pattern, name)) is not None:
+            return hint_at(match.expand(meant))
+    is_dotted = all(step.isidentifier() for step in f"{module}.{function or 'f'}".split("."))
+    if is_dotted and (function or has_module(module, root)):
+        return hint_at(f"python:{module}:{function or 'FUNCTION'}")
+    return None
+
+
+# What is wrong with the configuration's targets
+
+
+def find_wrong_targets(
+    config: Config, used: frozenset[str] | None = None, broken: Mapping[str, Unfit] = _NONE
+) -> Iterator[Finding]:
+    """What is wrong with the targets of a configuration: tables, the default, the judge's.
+
+    With `used`, only with these targets. `broken` has targets that can't be used for another
+    reason.
+    """
+    for name, table in config.targets.items():
+        if used is None or name in used:
+            yield from _find_wrong_table(name, table, config, broken.get(name))
+    judge = config.judge.target if config.judge is not None else None
+    named: tuple[tuple[str | None, KeyPath], ...] = (
+        (config.target, ("target",)),
+        (judge, ("judge", "target")),
+    )
+    for target, path in named:
+        if target is not None and (used is None or target in used):
+            unfit = object_to_target(target, config, of_suite=False, broken=broken)
+            if unfit is not None:
+                yield Finding(unfit.code, path, unfit.message, unfit.hint)
+    if used is None and judge is not None and config.target is not None:
+        same = describe_same_model(judge, config.target, config)
+        if same is not None:
+            yield Finding("same-model", ("judge", "target"), same, "ask another model to judge")
+
+
+def _find_wrong_table(
+    name: str, table: Mapping[str, object], config: Config, broken: Unfit | None
+) -> Iterator[Finding]:
+    word, path = table.get("kind"), ("targets", name)
+    if not isinstance(word, str) or not word:
+        return  # a problem of the configuration, which reports it
+    if not is_known("targets", word):
+        unfit = _object_to_kind(word, config.root)
+        yield Finding(unfit.code, (*path, "kind"), unfit.message, unfit.hint)
+        return
+    try:
+        kind = find_target_kind(word)
+    except ConfigError as error:
+        yield Finding("bad-target", (*path, "kind"), str(error))
+        return
+    found = [*_find_wrong_options(kind, table, config.root)]
+    if not found and broken is not None:
+        at = (kind.value,) if kind.value is not None and kind.value in table else ()
+        found = [Finding(broken.code, at, broken.message, broken.hint)]
+    for each in found:
+        # A missing option is a problem of the whole table: it is shown at the table's name.
+        yield each._replace(path=(*path, *each.path), at=each.at if each.path else "key")
+
+
+def _find_wrong_options(
+    kind: TargetKind, options: Mapping[str, object], root: str
+) -> Iterator[Finding]:
+    """What is wrong with the options of a target, and with what they name."""
+    named = _object_to_named(kind, options, root)
+    if named is not None:
+        path, unfit = named
+        yield Finding(unfit.code, path, unfit.message, unfit.hint)
+    for fault in target_faults(kind, options):
+        yield Finding(
+            fault.code, fault.path, fault.message, fault.hint, fault.at, hides=fault.hides
+        )
+
+
+def target_faults(
+    kind: TargetKind, values: Mapping[str, object], path: KeyPath = ()
+) -> Iterator[OptionFault]:
+    """Everything that is wrong with the options of a target, as a configuration has them."""
+    sound: dict[str, JSON] = {}
+    for name, value in values.items():
+        try:
+            sound[name] = copy_json(value)
+        except NotJsonError as error:
+            yield OptionFault((*path, name), f"`{name}` can't be written as JSON: {error}")
+    what = f"a target of kind `{kind.name}`"
+    at_fault = [name for name in values if name not in sound]
+    for fault in problems_in(kind.options, sound, what, path, at_fault=at_fault):
+        yield _hint_at_inside(in_toml(fault), kind, sound)
+
+
+def _hint_at_inside(
+    fault: OptionFault, kind: TargetKind, values: Mapping[str, JSON]
+) -> OptionFault:
+    """The same with the form of an option that stands in a table: `params = {temperature = 0}`."""
+    name = str(fault.path[-1]) if fault.path else ""
+    if fault.code != "unknown-option" or fault.hides or isinstance(values.get(name), dict | None):
+        return fault
+    for each in fields_of(kind.options).values():
+        if name in each.elsewhere and each.takes.json == "object" and not each.inside:
+            return fault._replace(hint=f"write {write_setting(each.name, {name: values[name]})}")
+    return fault
+
+
+def describe_same_model(judge: str, target: str, config: Config) -> str | None:
+    """A sentence where a judge is the model that it judges: it prefers its own answers."""
+    if judge == target:
+        return f"`{judge}` judges its own answers"
+    model = _model_of(judge, config)
+    if model is None or model != _model_of(target, config):
+        return None
+    return (
+        f"`{judge}` judges the answers of its own model, {model[1]}, which is asked as `{target}`"
+    )
+
+
+def _model_of(name: str, config: Config) -> tuple[str, str] | None:
+    try:
+        model = _options_for(name, config).get("model")
+        return (kind_of(name, config).name, model) if isinstance(model, str) else None
+    except ConfigError:
+        return None
+
+
+# What options name: functions, files and programs
+
+
+def _object_to_named(
+    kind: TargetKind, options: Mapping[str, object], root: str
+) -> tuple[KeyPath, Unfit] | None:
+    """What is wrong with the function, file or program that a target names, and its option."""
+    if kind.name == "command":
+        return _object_to_command(options, root)
+    value, unfit = options.get(kind.value or ""), None
+    if kind.name == "python" and isinstance(value, str):
+        unfit = _object_to_answering(value, root, has_own_arguments="arguments" in options)
+    elif kind.value_is_path and isinstance(value, str):
+        unfit = _object_to_file(value, root, kind.folder_holds)
+    return None if unfit is None else ((kind.value or "",), unfit)
+
+
+def object_to_function(
+    reference: str, root: str, what: Literal["target", "grader"]
+) -> Unfit | None:
+    """Why `module:function` can't be imported, as far as the files of the project tell."""
+    if (broken := find_broken(reference, root)) is not None:
+        return Unfit(f"bad-{what}", *broken)
+    if (undefined := find_undefined(reference, root)) is not None:
+        return Unfit(f"unknown-{what}", *undefined)
+    missing = find_missing_module(reference, root)
+    return None if missing is None else Unfit("missing-module", *missing)
+
+
+def _object_to_answering(reference: str, root: str, *, has_own_arguments: bool) -> Unfit | None:
+    """Why a function can't be called as a target. One without parameters may make a target, and
+    only an import shows what an annotation stands for."""
+    file = reference.rpartition(":")[0]
+    if file.startswith("./") and file.endswith(".py"):
+        path = attachments_in(root, root).find_from_root(file)
+        if isinstance(path, Unfit):
+            return path
+    unfit = object_to_function(reference, root, "target")
+    stand_in = find_stand_in(reference, root)
+    if unfit is not None or stand_in is None or has_own_arguments:
+        return unfit
+    parameters = [*signature(stand_in).parameters.values()]
+    if not parameters or any(each.annotation is not each.empty for each in parameters):
+        return None
+    try:
+        bind_function(stand_in, reference)
+    except ConfigError as error:
+        return Unfit("bad-target", str(error))
+    return None
+
+
+def _object_to_file(name: str, root: str, folder_holds: tuple[str, ...] | None) -> Unfit | None:
+    path = os.path.join(root, name)
+    if not os.path.exists(path):
+        if "\0" not in name and not leads_inside(name, root):
+            return None  # files outside the project may come and go
+        return Unfit("missing-file", f"there is no file `{name}`", say_from_root(root))
+    if folder_holds is None or os.path.isfile(path):
+        return None
+    if any(os.path.lexists(os.path.join(path, each)) for each in folder_holds):
+        return None
+    hint = f"name a file, or a folder with {folder_holds[0]}" if folder_holds else "name a file"
+    return Unfit("bad-file", f"`{name}` is not a regular file", hint)
+
+
+def _object_to_command(options: Mapping[str, object], root: str) -> tuple[KeyPath, Unfit] | None:
+    command, cwd, env = options.get("command"), options.get("cwd") or "", options.get("env")
+    if not isinstance(cwd, str) or not isinstance(command, list):
+        return None  # a line for the shell, or a mistake in the options
+    if leads_inside(cwd, root) and not os.path.isdir(os.path.join(root, cwd)):
+        return ("cwd",), Unfit("missing-file", f"there is no folder `{cwd}`", say_from_root(root))
+    name = command[0] if command and isinstance(command[0], str) else ""
+    if "{" in name:
+        return None  # a placeholder is filled in later
+    variables = env if isinstance(env, Mapping) else {}
+    if (unfit := object_to_program(name, root, cwd, variables)) is not None:
+        return ("command", 0), unfit
+    script = find_script(command)
+    if script is not None and (unfit := object_to_script(script, root, cwd)) is not None:
+        return ("command", 1), unfit
+    return None
+
+
+def object_to_program(
+    name: str, root: str, folder: str = "", env: Mapping[str, object] = MappingProxyType({})
+) -> Unfit | None:
+    """Why a program can't be run, seen from a folder of the project, with its own variables. One
+    from outside the project only seems to be missing: the run may take place elsewhere."""
+    place = os.path.join(root, folder)
+    environment = {**os.environ, **{key: str(value) for key, value in env.items()}}
+    if not name or find_program(name, place, environment) is not None:
+        return None
+    missing = f"there is no program `{name}`"
+    if not os.path.dirname(name):
+        hint = "it is looked for in the folders of PATH"
+        if os.path.isfile(os.path.join(place, name)):
+            hint = f"write ./{name}: {hint}"
+        return Unfit("missing-program", f"{missing} on this machine", hint)
+    if os.path.exists(os.path.join(place, name)):
+        return Unfit("bad-file", f"`{name}` is not executable", f"make it so: chmod +x {name}")
+    if leads_inside(os.path.join(folder, name), root):
+        return Unfit("missing-file", missing, _seen_from(folder, root))
+    return Unfit("missing-program", f"{missing} on this machine")
+
+
+def object_to_script(name: str, root: str, folder: str = "") -> Unfit | None:
+    """Why an interpreter can't run a file of the project, seen from a folder of it."""
+    path = os.path.join(root, folder, name)
+    if os.path.isdir(path) and not os.path.isfile(os.path.join(path, "__main__.py")):
+        return Unfit("bad-file", f"`{name}` is a folder, and no file to run")
+    if os.path.exists(path) or not leads_inside(os.path.join(folder, name), root):
+        return None  # files outside the project may come and go
+    return Unfit("missing-file", f"there is no file `{name}` to run", _seen_from(folder, root))
+
+
+def _seen_from(folder: str, root: str) -> str:
+    return f"it is looked for from `{folder}`, its `cwd`" if folder else say_from_root(root)

@@ -1,0 +1,1 @@
+"""Text to cases and back: reading, positions, short forms, schema, migration, writing."""

@@ -1,0 +1,368 @@
+"""One eval case as it is written, to its canonical form: its fields, its turns or its user, its id,
+and what the suite adds to it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Container
+from functools import partial
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalcase.format.fields import (
+    CASE,
+    CASE_FIELDS,
+    TURN,
+    USER,
+    CaseFile,
+    Named,
+    Vocabulary,
+    WrittenRubric,
+    WrittenUser,
+    field_names,
+    settle_names,
+)
+from evalcase.format.findings import Findings
+from evalcase.format.graders import read_grader_list
+from evalcase.format.lints import advise_case, check_doubts
+from evalcase.format.messages import Messages, read_expected_output, read_input
+from evalcase.format.positions import NO_DOUBTS
+from evalcase.types.case import Case, CaseFields, canonical_case
+from evalcase.types.message import is_message, text_of
+from evalcase.types.problem import QUOTE_IT, KeyPath
+from evalcase.types.read_options import Type, fields_of
+from evalcase.types.value import describe_kind
+
+if TYPE_CHECKING:
+    from evalcase.format.variables import SuiteVariables  # which resolves cases
+
+_MAX_SLUG = 40
+_DIGITS = 6
+_ORDER = CaseFields.__struct_fields__
+"""The fields of the canonical form, in their order."""
+
+
+class Ids:
+    """The ids of a suite so far: only hashes, because there may be a million cases."""
+
+    def __init__(self) -> None:
+        self._taken: set[int] = set()
+        self._inputs: set[bytes] = set()
+        self._copies: dict[str, int] = {}
+
+    def claim(self, id: str) -> bool:
+        """Take an id for a case; False if another case has it."""
+        number = hash(id)
+        if number in self._taken:
+            return False
+        self._taken.add(number)
+        return True
+
+    def make(self, messages: Messages) -> str:
+        """An id that depends on the case's own input only; copies of a case are numbered."""
+        canonical = json.dumps(messages, sort_keys=True, separators=(",", ":"))
+        digest = sha256(canonical.encode()).hexdigest()
+        slug, known = _make_slug(messages), digest[:16].encode()
+        if known not in self._inputs:
+            self._inputs.add(known)
+            for length in range(_DIGITS, len(digest), 2):  # more digits where inputs share some
+                if self.claim(id := f"{slug}-{digest[:length]}"):
+                    return id
+        id = f"{slug}-{digest[:_DIGITS]}"
+        while True:
+            self._copies[id] = self._copies.get(id, 1) + 1
+            if self.claim(numbered := f"{id}-{self._copies[id]}"):
+                return numbered
+
+
+def _make_slug(messages: Messages) -> str:
+    texts = (text_of(message.get("content")) for message in messages if message["role"] == "user")
+    text = next((text for text in texts if text), "")
+    words = re.sub(r"[\W_]+", "-", text[:400].lower()).strip("-")
+    return words[:_MAX_SLUG].strip("-") or "case"
+
+
+class Shared(NamedTuple):
+    """What a suite adds to each of its cases."""
+
+    messages: Messages
+    """Put before the case's own input."""
+    graders: list[dict[str, Any]]
+    """Put before the case's own graders."""
+    tags: list[str]
+    defaults: dict[str, Any]
+    """Fields of cases that don't have them."""
+    variables: SuiteVariables | None = None
+    lacks_graders: bool = False
+    """Whether graders with errors are missing here."""
+
+    def complete(self, fields: dict[str, Any], with_graders: bool) -> dict[str, Any]:
+        """The canonical form of a case, in order, with what the suite adds to its fields."""
+        if self.messages:
+            fields["input"] = [*self.messages, *fields.get("input", ())]
+        if self.graders and with_graders:
+            fields["graders"] = [*self.graders, *fields.get("graders", ())]
+        if self.tags:
+            fields["tags"] = list(dict.fromkeys((*self.tags, *fields.get("tags", ()))))
+        fields = {**self.defaults, **fields}
+        return {name: fields[name] for name in _ORDER if name in fields}
+
+
+_SPOKEN = frozenset({"turns", "user", "stop_on_failure"})
+"""The fields of conversations."""
+NOTHING_SHARED = Shared([], [], [], {})
+
+
+Reader = Callable[[Any, KeyPath, Findings], Any]
+"""Returns the canonical value; None, with findings, if it has errors."""
+
+
+def _canonical_repeat(value: Any) -> dict[str, Any]:
+    fields = {"times": value} if type(value) is int else value
+    return {name: each for name, each in fields.items() if each is not None}
+
+
+def _canonical_rubrics(value: Any) -> list[dict[str, Any]]:
+    rubrics = []
+    for item in value:
+        fields = {"text": item} if type(item) is str else item
+        given = {name: each for name, each in fields.items() if each is not None}
+        given.setdefault("text", given.pop("description", None))
+        rubrics.append({name: given[name] for name in _RUBRIC_FIELDS if name in given})
+    return rubrics
+
+
+_RUBRIC_FIELDS = field_names(WrittenRubric)
+_CANONICAL: dict[str, Callable[[Any], Any]] = {
+    "tags": lambda tags: [*dict.fromkeys(tags)],
+    "skip": lambda reason: reason or None,
+    "rubrics": _canonical_rubrics,
+    "target": lambda name: [name],
+    "repeat": _canonical_repeat,
+    "rendered": lambda flag: flag or None,
+    "suite_graders": lambda _: None,
+    "$schema": lambda _: None,
+}
+"""The canonical values of fields that are written in another way, or not kept."""
+
+
+def _read_declared(name: str, takes: Type, value: Any, path: KeyPath, findings: Findings) -> Any:
+    if not findings.accepts(takes, value, path):
+        return None
+    if name == "target":
+        findings.mention("target", value, path)
+    elif name == "targets":
+        for index, each in enumerate(value):
+            findings.mention("target", each, (*path, index))
+    return _CANONICAL[name](value) if name in _CANONICAL else value
+
+
+_OWN_READERS: dict[str, Reader] = {
+    "input": read_input,
+    "expected_output": read_expected_output,
+    "graders": read_grader_list,
+}
+_READ_ELSEWHERE = {"id", "turns", "user", "stop_on_failure", "var_files", "matrix", "rows"}
+_CASE_FIELDS = fields_of(CaseFile)
+_READERS: dict[str, Reader] = {
+    name: _OWN_READERS.get(name) or partial(_read_declared, name, option.takes)
+    for name, option in _CASE_FIELDS.items()
+    if name not in _READ_ELSEWHERE
+}
+"""The readers of fields, in the order of the canonical form. It has a `target` as `targets`."""
+
+
+def read_fields(named: Named, findings: Findings, without: Container[str] = ()) -> dict[str, Any]:
+    """The canonical values of the fields of a suite, a case or a turn; those with errors are left
+    out."""
+    found: dict[str, Any] = {}
+    values, path, where = named.values, named.path, named.where
+    for name, read in _READERS.items():
+        if name in values and name not in without:
+            result = read(values[name], path + where.get(name, (name,)), findings)
+            if result is not None:
+                found["targets" if name == "target" else name] = result
+    if "target" in values and "targets" in values:
+        message = "`target` and `targets` say the same thing"
+        findings.add("conflicting-fields", named.at("target"), message, "keep `targets`", "key")
+    return found
+
+
+def resolve_case(
+    raw: Any,
+    path: KeyPath,
+    findings: Findings,
+    ids: Ids,
+    shared: Shared = NOTHING_SHARED,
+    vocabulary: Vocabulary = CASE,
+) -> Case | None:
+    """The case that `raw` stands for; None, with findings, where it has errors."""
+    errors = findings.errors
+    id = raw.get("id") if type(raw) is dict else None
+    findings.begin_case(id if type(id) is str and id.strip() else None, path)
+    if type(raw) is not dict:
+        _report_no_case(raw, path, findings)
+        return None
+    named = settle_names(raw, path, vocabulary, findings)
+    values = named.values
+    is_spoken = not _SPOKEN.isdisjoint(values)
+    if "input" not in values and not is_spoken and not findings.suggested("input", path):
+        findings.add("missing-input", path, "the case has no `input`", "add `input: …`")
+    fields = read_fields(named, findings)
+    _mention_judge(fields, named, findings)
+    turns = _read_talk(fields, named, findings) if is_spoken else []
+    data = {"id": _settle_id(id, fields, path, ids, findings), **fields}
+    with_graders = values.get("suite_graders") is not False
+    if is_spoken or shared is not NOTHING_SHARED:
+        data = shared.complete(data, with_graders)
+    if findings.doubts is not NO_DOUBTS:
+        check_doubts(data, named, turns, findings)
+    if findings.errors > errors:
+        return None
+    case = canonical_case(data)
+    advise_case(case, named, turns, shared.lacks_graders and with_graders, findings)
+    return case if findings.errors == errors else None
+
+
+def _report_no_case(raw: Any, path: KeyPath, findings: Findings) -> None:
+    hint = None
+    name = raw.partition(":")[0] if type(raw) is str else ""
+    if type(raw) is list and not path:
+        hint = "each line of a .jsonl file is one case; a list of cases goes in a .json file"
+    elif name in CASE_FIELDS:
+        hint = f"a key needs a space after its `:`: write `{name}: …`"
+    findings.add("wrong-type", path, f"a case is a mapping, not {describe_kind(raw)}", hint)
+
+
+def _mention_judge(fields: dict[str, Any], named: Named, findings: Findings) -> None:
+    if ("criteria" in fields or "rubrics" in fields) and "skip" not in fields:
+        name = "criteria" if "criteria" in fields else "rubrics"
+        findings.mention("judge", name, named.at(name), "key")
+
+
+def _settle_id(
+    id: Any, fields: dict[str, Any], path: KeyPath, ids: Ids, findings: Findings
+) -> str | None:
+    """The id of a case as it is written, or one that is made; None if it has errors."""
+    if findings.case is not None:
+        if not ids.claim(findings.case):
+            findings.add("duplicate-id", (*path, "id"), f"the id `{id}` is taken")
+        return findings.case
+    if id is None:
+        messages = known_by(fields)
+        if messages:
+            findings.name_case(ids.make(messages))
+        return findings.case
+    if type(id) is str:
+        what = "blank" if id else "empty"
+        findings.add("bad-value", (*path, "id"), f"the id is {what}", "leave it out, or fill it")
+    else:
+        hint = QUOTE_IT if type(id) in (int, float, bool) else None
+        message = f"an id is a string, not {describe_kind(id)}"
+        findings.add("wrong-type", (*path, "id"), message, hint)
+    return None
+
+
+def known_by(fields: dict[str, Any]) -> Messages:
+    """The messages that an id is made of: the input, what is said in turns, what makes the user."""
+    said: Messages = [*fields.get("input", ())]
+    for turn in fields.get("turns", ()):
+        said += turn.get("input", ())
+    if "user" in fields:
+        user = fields["user"]
+        about = {name: user[name] for name in ("persona", "facts") if name in user}
+        goal = {"role": "user", "content": user["goal"], "user": about}
+        said += [*user.get("first", ()), goal]
+    return said
+
+
+def _read_talk(fields: dict[str, Any], named: Named, findings: Findings) -> list[Named]:
+    """Add the turns or the user of a conversation to the fields of a case; return the turns as
+    they are written."""
+    values, path = named.values, named.path
+    turns: list[Named] = []
+    if "stop_on_failure" in values:
+        at = (*path, "stop_on_failure")
+        if "turns" not in values:
+            message = "`stop_on_failure` says what happens after a turn, and there are no `turns`"
+            findings.add("bad-value", at, message, "remove it", "key")
+        elif (
+            findings.accepts(_CASE_FIELDS["stop_on_failure"].takes, values["stop_on_failure"], at)
+            and values["stop_on_failure"]
+        ):
+            fields["stop_on_failure"] = True
+    if "user" in values:
+        if "turns" in values:
+            message = "`user` can't be used with `turns`, which say what the user says"
+            findings.add("conflicting-fields", (*path, "user"), message, "keep one of them", "key")
+        user = _read_user(values["user"], (*path, "user"), findings)
+        if user is not None:
+            fields["user"] = user
+    elif "turns" in values:
+        fields["turns"] = []
+        for turn, part in _read_turns(values["turns"], (*path, "turns"), findings):
+            fields["turns"].append(turn)
+            turns.append(part)
+            _mention_judge({"skip": True} if "skip" in fields else turn, part, findings)
+    if "expected_output" in values and ("user" in values or "turns" in values):
+        message = "`expected_output` can't be used with `turns`"
+        hint = "give it to the turn whose answer it is"
+        if "user" in values:
+            why = "nobody knows the last answer beforehand"
+            message = f"`expected_output` can't be used with `user`: {why}"
+            hint = "say in `criteria`, `rubrics` or `graders` what a good conversation is"
+        findings.add("conflicting-fields", named.at("expected_output"), message, hint, "key")
+    return turns
+
+
+def _read_turns(raw: Any, path: KeyPath, findings: Findings) -> list[tuple[dict[str, Any], Named]]:
+    if type(raw) is not list:
+        message = f"`turns` is a list, not {describe_kind(raw)}"
+        findings.add("wrong-type", path, message, "put `- ` before each turn")
+        return []
+    if not raw:
+        findings.add("empty-list", path, "`turns` is an empty list", "write what is said first")
+    turns = [_read_turn(item, (*path, index), findings) for index, item in enumerate(raw)]
+    return [turn for turn in turns if turn is not None]
+
+
+def _read_turn(item: Any, path: KeyPath, findings: Findings) -> tuple[dict[str, Any], Named] | None:
+    """One turn, which is like a small case; a text alone is its input. None if it has errors."""
+    before = findings.errors
+    if type(item) is str:
+        named = Named({"input": item}, path, {"input": ()})
+    elif type(item) is dict and not is_message(item):
+        named = settle_names(item, path, TURN, findings)
+    else:
+        what = "a message" if type(item) is dict else describe_kind(item)
+        hint = "write {input: …}, and what is expected of the answer beside it"
+        findings.add("wrong-type", path, f"a turn is a mapping, not {what}", hint)
+        return None
+    if "input" not in named.values and not findings.suggested("input", path):
+        findings.add("missing-input", path, "the turn has no `input`", "add `input: …`")
+    fields = read_fields(named, findings)
+    return (fields, named) if findings.errors == before else None
+
+
+def _read_user(raw: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
+    if type(raw) is not dict:
+        hint = "write {goal: …, target: …, max_turns: 10}"
+        findings.add("wrong-type", path, f"`user` is a mapping, not {describe_kind(raw)}", hint)
+        return None
+    before = findings.errors
+    values = settle_names(raw, path, USER, findings).values
+    user: dict[str, Any] = {}
+    for name, option in fields_of(WrittenUser).items():
+        at = (*path, name)
+        if name == "first" and name in values:
+            user[name] = read_input(values[name], at, findings)
+        elif name in values and findings.accepts(option.takes, values[name], at):
+            user[name] = values[name]
+        elif name not in values and option.needed and not findings.suggested(name, path):
+            findings.add("missing-option", path, f"the user has no `{name}`", option.about)
+    if "target" in user:
+        findings.mention("asked", user["target"], (*path, "target"))
+    if type(user.get("facts")) is str:
+        user["facts"] = [user["facts"]]
+    return user if findings.errors == before else None

@@ -1,0 +1,606 @@
+"""The fields of suites, cases, turns and simulated users, as people write them.
+
+Each field is declared once, with its type, its sentence and its older names. The reader, its
+suggestions, `migrate`, the JSON Schema and the hover of editors all take them from here. A field
+that is null counts as absent. `settle_names` finds the field that each name in a mapping stands
+for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Annotated, Any, NamedTuple
+
+from msgspec import Meta, Struct, field
+
+from evalcase.format.findings import Findings
+from evalcase.types.grade import Levels
+from evalcase.types.options import (
+    Amount,
+    Count,
+    OptionFault,
+    Place,
+    Seconds,
+    Share,
+    Text,
+    about,
+    of_kind,
+)
+from evalcase.types.problem import Fix, KeyPath, hint_at, plain_name
+from evalcase.types.read_options import fields_of
+from evalcase.types.result import MOST_REPEATS
+from evalcase.types.value import JSON, describe_kind
+from evalcase.util.similar import nearest_field, suggest_field
+
+ABSENT: Any = None
+"""The default of every field that may be left out."""
+FILE_SCHEME = "file://"
+NOT_SKIPPED = ("no", "No", "NO", "n", "N", "off", "Off", "OFF", "false", "False", "FALSE", "0")
+"""Texts that are `false` in YAML 1.1, and so can't be a reason to skip a case."""
+
+
+def _older(*names: str) -> Meta:
+    """The deprecated names of a field."""
+    return Meta(extra={"older": names})
+
+
+def _part(name: str) -> Meta:
+    """The part of the schema that describes a value with short forms."""
+    return of_kind(schema={"$ref": f"#/$defs/{name}"})
+
+
+def _check_prose(value: str, place: Place) -> Iterator[OptionFault]:
+    if not value.strip():
+        yield place.fault("is blank" if value else "is empty", "fill it, or leave it out")
+
+
+def _hint_at_prose(value: JSON) -> str | None:
+    return "single points are called `rubrics`" if isinstance(value, list) else None
+
+
+def _hint_at_target(value: JSON) -> str | None:
+    if isinstance(value, dict):
+        return "a table of options goes in evalcase.toml, as [targets.NAME]; write its name"
+    return "several are written as `targets`" if isinstance(value, list) else None
+
+
+def _check_tags(value: list[str], place: Place) -> Iterator[OptionFault]:
+    counts: dict[str, int] = {}
+    for index, tag in enumerate(value):
+        counts[tag] = counts.get(tag, 0) + 1
+        if counts[tag] == 2:
+            message, hint = f"the tag `{tag}` appears twice", "keep each tag once"
+            yield OptionFault((*place.path, index), message, hint, code="duplicate-tag")
+
+
+def _check_point(value: str, place: Place) -> Iterator[OptionFault]:
+    if not value.strip():
+        yield place.fault("is blank, and says what a good answer does")._replace(code="wrong-type")
+
+
+def _check_file_name(value: str, place: Place) -> Iterator[OptionFault]:
+    if not value:
+        yield place.fault("is empty, and names a file")._replace(code="wrong-type")
+
+
+def _check_skip(value: str | bool, place: Place) -> Iterator[OptionFault]:
+    if value == "":
+        yield place.fault("is true, or the reason as text")._replace(code="wrong-type")
+    elif value in NOT_SKIPPED:
+        message = f"`{value}` is text here, not a reason to skip a case"
+        yield OptionFault(place.path, message, "write `false`", fix=Fix("false"))
+
+
+_IN_FILE = "put the rows into a file (.csv, .tsv, .jsonl), or write a case for each"
+
+
+def _check_rows(value: str, place: Place) -> Iterator[OptionFault]:
+    if value.startswith(FILE_SCHEME):
+        name = value.removeprefix(FILE_SCHEME)
+        message = "`rows` is the path of a file, without `file://`"
+        yield OptionFault(place.path, message, f"write {name:.80}", fix=Fix(name))
+    elif not value.lower().endswith((".csv", ".tsv", ".jsonl")):
+        yield place.fault("is a file that ends in .csv, .tsv or .jsonl")
+
+
+# Fields that several mappings have.
+
+Prose = Annotated[str, Meta(pattern=r"\S"), of_kind(check=_check_prose)]
+Point = Annotated[str, Meta(pattern=r"\S"), of_kind(check=_check_point)]
+Times = Annotated[int, Meta(ge=1, le=MOST_REPEATS)]
+Filled = Annotated[dict[str, Any], Meta(min_length=1)]
+VariableName = Annotated[str, Meta(pattern=r"^[^\s\d.{}()\[\]|-][^\s.{}()\[\]|]*$")]
+"""Letters of all languages are more than a pattern of a schema knows: this refuses the rest."""
+Messages = Annotated[Any, _part("input"), _older("input_messages")]
+Expected = Annotated[Any, _part("expectedOutput"), _older("expected_messages")]
+Graders = Annotated[Any, _part("graders"), _older("evaluators", "assertions", "assert")]
+Criteria = Annotated[
+    str,
+    about("What a good answer does, in prose, for a judge."),
+    Meta(pattern=r"\S"),
+    of_kind(check=_check_prose, hint=_hint_at_prose),
+    _older("expected_outcome", "outcome"),
+]
+Target = Annotated[
+    Text,
+    about(
+        "What answers the input: a target named in the configuration, or `kind:value`.",
+        example="python:my_agent:answer",
+    ),
+    of_kind("the name of a target", hint=_hint_at_target),
+]
+Targets = Annotated[
+    list[Annotated[Text, about("A target, written as in `target`.")]],
+    about("Several targets, each of which gets every input."),
+    Meta(min_length=1),
+]
+Threshold = Annotated[
+    Share,
+    about(
+        "The weighted mean of the grades needed to pass; by default, every grader must pass.",
+        example=0.8,
+    ),
+]
+Timeout = Annotated[Seconds, about("The time limit of one attempt, in seconds.", example=60)]
+Tags = Annotated[
+    list[Annotated[str, about("One tag.")]],
+    about("Words to select cases by.", example=["smoke"]),
+    of_kind("a list of texts", check=_check_tags),
+]
+Data = Annotated[dict[str, Any], about("Anything you like; graders and results get it untouched.")]
+Vars = Annotated[
+    dict[VariableName, Any],
+    about(
+        "Values by their names: `{{name}}` in what is asked, expected or graded becomes the value."
+    ),
+]
+VarFiles = Annotated[
+    dict[
+        VariableName,
+        Annotated[
+            str,
+            about("A text file, located like files in content."),
+            of_kind(
+                "the name of a file",
+                check=_check_file_name,
+                schema={"type": "string", "minLength": 1},
+            ),
+        ],
+    ],
+    about("Names of text files in the project, whose text is the value of a variable."),
+]
+Matrix = Annotated[
+    dict[
+        VariableName,
+        Annotated[
+            Annotated[list[Any], Meta(min_length=1)] | Filled,
+            about("A list of values, or labels and their values."),
+            of_kind("a list of values or a mapping of labels to values"),
+        ],
+    ],
+    about("Variables with several values each: every combination of them is a case."),
+]
+Rows = Annotated[
+    str,
+    about(
+        "A table, as .csv or .jsonl: every row is a case, and its columns are variables.",
+        example="questions.csv",
+    ),
+    Meta(pattern=r"\.([cC][sS][vV]|[tT][sS][vV]|[jJ][sS][oO][nN][lL])$"),
+    of_kind("the name of a file", check=_check_rows, hint=lambda _: _IN_FILE),
+]
+SchemaLocation = Annotated[str, about("The location of the schema, for editors.")]
+
+
+class WrittenRepeat(Struct, frozen=True, kw_only=True):
+    """How many trials a case has; a number alone is its `times`."""
+
+    times: Annotated[Times, about("How many trials each case has.", example=5)]
+    pass_rate: Annotated[
+        Share,
+        about("The share of trials that must pass; by default, all of them.", example=0.8),
+    ] = ABSENT
+
+
+Repeat = Annotated[
+    Times | WrittenRepeat,
+    about("How many trials each case has, and what share of them must pass.", example=5),
+]
+
+
+class WrittenRubric(Struct, frozen=True, kw_only=True):
+    """One point that a judge checks; a text alone is its `text`."""
+
+    text: Annotated[Point, about("What a good answer does.")] | None = None
+    id: Annotated[Text, about("A name for this point in reports.")] = ABSENT
+    weight: Annotated[Amount, about("How much this counts in the weighted mean.", example=2)] = (
+        ABSENT
+    )
+    required: Annotated[bool, about("Whether this must pass, regardless of the weighted mean.")] = (
+        ABSENT
+    )
+    levels: Annotated[
+        Levels, about("What an answer of each level is like, from 0 to the best.")
+    ] = ABSENT
+    description: Annotated[Point, about("Another name for `text`.")] | None = None
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.text is not None and self.description is not None:
+            message = "`text` and `description` say the same thing"
+            yield OptionFault(("description",), message, "keep `text`", "key", "conflicting-fields")
+        elif self.text is None and self.description is None:
+            message = "a rubric needs `text`: what a good answer does"
+            yield OptionFault((), message, code="missing-option")
+
+
+def _check_rubrics(rubrics: list[str | WrittenRubric], place: Place) -> Iterator[OptionFault]:
+    if all(isinstance(each, WrittenRubric) and each.weight == 0 for each in rubrics):
+        yield place.fault("has only weights of 0, so there is no score", "leave `weight` out")
+    ids: set[str] = set()
+    for index, each in enumerate(rubrics):
+        id = each.id if isinstance(each, WrittenRubric) else None
+        if id is not None and id in ids:
+            message = f"two rubrics have the id `{id}`"
+            yield OptionFault((*place.path, index, "id"), message)
+        ids.add(id or "")
+
+
+Rubrics = Annotated[
+    list[Annotated[Point | WrittenRubric, _part("rubric")]],
+    about("What a judge checks, point by point."),
+    Meta(min_length=1),
+    of_kind("a list of texts or mappings", check=_check_rubrics),
+]
+
+
+class WrittenTurn(Struct, frozen=True, kw_only=True):
+    """One turn of a conversation."""
+
+    input: Annotated[Messages, about("What is said to the target in this turn.")] = ABSENT
+    expected_output: Annotated[Expected, about("What the answer of this turn should be.")] = ABSENT
+    criteria: Criteria = ABSENT
+    rubrics: Rubrics = ABSENT
+    graders: Annotated[Graders, about("What decides whether the answer is good.")] = ABSENT
+
+
+class WrittenUser(Struct, frozen=True, kw_only=True):
+    """A user whom a target plays."""
+
+    goal: Annotated[Prose, about("What the user wants. The target that is tested is not told.")]
+    target: Annotated[
+        Text, about("What plays the user: a target named in the configuration, or `kind:value`.")
+    ]
+    max_turns: Annotated[Count, about("How often the user may speak.", example=10)]
+    persona: Annotated[Prose, about("Who the user is, and how they talk.")] = ABSENT
+    facts: Annotated[
+        Prose | Annotated[list[str], Meta(min_length=1)] | Filled,
+        about("What the user knows and tells if asked: sentences, or values by name."),
+    ] = ABSENT
+    first: Annotated[
+        Any,
+        _part("input"),
+        about("What the user says first; by default, the one who plays them decides."),
+    ] = ABSENT
+
+
+class WrittenCase(Struct, frozen=True, kw_only=True):
+    """A case."""
+
+    id: Annotated[
+        Text,
+        about("A name that is unique in the suite; by default, one is made from the input."),
+        Meta(pattern=r"\S"),
+    ] = ABSENT
+    input: Annotated[
+        Messages,
+        about(
+            "What the target is given: text, messages, or a mapping of data.",
+            example="What is 2 + 2?",
+        ),
+    ] = ABSENT
+    expected_output: Annotated[
+        Expected,
+        about(
+            "What is expected: text, a value, or messages with tool calls.",
+            example="The answer is 4",
+        ),
+    ] = ABSENT
+    turns: Annotated[
+        list[Annotated[Any, _part("turn")]],
+        about(
+            "A conversation: what is said in each turn, after the `input`, and what is expected."
+        ),
+        Meta(min_length=1),
+    ] = ABSENT
+    stop_on_failure: Annotated[bool, about("Whether to skip the turns after one that failed.")] = (
+        ABSENT
+    )
+    user: Annotated[
+        Any, about("A conversation in which another target plays the user."), _part("user")
+    ] = ABSENT
+    description: Annotated[str, about("What the case is about, for readers.")] = ABSENT
+    tags: Tags = ABSENT
+    metadata: Data = ABSENT
+    skip: Annotated[
+        bool | str,
+        about("A reason to leave the case out, or `true`."),
+        of_kind(
+            "true, or the reason as text",
+            check=_check_skip,
+            schema={
+                "type": ["boolean", "string"],
+                "minLength": 1,
+                "if": {"enum": [*NOT_SKIPPED]},
+                "then": {"type": "boolean"},
+            },
+        ),
+    ] = ABSENT
+    conversation_id: Annotated[str, about("The conversation that the case is part of.")] = ABSENT
+    criteria: Criteria = ABSENT
+    rubrics: Rubrics = ABSENT
+    graders: Annotated[Graders, about("What decides whether the answer is good.")] = ABSENT
+    suite_graders: Annotated[
+        bool, about("Whether the graders of the suite apply too; by default, they do.")
+    ] = ABSENT
+    target: Target = ABSENT
+    targets: Targets = ABSENT
+    repeat: Repeat = ABSENT
+    threshold: Threshold = ABSENT
+    timeout_s: Timeout = ABSENT
+    vars: Vars = ABSENT
+    var_files: VarFiles = ABSENT
+    matrix: Matrix = ABSENT
+    rows: Rows = ABSENT
+    rendered: Annotated[
+        bool,
+        about(
+            "Whether variables are already replaced by their values, as `evalcase show` prints it."
+        ),
+    ] = ABSENT
+
+
+class CaseFile(WrittenCase, frozen=True, kw_only=True):
+    """A file that is itself one case."""
+
+    schema: SchemaLocation = field(name="$schema", default=ABSENT)
+
+
+class WrittenSuite(Struct, frozen=True, kw_only=True):
+    """A suite without its cases, as it stands beside a JSONL file."""
+
+    schema: SchemaLocation = field(name="$schema", default=ABSENT)
+    name: Annotated[
+        Text, about("The name of the suite; by default, that of the file."), _older("dataset")
+    ] = ABSENT
+    description: Annotated[str, about("What the suite is about, for readers.")] = ABSENT
+    input: Annotated[Messages, about("Messages to put before those of every case.")] = ABSENT
+    graders: Annotated[Graders, about("Graders for every case, before its own.")] = ABSENT
+    target: Target = ABSENT
+    targets: Targets = ABSENT
+    threshold: Threshold = ABSENT
+    repeat: Repeat = ABSENT
+    timeout_s: Timeout = ABSENT
+    tags: Tags = ABSENT
+    metadata: Data = ABSENT
+    vars: Vars = ABSENT
+    var_files: VarFiles = ABSENT
+    matrix: Matrix = ABSENT
+    rows: Rows = ABSENT
+
+
+class SuiteFile(WrittenSuite, frozen=True, kw_only=True):
+    """A suite with its cases."""
+
+    cases: Annotated[
+        Any,
+        about("The eval cases. Ids, if given, must be unique."),
+        _older("evalcases", "eval_cases", "tests"),
+        _part("caseList"),
+    ] = ABSENT
+
+
+# Names.
+
+
+def field_names(declared: type[Struct]) -> tuple[str, ...]:
+    return tuple(fields_of(declared))
+
+
+def _older_names(declared: type[Struct]) -> dict[str, str]:
+    """The deprecated names of fields, each with the field that it stands for."""
+    return {
+        old: name
+        for name, option in fields_of(declared).items()
+        for old in option.extra.get("older", ())
+    }
+
+
+CASE_FIELDS = field_names(WrittenCase)
+SUITE_FIELDS = field_names(SuiteFile)
+CASE_ALIASES = _older_names(WrittenCase)
+SUITE_ALIASES = _older_names(SuiteFile)
+CASE_CONTAINERS = ("cases", *(old for old, new in SUITE_ALIASES.items() if new == "cases"))
+"""The names that the list of cases may have."""
+EXECUTION = "execution"
+"""A deprecated mapping, and the fields that it holds under their older names."""
+EXECUTION_FIELDS = {"target": "target", "evaluators": "graders"}
+PRIVATE_PREFIX = "x-"
+GRADED = ("expected_output", "criteria", "rubrics", "graders")
+"""The fields that say what a good answer is."""
+
+
+class Vocabulary(NamedTuple):
+    """The names that one kind of mapping may have."""
+
+    what: str
+    fields: frozenset[str]
+    aliases: dict[str, str]
+    stands_in: str | None = None
+    """The field of a case that holds such mappings. They have no `execution`."""
+
+
+CASE = Vocabulary("a case", frozenset(CASE_FIELDS), CASE_ALIASES)
+LONE_CASE = Vocabulary("a case", frozenset(field_names(CaseFile)), CASE_ALIASES)
+SUITE = Vocabulary("a suite", frozenset(SUITE_FIELDS), SUITE_ALIASES)
+TURN = Vocabulary("a turn", frozenset(field_names(WrittenTurn)), CASE_ALIASES, "turns")
+USER = Vocabulary("a user", frozenset(field_names(WrittenUser)), {}, "user")
+_BY_WHAT = {each.what: each for each in (CASE, SUITE, TURN, USER)}
+
+
+class Named(Struct):
+    """A mapping as it is written: its values by primary name, nulls left out."""
+
+    values: dict[str, Any]
+    path: KeyPath
+    where: dict[str, KeyPath]
+    """Where fields stand that are not written under their own name, seen from `path`."""
+
+    def at(self, name: str) -> KeyPath:
+        """The path of a field."""
+        return self.path + self.where.get(name, (name,))
+
+
+def settle_names(
+    raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings: Findings
+) -> Named:
+    """Find out which primary field each name stands for."""
+    fields = vocabulary.fields
+    if fields.issuperset(raw) and None not in raw.values():
+        return Named(raw, base, {})
+    values = {name: value for name, value in raw.items() if name in fields and value is not None}
+    named = Named(values, base, {})
+    may_group = vocabulary.stands_in is None
+    for name in raw:
+        if name in fields or name.startswith(PRIVATE_PREFIX) or (name == EXECUTION and may_group):
+            continue
+        if name in vocabulary.aliases:
+            _settle_alias(raw, name, vocabulary.aliases[name], named, findings)
+        else:
+            _report_unknown(name, raw, base, vocabulary, findings)
+    if EXECUTION in raw and may_group:
+        in_case = vocabulary is not SUITE
+        _settle_execution(raw[EXECUTION], named, in_case, findings)
+        if in_case and named.where.get("graders", ())[:1] == (EXECUTION,):
+            # The evaluators of a case replaced those of the suite.
+            values.setdefault("suite_graders", False)
+    return named
+
+
+_SKIP = "a case with `skip`, a reason or true, is left out"
+_ONLY = "`evalcase run --case ID` runs only that case; one with `skip` is left out"
+_CALLS = "write `expected_output: {role: assistant, tool_calls: […]}`, or the grader `trajectory`"
+_IN_SECONDS = "write the seconds as `timeout_s: …`"
+_IN_OTHER_WORDS = {
+    "pass_rate": "write `repeat: {times: 5, pass_rate: 0.8}`",
+    "timeout_ms": _IN_SECONDS, "timeoutms": _IN_SECONDS,
+    "disabled": _SKIP, "disable": _SKIP, "enabled": _SKIP, "ignore": _SKIP, "skipped": _SKIP,
+    "only": _ONLY, "focus": _ONLY,
+    "expected_tool_calls": _CALLS, "expected_tools": _CALLS, "expected_trajectory": _CALLS,
+    "tools_called": _CALLS, "expected_calls": _CALLS,
+}  # fmt: skip
+"""What to write for a field of another tool that no single field of ours stands for."""
+_OF_SUITES_TOO = ("pass_rate", "timeout_ms", "timeoutms")
+_ANYWHERE = (
+    "data for graders and results goes in `metadata`; "
+    f"a field that starts with `{PRIVATE_PREFIX}` is ignored"
+)
+
+
+def _report_unknown(
+    name: str, raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings: Findings
+) -> None:
+    message = f"`{name}` is not a field of {vocabulary.what}"
+    fix = None
+    if name[:1].isspace():
+        message = f"the character U+{ord(name[0]):04X} before this name is not a plain space"
+        fix = Fix("".join(" " if char.isspace() else char for char in name))
+        hint = "indent with plain spaces"
+    else:
+        guess = _guess_field(name, vocabulary.what)
+        hint = _say_elsewhere(name, guess, vocabulary) or hint_at(guess) or _ANYWHERE
+        is_free = guess is not None and guess not in raw and f"`{guess}`" in hint
+        if guess is not None and is_free and not findings.suggested(guess, base):
+            fix = Fix(guess, of_name=True)
+    findings.add("unknown-field", (*base, name), message, hint, "key", fix)
+
+
+@lru_cache(1000)
+def _guess_field(name: str, what: str) -> str | None:
+    """Cached, because one mistake is often made in every case of a file."""
+    vocabulary = _BY_WHAT[what]
+    return nearest_field(name, sorted(vocabulary.fields), vocabulary.aliases)
+
+
+def _say_elsewhere(name: str, guess: str | None, vocabulary: Vocabulary) -> str | None:
+    """The hint for a name that means something elsewhere: in another tool, or another mapping."""
+    other = _IN_OTHER_WORDS.get(plain_name(name))
+    if other is not None and (vocabulary is not SUITE or plain_name(name) in _OF_SUITES_TOO):
+        return other
+    if vocabulary is TURN and name == "user":
+        return "what the user says in a turn is its `input`"
+    if vocabulary.stands_in is not None and (name in CASE_FIELDS or name == EXECUTION):
+        return f"it belongs to the case, beside `{vocabulary.stands_in}`"
+    if vocabulary is SUITE:
+        of_case = name in CASE_FIELDS or name in CASE_ALIASES
+        return "it belongs to a case, one level below" if of_case else None
+    if name in CASE_CONTAINERS:
+        return "a case holds no cases; a file with `cases` is a suite"
+    if guess is None and (name in SUITE_FIELDS or name in SUITE_ALIASES):
+        return "it belongs to the suite, beside `cases`"
+    return None
+
+
+def _settle_alias(
+    raw: dict[str, Any], name: str, primary: str, named: Named, findings: Findings
+) -> None:
+    is_beside = raw.get(primary) is not None and primary != "cases"
+    if is_beside or (raw[name] is not None and primary in named.values):
+        _take_older((name,), primary, raw[name], named, findings)
+        return
+    owner = "promptfoo's " if name == "assert" else ""
+    hint = "`evalcase migrate` renames it"
+    if primary in raw:
+        hint = f"remove the one of the two that is null, and keep the other as `{primary}`"
+    message = f"{owner}`{name}` is called `{primary}` here"
+    findings.add("deprecated-name", (*named.path, name), message, hint, "key")
+    if raw[name] is not None:
+        _take_older((name,), primary, raw[name], named, findings)
+
+
+def _settle_execution(value: Any, named: Named, in_case: bool, findings: Findings) -> None:
+    """Read the deprecated mapping as the fields that replace it."""
+    path, held = (*named.path, EXECUTION), value if type(value) is dict else {}
+    fields = [new for old, new in EXECUTION_FIELDS.items() if held.get(old) is not None]
+    if in_case and "graders" in fields:
+        fields.append("suite_graders: false")
+    hint = f"write {', '.join(f'`{each}`' for each in fields)} in its place" * bool(fields)
+    message = "`execution` is no longer used: write its fields directly"
+    findings.add("deprecated-name", path, message, hint or "remove it", "key")
+    if value is not None and type(value) is not dict:
+        findings.add("wrong-type", path, f"`execution` is a mapping, not {describe_kind(value)}")
+    for name, item in held.items():
+        if name not in EXECUTION_FIELDS:
+            guess = suggest_field(name, EXECUTION_FIELDS)
+            message = f"`execution` has no `{name}`"
+            findings.add("unknown-field", (*path, name), message, guess, "key")
+        elif item is not None:
+            _take_older((EXECUTION, name), EXECUTION_FIELDS[name], item, named, findings)
+
+
+def _take_older(
+    written: KeyPath, primary: str, value: Any, named: Named, findings: Findings
+) -> None:
+    """Take the value of an older name for its field, unless the field is written otherwise, too."""
+    path, name = named.path + written, ".".join(map(str, written))
+    rivals = ("target", "targets") if primary == "target" else (primary,)
+    rival = next((each for each in rivals if each in named.values), None)
+    if rival is None:
+        named.values[primary], named.where[primary] = value, written
+    elif rival in named.where or primary == "cases":
+        other = ".".join(map(str, named.where.get(rival, (rival,))))
+        message = f"`{name}` and `{other}` are two names of one field"
+        findings.add("conflicting-fields", path, message, f"keep one, as `{primary}`", "key")
+    else:
+        message = f"`{name}` is ignored, because `{rival}` is there too"
+        findings.add("ignored-alias", path, message, f"remove `{name}`", "key")

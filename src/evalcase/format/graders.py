@@ -1,0 +1,340 @@
+"""Graders as people write them, to one exact form: `{type: name, …}`.
+
+A grader has four short forms, and some have names of other tools, too. Its options, and those of
+the graders inside of it, are checked by what their kinds declare.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from evalcase.format.findings import Findings
+from evalcase.system.programs import find_script
+from evalcase.types.grader import SHARED, DeclaredGrader, What
+from evalcase.types.options import OptionFault
+from evalcase.types.problem import At, KeyPath
+from evalcase.types.value import JSON, describe_kind
+
+SHORT_FORMS = "write a name, {name: argument}, {name: {options}} or {type: name, …}"
+
+MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"})
+"""Graders that take a mapping as their argument, also if no catalogue of graders is at hand."""
+
+
+class Spelling(NamedTuple):
+    """Another tool's name of a grader: the name here, and how its options differ."""
+
+    name: str
+    adds: Mapping[str, JSON] = MappingProxyType({})
+    """Options that the other name implies."""
+    renames: Mapping[str, str] = MappingProxyType({})
+    refuses: Mapping[str, str] = MappingProxyType({})
+    """Options that give it another meaning, each with what to write then."""
+
+    def told(self, after_name: str = "") -> str:
+        """The grader here, for a sentence: `contains` with `ignore_case: true`."""
+        more = [f"`{name}: {json.dumps(value)}`" for name, value in self.adds.items()]
+        more += [f"`{new}` for `{old}`" for old, new in self.renames.items()]
+        return f"`{self.name}`{after_name}" + (f" with {', '.join(more)}" if more else "")
+
+
+_ANY_CASE: Mapping[str, JSON] = {"ignore_case": True}
+_ANY = {"value": "any"}
+# `all` takes only lists: other tools take a text with commas for a list.
+_ALL = {"value": "all"}
+_SCRIPT = Spelling("script", renames={"script": "value", "command": "value"})
+_NO_SCHEMA = "write `json_schema` for a schema; it unwraps a fenced block, too"
+_NO_MEAN = "write `weighted`, whose weighted mean must reach it"
+
+OTHER_NAMES: Mapping[str, Spelling] = {
+    "contains-all": Spelling("contains", renames=_ALL),
+    "contains-any": Spelling("contains", renames=_ANY),
+    "icontains": Spelling("contains", _ANY_CASE),
+    "icontains-all": Spelling("contains", _ANY_CASE, _ALL),
+    "icontains-any": Spelling("contains", _ANY_CASE, _ANY),
+    "starts-with": Spelling("starts_with"),
+    "ends-with": Spelling("ends_with"),
+    "is-json": Spelling("json", {"strict": True}, refuses={"value": _NO_SCHEMA}),
+    **dict.fromkeys(
+        ("llm-rubric", "model-graded-closedqa", "llm_judge", "llm-judge", "llm_grader",
+         "llm-grader", "rubric"), Spelling("judge"),
+    ),
+    **dict.fromkeys(
+        ("code_judge", "code-judge", "code_grader", "code-grader", "script-grader"), _SCRIPT
+    ),
+    "assert-set": Spelling("all", renames={"assert": "value"}, refuses={"threshold": _NO_MEAN}),
+}  # fmt: skip
+"""The names that AgentV and promptfoo have for graders of ours."""
+
+NEGATED = "not-"
+"""What AgentV and promptfoo write before a name for `not: true`."""
+_SAME_NAMES = {name: Spelling(name) for name in ("equals", "contains", "regex", "python")}
+"""Graders with the same name in all three tools."""
+
+SPELLINGS: Mapping[str, Spelling] = {
+    **OTHER_NAMES,
+    **{
+        f"{NEGATED}{name}": spelling._replace(adds={**spelling.adds, "not": True})
+        for name, spelling in {**_SAME_NAMES, **OTHER_NAMES}.items()
+    },
+}
+"""Every name of another tool, those with `not-` included."""
+
+
+class _Written(NamedTuple):
+    """A grader in any form: its name, its options, and where they are written."""
+
+    name: str
+    options: dict[str, Any]
+    name_path: KeyPath
+    name_at: At
+    options_path: KeyPath
+    argument: str | None = None
+    """The option that stands at the place of the name, as its argument or within it."""
+    argument_at: At = "value"
+    written_as: Mapping[str, str] = MappingProxyType({})
+    """Options by the names under which they are written."""
+
+    def place(self, path: KeyPath) -> KeyPath:
+        """Where an option, or a part of it, is written."""
+        if not path:
+            return self.options_path
+        if path[0] == self.argument:
+            return (*self.name_path, *path[1:])
+        return (*self.options_path, self.written_as.get(str(path[0]), path[0]), *path[1:])
+
+
+def read_grader_list(
+    value: Any, path: KeyPath, findings: Findings, within: DeclaredGrader | None = None
+) -> list[dict[str, Any]] | None:
+    """Each grader as `{type: name, …}`, without those that have errors. They may be the graders
+    `within` another."""
+    if type(value) is list:
+        read = [_read_grader(each, (*path, at), findings, within) for at, each in enumerate(value)]
+        return [grader for grader in read if grader is not None]
+    hint = "put `- ` before each grader" if type(value) is dict else SHORT_FORMS
+    if type(value) is str and value.isprintable():
+        hint = f"write [{value:.80}]"
+    message = f"`{path[-1]}` is a list, not {describe_kind(value)}"
+    findings.add("wrong-type", path, message, hint)
+    return None
+
+
+def _read_grader(
+    item: Any, path: KeyPath, findings: Findings, within: DeclaredGrader | None
+) -> dict[str, Any] | None:
+    before = findings.errors
+    written = _read_form(item, path, findings)
+    if written is None:
+        return None
+    spelling = _find_spelling(written.name, findings)
+    if spelling is not None:
+        written = _rename(written, spelling, findings)
+    declared = findings.declared(written.name)
+    if declared is None:
+        findings.mention("grader", written.name, written.name_path, written.name_at)
+        for name, value in written.options.items():
+            if name in SHARED and value is not None:
+                for fault in SHARED[name].problems_in(value):
+                    _report(fault, written, None, findings)
+    else:
+        for name in declared.naming("graders"):
+            inner = written.options.get(name)
+            if type(inner) is list and inner:
+                read = read_grader_list(inner, written.place((name,)), findings, declared)
+                # A list that only has mistakes is not an empty one.
+                written.options[name] = read or inner
+        _mention_names(written, declared, findings)
+        _check_options(written, declared, within, findings)
+    return {"type": written.name, **written.options} if findings.errors == before else None
+
+
+def _read_form(item: Any, path: KeyPath, findings: Findings) -> _Written | None:
+    """The name and the options of a grader, whichever form it has."""
+    if type(item) is str and item:
+        return _split_name(_Written(item, {}, path, "value", path), findings)
+    if type(item) is not dict or not item:
+        what = describe_kind(item).replace("a ", "an empty " if item in ("", [], {}) else "a ")
+        message = f"a grader is a name or a mapping, not {what}"
+        findings.add("bad-grader", path, message, SHORT_FORMS)
+        return None
+    if "type" in item:
+        at, name = (*path, "type"), item["type"]
+        if type(name) is not str or not name:
+            findings.add("bad-grader", at, "the name of a grader is a string", SHORT_FORMS)
+            return None
+        options = {key: value for key, value in item.items() if key != "type"}
+        return _split_name(_Written(name, options, at, "value", path), findings)
+    name = next(iter(item))
+    if len(item) > 1 or name in SHARED:
+        name = _report_no_type(item, path, findings)
+        if name is None:
+            return None
+    elif not name:
+        findings.add("bad-grader", path, "the name of a grader is a string", SHORT_FORMS)
+        return None
+    at, argument = (*path, name), item[name]
+    spelling = _find_spelling(name, findings)
+    own = name if spelling is None else spelling.name
+    declared = findings.declared(own)
+    takes_mapping = own in MAPPING_ARGUMENTS if declared is None else declared.kind.takes_mapping
+    is_absent = argument is None and (declared is not None or ":" in name)
+    if is_absent or (type(argument) is dict and not takes_mapping):
+        return _split_name(_Written(name, dict(argument or {}), at, "key", at), findings)
+    option = (declared and declared.kind.argument) or "value"
+    rest = {key: value for key, value in item.items() if key != name}
+    return _Written(name, {option: argument, **rest}, at, "key", path if rest else at, option)
+
+
+def _split_name(written: _Written, findings: Findings) -> _Written:
+    """`python:module:function` is the grader `python` with its argument."""
+    name, colon, value = written.name.partition(":")
+    declared = findings.declared(name) if colon else None
+    option = declared.in_name if declared is not None else None
+    if option is None or option in written.options or findings.declared(written.name) is not None:
+        return written
+    options = {option: value, **written.options}
+    return written._replace(
+        name=name, options=options, argument=option, argument_at=written.name_at
+    )
+
+
+def _report_no_type(item: dict[str, Any], path: KeyPath, findings: Findings) -> str | None:
+    """Report options beside a name. The one grader among the keys is returned, to be checked."""
+    names = [each for each in item if each not in SHARED]
+    kinds = [
+        each
+        for each in names
+        if findings.known is None or findings.declared(each) or _find_spelling(each, findings)
+    ]
+    kind = (*kinds, *names, "name")[0]
+    hint = f"write {{type: {kind:.40}, value: …}} with the options beside them"
+    if len(kinds) > 1:
+        hint = "each grader is an item of its own, after `- `"
+    elif type(item.get("name")) is str and not kinds:
+        hint = f"did you mean {{type: {item['name']:.40}, …}}? `name` is what results call it"
+    findings.add("bad-grader", path, "a grader with options says its name in `type`", hint)
+    return kinds[0] if len(kinds) == 1 else None
+
+
+def _find_spelling(name: str, findings: Findings) -> Spelling | None:
+    """What another tool's name stands for, unless a plug-in brings a grader of that name."""
+    spelling = SPELLINGS.get(name)
+    if spelling is None or findings.declared(name) is not None:
+        return None
+    is_here = findings.known is None or findings.declared(spelling.name) is not None
+    return spelling if is_here else None
+
+
+def _rename(written: _Written, spelling: Spelling, findings: Findings) -> _Written:
+    """The grader under our names, with a warning."""
+    name = written.name
+    message = f"`{name}` is called {spelling.told(' here')}"
+    hint = "`evalcase migrate` renames it"
+    findings.add("deprecated-name", written.name_path, message, hint, written.name_at)
+    options: dict[str, Any] = dict(spelling.adds)
+    written_as: dict[str, str] = {}
+    for old, value in written.options.items():
+        new = spelling.renames.get(old, old)
+        at = written.place((old,))
+        if old in spelling.refuses and value is not None:
+            message = f"`{name}` with `{old}` is not one of our graders"
+            findings.add("unknown-option", at, message, spelling.refuses[old], "key")
+        elif options.get(new) is None:
+            options[new], written_as[new] = value, old
+        elif value is not None:
+            message = f"`{old}` is already set by `{written_as.get(new, name)}`"
+            findings.add("conflicting-fields", at, message, "keep one of the two", "key")
+    argument = written.argument and spelling.renames.get(written.argument, written.argument)
+    return written._replace(
+        name=spelling.name, options=options, argument=argument, written_as=written_as
+    )
+
+
+def find_named_code(
+    declared: DeclaredGrader, values: Mapping[str, Any]
+) -> Iterator[tuple[What, str, KeyPath]]:
+    """The functions, programs and scripts that options name, with the path of each seen from the
+    grader. A wrong value names nothing."""
+    for name in declared.naming("function"):
+        value = values.get(name)
+        if type(value) is str and not declared.options[name].problems_in(value):
+            yield "code", value, (name,)
+    for name in declared.naming("program"):
+        argv = values.get(name)
+        if isinstance(argv, list | tuple) and argv and type(argv[0]) is str and argv[0]:
+            yield "program", argv[0], (name, 0)
+            script = find_script(argv)
+            if script is not None:
+                yield "script", script, (name, 1)
+
+
+def _mention_names(written: _Written, declared: DeclaredGrader, findings: Findings) -> None:
+    """Note the targets, files, functions and programs that a grader names."""
+    options = written.options
+    targets = declared.named_targets(options)
+    for path, name in targets:
+        findings.mention("asked", name, written.place(path))
+    if declared.kind.judges and not targets:
+        findings.mention("judge", written.name, written.name_path, written.name_at)
+    for name in declared.naming("file"):
+        holds = declared.options[name].takes.kind.holds
+        if type(options.get(name)) is str:
+            findings.add_file(options[name], written.place((name,)), from_root=True, holds=holds)
+    for what, name, path in find_named_code(declared, options):
+        place = written.place(path)
+        findings.mention(what, name, place)
+        if what == "code" and name.startswith("./") and ".py:" in name:
+            findings.add_file(name.rpartition(":")[0], place, from_root=True)
+        arguments = options.get("arguments") or {}
+        if what == "code" and declared.kind.name == "python" and type(arguments) is dict:
+            findings.mention_call(name, arguments, place)
+
+
+def _check_options(
+    written: _Written, declared: DeclaredGrader, within: DeclaredGrader | None, findings: Findings
+) -> None:
+    faults = list(declared.faults(written.options))
+    # An argument that the grader doesn't take is probably the option that is missing.
+    has_argument = any(
+        fault.code == "unknown-option" and fault.path == (written.argument,) for fault in faults
+    )
+    for fault in faults:
+        if not (has_argument and fault.code == "missing-option"):
+            _report(fault, written, declared, findings)
+    if (
+        not faults
+        and within is not None
+        and within.kind.decides
+        and written.options.get("weight") is not None
+    ):
+        message = f"`weight` has no effect in `{within.kind.name}`, which goes by how many pass"
+        hint = "leave it out, or use `weighted`, which takes their mean"
+        findings.add("conflicting-fields", written.place(("weight",)), message, hint, "key")
+
+
+def _report(
+    fault: OptionFault, written: _Written, declared: DeclaredGrader | None, findings: Findings
+) -> None:
+    """Report a fault in the words of the grader that has it, at its place."""
+    message, hint, at = fault.message, fault.hint, fault.at
+    example = declared and declared.kind.example and f"for example: {declared.kind.example}"
+    name = str(fault.path[0]) if fault.path else ""
+    if name and name == written.argument:
+        message = message.replace(f"`{name}`", f"the argument of `{written.name}`", 1)
+        at = written.argument_at if len(fault.path) == 1 else at
+        if len(fault.path) == 1 and fault.code == "unknown-option":
+            given = describe_kind(written.options[name])
+            message = f"the grader `{written.name}` takes options, not {given}"
+            hint = example or None
+    elif name in written.written_as:
+        message = message.replace(f"`{name}`", f"`{written.written_as[name]}`", 1)
+    if fault.code == "missing-option" and declared is not None and example:
+        hint = example
+        if "threshold" in written.options and declared.kind.argument not in written.options:
+            hint = f"`threshold` is a score; its limit is `{declared.kind.argument}`; {example}"
+    place = written.place(fault.path)
+    findings.add_fault(fault._replace(path=place, message=message, hint=hint, at=at))

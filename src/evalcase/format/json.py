@@ -1,0 +1,304 @@
+"""JSON to values and positions, and the plain scalars that YAML shares with it.
+
+The standard decoder reads the values. Its hooks notice what it would let pass, and a second reading
+then finds every such fault and its position.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from json import JSONDecodeError, JSONDecoder, loads
+from math import isinf
+from typing import Any
+
+from evalcase.format.positions import (
+    NO_CHILDREN,
+    NO_DOUBTS,
+    Doubts,
+    FatalFaultError,
+    Fault,
+    Lines,
+    Node,
+)
+from evalcase.types.value import JSON, MAX_DEPTH, measure_depth
+
+MAX_DIGITS = 4300
+MIND_DEPTH = 94
+"""From here on the canonical form, which is longer, may be deeper than a file may be."""
+
+WORDS: dict[str, bool | None] = {
+    "": None, "~": None, "null": None, "Null": None, "NULL": None,
+    "true": True, "True": True, "TRUE": True,
+    "false": False, "False": False, "FALSE": False,
+}  # fmt: skip
+_NUMBER = re.compile(
+    r"(?P<integer>[-+]?[0-9]+)"
+    r"|(?P<float>[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)"
+    r"|0o(?P<octal>[0-7]+)|0x(?P<hexadecimal>[0-9a-fA-F]+)"
+    r"|(?P<not_finite>[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))"
+)
+
+
+Reading = tuple[JSON, Sequence[Fault], Doubts]
+"""The value of a text that could be read to its end, its faults, and what to look for in it."""
+
+
+def make_doubts(text: str, deep: bool, respelt: bool) -> Doubts:
+    """What has to be looked at closely in the value of a text."""
+    texts = "{{" in text or "file:" in text
+    return Doubts(deep, respelt, texts) if deep or respelt or texts else NO_DOUBTS
+
+
+# Scalars
+
+
+class NotJsonScalarError(ValueError):
+    """A scalar is a number in YAML that JSON can't hold."""
+
+
+def read_plain(text: str) -> str | int | float | bool | None:
+    """The value of a plain scalar by the YAML 1.2 core schema."""
+    if text in WORDS:
+        return WORDS[text]
+    found = _NUMBER.fullmatch(text)
+    match found and found.lastgroup:
+        case None:
+            return text
+        case "integer":
+            return read_integer(text)
+        case "float":
+            return read_float(text)
+        case "octal":
+            return read_integer(text[2:], 8)
+        case "hexadecimal":
+            return read_integer(text[2:], 16)
+    raise NotJsonScalarError(f"`{text}` can't be written as JSON")
+
+
+def read_integer(digits: str, base: int = 10) -> int:
+    try:
+        if base == 10 and len(digits.lstrip("+-")) > MAX_DIGITS:
+            raise ValueError
+        number = int(digits, base)
+        if base != 10:
+            str(number)  # JSON has it in decimal digits, whose number Python limits
+    except ValueError:
+        message = f"an integer may have at most {MAX_DIGITS:,} digits"
+        raise NotJsonScalarError(message) from None
+    return number
+
+
+def read_float(text: str) -> float:
+    number = float(text)
+    if isinf(number):
+        raise NotJsonScalarError(f"`{text}` is too large for a number")
+    return number
+
+
+def read_tagged(text: str, tag: str) -> str | int | float | bool | None:
+    """The value of a scalar with a core tag. Raise ValueError where the two don't fit."""
+    if tag == "str":
+        return text
+    value = read_plain(text)
+    if tag == "float" and type(value) is int:
+        return read_float(text if text[:2] not in ("0o", "0x") else str(value))
+    kinds: dict[str, type] = {"null": type(None), "bool": bool, "int": int, "float": float}
+    if type(value) is kinds[tag]:
+        return value
+    raise ValueError(f"`{text}` is not a `!!{tag}`")
+
+
+def keeps_spelling(text: str, as_json: bool = False) -> bool:
+    """Whether a plain scalar is no number, or one that Python writes in the same way.
+
+    JSON comes from programs, which have their own ways with exponents: there it is enough that no
+    digit is lost.
+    """
+    try:
+        value = read_plain(text)
+    except NotJsonScalarError:
+        return True
+    if type(value) not in (int, float) or repr(value) == text:
+        return True
+    has_zeros = "." in text and text.endswith("0") and not text.endswith(".0")
+    return as_json and not has_zeros and Decimal(text) == Decimal(repr(value))
+
+
+# Values
+
+_SPACE = " \t\n\r"
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class JsonReader:
+    """Reads texts one after the other. One decoder serves all lines of a JSONL file."""
+
+    def __init__(self, one_line: bool = False) -> None:
+        self._one_line = one_line
+        self._is_faulty = self._is_respelt = False
+        self._decode = JSONDecoder(
+            object_pairs_hook=self._make_mapping,
+            parse_float=self._read_float,
+            parse_constant=self._refuse_constant,
+        ).raw_decode
+
+    def read(self, text: str) -> Reading:
+        """Read one value. Faults that leave the rest readable are returned, others raised."""
+        self._is_faulty = self._is_respelt = is_deep = False
+        try:
+            value, end = self._decode(text, len(text) - len(text.lstrip(_SPACE)))
+        except JSONDecodeError as error:
+            raise self._syntax(text, error.pos, error.msg) from None
+        except RecursionError:
+            raise self._too_deep(text) from None
+        except ValueError:  # an integer has more digits than Python reads
+            raise FatalFaultError(_Composer(text, self._one_line).compose()[1][0]) from None
+        if end < len(text.rstrip(_SPACE)):
+            end = len(text) - len(text[end:].lstrip(_SPACE))
+            raise self._syntax(text, end, "Extra data")
+        if text.count("[") + text.count("{") > MIND_DEPTH:
+            depth = measure_depth(value, MAX_DEPTH)
+            if depth > MAX_DEPTH:
+                raise self._too_deep(text)
+            is_deep = depth > MIND_DEPTH
+        faults: Sequence[Fault] = ()
+        if self._is_faulty or _SURROGATE.search(text):
+            faults = _Composer(text, self._one_line).compose()[1]
+        return value, faults, make_doubts(text, is_deep, self._is_respelt)
+
+    def _make_mapping(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        if len(result) != len(pairs):
+            self._is_faulty = True
+            result = dict(reversed(pairs))
+        return result
+
+    def _read_float(self, text: str) -> float:
+        number = float(text)
+        if repr(number) != text:
+            self._is_respelt = True
+            self._is_faulty = self._is_faulty or isinf(number)
+        return number
+
+    def _refuse_constant(self, _: str) -> float:
+        self._is_faulty = True
+        return 0.0
+
+    def _too_deep(self, text: str) -> FatalFaultError:
+        """The position where a text becomes too deep, found without recursion."""
+        level = 0
+        for token in _TOKEN.finditer(text):
+            level += (token[0] in "[{") - (token[0] in "]}")
+            if level > MAX_DEPTH:
+                break
+        span = Lines(text, self._one_line).span(*token.span())
+        message = f"values are nested more than {MAX_DEPTH} deep here"
+        return FatalFaultError(Fault("too-deep", message, span))
+
+    def _syntax(self, text: str, position: int, complaint: str) -> FatalFaultError:
+        if "trailing comma" in complaint:
+            # Newer Pythons point at the comma, and older ones at the token after it.
+            position = len(text) - len(text[position + 1 :].lstrip(_SPACE))
+        here, before = text[position : position + 1], text[:position].rstrip(_SPACE)
+        hint = fix = None
+        if here in ("]", "}") and before.endswith(","):
+            position, here, complaint = len(before) - 1, ",", "comma too many"
+            hint, fix = "remove it", ""
+        elif here == "'" or (before.endswith("{") and here.isalpha()):
+            hint = 'keys and strings are written in double quotes: "…"'
+        elif text.startswith(("//", "/*", "#"), position):
+            hint = "JSON has no comments; a .yaml file may have them"
+        span = Lines(text, self._one_line).span(position, position + (here not in ("", *"\n\r")))
+        if "control character" in complaint:
+            message = f"the character U+{ord(here):04X} must be escaped in a JSON string"
+            hint = f"write it as \\u{ord(here):04x}"
+            return FatalFaultError(Fault("control-character", message, span, hint))
+        said = next((ours for theirs, ours in _IN_PLAIN_WORDS if theirs in complaint), complaint)
+        return FatalFaultError(Fault("syntax", f"this isn't valid JSON: {said}", span, hint, fix))
+
+
+_IN_PLAIN_WORDS = (
+    ("Extra data", "there is more after the end of the value"),
+    ("comma too many", "this comma has nothing after it"),
+    ("property name", "a key is missing here"),
+    ("':' delimiter", "a `:` is missing here"),
+    ("',' delimiter", "a comma or the end is missing here"),
+    ("Expecting value", "a value is missing here"),
+    ("Unterminated string", "this string is never closed"),
+    ("escape", "there is no such escape in a string"),
+)
+"""The decoder's complaints, which differ from one Python to the next."""
+
+
+# Positions
+
+_TOKEN = re.compile(r'[\[\]{},:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{},:"]+', re.DOTALL)
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def compose_json(text: str) -> Node:
+    """The positions in a text that JsonReader has read."""
+    return _Composer(text).compose()[0]
+
+
+class _Composer:
+    """Composes the tree of positions, and collects every fault that leaves the rest readable."""
+
+    def __init__(self, text: str, one_line: bool = False) -> None:
+        self._text = text
+        self._one_line = one_line
+        self._tokens: Iterator[re.Match[str]] = _TOKEN.finditer(text)
+        self._faults: list[tuple[str, str, Node, str | None]] = []
+
+    def compose(self) -> tuple[Node, list[Fault]]:
+        root = self._read(next(self._tokens))
+        if not self._faults:
+            return root, []
+        lines = Lines(self._text, self._one_line)
+        return root, [
+            Fault(code, message, lines.span(node.start, node.end), hint)
+            for code, message, node, hint in self._faults
+        ]
+
+    def _read(self, token: re.Match[str]) -> Node:
+        """The node that starts with a token. Recursion is safe: JsonReader bounds the depth."""
+        if token[0] not in "{[":
+            return self._read_scalar(token)
+        children: dict[str | int, Node] = {}
+        closing = "}" if token[0] == "{" else "]"
+        start, token = token.start(), next(self._tokens)
+        while token[0] != closing:
+            if closing == "]":
+                children[len(children)] = self._read(token)
+            else:
+                key_node, key = self._read_scalar(token), loads(token[0], strict=False)
+                next(self._tokens)
+                value = self._read(next(self._tokens))
+                value.key_start, value.key_end = key_node.start, key_node.end
+                if children.setdefault(key, value) is not value:
+                    message = f"the key `{key}` appears twice"
+                    self._faults.append(("duplicate-key", message, key_node, "keep one of the two"))
+            token = next(self._tokens)
+            if token[0] == ",":
+                token = next(self._tokens)
+        return Node(start, token.end(), children)
+
+    def _read_scalar(self, token: re.Match[str]) -> Node:
+        text, node = token[0], Node(*token.span(), NO_CHILDREN)
+        message, hint = "", "write it in quotes to keep it as text"
+        if text[0] == '"':
+            if "\\u" in text and _LONE_SURROGATE.search(loads(text, strict=False)):
+                message = "this text has half of a surrogate pair, which is not a character"
+                hint = ""
+        elif text.lstrip("-") in ("NaN", "Infinity"):
+            message = f"`{text}` can't be written as JSON"
+        else:
+            try:
+                read_plain(text)
+            except NotJsonScalarError as error:
+                message = str(error)
+        if message:
+            self._faults.append(("not-json-value", message, node, hint or None))
+        return node

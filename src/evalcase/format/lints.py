@@ -1,0 +1,327 @@
+"""Advice on cases that have no errors, but may not mean what their author thinks: nothing to grade,
+an expectation that is not compared, a judge that judges itself, texts that look like tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from evalcase.format.fields import GRADED, PRIVATE_PREFIX, Named
+from evalcase.format.findings import Findings
+from evalcase.format.messages import Messages
+from evalcase.types.case import Case
+from evalcase.types.grader import DeclaredGrader, Half
+from evalcase.types.message import is_message, said_text
+from evalcase.types.problem import QUOTE_IT, At, KeyPath
+from evalcase.types.value import MAX_DEPTH, measure_depth
+from evalcase.util.answers import expected_halves, is_comparable, text_parts
+
+ADVICE = ("nothing-to-grade", "not-compared")
+"""The codes of advice that is wrong if part of a case could not be read."""
+_COMPARED_IN_MESSAGES = frozenset({"role", "content", "tool_calls", "id", "name"})
+_COMPARED_IN_CALLS = frozenset({"tool", "input", "id", "type", "function"})
+"""The keys that are compared, or only name a message or a call."""
+_ARGUMENTS = ("args", "arguments", "parameters", "params")
+_DEEPEST_CASE = MAX_DEPTH - 2
+"""A suite in canonical form is a mapping with a list of cases."""
+
+Graders = Sequence[Mapping[str, Any]]
+
+
+_DECIDING = frozenset({"graders", "criteria", "rubrics", "threshold", "repeat"})
+"""Without these, only the expected output decides."""
+
+
+def advise_case(
+    case: Case, written: Named, turns: Sequence[Named], lacks_graders: bool, findings: Findings
+) -> None:
+    """Look over a case without errors. If it lacks graders of the suite, because they have errors,
+    only they tell how it is graded."""
+    data = case._data
+    if turns:
+        for turn, part in zip(case.turns, turns, strict=True):
+            _advise_part(turn, part, False, findings)
+    _advise_part(case, written, lacks_graders, findings)
+    if "user" in data:
+        _advise_user(case, written.path, findings)
+    if "expected_output" in data or "skip" in data or lacks_graders:
+        return
+    if not any(name in part for part in (data, *data.get("turns", ())) for name in GRADED):
+        what = "conversation" if case.is_conversation else "case"
+        message = f"this {what} has nothing to grade, so it can never pass"
+        hint = "add `expected_output`, `criteria`, `rubrics` or `graders`"
+        inside = next((name for name in GRADED if name in data.get("metadata", ())), None)
+        if case.is_conversation:
+            hint = "say in `criteria`, `rubrics` or `graders` what a good conversation is"
+        elif inside is not None:
+            hint = f"`{inside}` is only data in `metadata`: move it next to `metadata`"
+        findings.add("nothing-to-grade", written.path, message, hint)
+
+
+def _advise_part(part: Case, written: Named, lacks_graders: bool, findings: Findings) -> None:
+    """Look over what is graded by itself: a case, or a turn."""
+    data, path = part._data, written.path
+    has_expected = "expected_output" in data
+    if has_expected and not lacks_graders:
+        _advise_expected(data, written, findings)
+    if _DECIDING.isdisjoint(data):
+        return
+    graders, is_skipped = data.get("graders", ()), "skip" in data
+    if not lacks_graders:
+        _advise_passing(data, path, findings)
+        if graders and "turns" not in data:
+            _check_weights(data, path, findings)
+        if graders and has_expected:
+            _advise_comparing(data, path, findings)
+        elif not part.needs_judge and not is_skipped:
+            _advise_absent(graders, path, findings)
+    if is_skipped:
+        return
+    _check_material(part, graders, path, findings)
+    if (graders or part.needs_judge) and findings.known is not None:
+        _check_judges(data, path, findings)
+        if has_expected:
+            _advise_replaced(data, written.at("expected_output"), findings)
+
+
+def _advise_passing(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
+    """Warn of a case that no answer can fail."""
+    graders = data.get("graders", ())
+    if "skip" in data or "turns" in data:
+        return
+    if data.get("threshold") == 0 and not any(each.get("required") for each in graders):
+        why, hint = "its `threshold` is 0", "give it a `threshold` over 0"
+    elif "repeat" in data and data["repeat"].get("pass_rate") == 0 and data.get("threshold") != 0:
+        why, hint = "its `pass_rate` is 0", "give it a `pass_rate` over 0"
+    elif (
+        graders and not any(name in data for name in ("expected_output", "criteria", "rubrics"))
+        and "threshold" not in data and all(_lets_all_pass(each, False) for each in graders)
+    ):  # fmt: skip
+        why, hint = "a `threshold` of 0 passes at any score", "give a `threshold` over 0"
+    else:
+        return
+    findings.add("nothing-to-grade", path, f"no answer can fail this case: {why}", hint)
+
+
+def _lets_all_pass(grader: Mapping[str, Any], by_mean: bool) -> bool:
+    passes = grader.get("threshold") == 0 and not grader.get("not")
+    if not by_mean:
+        return passes
+    return grader.get("weight") == 0 and (passes or not grader.get("required"))
+
+
+def _check_weights(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
+    """Refuse graders whose weights are all 0: they have no weighted mean."""
+    graders = data["graders"]
+    if any(each.get("weight", 1) for each in graders) or "criteria" in data or "rubrics" in data:
+        return
+    if "expected_output" not in data or not _is_added(data["expected_output"], graders, findings):
+        message = "the weights of its graders are all 0, so none of them counts"
+        findings.add("bad-value", path, message, "leave `weight` out")
+
+
+def _each_grader(
+    graders: Graders, findings: Findings
+) -> Iterator[tuple[Mapping[str, Any], DeclaredGrader]]:
+    """The graders of known kinds, each followed by those inside of it."""
+    for grader in graders:
+        declared = findings.declared(grader["type"])
+        if declared is not None:
+            yield grader, declared
+            for name in declared.naming("graders"):
+                yield from _each_grader(grader.get(name, ()), findings)
+
+
+def _check_material(case: Case, graders: Graders, path: KeyPath, findings: Findings) -> None:
+    """Refuse graders that look at something which this case doesn't have."""
+    for grader, declared in _each_grader(graders, findings):
+        missing = declared.missing_in(grader, case)
+        if missing is not None:
+            what = f"the grader `{grader.get('name', grader['type'])}` needs {missing}"
+            findings.add("missing-material", path, f"{what}, which this case doesn't have")
+
+
+def _check_judges(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
+    """Warn of a judge that is the model it judges."""
+    assert findings.known is not None
+    judges: dict[str | None, bool] = {}
+    """None is the configured judge. The values say whether it reads `criteria` and `rubrics`."""
+    for grader, declared in _each_grader(data.get("graders", ()), findings):
+        if declared.kind.judges:
+            named = [name for _, name in declared.named_targets(grader)]
+            judges |= dict.fromkeys(named or (None,), declared.judges_case(grader))
+    if ("criteria" in data or "rubrics" in data) and True not in judges.values():
+        judges[None] = True  # the configured judge reads what no grader reads
+    for judge in judges:
+        for target in data.get("targets", (None,)):
+            same = findings.known.describe_same_model(judge, target)
+            if same is not None:
+                place = findings.find_target(target or "") or findings.find_target(judge or "")
+                findings.say_once("same-model", place or path, same, "ask another model to judge")
+
+
+def _advise_user(case: Case, path: KeyPath, findings: Findings) -> None:
+    """Warn of a simulated user that is the model it talks to."""
+    if findings.known is None or case.user is None or "skip" in case._data:
+        return
+    for target in case.targets or (None,):
+        same = findings.known.describe_same_user(case.user.target, target)
+        if same is not None:
+            at = (*path, "user", "target")
+            findings.say_once("same-model", at, same, "have another target play the user")
+
+
+def _find_compared(graders: Graders, findings: Findings) -> Iterator[frozenset[Half] | None]:
+    """What each grader, and each inside of it, compares with `expected_output` in place of the
+    built-in comparison; None where only its code knows."""
+    for grader, declared in _each_grader(graders, findings):
+        yield declared.compared(grader)
+
+
+def _is_added(expected: Messages, graders: Graders, findings: Findings) -> bool:
+    """Whether the built-in comparison is added beside graders."""
+    compared = frozenset[Half]().union(*filter(None, _find_compared(graders, findings)))
+    return not compared or not expected_halves(expected) <= compared
+
+
+def _advise_absent(graders: Graders, path: KeyPath, findings: Findings) -> None:
+    """Warn of a grader that compares with `expected_output` where there is none. What a judge
+    needs is checked elsewhere."""
+    for each in graders:
+        inside = _each_grader([each], findings)
+        if any(kind.compared(grader) for grader, kind in inside if not kind.kind.judges):
+            what = f"the grader `{each['type']}` compares with `expected_output`, which is absent"
+            findings.add("nothing-to-grade", path, what, "add `expected_output`")
+            return
+
+
+def _advise_comparing(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
+    """Say that no answer can fail by `expected_output`, if all graders that compare with it pass
+    at any score, or count for nothing."""
+    comparing = [each for each in data["graders"] if any(_find_compared([each], findings))]
+    by_mean = "threshold" in data
+    if not comparing or "criteria" in data or "rubrics" in data:
+        return
+    if all(_lets_all_pass(each, by_mean) for each in comparing):
+        names = " and ".join(f"`{each.get('name', each['type'])}`" for each in comparing)
+        why = "counts for nothing" if by_mean else "passes at any score"
+        message = f"`expected_output` can make no answer fail: {names} compares with it, and {why}"
+        hint = "give it a `weight`" if by_mean else "give it a `threshold` over 0"
+        findings.add("not-compared", path, message, hint)
+
+
+def _advise_replaced(data: Mapping[str, Any], expected_at: KeyPath, findings: Findings) -> None:
+    """Say once in a file that a judge has `expected_output` as its reference. Without a judge
+    there is a warning already."""
+    assert findings.known is not None
+    name = next((name for name in ("criteria", "rubrics") if name in data), None)
+    if name is None or findings.known.object_to("judge", name) is not None:
+        return
+    if _is_added(data["expected_output"], data.get("graders", ()), findings):
+        message = f"with `{name}`, `expected_output` is shown to the judge, and not compared"
+        hint = "add `expected` to `graders` to have it compared, too"
+        findings.say_once("not-compared", expected_at, message, hint, "key")
+
+
+def _advise_expected(data: Mapping[str, Any], written: Named, findings: Findings) -> None:
+    """Say which part of an expected output the built-in comparison leaves out."""
+    expected, value = data["expected_output"], written.values["expected_output"]
+    if type(value) is not list and expected[0].get("content") is value:
+        return  # text and data are compared whole
+    last, has_calls = None, False
+    for index, message in enumerate(expected):
+        if message["role"] == "assistant":
+            last = index if message.get("content") is not None else last
+            has_calls = has_calls or "tool_calls" in message
+    is_compared = has_calls or (last is not None and is_comparable(expected[last]["content"]))
+    # One note is enough for all messages and calls.
+    left_out = _find_left_out(expected, last)
+    if (is_compared and left_out is None) or "criteria" in data or "rubrics" in data:
+        return
+    compared = [*_find_compared(data.get("graders", ()), findings)]
+    if any(compared):
+        return
+    has_code = None in compared
+    if left_out is not None and is_compared:
+        below, reason = left_out
+        at: At = "key" if isinstance(below[-1], str) else "value"
+        hint = "a grader of your own that reads what is expected may compare more"
+        place = _place_expected(written, below)
+        findings.add("not-compared", place, reason, hint if has_code else None, at)
+    elif "skip" not in data and not has_code:
+        message = "there is nothing here to compare an answer with, so no answer can pass"
+        hint = "it takes tool calls, or content that is text or data, of the assistant"
+        findings.add("nothing-to-grade", written.at("expected_output"), message, hint)
+
+
+def _find_left_out(expected: Messages, last: int | None) -> tuple[KeyPath, str] | None:
+    """The first thing in expected messages that is not compared, and the reason; `last` is the
+    message whose content is compared."""
+    for index, message in enumerate(expected):
+        if message["role"] != "assistant":
+            role = message["role"]
+            return (index,), f"messages of the role `{role}` are context and are not compared"
+        content = message.get("content")
+        if content is not None and index != last:
+            return (index,), "only the last assistant content is compared; this one is context"
+        key = _find_odd_key(message, _COMPARED_IN_MESSAGES)
+        if key is not None:
+            return (index, key), f"`{key}` is kept, and is not compared"
+        for number, call in enumerate(message.get("tool_calls") or ()):
+            key = _find_odd_key(call, _COMPARED_IN_CALLS)
+            if key is not None:
+                instead = ": arguments are written as `input`" if key in _ARGUMENTS else ""
+                reason = f"`{key}` is kept, and is not compared{instead}"
+                return (index, "tool_calls", number, key), reason
+        if type(content) is list:
+            has_text = [said_text(part) is not None for part in text_parts(content)]
+            if any(has_text) and not all(has_text):
+                at = has_text.index(False)
+                return (index, "content", at), "only the text of content parts is compared"
+    return None
+
+
+def _find_odd_key(value: Mapping[str, Any], compared: frozenset[str]) -> str | None:
+    if compared.issuperset(value):
+        return None
+    for key in value:
+        if key not in compared and value[key] is not None and not key.startswith(PRIVATE_PREFIX):
+            return key
+    return None
+
+
+def _place_expected(written: Named, place: KeyPath) -> KeyPath:
+    """Where something in the messages of the canonical form is written."""
+    value, path = written.values["expected_output"], written.at("expected_output")
+    if type(value) is dict:
+        return path + place[1:]
+    if any(map(is_message, value)):
+        return path + place
+    return path + place[2:]  # only its content is written
+
+
+def check_doubts(
+    data: dict[str, Any], written: Named, turns: Sequence[Named], findings: Findings
+) -> None:
+    """Look into what the reader of the file has doubts about."""
+    doubts = findings.doubts
+    if doubts.deep and measure_depth(data, _DEEPEST_CASE) > _DEEPEST_CASE:
+        message = f"the canonical form of this case is nested more than {MAX_DEPTH} deep"
+        hint = "what `evalcase show` prints of it can't be read as an eval file again"
+        findings.add("nearly-too-deep", written.path, message, hint)
+    for part in (written, *turns) if doubts.respelt else ():
+        expected = part.values.get("expected_output")
+        _check_spelling(expected, part.at("expected_output"), findings)
+
+
+def _check_spelling(value: Any, path: KeyPath, findings: Findings) -> None:
+    """Find expected numbers: versions and codes are easily taken for numbers."""
+    if type(value) is list:
+        for index, item in enumerate(value):
+            if is_message(item):
+                _check_spelling(item, (*path, index), findings)
+    elif is_message(value):
+        _check_spelling(value.get("content"), (*path, "content"), findings)
+    elif type(value) in (int, float):
+        message = f"this is read as the number {value!r}, so the way it is written is lost"
+        findings.add("lost-spelling", path, message, QUOTE_IT)

@@ -1,0 +1,473 @@
+"""A file to a suite, or to the problems that keep it from being one: documents, JSONL streams with
+the suite fields beside them, and the files that suites name."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, partial
+from io import BytesIO
+from itertools import islice
+from logging import getLogger
+from typing import IO, Any, NamedTuple
+
+from evalcase.format.case import NOTHING_SHARED, Ids
+from evalcase.format.document import Document, parse_document, read_lines
+from evalcase.format.fields import CASE_CONTAINERS, LONE_CASE, SUITE
+from evalcase.format.findings import Findings
+from evalcase.format.foreign import Foreign, is_of, name_foreign, name_foreign_cases, name_schema
+from evalcase.format.lints import ADVICE
+from evalcase.format.positions import Format
+from evalcase.format.source import (
+    STDIN,
+    TEXT,
+    UnreadableError,
+    discover_files,
+    encode_text,
+    find_sidecars,
+    folder_of,
+    format_of,
+    is_sidecar,
+    nothing_there,
+    number_lines,
+    open_bytes,
+    outside_link,
+    read_source,
+    suite_name,
+    tell_unreadable,
+)
+from evalcase.format.suite import (
+    SuiteFields,
+    resolve_line,
+    resolve_one,
+    resolve_sidecar,
+    resolve_suite,
+)
+from evalcase.format.suite_files import OnFile, SuiteFiles, ignore_file
+from evalcase.types.case import Case
+from evalcase.types.grader import Known
+from evalcase.types.problem import Problem, Span, in_order
+from evalcase.types.suite import Suite
+from evalcase.types.value import JSON, replace
+from evalcase.util.environment import collector_paused
+
+_LOGGER = getLogger("evalcase")
+_LARGEST_STRAY = 100_000
+_LINES_TO_TELL = 20
+"""How many lines of a file say whether it is another tool's."""
+
+
+def case_span(numbers: Sequence[int], path: str, case: int) -> Span | None:
+    """The span of a case; `numbers` has the number that each case has as it is written."""
+    return case_spans(path, [numbers[case]])[0]
+
+
+def case_spans(path: str, numbers: Sequence[int]) -> list[Span | None]:
+    """The spans of some cases of a file, by their numbers from 0 as they are written.
+
+    A span is None if the file is gone, or has no such case any more.
+    """
+    format, spans = format_of(path), dict[int, Span]()
+    try:
+        if format == "jsonl":
+            wanted = set(numbers)
+            with open_bytes(path) as file:
+                for at, (line, data) in enumerate(number_lines(file)):
+                    if at in wanted:
+                        text = data.decode("utf-8", "replace").rstrip()
+                        spans[at] = Span(line, 1, line, len(text) + 1)
+                        if len(spans) == len(wanted):
+                            break
+        elif not isinstance(format, Problem):
+            document = parse_document(read_source(path), format, path)
+            if document.readable:
+                paths = document.positions.item_paths(CASE_CONTAINERS)
+                spans = {
+                    each: document.positions.span(paths[each])
+                    for each in numbers
+                    if each < len(paths)
+                }
+    except (UnreadableError, OSError):
+        pass
+    return [spans.get(number) for number in numbers]
+
+
+def find_case_span(path: str, id: str, known: Known) -> Span | None:
+    """Where a case of a valid suite stands; None if the suite is no file, or hasn't got it."""
+    if isinstance(format_of(path), Problem):
+        return None
+    suite = load_file(path, known).suite
+    return suite.place(id) if suite is not None and id in suite else None
+
+
+class Loaded(NamedTuple):
+    """A file's suite if it is valid, and its problems in any case."""
+
+    path: str
+    suite: Suite | None
+    problems: list[Problem]
+    cases: int
+    """How many cases were seen, valid or not."""
+    is_read: bool = True
+    """Whether there is a file with readable content."""
+    read: Sequence[Case | None] = ()
+    """The first case that each written case of a document makes; None for one with errors."""
+    numbers: Sequence[int] = ()
+    """The number of the written case that each case of the suite comes from."""
+
+
+def load_file(
+    path: str, known: Known, stdin_format: Format = "yaml", keep: bool = True,
+    on_file: OnFile = ignore_file,
+) -> Loaded:  # fmt: skip
+    """Read one file, or standard input as `-`. `known` knows the graders and targets that the file
+    may name. Without `keep`, the cases of JSONL are only checked."""
+    format = nothing_there(path) or (stdin_format if path == STDIN else format_of(path))
+    if isinstance(format, Problem):
+        return Loaded(path, None, [format], 0, is_read=False)
+    try:
+        if format == "jsonl":
+            return _load_lines(CaseStream(path, open_bytes(path), known, on_file), keep)
+        return _load_document(path, read_source(path), format, known, on_file)
+    except UnreadableError as error:
+        return Loaded(path, None, [error.problem], 0, is_read=error.problem.span is not None)
+    except OSError as error:
+        return Loaded(path, None, [tell_unreadable(path, error)], 0, is_read=False)
+
+
+def load_each(
+    paths: Iterable[str], known: Known, stdin_format: Format = "yaml", keep: bool = True,
+    passed_over: list[str] | None = None,
+) -> Iterator[Loaded]:  # fmt: skip
+    """Read the suites that some paths stand for. Folders are searched; other YAML files beside
+    their suites are added to `passed_over`."""
+    for path in discover_files(paths, passed_over):
+        if isinstance(path, Problem):
+            yield Loaded(path.path, None, [path], 0, is_read=False)
+        else:
+            yield load_file(path, known, stdin_format, keep)
+
+
+def load_text(text: str, format: Format, known: Known, path: str = TEXT) -> Loaded:
+    """Read a suite from text, as if it stood at its path, by default in the current folder."""
+    try:
+        data = encode_text(text, path)
+    except UnreadableError as error:
+        return Loaded(path, None, [error.problem], 0)
+    if format == "jsonl":
+        return _load_lines(CaseStream(path, BytesIO(data), known))
+    return _load_document(path, data, format, known)
+
+
+def load_case(text: str, known: Known) -> tuple[Case | None, list[Problem]]:
+    """Load one case from YAML text."""
+    try:
+        document = parse_document(encode_text(text, TEXT), "yaml", TEXT)
+    except UnreadableError as error:
+        return None, [error.problem]
+    if not document.readable:
+        return None, document.problems
+    files = SuiteFiles(os.curdir)
+    findings = Findings(known, files)
+    case = resolve_one(document.value, findings, LONE_CASE)
+    inside = files.check(findings)
+    return case, document.problems + document.place(findings.found) + inside + files.problems
+
+
+def has_errors(problems: Iterable[Problem]) -> bool:
+    return any(problem.severity == "error" for problem in problems)
+
+
+@collector_paused()
+def _load_document(
+    path: str, source: bytes, format: Format, known: Known, on_file: OnFile = ignore_file
+) -> Loaded:
+    document = parse_document(source, format, path)
+    if not document.readable:
+        return Loaded(path, None, document.problems, 0)
+    files = SuiteFiles(folder_of(path), on_file)
+    findings = Findings(known, files, document.doubts)
+    resolved = resolve_suite(document.value, suite_name(path), findings)
+    if findings.found:
+        foreign = name_foreign(document.value, findings.found)
+        finding = foreign.finding(path) if foreign else name_schema(document.value, path)
+        if finding is not None:
+            findings.replace_all(finding)
+    inside = files.check(findings) + files.problems
+    if document.faults:
+        findings.leave_out(ADVICE)  # what is missing may be missing because of the faults
+    problems = document.problems + document.lints + document.place(findings.found)
+    cases, origins = resolved.cases, resolved.origins
+    return _make_loaded(
+        path, resolved.fields, [case for case in cases if case is not None],
+        in_order(problems + inside), len(cases),
+        range(len(cases)) if origins is None else origins,
+        cases if origins is None else resolved.by_origin(),
+    )  # fmt: skip
+
+
+def _load_lines(stream: CaseStream, keep: bool = True) -> Loaded:
+    cases: list[Case] = []
+    problems: list[Problem] = []
+    seen = 0
+    with collector_paused():
+        for item in stream:
+            if isinstance(item, Problem):
+                problems.append(item)
+                continue
+            seen += 1
+            if keep and item is not None:
+                cases.append(item)
+    return _make_loaded(stream.path, stream.fields, cases, in_order(problems), seen, stream.origins)
+
+
+def _make_loaded(
+    path: str, fields: dict[str, Any], cases: list[Case], problems: list[Problem], seen: int,
+    numbers: Sequence[int], read: Sequence[Case | None] = (),
+) -> Loaded:  # fmt: skip
+    suite = None
+    if not has_errors(problems):
+        warnings = tuple(problem for problem in problems if problem.severity == "warning")
+        placer = partial(case_span, numbers)
+        suite = Suite(path, fields, tuple(cases), warnings, placer)
+    return Loaded(path, suite, problems, seen, True, read, numbers)
+
+
+class LoggedWarnings:
+    """Logs each kind of warning once, with its first place and how many there are."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, str], Problem] = {}
+        self._counts = Counter[tuple[str, str]]()
+
+    def add(self, problem: Problem) -> None:
+        if problem.severity == "warning":
+            kind = problem.code, problem.message
+            self._first.setdefault(kind, problem)
+            self._counts[kind] += 1
+
+    def log(self) -> None:
+        for kind, first in self._first.items():
+            more = f" (and {self._counts[kind] - 1} more)" if self._counts[kind] > 1 else ""
+            _LOGGER.warning("%s: %s: %s%s", first.place, first.code, first.message, more)
+
+
+def log_warnings(problems: Iterable[Problem]) -> None:
+    warnings = LoggedWarnings()
+    for problem in problems:
+        warnings.add(problem)
+    warnings.log()
+
+
+# JSONL.
+
+
+def stream_cases(
+    path: str, known: Known, on_file: OnFile = ignore_file
+) -> Iterator[Case | Problem | None]:
+    """The cases and problems of a JSONL file in their order; None for a case with errors."""
+    try:
+        yield from CaseStream(path, open_bytes(path), known, on_file)
+    except UnreadableError as error:
+        yield error.problem
+    except OSError as error:
+        yield tell_unreadable(path, error)
+
+
+class CaseStream:
+    """The cases and problems of a JSONL file and the suite fields beside it, with one line in
+    memory at a time. It can be iterated over once."""
+
+    def __init__(
+        self, path: str, file: IO[bytes], known: Known, on_file: OnFile = ignore_file
+    ) -> None:
+        self.path = path
+        self._file = file
+        self._known = known
+        self._files = SuiteFiles(folder_of(path), on_file)
+        self._sidecar = _find_sidecar(path, known, self._files)
+        self._shared = self._sidecar.about.shared
+        self._foreign: Foreign | None = None
+        self._has_found = self._is_foreign_reported = False
+        self.fields: dict[str, Any] = self._sidecar.about.fields
+        self.origins = array("q")
+        """The number of the line, blank ones not counted, that each case comes from."""
+        self.line = 0
+        """The number of the line that the last case comes from, blank ones counted."""
+
+    def __iter__(self) -> Iterator[Case | Problem | None]:
+        ids, at = Ids(), -1
+        findings = Findings(self._known, self._files)
+        with self._file:
+            yield from self._sidecar.problems
+            for at, line in enumerate(read_lines(self._file, self.path)):
+                if isinstance(line, Problem):
+                    yield line
+                    yield None
+                    continue
+                self.line = line.first_line
+                findings.doubts = line.doubts
+                if line.faults:
+                    yield from line.problems
+                for case in resolve_line(line.value, findings, ids, self._shared):
+                    self.origins.append(at)
+                    has_found = findings.found or findings.files or self._shared.variables
+                    if has_found:
+                        yield from self._problems_of(line, findings)
+                    yield None if line.faults or findings.errors else case
+                    if has_found:
+                        findings.drain()
+                if findings.found:
+                    yield from self._problems_of(line, findings)
+                    findings.drain()
+            if self._shared.variables is not None:
+                self._shared.variables.finish()
+                yield from self._problems_of_sidecar()
+            yield from self._files.problems
+            if at < 0:
+                yield Problem("no-cases", "the file has no cases", self.path, Span(1, 1, 1, 1))
+
+    def _problems_of(self, line: Document, findings: Findings) -> list[Problem]:
+        problems: list[Problem] = []
+        if findings.found and self._is_foreign(line.value, findings):
+            problems = line.place(findings.found)
+        elif findings.found or findings.files:
+            inside = self._files.check(findings)
+            if line.faults:
+                findings.leave_out(ADVICE)
+            problems = [*map(self._name_first, in_order(line.place(findings.found))), *inside]
+        return problems + self._problems_of_sidecar()
+
+    def _problems_of_sidecar(self) -> list[Problem]:
+        """What was found in the suite fields when they were applied to a case."""
+        variables, document = self._shared.variables, self._sidecar.document
+        if variables is None or document is None or not variables.findings.found:
+            return []
+        problems = document.place(variables.findings.found)
+        variables.findings.drain()
+        return problems
+
+    def _is_foreign(self, value: JSON, findings: Findings) -> bool:
+        """Whether a case with problems is another tool's, as those at the start of the file are.
+        This is reported once, in place of the problems."""
+        if not self._has_found:
+            self._has_found = True
+            start = [line.value for line in self._read_again(_LINES_TO_TELL)]
+            self._foreign = name_foreign_cases(start, findings.found)
+        if self._foreign is None or not is_of(self._foreign, value):
+            return False
+        findings.replace_all(self._foreign.finding(self.path))
+        if self._is_foreign_reported:
+            findings.found = []
+        self._is_foreign_reported = True
+        return True
+
+    def _name_first(self, problem: Problem) -> Problem:
+        if problem.code != "duplicate-id" or problem.case not in self._first_lines:
+            return problem
+        first = f"the first is at line {self._first_lines[problem.case]}"
+        return replace(problem, message=f"{problem.message}; {first}")
+
+    @cached_property
+    def _first_lines(self) -> dict[str, int]:
+        """The first line of each id. The file is read again for it, because no line is kept."""
+        first: dict[str, int] = {}
+        ids = Ids()
+        for line in self._read_again():
+            findings = Findings(None, self._files)
+            for case in resolve_line(line.value, findings, ids, self._shared):
+                first.setdefault((case and case.id) or findings.case or "", line.first_line)
+        return first
+
+    def _read_again(self, most: int | None = None) -> Iterator[Document]:
+        position = self._file.tell()
+        self._file.seek(0)
+        for line in islice(read_lines(self._file, self.path), most):
+            if isinstance(line, Document):
+                yield line
+        self._file.seek(position)
+
+
+class Sidecar(NamedTuple):
+    """The suite fields beside a JSONL file, and what is wrong with them."""
+
+    about: SuiteFields
+    problems: list[Problem]
+    document: Document | None = None
+    """The document that holds them, if it could be read."""
+
+
+def read_sidecar(
+    source: bytes, path: str, name: str, known: Known, files: SuiteFiles | None = None
+) -> Sidecar:
+    """The suite fields in the text of a sidecar. `name` is for a suite that has no name."""
+    files = files or SuiteFiles(folder_of(path))
+    document = parse_document(source, "yaml", path)
+    if not document.readable:
+        return Sidecar(SuiteFields({"name": name}, NOTHING_SHARED), document.problems)
+    findings = Findings(known, files, document.doubts)
+    about = resolve_sidecar(document.value, name, findings)
+    inside = files.check(findings)
+    problems = in_order(document.problems + document.place(findings.found) + inside)
+    findings.drain()
+    return Sidecar(about, problems, document)
+
+
+def _find_sidecar(path: str, known: Known, files: SuiteFiles) -> Sidecar:
+    nothing = Sidecar(SuiteFields({"name": suite_name(path)}, NOTHING_SHARED), [])
+    if path in (STDIN, TEXT):
+        return nothing
+    sidecars = find_sidecars(path)
+    if not sidecars:
+        return nothing._replace(problems=list(_find_strays(path)))
+    if len(sidecars) > 1:
+        message = f"there are suite fields for the same file in {os.path.basename(sidecars[0])}"
+        hint = "keep one of the two"
+        return nothing._replace(
+            problems=[Problem("conflicting-fields", message, sidecars[1], hint=hint)]
+        )
+    if (outside := outside_link(sidecars[0])) is not None:
+        return nothing._replace(problems=[outside])
+    try:
+        return read_sidecar(read_source(sidecars[0]), sidecars[0], suite_name(path), known, files)
+    except UnreadableError as error:
+        return nothing._replace(problems=[error.problem])
+
+
+def _find_strays(path: str) -> Iterator[Problem]:
+    """Files beside a JSONL file, which has no suite fields, that hold such and belong to none."""
+    folder, base = os.path.split(path)
+    stem = os.path.splitext(base)[0]
+    try:
+        names = sorted(os.listdir(folder or os.curdir))
+    except OSError:
+        return
+    for name in names:
+        is_candidate = name.lower().endswith((".suite.yaml", ".suite.yml", ".suite.json"))
+        stray = os.path.join(folder, name)
+        if (
+            (is_candidate or name in (f"{stem}.yaml", f"{stem}.yml"))
+            and not is_sidecar(stray)
+            and _holds_suite_fields(stray)
+        ):
+            message = f"no JSONL file has these suite fields, and {base} has none"
+            hint = f"if they are its own, name the file {stem.removesuffix('.eval')}.suite.yaml"
+            yield Problem("stray-suite-fields", message, stray, hint=hint)
+
+
+def _holds_suite_fields(path: str) -> bool:
+    if not os.path.isfile(path) or outside_link(path) is not None:
+        return False
+    try:
+        if os.path.getsize(path) > _LARGEST_STRAY:
+            return False
+        value = parse_document(read_source(path), "yaml", path).value
+    except (UnreadableError, OSError):
+        return False
+    return (
+        type(value) is dict
+        and not value.keys().isdisjoint((*SUITE.fields, *SUITE.aliases))
+        and value.keys().isdisjoint((*CASE_CONTAINERS, "input"))
+    )

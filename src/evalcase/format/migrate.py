@@ -1,0 +1,371 @@
+"""Edits that are safe: `migrate` renames deprecated names, `check --fix` follows exact hints.
+
+Every other byte of a file stays as it is. `migrate` reads the result again, and drops renames that
+would change what the file means.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from evalcase.format.case import NOTHING_SHARED, Ids
+from evalcase.format.document import Document, parse_document
+from evalcase.format.fields import CASE_ALIASES, EXECUTION, SUITE_ALIASES
+from evalcase.format.findings import Findings
+from evalcase.format.graders import MAPPING_ARGUMENTS, SPELLINGS, Spelling
+from evalcase.format.load import load_text
+from evalcase.format.positions import LINE_BREAK, Edit, Format, Lines, apply_edits
+from evalcase.format.source import (
+    BOM,
+    STDIN,
+    UnreadableError,
+    find_sidecars,
+    folder_of,
+    format_of,
+    is_sidecar,
+    nothing_there,
+    open_bytes,
+    outside_link,
+    tell_undecodable,
+    tell_unreadable,
+)
+from evalcase.format.suite import resolve_line, resolve_sidecar, resolve_suite
+from evalcase.format.suite_files import SuiteFiles
+from evalcase.types.grader import Known
+from evalcase.types.problem import Finding, KeyPath, Problem, Span, in_order
+from evalcase.types.value import JSON, are_same
+from evalcase.util.files import read_bytes
+
+OLD_NAME_CODES = ("deprecated-name", "ignored-alias")
+_RENAMED = {**CASE_ALIASES, **SUITE_ALIASES}
+_MOST_TRIES = 20
+"""How often a file is read again to find the renames that keep its meaning."""
+_MOST_ROUNDS = 20
+"""A text that can't be parsed shows one mistake at a time, so it is read again after each edit."""
+
+
+class Rename(NamedTuple):
+    """A deprecated name at a place, and the edits that write the new one."""
+
+    span: Span
+    old: str
+    new: str
+    edits: tuple[Edit, ...]
+
+    def moved_by(self, lines: int) -> Rename:
+        def move(span: Span) -> Span:
+            return span._replace(line=span.line + lines, end_line=span.end_line + lines)
+
+        edits = tuple(Edit(move(at), text) for at, text in self.edits)
+        return self._replace(span=move(self.span), edits=edits)
+
+
+class Migration(NamedTuple):
+    """A file before and after its names are renamed."""
+
+    path: str
+    before: bytes
+    after: bytes
+    renames: list[Rename]
+    left: list[Problem]
+    """Deprecated names that are no plain rename."""
+    errors: list[Problem]
+    """Why the file, or a line of it, can't be read."""
+
+    @classmethod
+    def of_unreadable(cls, problem: Problem) -> Migration:
+        return cls(problem.path, b"", b"", [], [], [problem])
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
+
+
+def migrate_file(path: str, known: Known, stdin_format: Format = "yaml") -> Iterator[Migration]:
+    """Plan the migration of a file, and of the suite fields beside it. Nothing is written."""
+    format = nothing_there(path) or (stdin_format if path == STDIN else format_of(path))
+    if isinstance(format, Problem):
+        yield Migration.of_unreadable(format)
+        return
+    try:
+        with open_bytes(path) as file:
+            yield migrate_bytes(read_bytes(file, -1), format, path, known)
+    except UnreadableError as error:
+        yield Migration.of_unreadable(error.problem)
+    except OSError as error:
+        yield Migration.of_unreadable(tell_unreadable(path, error))
+    for sidecar in find_sidecars(path) if format == "jsonl" and path != STDIN else ():
+        outside = outside_link(sidecar)
+        if outside is None:
+            yield from migrate_file(sidecar, known)
+        else:
+            yield Migration.of_unreadable(outside)
+
+
+def migrate_bytes(data: bytes, format: Format, path: str, known: Known) -> Migration:
+    """Plan the migration of a file's content: of JSONL line by line, else as a whole."""
+    result = Migration(path, data, data, [], [], [])
+    body = data.removeprefix(BOM)
+    pieces = body.split(b"\n") if format == "jsonl" else [body]
+    for number, piece in enumerate(pieces):
+        pieces[number] = _migrate_piece(piece, number + 1, format, result, known)
+    mark = data[: len(data) - len(body)]
+    return result._replace(after=mark + b"\n".join(pieces))
+
+
+def _migrate_piece(
+    piece: bytes, number: int, format: Format, result: Migration, known: Known
+) -> bytes:
+    if format == "jsonl" and not piece.strip():
+        return piece
+    try:
+        document = parse_document(piece.decode(), format, result.path)
+    except UnicodeDecodeError:
+        result.errors.append(tell_undecodable(piece, result.path, number))
+        return piece
+    document.first_line = number
+    if not document.readable or document.faults:
+        result.errors.extend(document.problems)
+        return piece
+    meaning, found = _resolve(document, format, known)
+    old_names = [finding for finding in found if finding.code in OLD_NAME_CODES]
+    plans = [(finding, _plan_rename(finding, document)) for finding in old_names]
+    planned = {plan.span: (plan, each) for each, plan in plans if isinstance(plan, Rename)}
+    left = {plan[:2]: plan for _, plan in plans if isinstance(plan, Finding)}
+
+    def keeps_meaning(renames: list[Rename]) -> bool:
+        after = parse_document(_rename_all(document, renames), format, document.path)
+        if not after.readable or after.faults:
+            return False
+        return are_same(_resolve(after, format, known)[0], meaning)
+
+    renames = _find_safe([rename for rename, _ in planned.values()], keeps_meaning)
+    done = {rename.span for rename in renames}
+    hint = "another name here may change what the file means"
+    for span, (_, finding) in planned.items():
+        if span not in done:
+            left[finding[:2]] = finding._replace(hint=hint)
+    placed = [rename.moved_by(number - 1) for rename in renames]
+    result.renames.extend(placed)
+    # A key in an anchor may stand beside its primary in one case, and alone in the next.
+    done = {rename.span for rename in placed}
+    problems = in_order(document.place(left.values()))
+    result.left.extend(problem for problem in problems if problem.span not in done)
+    return _rename_all(document, renames).encode()
+
+
+def _resolve(document: Document, format: Format, known: Known) -> tuple[Any, list[Finding]]:
+    """What a document means (its fields, its cases, its errors), and all that is found in it."""
+    findings = Findings(known, SuiteFiles(folder_of(document.path)))
+    meaning: Any
+    if format == "jsonl":
+        made = resolve_line(document.value, findings, Ids(), NOTHING_SHARED)
+        meaning = [case and case.to_dict() for case in made]
+    elif is_sidecar(document.path):
+        fields, shared = resolve_sidecar(document.value, "", findings)
+        variables = shared.variables
+        meaning = [fields, list(shared[:-1]), variables and variables.raw]
+    else:
+        fields, cases, _ = resolve_suite(document.value, "", findings)
+        meaning = [fields, [case and case.to_dict() for case in cases]]
+    others = sorted(each.code for each in findings.found if each.code not in OLD_NAME_CODES)
+    return [meaning, others], findings.found
+
+
+def _rename_all(document: Document, renames: list[Rename]) -> str:
+    return apply_edits(document.text, (edit for each in renames for edit in each.edits), "yaml")
+
+
+def _find_safe(
+    planned: list[Rename], keeps_meaning: Callable[[list[Rename]], bool]
+) -> list[Rename]:
+    """The renames that keep what a file means, found by halving: nearly always all of them."""
+    tries = _MOST_TRIES
+
+    def extend(safe: list[Rename], more: list[Rename]) -> list[Rename]:
+        nonlocal tries
+        if not more or not tries:
+            return safe
+        tries -= 1
+        if keeps_meaning(safe + more):
+            return safe + more
+        half = len(more) // 2
+        return extend(extend(safe, more[:half]), more[half:]) if half else safe
+
+    return extend([], sorted(planned))
+
+
+def _plan_rename(finding: Finding, document: Document) -> Rename | Finding:
+    """The rename of a field or a grader; or the finding, with a hint at what to do by hand."""
+    path, at = finding.path, finding.at
+    old: Any = path[-1] if at == "key" else _value_at(document.value, path)
+    span = document.positions.span(path, at)
+    source = document.source_of(span)
+    # The name as it is, in quotes or not, perhaps with an anchor before it.
+    written = source.rsplit(maxsplit=1)[-1] if source[:1] in ("&", "!") else source
+    is_plain = written in (old, f'"{old}"', f"'{old}'")
+    if at == "key" and old in (*_RENAMED, EXECUTION):
+        if old == EXECUTION or finding.code == "ignored-alias":
+            return finding
+        new = _RENAMED[old]
+        if new in _value_at(document.value, path[:-1]):
+            return finding._replace(hint=f"remove the `{new}` beside it, which is null")
+        if not is_plain:
+            return finding._replace(hint=f"write `{new}` by hand: the key is not plain text")
+        return Rename(span, old, new, (Edit(span, _swap(source, old, new)),))
+    spelling = SPELLINGS.get(old) if isinstance(old, str) else None
+    if spelling is None:
+        return finding
+    edits = _grader_edits(old, spelling, finding, document) if is_plain else None
+    new = ", ".join([spelling.name, *_write_pairs(spelling.adds, "yaml")])
+    if edits is None:
+        return finding._replace(hint=f"write {{type: {new}}} by hand")
+    return Rename(span, old, new, tuple(edits))
+
+
+def _swap(source: str, old: str, new: str) -> str:
+    """A written name with another name in it; quotes and an anchor stay."""
+    before, _, after = source.rpartition(old)
+    return before + new + after
+
+
+def _value_at(value: Any, path: KeyPath) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def _grader_edits(
+    old: str, spelling: Spelling, finding: Finding, document: Document
+) -> list[Edit] | None:
+    """The edits that write our name, the options that it implies, and our names of its options.
+    None if the text has no room for them."""
+    path, positions, is_key = finding.path, document.positions, finding.at == "key"
+    span = positions.span(path, finding.at)
+    source = document.source_of(span)
+    renamed = _swap(source, old, spelling.name)
+    adds = _write_pairs(spelling.adds, document.format)
+    typed = _write_pairs({"type": spelling.name}, document.format) + adds
+    if not is_key and path[-1] != "type":  # a name alone
+        return [Edit(span, "{" + ", ".join(typed) + "}" if adds else renamed)]
+    around = path if is_key else path[:-1]
+    options = _value_at(document.value, around)
+    if not isinstance(options, dict) or (is_key and spelling.name in MAPPING_ARGUMENTS):
+        argument = spelling.renames.get("value", "value")  # {name: argument}
+        if not adds and argument == "value":
+            return [Edit(span, renamed)]
+        if options is None:
+            return None
+        pairs = [*typed, _swap(source, old, argument)]
+        return [Edit(span, _join_pairs(pairs, path[:-1], span, document))]
+    edits = []
+    for option in options.keys() & spelling.renames.keys():
+        key = positions.span((*around, option), "key")
+        edits.append(Edit(key, _swap(document.source_of(key), option, spelling.renames[option])))
+    if not is_key:  # {type: name, options}
+        key = positions.span(path, "key")
+        return [Edit(span, _join_pairs([renamed, *adds], around, key, document)), *edits]
+    if adds and not options:
+        return None
+    if adds:  # {name: {options}}
+        first = positions.span((*around, next(iter(options))), "key")
+        lead = _join_pairs([*adds, ""], path, first, document)
+        edits.append(Edit(first._replace(end_line=first.line, end_column=first.column), lead))
+    return [Edit(span, renamed), *edits]
+
+
+def _write_pairs(options: Mapping[str, JSON], format: str) -> list[str]:
+    if format == "yaml":
+        return [f"{name}: {each if isinstance(each, str) else json.dumps(each)}"
+                for name, each in options.items()]  # fmt: skip
+    return [f"{json.dumps(name)}: {json.dumps(each)}" for name, each in options.items()]
+
+
+def _join_pairs(pairs: list[str], around: KeyPath, key: Span, document: Document) -> str:
+    """Pairs for the mapping at a path, written as that is: side by side or line by line."""
+    source = document.source_of(document.positions.written_span(around))
+    while source[:1] in ("&", "!"):
+        _, _, source = source.partition(" ")
+    if source.startswith("{"):
+        return ", ".join(pairs)
+    line_end = LINE_BREAK.search(document.text)
+    return ((line_end[0] if line_end else "\n") + " " * (key.column - 1)).join(pairs)
+
+
+# Fixes.
+
+
+class AppliedFix(NamedTuple):
+    """An edit: where it was made, what stood there, and what stands there now."""
+
+    span: Span
+    old: str
+    new: str
+
+
+class Fixed(NamedTuple):
+    """A file before and after its mistakes are fixed."""
+
+    path: str
+    before: bytes
+    after: bytes
+    edits: list[AppliedFix]
+
+
+def fix_file(path: str, known: Known) -> Fixed:
+    """Plan the edits of a file. Nothing is written; a file that can't be read has no edits."""
+    nothing = Fixed(path, b"", b"", [])
+    format = nothing_there(path) or format_of(path)
+    if isinstance(format, Problem) or outside_link(path) is not None:
+        return nothing
+    try:
+        with open_bytes(path) as file:
+            data = read_bytes(file, -1)
+        text = data.removeprefix(BOM).decode()
+    except (UnreadableError, UnicodeDecodeError, OSError):
+        return nothing
+    after, edits = fix_text(text, format, path, known)
+    mark = BOM if data.startswith(BOM) else b""
+    return Fixed(path, data, mark + after.encode(), edits)
+
+
+def fix_text(text: str, format: Format, path: str, known: Known) -> tuple[str, list[AppliedFix]]:
+    """A text at a path after all exact fixes, and the edits that were made."""
+    done: list[AppliedFix] = []
+    problems = _problems_in(text, format, path, known)
+    for _ in range(_MOST_ROUNDS):
+        edits: list[Edit] = []
+        for each in problems:
+            if each.fix is None or each.span is None:
+                continue
+            if not edits or each.span[:2] >= edits[-1].span[2:]:
+                edits.append(Edit(each.span, each.fix))
+        after = apply_edits(text, edits, format)
+        left = _problems_in(after, format, path, known) if edits else problems
+        if not edits or not _is_better(left, problems):
+            break
+        lines = Lines(text, only_feeds=format == "jsonl")
+        for span, new in edits:
+            old = text[lines.offset(*span[:2]) : lines.offset(*span[2:])]
+            done.append(AppliedFix(span, old, new))
+        text, problems = after, left
+    return text, done
+
+
+def _problems_in(text: str, format: Format, path: str, known: Known) -> list[Problem]:
+    found = load_text(text, format, known, path).problems
+    return [problem for problem in found if problem.path == path and problem.span is not None]
+
+
+def _is_better(after: list[Problem], before: list[Problem]) -> bool:
+    """Whether fewer problems are left. A text that can't be parsed may hide any number of them."""
+    if any(each.code == "syntax" for each in before):
+        places = [[(each.code, each.span) for each in some] for some in (after, before)]
+        return places[0] != places[1]
+    if any(each.code == "syntax" for each in after):
+        return False
+    # A case that has become valid may get warnings that it did not get before.
+    errors = [sum(each.severity == "error" for each in some) for some in (after, before)]
+    return (errors[0], len(after)) < (errors[1], len(before))

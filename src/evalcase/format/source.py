@@ -1,0 +1,320 @@
+"""Paths on the command line to suite files, and files and standard input to text: only regular
+files, only UTF-8, only a sane size."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from itertools import chain, islice
+from typing import IO
+
+from evalcase.format.positions import Format, Lines, split_lines
+from evalcase.types.problem import Excerpt, Problem, Span, did_you_mean
+from evalcase.util.files import IrregularError, open_file, read_bytes, read_start
+from evalcase.util.project import leads_inside, leaves_by_link
+
+STDIN = "-"
+TEXT = "<text>"
+"""The path of a suite that was given as text."""
+FILE_ENDINGS: dict[str, Format] = {
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".json": "json",
+    ".jsonl": "jsonl",
+}
+FOUND_ENDINGS = (".eval.yaml", ".eval.yml", ".eval.json", ".eval.jsonl")
+MAX_SOURCE_BYTES = 1 << 30
+MAX_LINE_BYTES = 1 << 28
+BOM = b"\xef\xbb\xbf"
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_UTF_32_MARKS = (b"\xff\xfe\0\0", b"\0\0\xfe\xff")
+_YAML_ENDINGS = (".yaml", ".yml")
+_NEVER_ENTERED = frozenset({"node_modules", "__pycache__"})
+_BLOCK_BYTES = 1 << 18
+_SPACE = ord(" ")
+
+
+class UnreadableError(Exception):
+    """A file or a text can't be read at all."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+
+# Reading
+
+
+def read_source(path: str) -> bytes:
+    """The bytes of a file, known to be UTF-8, without their byte order mark."""
+    with open_bytes(path) as file:
+        size = os.fstat(file.fileno()).st_size if path != STDIN else 0
+        data = read_bytes(file, MAX_SOURCE_BYTES + 1) if size <= MAX_SOURCE_BYTES else b""
+    if max(size, len(data)) > MAX_SOURCE_BYTES:
+        raise _too_large(path)
+    data = data.removeprefix(BOM)
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        raise UnreadableError(tell_undecodable(data, path)) from None
+    return data
+
+
+def open_bytes(path: str) -> IO[bytes]:
+    """Open a regular file, or all of standard input, which can then be read twice like a file."""
+    try:
+        if path != STDIN:
+            return open_file(path)
+    except IrregularError:
+        hint = "a pipe can be read as standard input: evalcase check -"
+        problem = Problem("unreadable-file", "this is not a regular file", path, hint=hint)
+        raise UnreadableError(problem) from None
+    except OSError as error:
+        raise UnreadableError(tell_unreadable(path, error)) from None
+    if sys.stdin is None:
+        raise UnreadableError(Problem("unreadable-file", "standard input is closed", STDIN))
+    data = sys.stdin.buffer.read(MAX_SOURCE_BYTES + 1)
+    if len(data) > MAX_SOURCE_BYTES:
+        raise _too_large(STDIN)
+    return BytesIO(data)
+
+
+def number_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The lines of a JSONL file that are not blank, or too long to tell, each with its number."""
+    for number, line in enumerate(chain.from_iterable(_split_blocks(file)), 1):
+        if line[0] > _SPACE or line.strip(b" \t\r\n") or len(line) > MAX_LINE_BYTES:
+            yield number, line
+
+
+def _split_blocks(file: IO[bytes]) -> Iterator[list[bytes]]:
+    """The lines of a file, block by block; the first has no byte order mark.
+
+    Only a line feed ends a line. A line that is longer than allowed is cut, and is the last.
+    """
+    pieces = [read_bytes(file, _BLOCK_BYTES).removeprefix(BOM)]
+    length = 0
+    while block := read_bytes(file, _BLOCK_BYTES):
+        if b"\n" in pieces[-1]:
+            lines = BytesIO(b"".join(pieces)).readlines()
+            last = b"" if lines[-1].endswith(b"\n") else lines.pop()
+            yield lines
+            pieces, length = [last], len(last)
+        pieces.append(block)
+        length += len(block)
+        if length > MAX_LINE_BYTES and b"\n" not in block:
+            break
+    yield BytesIO(b"".join([*pieces, b"\n"])).readlines()
+
+
+def encode_text(text: str, path: str) -> bytes:
+    """A text given by a program as UTF-8, without its byte order mark."""
+    text = text.removeprefix("\ufeff")
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        message = f"U+{ord(text[error.start]):04X} is half of a surrogate pair, not a character"
+        span = Lines(text).span(error.start, error.start + 1)
+        raise UnreadableError(Problem("bad-encoding", message, path, span)) from None
+
+
+def folder_of(path: str) -> str:
+    """The folder that the relative paths in a suite start from."""
+    return os.curdir if path in (STDIN, TEXT) else os.path.dirname(path) or os.curdir
+
+
+# Problems
+
+
+def tell_unreadable(path: str, error: OSError) -> Problem:
+    if isinstance(error, FileNotFoundError):
+        return missing_path(path)
+    return Problem("unreadable-file", f"the file can't be read: {error.strerror or error}", path)
+
+
+def missing_path(path: str) -> Problem:
+    """The problem with a path that leads nowhere, with the nearest name in its folder."""
+    folder, name = os.path.split(path)
+    near = did_you_mean(name, list_names(folder or "."), 0.75) if name else None
+    hint = near.replace("`", f"`{os.path.join(folder, '')}", 1) if near and folder else near
+    return Problem("unreadable-file", "there is no such file or folder", path, hint=hint)
+
+
+def list_names(folder: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if not name.startswith("."))
+    except OSError:
+        return []
+
+
+def tell_undecodable(data: bytes, path: str, first_line: int = 1) -> Problem:
+    """The problem with bytes that are not UTF-8."""
+    is_wide = data[:4] in _UTF_32_MARKS
+    if first_line == 1 and (is_wide or data[:2] in UTF_16_MARKS):
+        message = f"the file is {'UTF-32' if is_wide else 'UTF-16'}, and evalcase reads UTF-8"
+        return Problem("bad-encoding", message, path, Span(1, 1, 1, 1), "save it as UTF-8")
+    text = data.decode("utf-8", "surrogateescape")
+    start = re.search("[\udc80-\udcff]", text).start()  # type: ignore[union-attr]
+    line, column, *_ = Lines(text).span(start, start)
+    window = split_lines(text[max(0, start - 800) : start])[-1]
+    after = split_lines(text[start : start + 100])[0]
+    excerpt = (window + after).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    message = f"the byte 0x{ord(text[start]) - 0xDC00:02x} is not UTF-8"
+    line += first_line - 1
+    span = Span(line, column, line, column + 1)
+    shown = Excerpt(excerpt, column - len(window))
+    return Problem("bad-encoding", message, path, span, "save the file as UTF-8", excerpt=shown)
+
+
+def _too_large(path: str) -> UnreadableError:
+    message = f"this is larger than {MAX_SOURCE_BYTES >> 20:,} MiB"
+    hint = "a .jsonl file is read line by line and may be of any size"
+    return UnreadableError(Problem("too-large", message, path, hint=hint))
+
+
+# Search and names
+
+
+def discover_files(
+    paths: Iterable[str], passed_over: list[str] | None = None
+) -> Iterator[str | Problem]:
+    """The suite files that some paths stand for, in order, and a problem for each that has none.
+    Other YAML files beside those that are found are added to `passed_over`."""
+    seen: set[str] = set()
+    for path in paths:
+        # A link to no file, or a pipe, is a problem when it is opened.
+        is_folder = path != STDIN and os.path.isdir(path)
+        outside = outside_link(path) if is_folder or os.path.isfile(path) else None
+        is_searched = is_folder and outside is None
+        found = _search_folder(path, passed_over) if is_searched else iter((outside or path,))
+        is_empty = True
+        for each in found:
+            is_empty = False
+            if isinstance(each, Problem):
+                yield each
+            elif (real := os.path.abspath(each)) not in seen:
+                seen.add(real)
+                yield each
+        if is_empty:
+            yield _no_suites(path)
+
+
+def _search_folder(folder: str, passed_over: list[str] | None) -> Iterator[str | Problem]:
+    unlisted: list[OSError] = []
+    for parent, folders, names in os.walk(folder, onerror=unlisted.append):
+        folders[:] = sorted(name for name in folders if enters_folder(parent, name))
+        paths = [os.path.join(parent, name).removeprefix("./") for name in sorted(names)]
+        found = [path for path in paths if is_found(path)]
+        for path in found:
+            yield outside_link(path, folder) or path
+        if passed_over is not None and found:
+            others = (path for path in paths if path.lower().endswith(_YAML_ENDINGS))
+            passed_over += [path for path in others if path not in found]
+    for error in unlisted:
+        message = f"the folder can't be searched: {error.strerror}"
+        yield Problem("unreadable-file", message, str(error.filename))
+
+
+def enters_folder(parent: str, name: str) -> bool:
+    """Whether a folder is searched: it is neither hidden nor another program's own."""
+    if name.startswith(".") or name in _NEVER_ENTERED:
+        return False
+    return not os.path.exists(os.path.join(parent, name, "pyvenv.cfg"))
+
+
+def is_found(name: str) -> bool:
+    """Whether a search takes a file of this name for an eval file."""
+    return name.lower().endswith(FOUND_ENDINGS)
+
+
+def outside_link(path: str, searched: str | None = None) -> Problem | None:
+    """The problem with a path that leads out of the project by a link: the author of the link may
+    want to see another file's content in the messages. In a folder that is searched, only files
+    can be links, and they may lead anywhere in that folder."""
+    if searched is not None and not os.path.islink(path):
+        return None
+    if not leaves_by_link(path) or (searched is not None and leads_inside(path, searched)):
+        return None
+    hint = "to read it anyway, name the file it leads to"
+    message = "this link leads outside the project, so it is not followed"
+    return Problem("unreadable-file", message, path, hint=hint)
+
+
+def nothing_there(path: str) -> Problem | None:
+    """The problem with a path that leads to no file."""
+    if path == STDIN or (os.path.lexists(path) and not os.path.isdir(path)):
+        return None
+    if os.path.isdir(path):
+        return Problem("unreadable-file", "this is a folder, but one file is needed", path)
+    return missing_path(path)
+
+
+def _no_suites(folder: str) -> Problem:
+    hint = (
+        f"eval files end in {', '.join(FOUND_ENDINGS)}; name any other file outright, "
+        "write a first one with `evalcase init`, or convert one with `evalcase import`"
+    )
+    return Problem("no-suites", "there are no eval files in this folder", folder, hint=hint)
+
+
+def format_of(path: str) -> Format | Problem:
+    """How a file is to be read, by the ending of its name."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending in FILE_ENDINGS:
+        return FILE_ENDINGS[ending]
+    what = f"that end in `{ending}`" if ending else "without an ending"
+    hint = "eval files end in " + ", ".join(FILE_ENDINGS)
+    if ending in (".csv", ".tsv"):
+        hint = f"`evalcase import` turns a table into a suite; {hint}"
+    return Problem("unknown-file-type", f"evalcase doesn't read files {what}", path, hint=hint)
+
+
+def suite_name(path: str) -> str:
+    """The name of a suite that doesn't name itself: its file name without the endings."""
+    if path in (STDIN, TEXT):
+        return "stdin" if path == STDIN else "text"
+    name, ending = os.path.splitext(os.path.basename(path))
+    stem = name if ending.lower() in FILE_ENDINGS else name + ending
+    return stem[: -len(".eval")] if stem.lower().endswith(".eval") and len(stem) > 5 else stem
+
+
+def is_sidecar(path: str) -> bool:
+    """Whether a file holds the suite fields of a JSONL file beside it."""
+    for ending in (".suite.yaml", ".suite.yml"):
+        stem = path.removesuffix(ending)
+        if stem != path and any(os.path.exists(stem + end) for end in (".jsonl", ".eval.jsonl")):
+            return True
+    return False
+
+
+def find_sidecars(path: str) -> list[str]:
+    """The files beside a JSONL file that hold its suite fields: there should be at most one."""
+    stem = os.path.splitext(path)[0]
+    stems = [stem, stem[: -len(".eval")]] if stem.lower().endswith(".eval") else [stem]
+    names = [f"{each}.suite{ending}" for each in stems for ending in _YAML_ENDINGS]
+    return [name for name in names if os.path.lexists(name)]
+
+
+_START_BYTES = 8192
+_MOST_FILES = 100
+"""So many are looked into: a folder may hold other YAML by the thousand."""
+_CASES = re.compile(r"^cases:", re.MULTILINE)
+_INPUT = re.compile(r"^[ \t]*(?:- *)?(?:\{.*)?\binput:", re.MULTILINE)
+
+
+def note_unsearched(paths: Iterable[str]) -> Iterator[Problem]:
+    """A note for each of some files that has cases at its beginning."""
+    for path in islice(paths, _MOST_FILES):
+        if is_sidecar(path) or os.path.islink(path):
+            continue
+        try:
+            start = read_start(path, _START_BYTES)[0].decode("utf-8", "replace")
+        except OSError:
+            continue
+        if _CASES.search(start) and _INPUT.search(start):
+            stem, ending = os.path.splitext(path)
+            message = f"this has `cases`, but its name doesn't end in .eval{ending}: not looked at"
+            hint = f"call it {os.path.basename(stem)}.eval{ending}, or name it outright"
+            yield Problem("not-searched", message, path, hint=hint)

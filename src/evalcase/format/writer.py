@@ -1,0 +1,437 @@
+"""Suites to files that people like to read: YAML with short forms, a sensible order of keys, texts
+as blocks and comments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from json import dumps
+from math import isfinite
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from evalcase.errors import SuiteError
+from evalcase.format.findings import Findings
+from evalcase.format.graders import read_grader_list
+from evalcase.format.load import load_text
+from evalcase.format.messages import read_expected_output, read_input
+from evalcase.format.source import suite_name
+from evalcase.format.templates import is_file_address
+from evalcase.types.grader import Known
+from evalcase.types.problem import Finding, KeyPath
+from evalcase.types.suite import Suite
+from evalcase.types.value import copy_value
+from evalcase.util.text import STEERING, make_visible
+
+Comments: TypeAlias = "Mapping[KeyPath, str]"
+_NO_COMMENTS: Comments = MappingProxyType({})
+
+
+# A suite as the text of a file.
+
+_SUITE_ORDER = (
+    "$schema", "name", "description", "tags", "metadata", "target", "targets", "repeat",
+    "threshold", "timeout_s", "vars", "var_files", "matrix", "rows", "input", "graders",
+)  # fmt: skip
+_CASE_ORDER = (
+    "id", "description", "tags", "skip", "conversation_id", "target", "targets", "vars",
+    "var_files", "matrix", "rows", "input", "turns", "stop_on_failure", "user", "expected_output",
+    "criteria", "rubrics", "suite_graders", "graders", "repeat", "threshold", "timeout_s",
+    "metadata",
+)  # fmt: skip
+"""What a case is, what goes in, what should come out, how it is graded. Other fields come last."""
+
+
+def suite_text(suite: Suite, path: str, known: Known) -> str:
+    """The text of a file at this path. Raise SuiteError if it would not load as that suite."""
+    about, cases = suite.about(), [case.to_dict() for case in suite]
+    if about.get("name") == suite_name(path):
+        del about["name"]
+    for shared, rest in (share_fields(cases), ({}, cases)):
+        written = shorten({**about, **shared}, known)
+        written["cases"] = [shorten(case, known) for case in rest]
+        text = "".join(suite_lines(written))
+        loaded = load_text(text, "yaml", known, path)
+        if loaded.suite is not None and dumps(loaded.suite.to_dict()) == dumps(suite.to_dict()):
+            return text
+    if loaded.suite is None:
+        raise SuiteError(loaded.problems)
+    raise ValueError("the suite has fields that no file can have")
+
+
+def suite_lines(written: Mapping[str, Any], comments: Comments = _NO_COMMENTS) -> Iterator[str]:
+    """The text of a suite, in chunks. Nothing is shortened: `shorten` does that.
+
+    Each comment stands above the value at its path (`("cases", 3, "graders", 0)`). If there is no
+    such value, it stands at the end of the nearest list or mapping on the path.
+    """
+    value = _lay_out(written, _SUITE_ORDER)
+    if isinstance(cases := value.pop("cases", None), list):
+        value["cases"] = Spaced(
+            _lay_out(case, _CASE_ORDER) if isinstance(case, dict) else case for case in cases
+        )
+    return write_yaml(value, comments)
+
+
+def _lay_out(fields: Mapping[str, Any], order: tuple[str, ...]) -> dict[str, Any]:
+    """The fields in order, with small mappings marked to be written on one line."""
+    names = sorted(fields, key=lambda name: order.index(name) if name in order else len(order))
+    value = {name: fields[name] for name in names}
+    if isinstance(value.get("graders"), list):
+        value["graders"] = [_in_line(grader) for grader in value["graders"]]
+    if isinstance(value.get("turns"), list):
+        value["turns"] = [
+            _lay_out(turn, order) if isinstance(turn, dict) else turn for turn in value["turns"]
+        ]
+    if isinstance(value.get("repeat"), dict):
+        value["repeat"] = Inline(value["repeat"])
+    return value
+
+
+def _in_line(grader: Any) -> Any:
+    """`- length: {max: 20}` is easier to read than three lines."""
+    if not isinstance(grader, dict) or len(grader) != 1:
+        return grader
+    ((name, options),) = grader.items()
+    if isinstance(options, list):
+        return {name: [_in_line(each) for each in options]}
+    return {name: Inline(options) if isinstance(options, dict) else options}
+
+
+# Fields that all cases share.
+
+
+def share_fields(
+    cases: Sequence[dict[str, Any]],
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The fields that the suite can say for all cases, and the cases without them."""
+    if len(cases) < 2:
+        return {}, list(cases)
+    shared: dict[str, Any] = {}
+    for name in ("targets", "repeat", "threshold", "timeout_s"):
+        value = cases[0].get(name)
+        if value is not None and all(each.get(name) == value for each in cases):
+            shared[name] = value
+    # Each case keeps at least one message of its own, and all that is not about how to answer.
+    starts = {
+        "tags": _common_start([each.get("tags", []) for each in cases]),
+        "graders": _common_start([each.get("graders", []) for each in cases]),
+        "input": list(takewhile(
+            lambda message: message["role"] in ("system", "developer"),
+            _common_start([each.get("input", [])[:-1] for each in cases]),
+        )),
+    }  # fmt: skip
+    rest = [{name: each for name, each in case.items() if name not in shared} for case in cases]
+    for name, start in starts.items():
+        if start:
+            shared[name] = start
+            for case in rest:
+                case[name] = case[name][len(start) :]
+                if not case[name]:
+                    del case[name]
+    return shared, rest
+
+
+def _common_start(lists: list[list[Any]]) -> list[Any]:
+    columns = zip(*lists, strict=False)
+    same = takewhile(lambda items: all(item == items[0] for item in items), columns)
+    return [items[0] for items in same]
+
+
+# Short forms.
+
+_Reader = Callable[[Any, KeyPath, Findings], object]
+
+
+def shorten(fields: dict[str, Any], known: Known) -> dict[str, Any]:
+    """The fields of a suite, a case or a turn, each in the shortest form that means the same."""
+    short: dict[str, Any] = {}
+    for name, value in copy_value(fields).items():
+        if name == "targets" and isinstance(value, list) and len(value) == 1 and value[0]:
+            short["target"] = value[0]
+        else:
+            short[name] = _shorten_field(name, value, known)
+    return short
+
+
+def _shorten_field(name: str, value: Any, known: Known) -> object:
+    if name == "input":
+        return _shortest(value, _message_forms(value), read_input, known)
+    if name == "expected_output":
+        return _shortest(value, _message_forms(value), read_expected_output, known)
+    if name == "repeat" and isinstance(value, dict) and "times" in value:
+        return value["times"] if len(value) == 1 else value
+    if name == "user" and isinstance(value, dict) and "first" in value:
+        return {**value, "first": _shorten_field("input", value["first"], known)}
+    if name in _ITEMS and isinstance(value, list):
+        return [_ITEMS[name](item, known) for item in value]
+    return value
+
+
+def _shortest(value: object, forms: Iterable[object], read: _Reader, known: Known) -> object:
+    """The first form that is read as the value is, without any problem; else the value."""
+
+    def meaning(form: object) -> tuple[str | None, Findings]:
+        findings = Findings(known)
+        canonical = read(copy_value(form), ("",), findings)
+        is_valid = canonical is not None and not findings.errors
+        return dumps(canonical) if is_valid else None, findings
+
+    meant, _ = meaning(value)
+    for form in forms if meant is not None else ():
+        formed, findings = meaning(form)
+        if formed == meant and not findings.found:
+            return form
+    return value
+
+
+def _message_forms(messages: object) -> Iterator[object]:
+    """A single message as its content, or without the list around it."""
+    if isinstance(messages, list) and len(messages) == 1 and isinstance(messages[0], dict):
+        content = messages[0].get("content")
+        if content is not None and not is_file_address(content):
+            yield content
+        yield messages[0]
+
+
+def _shorten_rubric(rubric: object, _: Known) -> object:
+    return rubric["text"] if isinstance(rubric, dict) and [*rubric] == ["text"] else rubric
+
+
+def _shorten_turn(turn: object, known: Known) -> object:
+    """A turn is a small case. One that has only a text as its input is that text."""
+    if not isinstance(turn, dict):
+        return turn
+    short = shorten(turn, known)
+    return short["input"] if [*short] == ["input"] and type(short["input"]) is str else short
+
+
+def _shorten_grader(grader: object, known: Known) -> object:
+    if not isinstance(grader, dict) or not isinstance(grader.get("type"), str):
+        return grader
+    name = grader["type"]
+    options = {key: value for key, value in grader.items() if key != "type"}
+    declared = known.grader(name)
+    for inner in declared.naming("graders") if declared is not None else ():
+        if inner in options:
+            options[inner] = _shorten_field("graders", options[inner], known)
+    forms: list[object] = [{name: options}, {"type": name, **options}]
+    if len(options) == 1:
+        forms.insert(0, {name: next(iter(options.values()))})
+    if not options:
+        forms.insert(0, name)
+    return _shortest(grader, forms, lambda each, *at: read_grader_list([each], *at), known)
+
+
+_ITEMS = {"rubrics": _shorten_rubric, "turns": _shorten_turn, "graders": _shorten_grader}
+
+
+def keep_literal(fields: dict[str, Any], finding: Finding, field: str) -> None:
+    """Change a case so that a text which looks like a variable or a file address is only text."""
+    if finding.code == "no-variables":
+        fields["rendered"] = True
+    elif finding.code == "file-as-text" and field in ("input", "expected_output", "turns"):
+        *above, last = finding.path[finding.path.index(field) :]
+        part: Any = fields
+        for key in above:
+            part = part[key]
+        if isinstance(part[last], str):
+            role = "assistant" if last == "expected_output" else "user"
+            messages = [{"role": role, "content": part[last]}]
+            part[last] = {"input": messages} if isinstance(last, int) else messages
+
+
+# YAML.
+
+STEP = 2
+LONGEST_SIMPLE_KEY = 1000
+"""libyaml gives up on a `key:` whose colon is more than 1024 characters away."""
+LONGEST_FLOW_ITEM = 24
+LONGEST_FLOW = 72
+
+
+class Inline(dict[str, Any]):
+    """A mapping that is written on one line, `{a: 1, b: 2}`, if it is short."""
+
+
+class Spaced(list[Any]):
+    """A list with blank lines between its items, and above it."""
+
+
+class _Notes:
+    """The comments on a value: above it, at its end, and on what is in it."""
+
+    def __init__(self) -> None:
+        self.above: list[str] = []
+        self.below: list[str] = []
+        self.inner: dict[object, _Notes] = {}
+
+
+_NO_NOTES = _Notes()
+
+
+def write_yaml(value: object, comments: Comments = _NO_COMMENTS) -> Iterator[str]:
+    """Yield the text in chunks. Raise TypeError or ValueError for what is no JSON value."""
+    notes = _place_comments(value, comments)
+    yield from _comment_lines(notes.above, 0)
+    text = _on_one_line(value, 0, notes)
+    if text is not None:
+        yield f"{text}\n"
+        return
+    if notes.above:
+        yield "\n"
+    before = ""
+    for chunk in _block_lines(value, 0, notes):
+        # A blank line after a text that ends in blank lines would become part of the text.
+        if chunk != "\n" or not before.endswith("\n\n"):
+            yield chunk
+        before = chunk
+
+
+def _place_comments(value: object, comments: Comments) -> _Notes:
+    root = _Notes()
+    for path, comment in comments.items():
+        notes, here = root, value
+        for step in path:
+            if not isinstance(here, dict | list) or not here:
+                notes.above.append(comment)
+                break
+            if step not in (here if isinstance(here, dict) else range(len(here))):
+                notes.below.append(comment)
+                break
+            notes, here = notes.inner.setdefault(step, _Notes()), here[step]  # type: ignore[index]
+        else:
+            notes.above.append(comment)
+    return root
+
+
+def _comment_lines(comments: Iterable[str], indent: int) -> Iterator[str]:
+    for comment in comments:
+        for line in comment.split("\n"):
+            yield f"{' ' * indent}{f'# {make_visible(line)}'.rstrip()}\n"
+
+
+def _block_lines(value: object, indent: int, notes: _Notes) -> Iterator[str]:
+    """A list or mapping in block style: comments and entries, each a chunk of whole lines."""
+    assert isinstance(value, dict | list)
+    pad = " " * indent
+    for number, (step, item) in enumerate(
+        value.items() if isinstance(value, dict) else enumerate(value)
+    ):
+        inner = notes.inner.get(step, _NO_NOTES)
+        if number and isinstance(item if isinstance(value, dict) else value, Spaced):
+            yield "\n"
+        yield from _comment_lines(inner.above, indent)
+        start = pad + (_key_text(step, indent) if isinstance(value, dict) else "-")
+        text = _on_one_line(item, indent, inner)
+        if text is not None:
+            yield f"{start} {text}\n"
+        elif isinstance(value, dict):
+            yield f"{start}\n"
+            yield from _block_lines(item, indent + STEP, inner)
+        else:
+            # The first entry stands on the line of the dash, and comments on it above the dash.
+            chunks = _block_lines(item, indent + STEP, inner)
+            for chunk in chunks:
+                if not chunk.lstrip(" ").startswith("#"):
+                    yield f"{start} {chunk[indent + STEP :]}"
+                    break
+                yield chunk[STEP:]
+            yield from chunks
+    yield from _comment_lines(notes.below, indent)
+
+
+def _key_text(key: object, indent: int) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"a key must be a string, not {type(key).__name__}")
+    text = scalar_text(key)
+    return f"{text}:" if len(text) <= LONGEST_SIMPLE_KEY else f"? {text}\n{' ' * indent}:"
+
+
+def _on_one_line(value: object, indent: int, notes: _Notes) -> str | None:
+    """What starts on the line of its key or dash; None for a collection in block style."""
+    if isinstance(value, dict | list):
+        if not value:
+            return "{}" if isinstance(value, dict) else "[]"
+        if notes.inner or notes.below or isinstance(value, Spaced):
+            return None
+        return _flow_text(value)
+    literal = _literal_text(value, indent + STEP) if isinstance(value, str) else None
+    return scalar_text(value) if literal is None else literal
+
+
+def _flow_text(value: dict[str, Any] | list[Any]) -> str | None:
+    """A short list of scalars, or a mapping that is to stand on one line, if there is room."""
+    is_list = isinstance(value, list)
+    if len(value) * 2 > LONGEST_FLOW or not (is_list or isinstance(value, Inline)):
+        return None
+    texts = []
+    for item in value if isinstance(value, list) else value.values():
+        if isinstance(item, dict | list):
+            text = None if is_list else _flow_text(item)
+        else:
+            is_long = isinstance(item, str) and "\n" in item
+            text = None if is_long else scalar_text(item, in_flow=True)
+        if text is None or (is_list and len(text) > LONGEST_FLOW_ITEM):
+            return None
+        texts.append(text)
+    if is_list:
+        text = f"[{', '.join(texts)}]"
+    else:
+        keys = [scalar_text(key, in_flow=True) for key in value]
+        pairs = [f"{key}: {text}" for key, text in zip(keys, texts, strict=True)]
+        text = f"{{{', '.join(pairs)}}}"
+    return text if len(text) <= LONGEST_FLOW else None
+
+
+_NOT_PLAIN = re.compile(f"[\x00-\x1f{STEERING}]")
+_NOT_IN_LITERAL = re.compile(f"[\x00-\x08\x0b-\x1f{STEERING}]")
+_STEERING = re.compile(f"[{STEERING}]")
+
+# Digits and signs are left out: numbers, dates and times of YAML 1.1 all start with one.
+_PLAIN = re.compile(r"(?:[^\W\d]|[/($<]|[^\x00-\x7f\d])(?:(?!: | #).)*(?<![:\s])")
+_PLAIN_IN_FLOW = re.compile(r"[^\W\d](?:[\w ./@+-]*[\w./@+-])?")
+_WORDS_WITH_MEANING = frozenset("y n yes no on off true false null <<".split())
+
+
+def scalar_text(value: object, *, in_flow: bool = False) -> str:
+    """The spelling of a scalar on one line. A text is quoted if a loader of YAML 1.1 or 1.2 could
+    take it for something else."""
+    if isinstance(value, str):
+        is_plain = (
+            (_PLAIN_IN_FLOW if in_flow else _PLAIN).fullmatch(value)
+            and value.lower() not in _WORDS_WITH_MEANING
+            and value == value.strip()
+            and not _NOT_PLAIN.search(value)
+        )
+        return value if is_plain else quoted_text(value)
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise ValueError(f"{value} isn't a JSON value")
+        text = float.__repr__(value)
+        # YAML 1.1 takes 1e+16 for a string: there a float needs its point.
+        return text if "." in text else text.replace("e", ".0e")
+    if value is None or isinstance(value, bool | int):
+        return dumps(value)
+    raise TypeError(f"{type(value).__name__} isn't a JSON value")
+
+
+def quoted_text(text: str) -> str:
+    """The text in double quotes, on one line."""
+    if any("\ud800" <= char <= "\udfff" for char in _STEERING.findall(text)):
+        raise ValueError("a string with a lone surrogate can't be written as YAML")
+    quoted = dumps(text, ensure_ascii=False)
+    return _STEERING.sub(lambda char: f"\\u{ord(char[0]):04x}", quoted)
+
+
+def _literal_text(text: str, indent: int) -> str | None:
+    """A `|` block at column `indent`; None if it would not be exact."""
+    if "\n" not in text or not text.strip() or _NOT_IN_LITERAL.search(text):
+        return None
+    # White space at the start would be taken for indentation, so the depth is written.
+    depth = str(STEP) if text[0] in " \t\n" else ""
+    body = text.removesuffix("\n")
+    chomp = "-" if body == text else "+" if body.endswith("\n") else ""
+    lines = [" " * indent + line if line else "" for line in body.split("\n")]
+    return "\n".join([f"|{depth}{chomp}", *lines])

@@ -1,0 +1,742 @@
+"""YAML to values and positions, straight from libyaml's events.
+
+Everything that makes YAML dangerous is decided here, event by event, before it costs anything:
+duplicate keys, tags, aliases, merges and nesting. See docs/decisions/0002-yaml.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from msgspec.structs import replace
+from yaml.cyaml import CParser  # type: ignore[attr-defined]
+from yaml.error import MarkedYAMLError, YAMLError
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    NodeEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+
+from evalcase.format.json import (
+    MIND_DEPTH,
+    NotJsonScalarError,
+    Reading,
+    make_doubts,
+    read_plain,
+    read_tagged,
+)
+from evalcase.format.positions import (
+    NO_CHILDREN,
+    FatalFaultError,
+    Fault,
+    Lines,
+    Node,
+    Wanted,
+    split_lines,
+)
+from evalcase.types.problem import Span, find_nearest
+from evalcase.types.value import JSON, MAX_DEPTH, copy_value
+
+MIN_ALIAS_BUDGET = 1_000_000
+"""How many values all aliases together may stand for; more, if the file is longer than that."""
+MIN_CHARACTER_BUDGET = 1 << 26
+"""The same for the characters in them; a hundred times the length of the file, if that is more."""
+
+_MERGE: Any = object()
+"""The key that `<<` has until its mapping is complete."""
+_DROPPED: Any = object()
+"""The key of a pair whose real key is at fault."""
+_IS_KEY: Any = object()
+"""Marks a suspended mapping whose key is the collection being read."""
+_PLAIN_STARTS = frozenset("~nNtTfF-+.0123456789") | {""}
+"""The first characters of plain scalars that may be anything but a string."""
+_TAG_PREFIX = "tag:yaml.org,2002:"
+_SCALAR_TAGS = frozenset({"str", "int", "float", "bool", "null"})
+_ENDS_ANCHOR = ":?%@`"
+"""Ends the name of an anchor for libyaml, and is part of it in YAML 1.2."""
+
+
+def read_yaml(text: str) -> Reading:
+    """Read one document. Faults that leave the rest readable are returned, others raised."""
+    try:
+        reader = _Reader(text)
+        value = reader.read_document()
+        faults = [*reader.faults, *_find_lost_text(reader.text)]
+    except (YAMLError, UnicodeEncodeError) as error:
+        raise FatalFaultError(_explain_error(error, text)) from None
+    return value, faults, make_doubts(text, reader.is_deep, reader.is_respelt)
+
+
+# Events
+
+_BREAKS = "\x85\u2028\u2029"
+_PRIVATE = range(0xF0000, 0x10FFFE)
+
+
+def _prepare_text(text: str) -> tuple[str, dict[int, str]]:
+    """A text for libyaml, and a table that translates its stand-ins back.
+
+    libyaml breaks lines at U+0085, U+2028 and U+2029, which YAML 1.2 doesn't, and cuts a block
+    scalar short that ends in blanks without a line break. Both are mended without moving a single
+    character, so every position stays true.
+    """
+    if text.startswith("\ufeff"):
+        message = "there is a second byte order mark here"
+        raise FatalFaultError(Fault("control-character", message, Span(1, 1, 1, 2), "remove it"))
+    last_line = text[max(text.rfind("\n"), text.rfind("\r")) + 1 :]
+    if last_line and not last_line.strip(" \t"):
+        text += "\n"
+    found = [char for char in _BREAKS if char in text]
+    if not found:
+        return text, {}
+    used = {ord(char) for char in set(text)}
+    used |= {int(digits, 16) for digits in re.findall(r"\\U([0-9a-fA-F]{8})", text)}
+    stand_ins = list(islice((code for code in _PRIVATE if code not in used), len(found)))
+    if len(stand_ins) < len(found):
+        message = "the text uses every private-use character, beside an unusual line separator"
+        raise FatalFaultError(Fault("syntax", message, Span(1, 1, 1, 1)))
+    swap = {ord(char): chr(code) for char, code in zip(found, stand_ins, strict=True)}
+    return text.translate(swap), dict(zip(stand_ins, found, strict=True))
+
+
+def _open_events(text: str) -> tuple[str, Callable[[], Any]]:
+    """The text as libyaml reads it, and a function that gives its next event, with the original
+    characters in its value."""
+    text, restore = _prepare_text(text)
+    get_event: Callable[[], Any] = CParser(text).get_event
+    if not restore:
+        return text, get_event
+
+    def next_event() -> Any:
+        event = get_event()
+        if type(event) is ScalarEvent:
+            event.value = event.value.translate(restore)
+        return event
+
+    return text, next_event
+
+
+def _span_of(event: Any) -> Span:
+    start, end = event.start_mark, event.end_mark
+    return Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+
+
+# Values
+
+
+class _Reader:
+    """Builds the value of a document."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.next_event = _open_events(text)
+        self.faults: list[Fault] = []
+        self.is_deep = self.is_respelt = False
+        self.anchors: dict[str, tuple[Any, str | None]] = {}
+        """The value that an anchor names, and its source text where that is a scalar."""
+        self.weights: dict[str, tuple[int, int, int]] = {}
+        """How large each of those is that an alias has named."""
+        self.budget = max(MIN_ALIAS_BUDGET, len(text))
+        self.character_budget = max(MIN_CHARACTER_BUDGET, 100 * len(text))
+        self.merges: dict[int, Any] = {}
+        """The `<<` events of mappings under construction, by the mapping's identity."""
+
+    def read_document(self) -> JSON:
+        self.next_event()
+        if type(self.next_event()) is StreamEndEvent:
+            return None
+        root = self.read()
+        self.next_event()
+        after = self.next_event()
+        if type(after) is DocumentStartEvent:
+            message = "a suite is one YAML document, and a second one starts here"
+            hint = "put the cases in one list, or in files of their own"
+            raise self.fatal("several-documents", message, after, hint)
+        return root
+
+    def read(self) -> JSON:
+        """Read the node that comes next. One loop and no recursion: depth costs no stack."""
+        next_event = self.next_event
+        result: list[Any] = []
+        stack: list[tuple[Any, Any, Any]] = []
+        mapping: dict[Any, Any] | None = None
+        items: Any = result
+        key: Any = None
+        while True:
+            event = next_event()
+            kind = type(event)
+            is_key = key is None and mapping is not None
+            if kind is ScalarEvent:
+                value: Any = event.value
+                is_marked = event.anchor is not None or event.tag is not None
+                if is_key:
+                    if is_marked:
+                        self.find_tag(event, _SCALAR_TAGS)
+                        self.note_anchor(event, value, value)
+                    is_odd = value in mapping or value == "<<"  # type: ignore[operator]
+                    key = self.read_odd_key(mapping, event) if is_odd else value
+                    continue
+                if is_marked:
+                    value = self.read_marked(event)
+                elif event.implicit[0] and value[:1] in _PLAIN_STARTS:
+                    value = self.read_plain(event)
+            elif kind is AliasEvent:
+                if is_key:
+                    key = self.read_alias_key(event, mapping)
+                    continue
+                value = self.read_alias(event, stack, items if mapping is None else mapping)
+            elif kind is MappingStartEvent or kind is SequenceStartEvent:
+                value = {} if kind is MappingStartEvent else []
+                if event.anchor is not None or event.tag is not None:
+                    self.find_tag(event, {"map"} if kind is MappingStartEvent else {"seq"})
+                    self.note_anchor(event, value, None)
+                if len(stack) >= MIND_DEPTH:
+                    self.is_deep = True
+                    if len(stack) >= MAX_DEPTH:
+                        raise self.too_deep(event)
+                if mapping is None:
+                    items.append(value)
+                elif is_key:
+                    self.refuse_collection_key(event, value)
+                    key = _IS_KEY
+                else:
+                    mapping[key] = value
+                stack.append((mapping, items, key))
+                is_mapping = kind is MappingStartEvent
+                mapping, items, key = (value, None, None) if is_mapping else (None, value, None)
+                continue
+            else:
+                if kind is MappingEndEvent and (self.merges or _DROPPED in mapping):  # type: ignore[operator]
+                    self.finish_mapping(mapping)  # type: ignore[arg-type]
+                mapping, items, key = stack.pop()
+                key = _DROPPED if key is _IS_KEY else None
+                if not stack:
+                    return result[0]  # type: ignore[no-any-return]
+                continue
+            if mapping is not None:
+                mapping[key] = value
+                key = None
+            elif stack:
+                items.append(value)
+            else:
+                return value  # type: ignore[no-any-return]
+
+    # Scalars and tags
+
+    def read_plain(self, event: Any) -> Any:
+        try:
+            value = read_plain(event.value)
+        except NotJsonScalarError as error:
+            self.fault("not-json-value", str(error), event, "write it in quotes to keep it as text")
+            return 0
+        if type(value) in (int, float) and repr(value) != event.value:
+            self.is_respelt = True
+        return value
+
+    def read_marked(self, event: Any) -> Any:
+        """The value of a scalar with a tag or an anchor."""
+        value = event.value
+        tag = self.find_tag(event, _SCALAR_TAGS)
+        if tag is not None:
+            try:
+                value = read_tagged(value, tag)
+            except NotJsonScalarError as error:
+                self.fault("not-json-value", str(error), event)
+            except ValueError as error:
+                self.fault("bad-tag", str(error), event)
+        elif event.tag is None and event.implicit[0]:
+            value = self.read_plain(event)
+        self.note_anchor(event, value, event.value)
+        return value
+
+    def find_tag(self, event: Any, allowed: frozenset[str] | set[str]) -> str | None:
+        """The short name of the event's tag, if it has one that means anything here."""
+        tag: str | None = event.tag
+        if tag is None or tag == "!":
+            return None
+        short = tag.removeprefix(_TAG_PREFIX)
+        if short != tag and short in allowed:
+            return short
+        message = f"the tag `{'!!' if short != tag else ''}{short}` has no meaning in an eval file"
+        hint = "remove it; quotes make text, and nothing else needs a tag"
+        self.fault("bad-tag", message, event, hint)
+        return None
+
+    # Keys
+
+    def read_odd_key(self, mapping: Any, event: Any) -> Any:
+        """The key for a text that is in its mapping already, or that is `<<`."""
+        text, hint = event.value, "keep one of the two"
+        if text == "<<" and event.implicit[0]:
+            if id(mapping) not in self.merges:
+                self.merges[id(mapping)] = event
+                return _MERGE
+            hint = "merge several mappings with a list: `<<: [*one, *two]`"
+        elif text not in mapping:
+            return text
+        self.fault("duplicate-key", f"the key `{text}` appears twice", event, hint)
+        return _DROPPED
+
+    def read_alias_key(self, event: Any, mapping: Any) -> Any:
+        value, text = self.look_up(event)
+        if text is None:
+            self.refuse_collection_key(event, value)
+            return _DROPPED
+        self.spend(1, len(text), event)
+        if text in mapping:
+            self.fault("duplicate-key", f"the key `{text}` appears twice", event)
+            return _DROPPED
+        return text
+
+    def refuse_collection_key(self, event: Any, value: Any) -> None:
+        start = event.start_mark.index
+        hint = None
+        if self.text[start - 1 : start + 1] == "{{":
+            hint = 'a template must be in quotes: "{{ … }}"'
+        what = "mapping" if isinstance(value, dict) else "list"
+        self.fault("bad-key", f"a {what} can't be the key of a mapping", event, hint)
+
+    def finish_mapping(self, mapping: dict[Any, Any]) -> None:
+        """Replace the stand-ins among the keys of a mapping that is complete."""
+        event = self.merges.pop(id(mapping), None)
+        pairs = dict(mapping)
+        pairs.pop(_DROPPED, None)
+        mapping.clear()
+        for key, value in pairs.items():
+            if key is not _MERGE:
+                mapping[key] = value
+                continue
+            for source in self.merge_sources(value, event):
+                for inherited, item in source.items():
+                    if inherited not in pairs:
+                        mapping.setdefault(inherited, item)
+
+    def merge_sources(self, value: Any, event: Any) -> list[dict[str, Any]]:
+        sources = value if isinstance(value, list) else [value]
+        if all(isinstance(source, dict) for source in sources):
+            return sources
+        hint = 'a key that is really called `<<` must be in quotes: "<<"'
+        self.fault("bad-merge", "`<<` merges a mapping, or a list of mappings", event, hint)
+        return []
+
+    # Anchors and aliases
+
+    def note_anchor(self, event: Any, value: Any, text: str | None) -> None:
+        name = event.anchor
+        if name is None:
+            return
+        self.anchors[name] = (value, text)
+        self.weights.pop(name, None)
+        at = self.text.find(f"&{name}", event.start_mark.index) + 1 + len(name)
+        char = self.text[at : at + 1]
+        if char and char in _ENDS_ANCHOR:
+            shown = f"`{char}`" if char != "`" else "backtick"
+            message = f"the name of an anchor can't hold a {shown} here"
+            hint = "give it another name; text that starts with `&` must be in quotes"
+            raise self.fatal("syntax", message, event, hint)
+
+    def look_up(self, event: Any) -> tuple[Any, str | None]:
+        if event.anchor not in self.anchors:
+            close = find_nearest(event.anchor, list(self.anchors)[:200])
+            hint = f"did you mean `*{close}`?" if close else None
+            message = f"there is no anchor `&{event.anchor}` before this alias"
+            hint = hint or "text that starts with `*` must be in quotes"
+            raise self.fatal("undefined-alias", message, event, hint)
+        return self.anchors[event.anchor]
+
+    def read_alias(self, event: Any, stack: list[Any], container: Any) -> Any:
+        name = event.anchor
+        value, _ = self.look_up(event)
+        outer = (items if mapping is None else mapping for mapping, items, _ in stack)
+        if any(value is each for each in (container, *outer)):
+            message = f"`*{name}` is inside the value it names"
+            raise self.fatal("recursive-alias", message, event)
+        if name not in self.weights:
+            self.weights[name] = _weigh_value(value)
+        values, characters, height = self.weights[name]
+        self.spend(values, characters, event)
+        if len(stack) + height > MAX_DEPTH:
+            raise self.too_deep(event)
+        return copy_value(value)
+
+    def spend(self, values: int, characters: int, event: Any) -> None:
+        """Count what an alias stands for, which costs nothing here and everything later."""
+        self.budget -= values
+        self.character_budget -= characters
+        if self.budget < 0 or self.character_budget < 0:
+            message = "the aliases up to here stand for far more data than the file holds"
+            raise self.fatal("alias-bomb", message, event, "write fewer aliases of aliases")
+
+    # Faults
+
+    def fault(self, code: str, message: str, event: Any, hint: str | None = None) -> None:
+        self.faults.append(Fault(code, message, _span_of(event), hint))
+
+    def fatal(self, code: str, message: str, event: Any, hint: str | None = None) -> Exception:
+        return FatalFaultError(Fault(code, message, _span_of(event), hint))
+
+    def too_deep(self, event: Any) -> Exception:
+        return self.fatal("too-deep", f"values are nested more than {MAX_DEPTH} deep here", event)
+
+
+def _weigh_value(value: Any) -> tuple[int, int, int]:
+    """How many values and characters there are in a value, and how deep it is."""
+    if not isinstance(value, dict | list):
+        return 1, len(value) if isinstance(value, str) else 0, 0
+    values, characters, height = 1, 0, 0
+    if isinstance(value, dict):
+        characters = sum(map(len, value))
+        value = value.values()
+    for item in value:
+        more_values, more_characters, below = _weigh_value(item)
+        values += more_values
+        characters += more_characters
+        height = max(height, below)
+    return values, characters, height + 1
+
+
+# Positions
+
+
+def compose_yaml(text: str, wanted: Wanted = None) -> Node:
+    """The positions in a text that `read_yaml` has read."""
+    return _Composer(text).compose(wanted)
+
+
+class _Composer:
+    """Composes the tree of positions. Recursion is safe: `read_yaml` bounds the depth."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.next_event = _open_events(text)
+        self.anchors: dict[str, tuple[Node, str | None]] = {}
+        """The node that an anchor names, and its text where that is a scalar."""
+
+    def compose(self, wanted: Wanted) -> Node:
+        self.next_event()
+        if type(self.next_event()) is StreamEndEvent:
+            return Node(0, 0, NO_CHILDREN)
+        return self.read(self.next_event(), wanted)
+
+    def read(self, event: Any, wanted: Wanted) -> Node:
+        kind, start, anchor = type(event), event.start_mark.index, event.anchor
+        if kind is AliasEvent:
+            end = event.end_mark.index
+            return Node(start, end, NO_CHILDREN, target=self.anchors[anchor][0])
+        if kind is ScalarEvent:
+            node = Node(start, self.end_of(event), NO_CHILDREN)
+        else:
+            read_inside = self.read_mapping if kind is MappingStartEvent else self.read_list
+            node = Node(start, event.end_mark.index, {})
+            node.end = read_inside(node, None if anchor is not None else wanted)
+        if anchor is not None:
+            self.anchors[anchor] = node, event.value if kind is ScalarEvent else None
+        return node
+
+    def end_of(self, event: Any) -> int:
+        """Where an event ends, or a node."""
+        if type(event) is Node:
+            return event.end
+        start, end = event.start_mark.index, event.end_mark.index
+        if type(event) is ScalarEvent and event.style in ("|", ">"):
+            # libyaml lets a block scalar reach over the blank lines that follow it.
+            end = start + len(self.text[start:end].rstrip())
+        return int(end)
+
+    def read_mapping(self, node: Node, wanted: Wanted) -> int:
+        """Read the values of a mapping, and return where it ends."""
+        next_event, children = self.next_event, node.children
+        last: Any = node
+        sources: list[Node] = []
+        while type(event := next_event()) is not MappingEndEvent:
+            is_scalar = type(event) is ScalarEvent
+            is_plain = is_scalar and event.anchor is None
+            key: Any = event.value if is_plain else self.read_odd_key(event)
+            is_merge = key == "<<" and is_scalar and event.implicit[0]
+            if wanted is None or key in wanted or is_merge:
+                below = None if wanted is None or is_merge else wanted[key]
+                value = self.read(next_event(), below)
+                value.key_start, value.key_end = event.start_mark.index, event.end_mark.index
+                last = value
+                if is_merge:
+                    items = value.written
+                    sources += items.children.values() if items.is_list else [value]
+                elif key is not None:
+                    children.setdefault(key, value)
+            elif type(value_event := next_event()) is ScalarEvent and value_event.anchor is None:
+                last = value_event
+            else:
+                last = self.skip(value_event)
+        for source in sources:
+            alias = source if source.target is not None else None
+            for name, child in source.written.children.items():
+                if name not in children:
+                    children[name] = replace(child, through=alias or child.through)
+        return self.end_of(event if _has_bracket(event) else last)
+
+    def read_odd_key(self, event: Any) -> str | None:
+        """The text of a key with an anchor or an alias; None for a collection, which is no key."""
+        self.read(event, None)
+        return self.anchors[event.anchor][1] if event.anchor is not None else None
+
+    def read_list(self, node: Node, wanted: Wanted) -> int:
+        last: Any = node
+        number = 0
+        while type(event := self.next_event()) is not SequenceEndEvent:
+            if wanted is None or number in wanted:
+                item = self.read(event, None if wanted is None else wanted[number])
+                node.children[number] = last = item
+            else:
+                last = self.skip(event)
+            number += 1
+        return self.end_of(event if _has_bracket(event) else last)
+
+    def skip(self, event: Any) -> Any:
+        """Pass over a value, and return what it ends with. What has an anchor is kept."""
+        next_event, level = self.next_event, 0
+        last: Any = event
+        while True:
+            kind = type(event)
+            if kind is MappingEndEvent or kind is SequenceEndEvent:
+                level -= 1
+                if event.end_mark.index > event.start_mark.index:
+                    last = event
+            elif event.anchor is not None and kind is not AliasEvent:
+                last = self.read(event, None)
+            elif kind is MappingStartEvent or kind is SequenceStartEvent:
+                level += 1
+            else:
+                last = event
+            if not level:
+                return last
+            event = next_event()
+
+
+def _has_bracket(event: Any) -> bool:
+    """Whether a collection ends with its bracket. A block ends with its last value."""
+    return bool(event.end_mark.index > event.start_mark.index)
+
+
+# Errors
+
+_NOT_ALLOWED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+
+_SHOWS_LATER = (
+    "unexpected end of stream",
+    "unexpected document indicator",
+    "did not find expected ','",
+    "while scanning a simple key",
+)
+"""Complaints about something that started earlier, which is the place of more help."""
+
+_LATE = (
+    "mapping values are not allowed",
+    "could not find expected ':'",
+    "did not find expected key",
+    "expected '-' indicator",
+    "expected <document start>",
+)
+"""Complaints whose cause may stand before."""
+
+_NO_ESCAPE = "write a backslash as `\\\\`, or use single quotes"
+_IN_PLAIN_WORDS: tuple[tuple[str, str, str | None], ...] = (
+    ("mapping values are not allowed", "a `: ` is not expected here",
+     "text that holds `: ` must be in quotes; or the line above is indented differently"),
+    ("that cannot start any token", "this character can't start a value",
+     "text that starts with it must be in quotes"),
+    ("could not find expected ':'", "a key needs a `:` after it",
+     "a line of text inside a mapping must be indented under its key, or be in quotes"),
+    ("unexpected document indicator", "this quote is never closed", None),
+    ("unexpected end of stream", "this quote is never closed", None),
+    ("hexdecimal number", "the hexadecimal digits of this escape are missing", _NO_ESCAPE),
+    ("unknown escape character", "this escape doesn't exist in a double-quoted string", _NO_ESCAPE),
+    ("did not find expected key", "this doesn't fit the mapping it is in",
+     "is the indentation the same as that of the key above, and every quote closed?"),
+    ("did not find expected '-' indicator", "this doesn't fit the list it is in",
+     "each item starts with `- `, and its other keys line up under its first one"),
+    ("did not find expected ',' or ']'", "this list is never closed, or lacks a comma", None),
+    ("did not find expected ',' or '}'", "this mapping is never closed, or lacks a comma", None),
+    ("mapping keys are not allowed", "a `? ` is not expected here",
+     "text that starts with `? ` must be in quotes"),
+    ("block sequence entries are not allowed", "a list can't start here",
+     "it starts on a line of its own; text that starts with `- ` must be in quotes"),
+    ("expected <document start>", "there is more after the end of the value",
+     "is the indentation that of the first line, and every quote closed?"),
+    ("expected node content", "a value is missing here",
+     "text that starts with a bracket, a brace or a comma must be in quotes"),
+    ("expected comment or line break", "only a comment may follow on this line", None),
+    (" tag", "a `!` starts a tag, and this is not one",
+     "text that starts with `!` must be in quotes"),
+    ("directive", "a `%` at the start of a line starts a directive, and this one is unknown",
+     "leave it out; text that starts with `%` must be in quotes"),
+    ("while scanning an alias", "a `*` starts an alias, which needs a name",
+     "text that starts with `*` must be in quotes"),
+    ("while scanning an anchor", "a `&` starts an anchor, which needs a name",
+     "text that starts with `&` must be in quotes"),
+)  # fmt: skip
+
+
+def _explain_error(error: Exception, text: str) -> Fault:
+    """The fault behind an error that libyaml raised while reading a text."""
+    if not isinstance(error, MarkedYAMLError):
+        return _explain_character(text)
+    mark: Any = error.problem_mark or error.context_mark
+    complaint = f"{error.context or ''} {error.problem or ''}"
+    if error.context_mark and any(needle in complaint for needle in _SHOWS_LATER):
+        mark = error.context_mark
+    span = Span(mark.line + 1, mark.column + 1, mark.line + 1, mark.column + 2)
+    if "Unicode character escape" in complaint:
+        return _explain_escape(text, text.rfind("\\", 0, mark.index + 1))
+    if text[mark.index : mark.index + 1] == "\t":
+        return Fault("syntax", "a tab is not allowed here", span, "indent with spaces")
+    if any(each in complaint for each in _LATE):
+        fault = _explain_neighbours(split_lines(text), mark)
+        if fault is not None:
+            return fault
+    for needle, message, hint in _IN_PLAIN_WORDS:
+        if needle in complaint:
+            return Fault("syntax", message, span, hint)
+    return Fault("syntax", f"this isn't valid YAML: {error.problem or 'unreadable'}", span)
+
+
+def _explain_escape(text: str, index: int) -> Fault:
+    span = Lines(text).span(index, index + 6)
+    if _SURROGATE_PAIR.match(text, index):
+        hint = "write the character itself, or \\U and its 8 digits; a .json file may keep the pair"
+        return Fault("syntax", "YAML has no surrogate pairs", span, hint)
+    return Fault("not-json-value", "this escape is half of a surrogate pair, not a character", span)
+
+
+def _explain_character(text: str) -> Fault:
+    found = _NOT_ALLOWED.search(text)
+    if found is None:  # pragma: no cover - libyaml and this pattern agree on what is allowed
+        return Fault("syntax", "the text can't be read", Span(1, 1, 1, 1))
+    span, code = Lines(text).span(*found.span()), ord(found[0])
+    if 0xD800 <= code <= 0xDFFF:
+        return Fault("bad-encoding", f"U+{code:04X} is half of a surrogate pair", span)
+    hint = f'in a double-quoted string it can be written "\\x{code:02x}"' if code < 0x100 else None
+    return Fault("control-character", f"the character U+{code:04X} is not allowed here", span, hint)
+
+
+_NO_SPACE = re.compile(r"[ ]*(?:- +)*([A-Za-z_]\w*):(?=[^\s:/])")
+_NO_BREAK_SPACE = re.compile("[ ]*([\u00a0\u2007\u202f\u3000]+)")
+
+
+def _explain_neighbours(lines: list[str], mark: Any) -> Fault | None:
+    """The mistake near a place that libyaml complains about, if it can be told."""
+    above = max((each for each in range(mark.line) if lines[each].strip()), default=mark.line)
+    for number in (mark.line, above):
+        line = lines[number] if number < len(lines) else ""
+        if found := _NO_BREAK_SPACE.match(line):
+            message = f"the character U+{ord(found[1][0]):04X} looks like a space but is not one"
+            span = Span(number + 1, found.start(1) + 1, number + 1, found.end(1) + 1)
+            return Fault("syntax", message, span, "indent with plain spaces", " " * len(found[1]))
+        if found := _NO_SPACE.match(line):
+            span = Span(number + 1, found.start(1) + 1, number + 1, found.end() + 1)
+            message, hint = "a key needs a space after its `:`", f"write `{found[1]}: …`"
+            return Fault("syntax", message, span, hint, f"{found[1]}: ")
+    line = lines[mark.line] if mark.line < len(lines) else ""
+    last = line[: mark.column].rstrip()[-1:]
+    if last and last in "]}\"'":
+        # Text after a value that is complete: `[URGENT] call me`
+        span = Span(mark.line + 1, mark.column + 1, mark.line + 1, len(line.rstrip()) + 1)
+        opening = {"]": "[", "}": "{"}.get(last, last)
+        hint = f"text that starts with `{opening}` must be in quotes as a whole"
+        if opening == last:
+            hint += "; or a quote above is never closed"
+        return Fault("syntax", "there is more after the end of the value", span, hint)
+    return None
+
+
+# Text that would be lost
+
+_QUESTION_MARK = re.compile(r"\?(?<=[\s,\[{]\?)[^\s,\[\]{}]")
+_HASH = re.compile(r"#(?:(?<=[\"'\]}\[{,:|>]#)|(?<=[|>][0-9+-]#)|(?<=[|>][0-9+-]{2}#))")
+_COMMENT = re.compile(r"#[^\r\n]*")
+_BLANKS = (" ", "\t", "\r", "\n")
+
+
+def _find_lost_text(text: str) -> Iterator[Fault]:
+    """Text that libyaml takes for syntax and YAML 1.2 doesn't: it would be lost."""
+    marks = {found.start() + 1 for found in _QUESTION_MARK.finditer(text)}
+    for event in _list_events(text) if marks else ():
+        if event.start_mark.index in marks and isinstance(event, NodeEvent):
+            hint = 'write such a key in quotes: "?…"'
+            yield Fault("syntax", "a `?` before a key would be lost here", _span_of(event), hint)
+    if not _HASH.search(text):
+        return
+    lines = Lines(text)
+    for at, shown, _ in _find_comments(text):
+        if at and text[at - 1] not in _BLANKS:  # `"Which tag?"#urgent`, `[a,#b`
+            message = "this would be read as a comment, and be lost"
+            hint = "a comment has a space before its `#`; text with a `#` must be in quotes"
+            yield Fault("syntax", message, lines.span(at, at + len(shown)), hint)
+
+
+def _list_events(text: str) -> Iterator[Any]:
+    return iter(CParser(text).get_event, None)
+
+
+def _find_comments(text: str) -> Iterator[tuple[int, str, Any]]:
+    """All comments: what is between two scalars and starts with a `#`. And the scalar before."""
+    end, scalar = 0, None
+    for event in _list_events(text):
+        kind, start = type(event), event.start_mark.index
+        if kind is StreamEndEvent or (kind is ScalarEvent and start < event.end_mark.index):
+            if kind is ScalarEvent and event.style in ("|", ">"):
+                # A comment may follow the header of a block.
+                start += len(split_lines(text[start : event.end_mark.index])[0])
+            for found in _COMMENT.finditer(text, end, start):
+                yield found.start(), found[0].rstrip(), scalar
+            end, scalar = event.end_mark.index, event
+
+
+# Text that may be meant otherwise
+
+_CLOSE_COMMENT = re.compile(r"#(?<=[^\s,:\[{\"'\]}] #)[^\s#]")
+_PLAIN_LINE = re.compile(r"[ ]*(?:- +)*(?:[^\s:\"'#]+: +|(?<=- ))[^\s\"'|>\[{&*!#%@`-]")
+"""A line of plain text: most texts with a `#` are in quotes, or below a header."""
+_SMART_QUOTE = re.compile("[\u2018-\u201f](?:(?<=[:,-] .)|(?<=[\\[{].))")
+_OPENING, _CLOSING, _QUOTES = "\u201c\u201d\u201e\u2018", "\u201c\u201d\u2019", "\u201c\u201d\u201e"
+
+
+def find_lints(text: str) -> Iterator[Fault]:
+    """Plain text of a readable document that is cut by a comment, or has quotes as a part of it."""
+    text = _prepare_text(text)[0]
+    close = (found.start() for found in _CLOSE_COMMENT.finditer(text))
+    if any(_PLAIN_LINE.match(text, text.rfind("\n", 0, at) + 1, at) for at in close):
+        lines = Lines(text)
+        for at, shown, scalar in _find_comments(text):
+            is_close = scalar is not None and scalar.end_mark.index == at - 1
+            if not is_close or shown[1:2] in ("", " ", "\t", "#") or not scalar.implicit[0]:
+                continue
+            if _is_text(scalar.value):
+                message = "this is a comment, so the text before it ends there"
+                hint = (
+                    "put the text in quotes; a comment is easier to tell with a space after its `#`"
+                )
+                yield Fault("cut-text", message, lines.span(at, at + len(shown)), hint)
+    for event in _list_events(text) if _SMART_QUOTE.search(text) else ():
+        if type(event) is not ScalarEvent or not event.implicit[0]:
+            continue
+        value = event.value
+        is_quoted = len(value) > 1 and value[0] in _OPENING and value[-1] in _CLOSING
+        if is_quoted and not any(quote in value[1:-1] for quote in _QUOTES):
+            message = "these quotes are a part of the text"
+            hint = "quotes that only mark where a text begins and ends are straight: \" or '"
+            yield Fault("smart-quotes", message, _span_of(event), hint)
+
+
+def _is_text(value: str) -> bool:
+    try:
+        return isinstance(read_plain(value), str)
+    except NotJsonScalarError:
+        return False

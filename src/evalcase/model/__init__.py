@@ -1,1 +1,0 @@
-"""The nouns: plain values without I/O, understood by every stage."""

@@ -1,1 +1,0 @@
-"""What a project says of itself: its root, its configuration, and the options of a run."""

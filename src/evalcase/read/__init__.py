@@ -1,1 +1,0 @@
-"""Bytes in, documents out: values, and the place of every one of them when asked."""

@@ -1,1 +1,0 @@
-"""Documents in, suites out: short forms, aliases, defaults and checks."""

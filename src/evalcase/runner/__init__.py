@@ -1,0 +1,1 @@
+"""A run from plan to conclusion: `run.py` is the file to read first."""

@@ -1,0 +1,407 @@
+"""How much each target is asked at once and in a minute, when to retry, and what a run may spend.
+
+`Limits` says what options and configuration allow. `Pace` adapts to one target: it halves the
+concurrency on overload, waits as long as the service says, and keeps requests and tokens a minute.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from math import inf
+from typing import NamedTuple, TypeGuard
+
+from evalcase.config.config import Config
+from evalcase.config.options import CONCURRENCY, RETRIES, TIMEOUT_S, RunOptions
+from evalcase.errors import TargetError
+from evalcase.types.target import Allowance, Quota
+from evalcase.types.value import Value
+from evalcase.util.errors import ToldError, leaves_of
+
+LONGEST_PAUSE_S = 300.0
+"""The longest wait that a service may ask for."""
+MINUTE_S = 60.0
+_FIRST_WAIT_S = 0.5
+_LONGEST_WAIT_S = 30.0
+
+
+class Rate(NamedTuple):
+    """Requests and tokens a minute; None is no limit."""
+
+    rpm: int | None = None
+    tpm: int | None = None
+
+
+class Limits(Value, frozen=True):
+    concurrency: int = CONCURRENCY
+    """Trials at once, over all targets."""
+    per_target: dict[str, int] | None = None
+    """Trials at once, by target."""
+    bounds: dict[str, int] | None = None
+    """Questions at once that the configuration allows, by target."""
+    rates: dict[str, Rate] | None = None
+    """The same for a minute."""
+    timeout_s: float = TIMEOUT_S
+    timeout_wins: bool = False
+    """Whether `timeout_s` overrides that of a case, because the command line has it."""
+    retries: int = RETRIES
+    retry_timeouts: bool = False
+
+    @classmethod
+    def of(cls, options: RunOptions, config: Config, per_target: dict[str, int]) -> Limits:
+        targets = config.targets.items()
+        return cls(
+            options.concurrency or config.concurrency,
+            per_target,
+            {name: each["concurrency"] for name, each in targets if each.get("concurrency")},
+            {name: Rate(each.get("rpm"), each.get("tpm")) for name, each in targets},
+            options.timeout_s or config.timeout_s,
+            options.timeout_s is not None,
+            config.retries if options.retries is None else options.retries,
+            options.retry_timeouts,
+        )
+
+    def of_case(self, timeout_s: float | None) -> float:
+        """The time limit of an attempt; `timeout_s` is that of the case."""
+        return self.timeout_s if self.timeout_wins or timeout_s is None else timeout_s
+
+    def of_pace(self, name: str, own: int | None) -> int:
+        """How many questions a target is asked at once; `own` is the target's own limit."""
+        bounds = self.concurrency, (self.bounds or {}).get(name), own
+        return min(bound for bound in bounds if bound is not None)
+
+    def of_rate(self, name: str, own: Rate) -> Rate | None:
+        """What a target is asked in a minute; None without a limit."""
+        both = zip((self.rates or {}).get(name, Rate()), own, strict=True)
+        rate = Rate(*(min(filter(None, each), default=None) for each in both))
+        return None if rate == Rate() else rate
+
+    def of_target(self, name: str) -> int:
+        """How many trials of one target run at once."""
+        return min(self.concurrency, (self.per_target or {}).get(name, self.concurrency))
+
+
+class Budget:
+    """Adds up costs of targets and graders, and stops the run at the cap."""
+
+    def __init__(
+        self, cap_usd: float | None, spent_usd: float, stop: Callable[[str], None]
+    ) -> None:
+        self.cap_usd = cap_usd
+        self.spent_usd = spent_usd
+        self._stop = stop
+
+    @property
+    def is_spent(self) -> bool:
+        return self.cap_usd is not None and self.spent_usd >= self.cap_usd
+
+    def spend(self, cost_usd: float) -> None:
+        self.spent_usd += cost_usd
+        if self.is_spent:
+            cap = f"{self.cap_usd:g} USD"
+            self._stop(f"the spending cap of {cap} is reached; raise it to start more trials")
+
+
+def wait_before_retry(
+    error: BaseException, attempt: int, retries: int, retry_timeouts: bool,
+    random: Callable[[], float],
+) -> float | None:  # fmt: skip
+    """Seconds until the next attempt; None if there is none.
+
+    Waits double, with jitter, so that trials that failed together don't come back together. A
+    service that says when to come back is believed.
+    """
+    error = leaves_of(error)[0]
+    if attempt > retries or not _may_succeed_later(error, retry_timeouts):
+        return None
+    if isinstance(error, TargetError) and error.retry_after_s is not None:
+        if error.retry_after_s > LONGEST_PAUSE_S:
+            return None
+        return error.retry_after_s * (1 + 0.1 * random())
+    longest: float = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2 ** min(attempt - 1, 10))
+    return longest * (0.5 + 0.5 * random())
+
+
+def _may_succeed_later(error: BaseException, retry_timeouts: bool) -> bool:
+    if isinstance(error, ToldError) and error.sort == "timeout":
+        return retry_timeouts
+    if isinstance(error, TargetError):
+        return error.may_succeed_later
+    return retry_timeouts and isinstance(error, TimeoutError)
+
+
+# Requests and tokens a minute. Every time is an argument.
+
+
+class Share:
+    """An amount that was taken at a time."""
+
+    __slots__ = ("amount", "at", "is_counted")
+
+    def __init__(self, at: float, amount: float) -> None:
+        self.at = at
+        self.amount = amount
+        self.is_counted = True
+        """Whether its minute is not over."""
+
+
+class Minute:
+    """What was taken within the last minute: at most `most`, but a larger single amount is allowed
+    when nothing else is counted."""
+
+    def __init__(self, most: float) -> None:
+        self.most = most
+        self._total = 0.0
+        self._shares: deque[Share] = deque()
+
+    def ready_in(self, now: float, amount: float) -> float:
+        """Seconds until this amount may be taken."""
+        self._forget(now)
+        over = self._total + amount - self.most
+        if over <= 0 or not self._shares:
+            return 0.0
+        for share in self._shares:
+            over -= share.amount
+            if over <= 0:
+                break
+        return share.at + MINUTE_S - now
+
+    def take(self, now: float, amount: float) -> Share:
+        share = Share(now, amount)
+        self._shares.append(share)
+        self._total += amount
+        return share
+
+    def correct(self, share: Share, amount: float) -> None:
+        if share.is_counted:
+            self._total += amount - share.amount
+        share.amount = amount
+
+    def _forget(self, now: float) -> None:
+        shares = self._shares
+        while shares and shares[0].at + MINUTE_S <= now:
+            share = shares.popleft()
+            share.is_counted = False
+            self._total -= share.amount
+        if not shares:
+            self._total = 0.0  # no rounding errors stay
+
+
+class Remainder:
+    """What a service reported as left. It refills evenly if the service reports the most, else all
+    at once."""
+
+    def __init__(self, reported: Allowance, now: float, under_way: float) -> None:
+        """`under_way` is what the service may not have counted yet."""
+        self._left = reported.left - under_way
+        self._at = now
+        self._full_in_s = reported.full_in_s
+        gone = 0.0 if reported.most is None else reported.most - reported.left
+        self._per_s = gone / reported.full_in_s if reported.full_in_s > 0 else inf
+
+    def ready_in(self, now: float, amount: float) -> float:
+        passed_s = now - self._at
+        missing = amount - self._left
+        if missing <= 0 or passed_s >= self._full_in_s:
+            return 0.0
+        wait_s = missing / self._per_s if self._per_s > 0 else inf
+        return max(0.0, min(wait_s, self._full_in_s) - passed_s)
+
+    def take(self, amount: float) -> None:
+        self._left -= amount
+
+
+class Rates:
+    """When a target may be asked again. The tokens of a question are known after its answer: until
+    then it counts as the mean of those before."""
+
+    def __init__(self, rate: Rate) -> None:
+        self._requests = None if rate.rpm is None else Minute(rate.rpm)
+        self._tokens = None if rate.tpm is None else Minute(rate.tpm)
+        self._reported_requests: Remainder | None = None
+        self._reported_tokens: Remainder | None = None
+        self._settled = 0
+        self._known = 0
+        self._sum = 0.0
+
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether tokens a minute are limited by the configuration or the target."""
+        return self._tokens is not None
+
+    def ready_in(self, now: float, under_way: int) -> float:
+        """Seconds until another question may be asked; infinite until one is answered."""
+        if self._tokens is not None and not self._settled and under_way:
+            return inf  # the tokens of a question are unknown
+        guess = self._guess()
+        return max(
+            0.0 if self._requests is None else self._requests.ready_in(now, 1),
+            0.0 if self._tokens is None else self._tokens.ready_in(now, guess),
+            0.0 if self._reported_requests is None else self._reported_requests.ready_in(now, 1),
+            0.0 if self._reported_tokens is None else self._reported_tokens.ready_in(now, guess),
+        )
+
+    def take(self, now: float) -> Share | None:
+        """Count one more question."""
+        guess = self._guess()
+        if self._requests is not None:
+            self._requests.take(now, 1)
+        if self._reported_requests is not None:
+            self._reported_requests.take(1)
+        if self._reported_tokens is not None:
+            self._reported_tokens.take(guess)
+        return None if self._tokens is None else self._tokens.take(now, guess)
+
+    def settle(self, share: Share | None, tokens: int | None) -> None:
+        """A question is over. Its tokens are None if they are unknown."""
+        self._settled += 1
+        if tokens is None:
+            return
+        self._known += 1
+        self._sum += tokens
+        if share is not None and self._tokens is not None:
+            self._tokens.correct(share, tokens)
+
+    def learn(self, quota: Quota, now: float, under_way: int) -> None:
+        """Go by what the service reported last, unless the wait would be too long."""
+        if _is_usable(quota.requests):
+            self._reported_requests = Remainder(quota.requests, now, under_way)
+        if _is_usable(quota.tokens):
+            self._reported_tokens = Remainder(quota.tokens, now, under_way * self._guess())
+
+    def _guess(self) -> float:
+        return self._sum / self._known if self._known else 0.0
+
+
+def _is_usable(reported: Allowance | None) -> TypeGuard[Allowance]:
+    return reported is not None and reported.full_in_s <= LONGEST_PAUSE_S
+
+
+# The pace of one target
+
+
+class Start(NamedTuple):
+    """The start of an attempt."""
+
+    at: float
+    share: Share | None = None
+    """Its tokens in the minute."""
+
+
+class Pace:
+    """A limit on attempts at once, between 1 and `most`. It is halved on overload and grows by one
+    with each round of successes. All wait while the service asks for a pause, and for `rates`."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.limit = float(most)
+        self.active = 0
+        self.rates: Rates | None = None
+        self._loop = asyncio.get_running_loop()
+        self._slowed_at = -inf
+        self._pause_end: asyncio.TimerHandle | None = None
+        self._rate_end: asyncio.TimerHandle | None = None
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def is_free(self) -> bool:
+        """Whether an attempt may start at once."""
+        if self.rates is not None and self._waiting:
+            return False
+        return self._room() > 0
+
+    async def begin(self) -> Start:
+        """Wait for one's turn. The result goes to `end`."""
+        is_first = True
+        while not (self.is_free if is_first else self._room() > 0):
+            await self._wait_for_turn(is_first)
+            is_first = False
+        start = self._start()
+        if self.rates is not None and self._waiting:
+            self._wake()
+        return start
+
+    def begin_at_once(self) -> Start | None:
+        """The same without waiting; None if an attempt has to wait."""
+        return self._start() if self.is_free else None
+
+    def _start(self) -> Start:
+        self.active += 1
+        now = self._loop.time()
+        return Start(now, None if self.rates is None else self.rates.take(now))
+
+    def end(
+        self, start: Start, *, overloaded: bool, retry_after_s: float | None = None,
+        tokens: int | None = None,
+    ) -> None:  # fmt: skip
+        if self.rates is not None:
+            self.rates.settle(start.share, tokens)
+        self.active -= 1
+        if overloaded:
+            self._slow_down(start.at)
+            # A longer pause is not waited for: the next attempts are refused, and say why.
+            if retry_after_s and retry_after_s <= LONGEST_PAUSE_S:
+                self._pause(retry_after_s)
+        elif self.limit < self.most:
+            self.limit = min(self.most, self.limit + 1 / self.limit)
+        if self._waiting:
+            self._wake()
+
+    def learn(self, quota: Quota) -> None:
+        """Go by what the service reported within an attempt that is about to end."""
+        if self.rates is None:
+            self.rates = Rates(Rate())
+        self.rates.learn(quota, self._loop.time(), self.active - 1)
+
+    def _slow_down(self, began: float) -> None:
+        # Attempts that were under way when the limit was last halved say nothing new.
+        if began >= self._slowed_at:
+            self._slowed_at = self._loop.time()
+            self.limit = max(1.0, min(self.limit, self.active + 1) / 2)
+
+    def _pause(self, pause_s: float) -> None:
+        until = self._loop.time() + pause_s
+        if self._pause_end is not None:
+            if self._pause_end.when() >= until:
+                return
+            self._pause_end.cancel()
+        self._pause_end = self._loop.call_at(until, self._end_pause)
+
+    def _end_pause(self) -> None:
+        self._pause_end = None
+        self._wake()
+
+    def _room(self) -> int:
+        """How many attempts may start now; with rates, at most one."""
+        if self._pause_end is not None:
+            return 0
+        room = int(self.limit) - self.active
+        if self.rates is None or room <= 0:
+            return room
+        now = self._loop.time()
+        wait_s = self.rates.ready_in(now, self.active)
+        if 0 < wait_s < inf:
+            if self._rate_end is not None:
+                self._rate_end.cancel()
+            self._rate_end = self._loop.call_at(now + wait_s, self._wake)
+        return 0 if wait_s > 0 else 1
+
+    async def _wait_for_turn(self, is_last: bool) -> None:
+        """Join the queue: at its end, or at its front after a wake-up in vain."""
+        turn: asyncio.Future[None] = self._loop.create_future()
+        (self._waiting.append if is_last else self._waiting.appendleft)(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            self._wake()
+            raise
+
+    def _wake(self) -> None:
+        """Wake as many as there is room for. Each looks again by itself."""
+        room = self._room()
+        while self._waiting and room > 0:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                room -= 1

@@ -1,0 +1,309 @@
+"""Which cases are run: filters, sample, limit and shard; and the filters that match nothing.
+
+Samples and shards depend on the path of a suite within its project and on the id of a case. So
+they are the same on every machine, from every folder, in any order of the suites.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from heapq import nsmallest
+from itertools import islice
+from typing import NamedTuple
+
+from msgspec import field
+
+from evalcase.config.options import Selection, Shard, number_of, shard_number
+from evalcase.types.case import Case
+from evalcase.types.problem import nearest_meaning, plain_name
+from evalcase.types.value import Value, fits_pattern, replace
+from evalcase.util.text import list_some
+
+SuiteCase = tuple[str, Case]
+"""The path of a suite, and one of its cases."""
+
+_ALL = Selection()
+_END = 1 << 64
+
+
+class ShardRange(NamedTuple):
+    """The cases of a shard: those whose number is at least `low` and below `end`."""
+
+    low: int
+    end: int
+
+
+def deal_cases(numbers: array[int], shard: Shard) -> ShardRange:
+    """The range of a shard. Shards get equally many cases, or one more."""
+    dealt = array("Q", sorted(numbers))
+    low, end = (len(dealt) * each // shard.of for each in (shard.number - 1, shard.number))
+    return ShardRange(dealt[low] if low else 0, dealt[end] if end < len(dealt) else _END)
+
+
+class Selector(Value, frozen=True):
+    """Applies a selection to the cases of some suites."""
+
+    selection: Selection
+    place_of: Callable[[str], str]
+    """The path of a suite within its project."""
+    part: ShardRange | None = None
+    """The range of the shard; None without shards."""
+    only: frozenset[tuple[str, str]] | None = None
+    """The places and ids of the cases that --failed-of leaves; None for all."""
+    globs: tuple[str, ...] = ()
+    """Patterns of ids, one of them must match."""
+    named: frozenset[tuple[str, str]] = frozenset()
+    """The places and ids of cases that are selected by name."""
+    at: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    """The same for cases that are selected for some of their targets."""
+    dealt: str | None = None
+    """A hash of the cases from which the shards were dealt."""
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it leaves out any cases."""
+        return replace(self.selection, seed=0) != _ALL
+
+    def select(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
+        """The selected cases, as a stream unless they are sampled."""
+        if not self.narrows:
+            return iter(cases)
+        selected = self.select_for_all_shards(cases)
+        if self.part is None:
+            return selected
+        low, end = self.part
+        return (pair for pair in selected if low <= self.number(*pair) < end)
+
+    def select_for_all_shards(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
+        selected: Iterator[SuiteCase] = (pair for pair in cases if self._wants(*pair))
+        if self.selection.sample is not None:
+            selected = self._sample(selected, self.selection.sample)
+        limit = self.selection.limit
+        return islice(selected, limit if limit is None else min(limit, sys.maxsize))
+
+    def number(self, suite: str, case: Case) -> int:
+        return shard_number(self.place_of(suite), case.id)
+
+    def asks(self, suite: str, case: Case, target: str) -> bool:
+        """Whether a selected case is run on one of its targets."""
+        if not self.at:
+            return True
+        targets = self.at.get((self.place_of(suite), case.id))
+        return targets is None or target in targets or self._names(suite, case)
+
+    def targets_asked(self, suite: str, case: Case, targets: tuple[str, ...]) -> tuple[str, ...]:
+        if not self.at:
+            return targets
+        return tuple([name for name in targets if self.asks(suite, case, name)])
+
+    def _wants(self, suite: str, case: Case) -> bool:
+        selection = self.selection
+        if self.only is not None and (self.place_of(suite), case.id) not in self.only:
+            return False
+        if selection.tags and not any(tag in case.tags for tag in selection.tags):
+            return False
+        if not selection.cases:
+            return True
+        if self.at and (self.place_of(suite), case.id) in self.at:
+            return True
+        return self._names(suite, case)
+
+    def _names(self, suite: str, case: Case) -> bool:
+        """Whether a case is selected for all of its targets."""
+        if self.named and (self.place_of(suite), case.id) in self.named:
+            return True
+        return any(fits_pattern(case.id, glob) for glob in self.globs)
+
+    def _sample(self, cases: Iterable[SuiteCase], size: int) -> Iterator[SuiteCase]:
+        """A random sample in the order of the file. It depends on the seed and the ids only."""
+        seed = str(self.selection.seed)
+        ranked = (
+            (number_of(seed, self.place_of(suite), case.id), order, (suite, case))
+            for order, (suite, case) in enumerate(cases)
+        )
+        drawn = nsmallest(size, ranked, key=lambda each: each[:2])
+        return (pair for _, _, pair in sorted(drawn, key=lambda each: each[1]))
+
+
+def make_selector(selection: Selection, place_of: Callable[[str], str]) -> Selector:
+    """The selector of a selection, before shards are dealt."""
+    failed_of = selection.failed_of
+    globs, named = [], set()
+    at: dict[tuple[str, str], frozenset[str]] = {}
+    for case in selection.cases:
+        if isinstance(case, str):
+            globs.append(case)
+            continue
+        suite, id, *target = case
+        name = place_of(suite), id
+        if target:
+            at[name] = at.get(name, frozenset()).union(target)
+        else:
+            named.add(name)
+    return Selector(
+        selection, place_of, only=frozenset(failed_of.cases) if failed_of is not None else None,
+        globs=tuple(globs), named=frozenset(named), at=at,
+    )  # fmt: skip
+
+
+# Filters that match nothing
+
+_MOST_REPORTED = 10
+"""Values of filters that a message names, each with the nearest name."""
+_MOST_KNOWN = 10_000
+"""Names among which the nearest is looked for."""
+_MOST_LISTED = 3
+_SHORTEST_PART = 3
+"""A part of a name that is shorter may be in another name by chance."""
+
+
+class UnmatchedFilters:
+    """The values of filters that no case has matched so far."""
+
+    def __init__(self, selector: Selector) -> None:
+        self._selector = selector
+        self._globs = list(dict.fromkeys(selector.globs))
+        place_of = selector.place_of
+        named = [case for case in selector.selection.cases if not isinstance(case, str)]
+        self._pairs = {(place_of(each[0]), each[1]): each for each in named if len(each) == 2}
+        self._at = {(place_of(each[0]), *each[1:]): each for each in named if len(each) == 3}
+        self._tags = list(dict.fromkeys(selector.selection.tags))
+        self._suites: dict[str, str] = {}
+        """The paths of suites by their places, where cases are named with their suites."""
+        self._asked: dict[tuple[str, str], tuple[str, ...]] = {}
+        """The targets of the cases that are named with a target."""
+        self.failed = set(selector.only or ())
+        """Cases of --failed-of that the suites have not shown."""
+
+    def watch(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
+        """The same cases. Each removes the values that it matches."""
+        watched = self._has_values() or self.failed
+        return self._watch(cases) if watched else iter(cases)
+
+    def _has_values(self) -> bool:
+        return bool(self._globs or self._pairs or self._tags or self._at)
+
+    def _watch(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
+        for suite, case in cases:
+            if self._has_values():
+                self._remove_matched(suite, case)
+            if self.failed:
+                self.failed.discard((self._selector.place_of(suite), case.id))
+            yield suite, case
+
+    def _remove_matched(self, suite: str, case: Case) -> None:
+        self._globs = [glob for glob in self._globs if not fits_pattern(case.id, glob)]
+        if self._pairs or self._at:
+            place = self._selector.place_of(suite)
+            self._suites.setdefault(place, suite)
+            self._pairs.pop((place, case.id), None)
+        if self._tags:
+            self._tags = [tag for tag in self._tags if tag not in case.tags]
+
+    def remove_targets(self, suite: str, case: Case, targets: tuple[str, ...]) -> None:
+        """Remove the values that name one of the targets that a case is run on."""
+        if self._at:
+            place = self._selector.place_of(suite)
+            if (place, case.id) in self._selector.at:
+                self._asked[place, case.id] = targets
+            for target in targets:
+                self._at.pop((place, case.id, target), None)
+
+    def describe(self, cases: Iterable[SuiteCase]) -> str | None:
+        """A sentence about each value that is left, with the nearest names among the cases; None
+        if none is left."""
+        if not self._has_values():
+            return None
+        known = _KnownNames(cases, self._selector.place_of, self._suites)
+        said = [
+            f"no case has an id like `{each}`{_describe_near(each, known.ids)}"
+            for each in self._globs[:_MOST_REPORTED]
+        ]
+        said += [
+            f"there is no case `{id}` in {suite}{known.describe_case(place, id)}"
+            for (place, id), (suite, _) in islice(self._pairs.items(), _MOST_REPORTED)
+        ]
+        said += [
+            f"there is no case `{id}` at `{target}` in {suite}{self._hint(place, id, known)}"
+            for (place, id, target), (suite, *_) in islice(self._at.items(), _MOST_REPORTED)
+        ]
+        said += [
+            f"no case has the tag `{each}`{_describe_near(each, known.tags)}"
+            for each in self._tags[:_MOST_REPORTED]
+        ]
+        values = len(self._globs) + len(self._pairs) + len(self._at) + len(self._tags)
+        if values > len(said):
+            said.append(f"and {values - len(said):,} more match nothing")
+        return "; ".join(said)
+
+    def _hint(self, place: str, id: str, known: _KnownNames) -> str:
+        asked = self._asked.get((place, id))
+        if asked is not None:
+            return f" (it is asked of {', '.join(f'`{each}`' for each in asked)})"
+        if id in known.by_place.get(place, ()):
+            return " (it exists, but the other options leave it out)"
+        return known.describe_case(place, id)
+
+
+class _KnownNames:
+    """The ids, tags and suites of the first cases."""
+
+    def __init__(
+        self,
+        cases: Iterable[SuiteCase],
+        place_of: Callable[[str], str],
+        suites: Mapping[str, str],
+    ) -> None:
+        self.ids: dict[str, None] = {}
+        self.tags: dict[str, None] = {}
+        self.by_place: dict[str, dict[str, None]] = {}
+        """The ids of each suite, by its place; only if there are `suites`."""
+        self._suites = suites
+        for suite, case in islice(cases, _MOST_KNOWN):
+            self.ids[case.id] = None
+            self.tags.update(dict.fromkeys(case.tags))
+            if suites:
+                self.by_place.setdefault(place_of(suite), {})[case.id] = None
+
+    def describe_case(self, place: str, id: str) -> str:
+        """Which suite has a case that is not in this one, or the nearest name, in brackets."""
+        having = [self._suites[each] for each, ids in self.by_place.items() if id in ids]
+        elsewhere = f"`{id}` is in {_list_names(having)}" if having else None
+        if place not in self._suites:
+            suites = dict.fromkeys(islice(self._suites.values(), _MOST_KNOWN))
+            there_are = elsewhere or _nearest_to(place, suites) or _there_are(suites)
+            return f" (that is not a suite of this run; {there_are})"
+        own = self.by_place.get(place, {})
+        said = [each for each in (_nearest_to(id, own, "`"), elsewhere) if each is not None]
+        if not said and own:
+            said = [_there_are(own, "`")]
+        return f" ({'; '.join(said)})" if said else ""
+
+
+def _describe_near(name: str, known: Collection[str]) -> str:
+    """The nearest name, or some of those that there are, in brackets."""
+    if not known:
+        return " (none has any)"
+    return f" ({_nearest_to(name, known, '`') or _there_are(known, '`')})"
+
+
+def _nearest_to(name: str, known: Collection[str], quote: str = "") -> str | None:
+    if any(each.startswith(f"{name}:") for each in known):
+        return f"it only has variants: use `{name}:*`"
+    written = name.strip("*")
+    meant = {plain_name(each): each for each in reversed(list(known))}
+    close = nearest_meaning(written, meant) if written else None
+    if close is None and len(written) >= _SHORTEST_PART:
+        close = next((each for each in known if written in each), None)
+    return f"the nearest is {quote}{close}{quote}" if close is not None else None
+
+
+def _there_are(known: Collection[str], quote: str = "") -> str:
+    return f"there {'is' if len(known) == 1 else 'are'} {_list_names(known, quote)}"
+
+
+def _list_names(known: Collection[str], quote: str = "") -> str:
+    listed = (f"{quote}{each}{quote}" for each in islice(known, _MOST_LISTED))
+    return list_some(listed, len(known))

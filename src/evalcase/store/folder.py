@@ -1,0 +1,317 @@
+"""The folder of a run: `run.json` says what was run, `journal.jsonl` has the results.
+
+A seal in `run.json` tells whether this user made the run in this project. It is an HMAC of all
+other fields and of the project's folder, with a key that only the user has: a record may come from
+anyone, and what it names is used only if its seal is right, or with `--trust`.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import re
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from datetime import datetime
+from time import gmtime, strftime
+from typing import Annotated, Any
+
+from msgspec import Meta, field
+
+from evalcase.errors import RecordError
+from evalcase.types.codec import decode_object, encode_object
+from evalcase.types.target import TargetVersion
+from evalcase.types.value import Value
+from evalcase.util.environment import make_key, read_key
+from evalcase.util.files import (
+    Disk,
+    LocalDisk,
+    OversizeError,
+    read_file,
+    sync_folder,
+    write_atomically,
+)
+from evalcase.util.json import DEEPEST_ROW, compact_encoder, parse_object
+from evalcase.util.rows import JOURNAL, MAX_LINE
+from evalcase.util.text import write_count
+
+VERSION = 3
+"""The version of run.json and of the rows of the journal."""
+RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
+_LAST_NAME = 10**14 - 1
+_to_json = compact_encoder(sort_keys=True)
+
+
+class SelectedCases(Value, frozen=True):
+    """How many cases of the suites were selected for a run."""
+
+    chosen: Annotated[int, Meta(ge=0)]
+    total: Annotated[int, Meta(ge=0)]
+
+
+class RunAbout(Value, frozen=True):
+    """What was run: names, paths, numbers and hashes, and no secrets."""
+
+    options: dict[str, Any]
+    """The RunOptions, as a mapping."""
+    evalcase: str = ""
+    python: str = ""
+    prices: str | None = None
+    """The versions of evalcase, Python and the prices of models."""
+    suites: dict[str, str] = field(default_factory=dict)
+    """The hash of each suite, by its path."""
+    targets: tuple[str, ...] = ()
+    target_versions: dict[str, TargetVersion] = field(default_factory=dict)
+    """The version of each target when the run began."""
+    default_target: str | None = None
+    """The target of the configuration."""
+    trials: Annotated[int, Meta(ge=0)] | None = None
+    """How many trials were planned."""
+    cases: Annotated[int, Meta(ge=0)] | None = None
+    """How many cases were planned, each once for each of its targets."""
+    selected: SelectedCases | None = None
+    """None where all cases were selected."""
+    failed_of: str | None = None
+    """The run whose cases that did not pass were selected."""
+    cwd: str = "."
+    """Where it began, relative to the project's folder: its suites were named there."""
+    dealt: str | None = None
+    """A hash of the cases that were split into shards."""
+    rests_on: dict[str, str] | None = None
+    """The files of graders, and the targets that they ask, with hashes; None where there are
+    none."""
+    merged: tuple[str, ...] = ()
+    """The shards that it was merged from."""
+
+
+class _RunFile(Value, frozen=True):
+    """All of `run.json`."""
+
+    version: Annotated[int, Meta(ge=1)]
+    id: str
+    created_at: str
+    about: RunAbout
+    seal: str | None = None
+
+
+class Run(Value, frozen=True):
+    id: str
+    path: str
+    """The folder."""
+    created_at: str
+    """UTC, ISO 8601."""
+    about: RunAbout
+    seal: str | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    """All of run.json but the seal."""
+
+    @property
+    def journal(self) -> str:
+        """The path of the journal."""
+        return os.path.join(self.path, JOURNAL)
+
+
+class Sealer(Value, frozen=True):
+    """Makes and checks the seals of a user in one project. Only what this user typed may be sealed,
+    never what was read from another record."""
+
+    key: bytes
+    root: str
+    """The real path of the project's folder: relative paths mean other files elsewhere."""
+
+    def seal(self, facts: dict[str, Any]) -> str:
+        """The seal of all other fields of `run.json`."""
+        text = _to_json({"root": self.root, "run": facts})
+        return hmac.digest(self.key, text.encode("ascii"), "sha256").hex()
+
+    def knows(self, run: Run) -> bool:
+        """Whether a run has the seal of this user."""
+        if run.seal is None:
+            return False
+        given = run.seal.encode("utf-8", "backslashreplace")  # a stranger's may be any text
+        return hmac.compare_digest(given, self.seal(run.facts).encode())
+
+
+def make_sealer(state: str | None, root: str, entropy: Callable[[int], bytes]) -> Sealer | None:
+    """The sealer of the user whose state is in a folder, with a new key if there is none. None
+    where no key can be stored: such runs have no seal."""
+    try:
+        return Sealer(make_key(state, entropy), root) if state is not None else None
+    except OSError:
+        return None
+
+
+def find_sealer(state: str | None, root: str) -> Sealer | None:
+    """The same with a key that exists; None if there is none."""
+    try:
+        return Sealer(read_key(state), root) if state is not None else None
+    except OSError:
+        return None
+
+
+def is_own(run: Run, state: str | None, root: str) -> bool:
+    """Whether the user whose state is in a folder made this run, as it is, in a project."""
+    sealer = find_sealer(state, root)
+    return sealer is not None and sealer.knows(run)
+
+
+def create_run(
+    runs_dir: str, about: RunAbout, *, now: float, random: Callable[[int], bytes],
+    sealer: Sealer | None = None, disk: Disk | None = None,
+) -> Run:  # fmt: skip
+    """Make the folder of a new run, with its run.json, under a name that no other run has. `now` is
+    in seconds since 1970."""
+    disk, created_at = disk or LocalDisk(), write_time(now)
+    try:
+        _make_folders(runs_dir, disk)
+        second = created_at[:19].replace("-", "").replace(":", "").replace("T", "-")
+        path = _make_unique(runs_dir, _follow_newest(runs_dir, second), random)
+        sync_folder(disk, runs_dir)
+    except OSError as error:
+        raise RecordError(f"{runs_dir} can't be written: {error.strerror or error}") from error
+    run_id = os.path.basename(path)
+    facts = encode_object(_RunFile(VERSION, run_id, created_at, about))
+    seal = None if sealer is None else sealer.seal(facts)
+    data = facts if seal is None else {**facts, "seal": seal}
+    text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    file = os.path.join(path, "run.json")
+    try:
+        write_atomically(file, text.encode("utf-8", "backslashreplace"), disk)
+    except OSError as error:
+        raise RecordError(f"{file} can't be written: {error.strerror or error}") from error
+    return Run(run_id, path, created_at, about, seal, facts)
+
+
+def write_time(seconds: float) -> str:
+    """A time in UTC, ISO 8601, to the microsecond."""
+    whole, rest = divmod(round(seconds * 1_000_000), 1_000_000)
+    return f"{strftime('%Y-%m-%dT%H:%M:%S', gmtime(whole))}.{rest:06}Z"
+
+
+def _follow_newest(runs_dir: str, name: str) -> str:
+    """The start of the id of a new run. Runs are sorted by id: if the clock was ahead once, it
+    counts on from the newest."""
+    newest = max((each[:15] for each in os.listdir(runs_dir) if RUN_ID.fullmatch(each)), default="")
+    if newest <= name:
+        return name
+    following = f"{min(int(newest.replace('-', '')) + 1, _LAST_NAME):014}"
+    return f"{following[:8]}-{following[8:]}"
+
+
+def _make_folders(path: str, disk: Disk) -> None:
+    """Make a folder and those above it, so that a power cut does not lose their names."""
+    path = os.path.abspath(path)
+    if not os.path.isdir(path):
+        _make_folders(os.path.dirname(path), disk)
+        with suppress(FileExistsError):  # another run may have been faster
+            os.mkdir(path)
+        sync_folder(disk, os.path.dirname(path))
+
+
+def _make_unique(runs_dir: str, time: str, random: Callable[[int], bytes]) -> str:
+    for _ in range(100):
+        path = os.path.join(runs_dir, f"{time}-{random(3).hex()}")
+        try:
+            os.mkdir(path)
+        except FileExistsError:
+            continue
+        return path
+    raise RecordError(f"{runs_dir}: no free name for a run; is the random source stuck?")
+
+
+def is_run(path: str) -> bool:
+    return os.path.isfile(os.path.join(path, "run.json"))
+
+
+def read_run(path: str) -> Run:
+    """The run in a folder. RecordError if it is missing, damaged, or of another version."""
+    file = os.path.join(path, "run.json")
+    try:
+        data = parse_object(read_file(file, MAX_LINE, links=False), DEEPEST_ROW)
+        version = data.get("version")
+        if type(version) is not int or version < 1:
+            raise ValueError(f"{version!r:.60} is not a version")
+        if version != VERSION:
+            age = "an older" if version < VERSION else "a newer"
+            raise RecordError(
+                f"{path} was written by {age} evalcase: its record has version {version}, and this "
+                f"evalcase reads version {VERSION}"
+            )
+        said = decode_object(_RunFile, data)
+    except FileNotFoundError as error:
+        raise RecordError(f"{path} is not a run: it has no run.json") from error
+    except OversizeError as error:
+        raise RecordError(f"{file} is damaged: it is too large") from error
+    except OSError as error:
+        raise RecordError(f"{file} can't be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise RecordError(f"{file} is damaged: {error}") from error
+    facts = {name: value for name, value in data.items() if name != "seal"}
+    return Run(said.id, path, said.created_at, said.about, said.seal, facts)
+
+
+def folder_of_run(run: Run) -> str:
+    """Where a run began, relative to its project's folder: its suites were named there."""
+    return run.about.cwd if "\0" not in run.about.cwd else "."
+
+
+def describe_part(run: Run) -> str:
+    """The cases of a run, in words; empty where it has all cases of its suites."""
+    if run.about.failed_of is not None:
+        return f"cases that did not pass in {run.about.failed_of}"
+    if (selected := run.about.selected) is not None:
+        selection = run.about.options.get("selection")
+        by = ""
+        if isinstance(selection, dict) and selection.get("sample") is not None:
+            by = f", seed {selection.get('seed', 0)}"
+        return f"{selected.chosen:,} of {write_count(selected.total, 'case')} selected{by}"
+    return ""
+
+
+# Notes: small files beside the runs, and in the folder of one.
+
+
+def note_start(runs_dir: str, now: float) -> None:
+    """Note when a run is started, in seconds since 1970: if it is refused or leaves no record,
+    `resume` must not take the run before it for the newest."""
+    if os.path.isdir(runs_dir):
+        _write_note(os.path.join(runs_dir, ".started"), write_time(now))
+
+
+def left_no_record(runs_dir: str, newest: Run) -> bool:
+    """Whether a run was started after the newest one that has a record."""
+    try:
+        at = _read_note(os.path.join(runs_dir, ".started"))
+        return datetime.fromisoformat(at) > datetime.fromisoformat(newest.created_at)
+    except (TypeError, ValueError):
+        return False
+
+
+def note_pending(run: Run, forms: Collection[str]) -> None:
+    """Note the formats of reports that could not be written; without any, remove the note."""
+    path = os.path.join(run.path, "pending-reports")
+    if forms:
+        _write_note(path, "\n".join(sorted(forms)))
+    elif os.path.lexists(path):
+        with suppress(OSError):
+            os.unlink(path)
+
+
+def read_pending(run: Run) -> frozenset[str]:
+    """The formats of reports that are still to be written."""
+    return frozenset(_read_note(os.path.join(run.path, "pending-reports")).split())
+
+
+def _write_note(path: str, text: str) -> None:
+    # A link may lead anywhere: the folder may have come with another user's project.
+    if not os.path.islink(path):
+        with suppress(OSError):
+            write_atomically(path, text.encode(), LocalDisk(), durable=False)
+
+
+def _read_note(path: str) -> str:
+    try:
+        return read_file(path, 1000, links=False).decode()
+    except (OSError, ValueError):
+        return ""

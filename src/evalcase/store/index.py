@@ -1,0 +1,577 @@
+"""A journal read once, into little memory: which trials have a result, where its rows are, and what
+the results add up to.
+
+The row of a result has an answer and its first grading; a later row may grade the same answer
+again. The last answer of a trial counts, and the last grading of that answer.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from functools import cached_property
+from io import BufferedReader
+from itertools import groupby
+from math import fsum, isnan, nan
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple
+
+from evalcase.store.reader import JournalLines, open_journal_file, read_case_at, read_result_at
+from evalcase.store.rows import (
+    Basis,
+    CaseName,
+    CaseRow,
+    End,
+    GradingRow,
+    LostRow,
+    TalkRow,
+    TargetRow,
+)
+from evalcase.types.case import Case
+from evalcase.types.question import TrialKey
+from evalcase.types.result import (
+    VERDICTS,
+    Counts,
+    Folding,
+    Outcome,
+    Regraded,
+    Result,
+    Totals,
+    Verdict,
+    outcome_of_one,
+)
+from evalcase.types.target import SentBatch, TargetVersion
+from evalcase.util.table import Table, mark_of
+
+_NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
+_MOST_ASKED = 0xFFFF
+_TAGS, _VARS = b'"tags"', b'"vars"'
+"""In the row of a case with tags or variables, and perhaps of others."""
+Asked = tuple[str, TargetVersion | None]
+"""A target, and the version that it was changed to."""
+
+
+class FinishedTrial(NamedTuple):
+    """A trial that has a result."""
+
+    verdict: Verdict
+    question: int
+    """The mark of its question hash."""
+    grading: int
+    """The mark of its grading hash."""
+    answer_at: int
+    """The byte of the journal at which the row of its answer begins."""
+    grading_at: int
+    """The same for its grading."""
+    answered: bool
+    repeats: int
+    """How many trials its case had when it was last graded."""
+    pass_rate: float
+    graded_in: int = 1
+    """The number of its last grading."""
+
+
+class _Columns(NamedTuple):
+    """The columns of the table of trials."""
+
+    question: int
+    grading: int
+    answer_at: int
+    grading_at: int
+    group: int
+    """The mark of its case at its target."""
+    verdict: int
+    answered: int
+    """1 if it has an answer, 2 if that was given earlier."""
+    asked: int
+    """The number of the target in the version that was asked."""
+    number: int
+    """The number of the case in the run."""
+    repeats: int
+    graded_in: int
+    pass_rate: float
+    cost_usd: float
+    """NaN where it is unknown, as the next one."""
+    grading_usd: float
+
+
+_TYPES = "QQQQQBBHIIIddd"
+_ANSWER_AT, _GROUP, _NUMBER = map(_Columns._fields.index, ("answer_at", "group", "number"))
+
+
+class Counted(NamedTuple):
+    """A trial, as it is counted."""
+
+    mark: int
+    group: int
+    verdict: Verdict
+    repeats: int
+    pass_rate: float
+    graded_at: int
+    answered: int
+    cost_usd: float | None
+    grading_usd: float | None
+
+
+class GradedBy(NamedTuple):
+    """One of several gradings of the same answers."""
+
+    number: int
+    of: int
+    """How many there are."""
+    graders: tuple[str, ...] = ()
+    """Graders that replace those of the cases, as they were typed."""
+    recorded: bool = False
+    """Whether it used the cases in the record."""
+    resumed: bool = False
+    complete: bool = True
+    graded: int = 0
+    """How many answers it has graded. Where it was interrupted, the others have earlier grades."""
+    answers: int = 0
+
+    @property
+    def is_newest(self) -> bool:
+        return self.number == self.of
+
+    @property
+    def so_far(self) -> str:
+        """The progress of an interrupted grading; empty for a complete one."""
+        if self.complete:
+            return ""
+        got = f"{self.graded:,} of {self.answers:,} answers graded by grading {self.number}"
+        return f"{got}, the others as before it"
+
+    def __str__(self) -> str:
+        return f"{self.number} of {self.of}, {self._origin()}"
+
+    def _origin(self) -> str:
+        if self.graders:
+            return "by --grader " + ", ".join(self.graders)
+        if self.number == 1:
+            return "by the suites as they were when the run began"
+        if self.recorded:
+            return "by the cases in the record"
+        return f"by the suites as they were when it was {'resumed' if self.resumed else 'graded'}"
+
+
+class Index:
+    """The trials of a journal. With `upto`, later gradings are left out."""
+
+    def __init__(self, upto: int | None = None) -> None:
+        self.path = ""
+        self.gradings = 1
+        """How many gradings there are."""
+        self.grading_rows: dict[int, GradingRow] = {}
+        """The rows of later gradings, by number."""
+        self.ends: dict[int, End] = {}
+        """The last End of each grading."""
+        self.end: End | None = None
+        """The End of the run, if it is the last row."""
+        self.basis: Basis | None = None
+        """What verdicts rest on, where it has changed since the run began."""
+        self.batches: dict[str, SentBatch] = {}
+        """The batches that were sent, by tag."""
+        self.versions: dict[str, TargetVersion] = {}
+        """The versions that targets were changed to."""
+        self.last_repeat = 1
+        """The highest repeat of a trial."""
+        self._upto = upto
+        self._is_past = False
+        """Whether a grading after `upto` has begun."""
+        self._complete: set[int] = set()
+        """The later gradings that were completed."""
+        self._trials = Table(_TYPES)
+        self._cases = Table("QB")
+        """The byte at which a case begins, and whether it may have tags or variables."""
+        self._replaced: list[tuple[Table, int, tuple[float, ...]]] = []
+        """Rows that were replaced in this session, with their tables."""
+        self._outcomes_read = 0
+        self._has_repeats = False
+        self._asked: dict[Asked, int] = {}
+        """Numbers of targets in their versions."""
+        self._users: dict[int, tuple[Asked, float | None]] = {}
+        """The simulated users of trials, by mark, with their cost."""
+        self._talking: set[int] = set()
+        """Conversations without a result."""
+        self._spent = array("d")
+        """All costs, also of results that count no more."""
+        self._file: BufferedReader | None = None
+
+    def read(self, lines: JournalLines) -> None:
+        """Read all lines of a journal. Raise RecordError if it is damaged."""
+        self.path = lines.path
+        for row in lines.rows():
+            if isinstance(row, GradingRow):
+                self._begin_grading(row)
+                self.end = None
+            elif not self._is_past:
+                self.end = None
+                self._add(row, lines)
+        if self._is_past:
+            self.end = None
+
+    def _add(self, row: object, lines: JournalLines) -> None:  # noqa: C901 - one branch for each type
+        match row:
+            case CaseName() | CaseRow():
+                mark = mark_of((row.suite, row.case))
+                self._remember(self._cases, mark)
+                self._cases.add(mark, lines.start, _TAGS in lines.last or _VARS in lines.last)
+            case Result():
+                self._add_result(row, lines.start)
+            case Regraded():
+                self._add_grading(row, lines.start)
+            case End():
+                self._replaced.clear()
+                self.end = self.ends[self.gradings] = row
+                if row.graded is not None:
+                    self._complete.add(row.graded)
+            case TargetRow():
+                self.versions[row.target] = row.version
+            case LostRow():
+                self._spent.append(row.cost_usd)
+            case TalkRow():
+                self._talking.add(_mark_trial(row.key))
+            case SentBatch():
+                self.batches[row.tag] = row
+            case Basis():
+                self.basis = row
+
+    def _add_result(self, row: Result, at: int) -> None:
+        mark, group = _mark_trial(row.key), mark_of(row.key[:3])
+        self._outcomes_read += 1
+        self.gradings = max(self.gradings, row.grading)
+        self._talking.discard(mark)
+        self._has_repeats = self._has_repeats or row.repeats > 1 or not row.pass_rate
+        self.last_repeat = max(self.last_repeat, row.key.repeat)
+        self._remember(self._trials, mark)
+        answer, grading_usd = row.answer, grading_cost(row)
+        cost_usd = None if answer is None else answer.cost_usd
+        user_usd = None if row.user is None else row.user.cost_usd
+        self._spent.extend([cost for cost in (cost_usd, grading_usd, user_usd) if cost is not None])
+        self._trials.add(
+            mark, mark_of(row.question_hash), mark_of(row.grading_hash), at, at, group,
+            _NUMBERS[row.verdict], 0 if answer is None else 1 + answer.cached,
+            self._number_asked(row.key.target), row.number, row.repeats, 1, row.pass_rate,
+            nan if cost_usd is None else cost_usd, nan if grading_usd is None else grading_usd,
+        )  # fmt: skip
+        if row.user is not None:
+            target = row.user.target
+            self._users[mark] = (target, self.versions.get(target)), user_usd
+        elif self._users:
+            self._users.pop(mark, None)
+
+    def _add_grading(self, row: Regraded, at: int) -> None:
+        self._outcomes_read += 1
+        self.gradings = max(self.gradings, row.grading)
+        mark, grading_usd = _mark_trial(row.key), grading_cost(row)
+        if grading_usd is not None:
+            self._spent.append(grading_usd)
+        found = self._trials.find(mark)
+        if found is None or (self._upto is not None and row.grading > self._upto):
+            return
+        self._has_repeats = self._has_repeats or row.repeats > 1 or not row.pass_rate
+        self._trials.add(mark, *_Columns._make(found)._replace(
+            grading=mark_of(row.grading_hash), grading_at=at, verdict=_NUMBERS[row.verdict],
+            repeats=row.repeats, graded_in=row.grading, pass_rate=row.pass_rate,
+            grading_usd=nan if grading_usd is None else grading_usd,
+        ))  # fmt: skip
+
+    def _begin_grading(self, row: GradingRow) -> None:
+        self.gradings = max(self.gradings, row.number)
+        self.grading_rows[row.number] = row
+        if self._upto is not None and row.number > self._upto and not self._is_past:
+            # What this session did before belongs to the later grading, too.
+            self._is_past = True
+            for table, mark, before in reversed(self._replaced):
+                table.add(mark, *before)
+        if not self._is_past:
+            self._complete.discard(row.number)
+
+    def _remember(self, table: Table, mark: int) -> None:
+        """Before a row is replaced: a later grading may begin in this session."""
+        if self._upto is not None and (before := table.find(mark)) is not None:
+            self._replaced.append((table, mark, before))
+
+    def _number_asked(self, target: str) -> int:
+        asked = target, self.versions.get(target) if self.versions else None
+        number = self._asked.get(asked)
+        if number is None:
+            number = self._asked[asked] = min(len(self._asked), _MOST_ASKED)
+        return number
+
+    # One trial or case.
+
+    def find(self, key: TrialKey) -> FinishedTrial | None:
+        """What is known of a trial; None if it has no result."""
+        found = self._trials.find(_mark_trial(key))
+        if found is None:
+            return None
+        row = _Columns._make(found)
+        return FinishedTrial(
+            VERDICTS[row.verdict], row.question, row.grading, row.answer_at, row.grading_at,
+            row.answered > 0, row.repeats, row.pass_rate, row.graded_in,
+        )  # fmt: skip
+
+    def find_result(self, key: TrialKey) -> Result | None:
+        """The result of a trial; None if it has none."""
+        found = self.find(key)
+        if found is None:
+            return None
+        with open_journal_file(self.path) as file:
+            return read_result_at(self.path, file, found.answer_at, found.grading_at)
+
+    def find_case(self, suite: str, case: str, *, tagged: bool = False) -> Case | None:
+        """A case as it was last graded; None if the journal does not have it. With `tagged`, None
+        as well for a case without tags and variables."""
+        found = self._cases.find(mark_of((suite, case)))
+        if found is None or (tagged and not found[1]):
+            return None
+        if self._file is None:
+            self._file = open_journal_file(self.path)
+        return read_case_at(self.path, self._file, found[0])
+
+    def was_interrupted(self, key: TrialKey) -> bool:
+        """Whether the conversation of a trial started, and has no result."""
+        return bool(self._talking) and _mark_trial(key) in self._talking
+
+    def close(self) -> None:
+        """Close the journal. What was read stays."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    # All trials.
+
+    def __len__(self) -> int:
+        return len(self._trials)
+
+    def results(self, targets: Sequence[str] = ()) -> Iterator[Result]:
+        """Every result, in the order of the cases; of a case in the order of `targets`."""
+        if not len(self):
+            return
+        with open_journal_file(self.path) as file:
+            for row in self._in_order(targets):
+                yield read_result_at(self.path, file, row.answer_at, row.grading_at)
+
+    def _in_order(self, targets: Sequence[str]) -> Iterator[_Columns]:
+        rows = self._trials.in_order_of(_NUMBER, _ANSWER_AT)
+        if len(self._asked) < 2:
+            yield from (_Columns._make(row[1:]) for row in rows)
+            return
+        given = {name: number for number, name in enumerate(targets)}
+        ranks = {
+            number: (given.get(name, len(given)), name) for (name, _), number in self._asked.items()
+        }
+        for _, group in groupby(rows, itemgetter(1 + _NUMBER)):
+            several = [_Columns._make(row[1:]) for row in group]
+            yield from sorted(several, key=lambda row: ranks[row.asked])
+
+    def counted(self) -> Iterator[Counted]:
+        """Each trial once; those of a case together, if any is repeated. All trials of a case have
+        the repeats and the pass rate of its last grading."""
+        if not self._has_repeats:
+            yield from map(self._count, self._trials)
+            return
+        trials = map(self._count, self._trials.in_order_of(_GROUP))
+        for _, group in groupby(trials, attrgetter("group")):
+            several = list(group)
+            newest = max(several, key=attrgetter("graded_at"))
+            # Trials that are no longer planned count as well.
+            repeats = max(newest.repeats, len(several))
+            for each in several:
+                yield each._replace(repeats=repeats, pass_rate=newest.pass_rate)
+
+    def _count(self, numbers: tuple[Any, ...]) -> Counted:
+        row = _Columns._make(numbers[1:])
+        return Counted(
+            numbers[0], row.group, VERDICTS[row.verdict], row.repeats, row.pass_rate,
+            row.grading_at, row.answered,
+            None if isnan(row.cost_usd) else row.cost_usd,
+            None if isnan(row.grading_usd) else row.grading_usd,
+        )  # fmt: skip
+
+    def tally(self) -> Tally:
+        """The totals of all trials."""
+        tally = Tally(self._spent)
+        for each in self.counted():
+            tally.count(each.group, each.verdict, each.repeats, each.pass_rate)
+            if each.answered:
+                user_usd = self._users[each.mark][1] if each.mark in self._users else None
+                costs = each.cost_usd, each.grading_usd, user_usd
+                tally.pay(*costs, cached=each.answered > 1, is_new=False)
+        return tally
+
+    def outcome(self, result: Result) -> Outcome:
+        """The outcome of the case of a result."""
+        found = self._repeated.find(mark_of(result.key[:3]))
+        if found is None:
+            return outcome_of_one(result.verdict, result.pass_rate)
+        return Outcome(None if found[0] < 0 else VERDICTS[found[0]], *found[1:])
+
+    @cached_property
+    def _repeated(self) -> Table:
+        """Verdict (-1 for none), passed, trials, repeats and pass rate of each repeated case."""
+        repeated, folding = Table("bIIId"), Folding[int]()
+        for each in self.counted() if self._has_repeats else ():
+            if each.repeats > 1:
+                verdict, *rest = folding.add(each.group, each.verdict, each.repeats, each.pass_rate)
+                number = -1 if verdict is None else _NUMBERS[verdict]
+                repeated.add(each.group, number, *rest)  # the last trial decides
+        return repeated
+
+    def count_finished(self, again: tuple[Verdict, ...] = ()) -> int:
+        """How many trials have a result whose verdict is not in `again`."""
+        if not again:
+            return len(self)
+        return sum(self._count(row).verdict not in again for row in self._trials)
+
+    def count_cases(self) -> int:
+        """How many cases have a trial with a result, each once for each of its targets."""
+        if not self._has_repeats:
+            return len(self)
+        return sum(1 for _ in groupby(row[1 + _GROUP] for row in self._trials.in_order_of(_GROUP)))
+
+    def mixed(self) -> tuple[str, ...]:
+        """The targets with results of more than one version that count."""
+        if not self.versions:
+            return ()
+        rows = (_Columns._make(row[1:]) for row in self._trials)
+        asked = {row.asked for row in rows if VERDICTS[row.verdict] != "skipped"}
+        found = {each for each, number in self._asked.items() if number in asked}
+        found |= {each for each, _ in self._users.values()}
+        names = Counter(name for name, _ in found)
+        return tuple(sorted(name for name, count in names.items() if count > 1))
+
+    def count_answers(self) -> dict[str, int]:
+        """How many answers there are of each target that has results, in order of names."""
+        names = {number: name for (name, _), number in self._asked.items()}
+        counts: Counter[str] = Counter()
+        for row in self._trials:
+            columns = _Columns._make(row[1:])
+            counts[names[columns.asked]] += columns.answered > 0
+        return dict(sorted(counts.items()))
+
+    def find_basis(self) -> str | None:
+        """The hash of everything that all trials rested on when the run was completed, if each has
+        one result still; else None."""
+        if self.end is None or not self.end.trials == len(self) == self._outcomes_read:
+            return None
+        return self.end.rests_on
+
+    # Gradings.
+
+    @property
+    def grading(self) -> int:
+        """The number of the grading that is read."""
+        return self.gradings if self._upto is None else self._upto
+
+    def is_complete(self, number: int) -> bool:
+        """Whether a grading was completed. The first is as complete as its run."""
+        return number == 1 or number in self._complete
+
+    def find_interrupted(self, number: int) -> GradingRow | None:
+        """The row of a grading that was interrupted; None if it was not."""
+        if self.is_complete(number):
+            return None
+        return self.grading_rows.get(number, GradingRow(number))
+
+    def graded_by(self) -> GradedBy:
+        """The origin and progress of the grading that is read."""
+        number, answers, graded = self.grading, 0, 0
+        for numbers in self._trials:
+            columns = _Columns._make(numbers[1:])
+            if columns.answered:
+                answers += 1
+                graded += columns.graded_in == number
+        row = self.grading_rows.get(number, GradingRow(number))
+        return GradedBy(
+            number, self.gradings, row.graders, row.recorded, row.origin == "resume",
+            self.is_complete(number), graded, answers,
+        )  # fmt: skip
+
+
+def read_index(path: str, upto: int | None = None) -> Index:
+    """The index of a journal; with `upto`, as it was after that many gradings."""
+    index = Index(upto)
+    index.read(JournalLines(path))
+    return index
+
+
+def read_results(path: str, upto: int | None = None) -> Iterator[Result]:
+    """Every result that counts, in the order of the cases."""
+    return read_index(path, upto).results()
+
+
+def read_totals(path: str, upto: int | None = None) -> Totals:
+    """The totals of a journal."""
+    return read_index(path, upto).tally().totals()
+
+
+def _mark_trial(key: TrialKey) -> int:
+    """The first trial of a case has the mark of the case: most cases have no other."""
+    return mark_of(key[:3] if key.repeat == 1 else key)
+
+
+class Tally:
+    """Adds results up. Costs are held one by one for an exact sum: a resumed run adds up to the
+    same cent in any order."""
+
+    def __init__(self, spent: array[float] | None = None) -> None:
+        """`spent` are costs of earlier results, whether those count or not."""
+        self._trials: dict[Verdict, int] = {}
+        self._cases: dict[Verdict, int] = {}
+        self._folding: Folding[Hashable] = Folding()
+        self._unpriced = self._cached = 0
+        self._costs, self._grading, self._users = array("d"), array("d"), array("d")
+        self._spent = array("d", spent or ())
+
+    def add(self, result: Result) -> None:
+        name = mark_of(result.key[:3]) if result.repeats > 1 else None
+        self.count(name, result.verdict, result.repeats, result.pass_rate)
+        answer = result.answer
+        if answer is not None:
+            user_usd = result.user.cost_usd if result.user is not None else None
+            self.pay(answer.cost_usd, grading_cost(result), user_usd, cached=answer.cached)
+
+    def count(self, name: Hashable, verdict: Verdict, repeats: int, pass_rate: float) -> None:
+        """Count a trial of a case of that name, and the case if it is complete. A case that is not
+        repeated needs no name."""
+        self._trials[verdict] = self._trials.get(verdict, 0) + 1
+        decided: Verdict | None = verdict
+        if repeats > 1 or not pass_rate:
+            decided = self._folding.add(name, verdict, repeats, pass_rate).verdict
+        if decided is not None:
+            self._cases[decided] = self._cases.get(decided, 0) + 1
+
+    def pay(
+        self, cost_usd: float | None, grading_usd: float | None, user_usd: float | None = None, *,
+        cached: bool, is_new: bool = True,
+    ) -> None:  # fmt: skip
+        """Count the costs of an answer, its grading and its simulated user."""
+        self._cached += cached
+        self._unpriced += cost_usd is None
+        costs = (self._costs, cost_usd), (self._grading, grading_usd), (self._users, user_usd)
+        for paid, cost in costs:
+            if cost is not None:
+                paid.append(cost)
+                if is_new:
+                    self._spent.append(cost)
+
+    def lose(self, spent_usd: float) -> None:
+        """Count money that bought no answer."""
+        self._spent.append(spent_usd)
+
+    def totals(self) -> Totals:
+        paid = self._costs, self._grading, self._users, self._spent
+        cost, grading, users, spent = [fsum(costs) if costs else None for costs in paid]
+        return Totals(
+            Counts.of(self._cases), Counts.of(self._trials), len(self._folding),
+            cost, grading, users, spent, self._unpriced, self._cached,
+        )  # fmt: skip
+
+
+def grading_cost(graded: Result | Regraded) -> float | None:
+    """The cost of the questions of graders; None where none has a price."""
+    costs = [grade.cost_usd for grade in graded.grades if grade.cost_usd is not None]
+    return fsum(costs) if costs else None

@@ -1,0 +1,279 @@
+"""The rows of a journal: Structs, with one encoder and one decoder. A journal may come from anyone,
+so that every value must have the type of its field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf, isfinite
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from evalcase.types.answer import Answer, Count, Failure, Seconds, Usd
+from evalcase.types.case import Case, canonical_case, check_case
+from evalcase.types.codec import decode_message, explain_error
+from evalcase.types.conversation import split_turns
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Decision, Regraded, Result
+from evalcase.types.target import SentBatch, TargetVersion
+from evalcase.types.value import Value, measure_depth
+from evalcase.util.json import DEEPEST_ROW, compact_encoder
+from evalcase.util.rows import parse_body, seal_line
+
+Status = Literal["completed", "interrupted", "stopped", "failed", "incomplete"]
+Number = Annotated[int, Meta(ge=1, lt=1 << 31)]
+
+
+class CaseRow(Value, frozen=True, tag="case"):
+    """A case in its canonical form, once, before its first result."""
+
+    suite: str
+    case: str
+    data: dict[str, Any]
+    scrubbed: bool = False
+    """Whether a secret was taken out."""
+
+    @classmethod
+    def of(cls, suite: str, case: Case) -> CaseRow:
+        return cls(suite, case._data["id"], case._data)
+
+    def read(self) -> Case:
+        """Raise ValueError if it is no case."""
+        if self.data.get("id") != self.case:
+            raise ValueError("its data is of another case")
+        check_case(self.data)
+        return canonical_case(self.data)
+
+
+class CaseName(msgspec.Struct, tag="case"):
+    """The start of a CaseRow."""
+
+    suite: str
+    case: str
+
+
+class GradingRow(Value, frozen=True, tag="grading"):
+    """From here on, stored answers are graded again."""
+
+    number: Number
+    """The number of the grading. The first has no row, unless a merge wrote it."""
+    at: str = ""
+    origin: Literal["resume", "grade"] | None = None
+    """The command that graded."""
+    suites: dict[str, str] | None = None
+    """The hashes of the files that hold expectations and graders."""
+    graders: tuple[str, ...] = ()
+    """Graders that replace those of the cases, as they were typed."""
+    recorded: bool = False
+    """Whether it used the cases in the record."""
+    cases_of: int | None = None
+    """The grading whose cases in the record it used; None where it used others."""
+    others: bool = False
+    """Whether the suites are others than those of the run."""
+
+
+class TargetRow(Value, frozen=True, tag="target"):
+    """From here on, results are of another version of a target."""
+
+    target: str
+    version: TargetVersion
+    at: str = ""
+
+
+class LostRow(Value, frozen=True, tag="lost"):
+    """Money that was spent on a trial, and bought no answer that counts."""
+
+    key: TrialKey
+    cost_usd: Usd
+
+
+class TalkRow(Value, frozen=True, tag="talk"):
+    """A conversation starts here, and has no result yet."""
+
+    key: TrialKey
+
+
+class Basis(Value, frozen=True, tag="basis"):
+    """What verdicts rest on beside the answers, with hashes: `run.json` has it for the start of
+    a run, and a row for each later change."""
+
+    suites: dict[str, str]
+    dealt: str | None = None
+    """A hash of the cases that were split into shards."""
+    rests_on: dict[str, str] | None = None
+    """The files of graders, and the targets that they ask; None where there are none."""
+
+
+class End(Value, frozen=True, tag="end"):
+    """How a session of a run ended. Without this row at its end, a run goes on or was killed."""
+
+    status: Status
+    """`completed` only if every planned trial has a result; `incomplete` where no row says how it
+    ended."""
+    notice: str | None = None
+    """Why it ended early, in words."""
+    failed_fast: bool = False
+    """Whether `--fail-fast` ended it."""
+    cap_usd: Annotated[float, Meta(ge=0)] | None = None
+    """The spending cap, where that ended it."""
+    duration_s: Seconds | None = None
+    """The time of all sessions together; None where one was killed."""
+    lost: Count = 0
+    """How many planned cases have no result, and are no longer part of the suites."""
+    decision: Decision | None = None
+    """The decision that ended it."""
+    was_decided: bool = False
+    """Whether a decision or a failure on an earlier grading ended it, so that no interval of this
+    grading holds."""
+    errored: Count | None = None
+    """How many trials errored; None where only the other rows can say."""
+    trials: Count | None = None
+    """How many trials have a result, where it was completed."""
+    finished: Count | None = None
+    """Where a resumed run was interrupted: how many of the trials that were planned then have a
+    result, and how many those are."""
+    planned: Count | None = None
+    rests_on: str | None = None
+    """A hash of everything that its trials rest on, where it was completed and files say all of
+    that. While it is the same, no trial is left."""
+    graded: Number | None = None
+    """The later grading that was completed."""
+
+
+class StoredAnswer(Value, frozen=True, tag="answer"):
+    """An answer in the cache."""
+
+    key: str
+    answer: Answer
+
+
+Row: TypeAlias = (
+    CaseRow | Result | Regraded | GradingRow | TargetRow | LostRow | TalkRow | SentBatch | Basis
+    | End | StoredAnswer
+)  # fmt: skip
+
+
+_encode = msgspec.json.Encoder().encode
+_decoder = msgspec.json.Decoder(Row, dec_hook=decode_message)
+_name_decoder = msgspec.json.Decoder(CaseName)
+_encode_loosely = compact_encoder(ascii_only=False)
+
+
+def encode_row(row: Row) -> bytes:
+    """The JSON object of a row. Raise ValueError for what can't be written as JSON."""
+    for value in _user_values(row):
+        check_json(value)
+    try:
+        body = _encode(row)
+    except UnicodeEncodeError:
+        # UTF-8 has no form for lone surrogates: they are written as escapes.
+        body = _encode_loosely(msgspec.to_builtins(row)).encode("utf-8", "backslashreplace")
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"not a JSON value: {error}") from error
+    _check_depth(body)
+    return body
+
+
+def _check_depth(body: bytes) -> None:
+    brackets = body.count(b"[") + body.count(b"{")
+    if brackets > DEEPEST_ROW and measure_depth(parse_body(body), DEEPEST_ROW) > DEEPEST_ROW:
+        raise ValueError(f"it is nested more than {DEEPEST_ROW} deep")
+
+
+def write_row(row: Row) -> bytes:
+    """The line of a row, with its checksum."""
+    return seal_line(encode_row(row))
+
+
+def decode_row(body: bytes) -> Row:
+    """The row of a JSON object. Raise ValueError if it is none."""
+    try:
+        # Lone surrogates are escapes, which msgspec does not read.
+        row: Row = read_row(parse_body(body)) if b"\\ud" in body else _decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise ValueError(explain_error(str(error))) from None
+    except RecursionError:
+        raise ValueError(f"it is nested more than {DEEPEST_ROW} deep") from None
+    _check_depth(body)
+    _check_row(row)
+    return row
+
+
+def read_row(data: dict[str, Any]) -> Row:
+    """The row of a JSON object that was parsed before. Raise ValueError if it is none."""
+    row: Row = msgspec.convert(data, Row, dec_hook=decode_message)
+    return row
+
+
+def decode_case_name(body: bytes) -> CaseName:
+    """Suite and id of a case, without its data. Raise ValueError if it is no case."""
+    try:
+        if b"\\ud" not in body:
+            return _name_decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise ValueError(explain_error(str(error))) from None
+    row = decode_row(body)
+    if not isinstance(row, CaseRow):
+        raise ValueError("it is not a case")
+    return CaseName(row.suite, row.case)
+
+
+def _check_row(row: Row) -> None:
+    if isinstance(row, Result | Regraded | LostRow | TalkRow) and row.key.repeat < 1:
+        raise ValueError(f"{row.key.repeat} is not the number of a trial")
+    if isinstance(row, Result) and row.turns:
+        if row.answer is None:
+            raise ValueError("it has turns, and no answer")
+        split_turns(row.answer, row.turns)
+    decision = row.decision if isinstance(row, End) else None
+    if decision is not None and not 0 <= decision.low <= decision.high <= 1:
+        raise ValueError("its decision makes no sense")
+
+
+def _user_values(row: Row) -> Iterator[object]:
+    """The parts of a row that may come from user code, and have no declared type."""
+    if isinstance(row, Result):
+        if not 0 <= row.duration_s < inf:
+            raise ValueError(f"`duration_s` is {row.duration_s!r:.60}, not a number of 0 or more")
+        yield from _values_of_failures((row.failure, *row.retried))
+    if isinstance(row, Result | StoredAnswer) and row.answer is not None:
+        yield from row.answer.messages
+        for step in row.answer.steps:
+            yield step.input
+    if isinstance(row, Result | Regraded):
+        for grade in row.grades:
+            if grade.details:
+                yield grade.details
+            if grade.failure is not None:
+                yield grade.failure.details
+    if isinstance(row, CaseRow):
+        yield row.data
+
+
+def _values_of_failures(failures: tuple[Failure | None, ...]) -> Iterator[object]:
+    return (failure.details for failure in failures if failure is not None)
+
+
+def check_json(value: object, depth: int = 0) -> None:  # noqa: C901 - one branch for each type
+    """Raise ValueError for anything but a JSON value: msgspec would write NaN as null, and dates
+    and sets as something else."""
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return
+    if kind is float:
+        if not isfinite(value):  # type: ignore[arg-type]
+            raise ValueError(f"JSON has no {value}")
+    elif depth > DEEPEST_ROW:
+        raise ValueError(f"not a JSON value: it is nested more than {DEEPEST_ROW} deep")
+    elif isinstance(value, dict):
+        for key in value:
+            if type(key) is not str:
+                raise ValueError(f"not a JSON value: the key {key!r:.60} is not text")
+        for item in value.values():
+            check_json(item, depth + 1)
+    elif kind is list or kind is tuple:
+        for item in value:  # type: ignore[attr-defined]
+            check_json(item, depth + 1)
+    else:
+        raise ValueError(f"{kind.__name__} is not a JSON value")

@@ -1,0 +1,308 @@
+"""The runs in a folder, newest first: the run that a user names, the run to compare with, and the
+removal of old runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from itertools import groupby, islice
+from typing import NamedTuple
+
+from evalcase.errors import ConfigError, RecordError
+from evalcase.store.folder import RUN_ID, Run, describe_part, folder_of_run, read_run
+from evalcase.store.journal import lock_journal, unlock_journal
+from evalcase.store.reader import read_end
+from evalcase.store.stored import StoredRun
+from evalcase.types.problem import find_nearest
+from evalcase.types.value import Value
+from evalcase.util.files import open_file
+from evalcase.util.rows import JOURNAL
+from evalcase.util.text import list_some
+
+_PLACES = {"latest": 0, "previous": 1}
+"""Names that count from the newest run."""
+_NAMED = 5
+_SECOND = 15
+"""The characters of an id that are its date and time."""
+_PRUNED = ".pruned-"
+"""The start of the name of a run that is being removed."""
+
+
+class ListedRun(Value, frozen=True):
+    id: str
+    path: str
+    run: Run | None
+    problem: str = ""
+    """Why it is damaged."""
+    grading: int | None = None
+    """The grading that is listed; None for the newest."""
+
+    @property
+    def status(self) -> str:
+        """The status in the last row of the journal; or `incomplete`, or `damaged`."""
+        return "damaged" if self.run is None else read_end(self.run.journal).status
+
+
+class FoundRun(NamedTuple):
+    run: Run
+    grading: int | None
+    """The grading in `RUN@GRADING`; None for the newest."""
+
+
+# Lists.
+
+
+def list_runs(runs_dir: str, most: int | None = None) -> list[ListedRun]:
+    """The runs in a folder, newest first. One that can't be read is listed as damaged."""
+    return list(islice(newest_runs(runs_dir), most if most is None else min(most, sys.maxsize)))
+
+
+def count_runs(runs_dir: str) -> int:
+    return len(_read_names(runs_dir))
+
+
+def newest_runs(runs_dir: str) -> Iterator[ListedRun]:
+    """The same one by one, each read when it is asked for."""
+    names = sorted(_read_names(runs_dir), reverse=True)
+    for _, same in groupby(names, key=lambda name: name[:_SECOND]):
+        listed = [_read_listed(os.path.join(runs_dir, name)) for name in same]
+        # Runs of the same second are sorted by what run.json says.
+        yield from sorted(
+            listed, key=lambda each: (each.run.created_at if each.run else "", each.id),
+            reverse=True,
+        )  # fmt: skip
+
+
+def newest_run(runs_dir: str) -> Run | None:
+    """The newest run of all. Raise RecordError if it can't be read."""
+    for listed in newest_runs(runs_dir):
+        if listed.run is None:
+            raise RecordError(listed.problem)
+        return listed.run
+    return None
+
+
+def newest_unfinished(runs_dir: str, *, errored: bool = False) -> Run | None:
+    """The newest run that is not complete; with `errored`, or that has errored trials."""
+    for place, listed in enumerate(newest_runs(runs_dir)):
+        run = listed.run
+        if run is None:
+            continue
+        # Only the newest is counted: to read all journals would take long.
+        status = StoredRun(run).end.status if not place else listed.status
+        if status != "completed" or (errored and _has_errored(run)):
+            return run
+    return None
+
+
+def _has_errored(run: Run) -> bool:
+    errored = read_end(run.journal).errored
+    return bool(StoredRun(run).totals.trials.errored if errored is None else errored)
+
+
+def _read_names(runs_dir: str) -> list[str]:
+    try:
+        names = os.listdir(runs_dir)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise RecordError(f"{runs_dir} can't be read: {error.strerror or error}") from error
+    return [name for name in names if RUN_ID.fullmatch(name)]
+
+
+def _read_listed(path: str) -> ListedRun:
+    name = os.path.basename(path)
+    try:
+        return ListedRun(name, path, read_run(path))
+    except RecordError as error:
+        return ListedRun(name, path, None, str(error))
+
+
+# The run of a name.
+
+
+def find_run(name: str, runs_dir: str) -> FoundRun:
+    """The run of a name: its id, a part of it that no other has, its folder, `latest`, `previous`;
+    each may be followed by `@` and the number of a grading.
+
+    Raise ConfigError if there is none, or several; RecordError if its record can't be read.
+    """
+    path, grading = _find_path(name, runs_dir), None
+    before, at, number = name.rpartition("@")
+    if path is None and at and number.isascii() and number.isdigit() and len(number) < 10:
+        name, grading = before, int(number)
+        path = _find_path(name, runs_dir)
+    if path is None:
+        raise ConfigError(_explain_unknown(name, runs_dir))
+    return FoundRun(read_run(path), grading)
+
+
+def _find_path(name: str, runs_dir: str) -> str | None:
+    """The folder of a run; None if there is none of that name."""
+    if name in _PLACES:
+        runs = list_runs(runs_dir, _PLACES[name] + 1)
+        return runs[_PLACES[name]].path if len(runs) > _PLACES[name] else None
+    inside = os.path.join(runs_dir, name)
+    if RUN_ID.fullmatch(name) and os.path.isdir(inside):
+        return inside
+    if os.path.exists(os.path.join(name, "run.json")):
+        return os.path.abspath(name)
+    if name and os.sep in name and os.path.isdir(name):
+        raise ConfigError(f"{name} is not a run: it has no run.json")
+    alike = sorted(each for each in _read_names(runs_dir) if name and name in each)
+    if len(alike) > 1:
+        several = list_some(alike[:_NAMED], len(alike))
+        raise ConfigError(f"`{name}` matches several runs: {several}")
+    return os.path.join(runs_dir, alike[0]) if alike else None
+
+
+def _explain_unknown(name: str, runs_dir: str) -> str:
+    known = sorted(_read_names(runs_dir), reverse=True)
+    if not known:
+        return f"there is no run `{name}`: {runs_dir} has none; `evalcase run` creates one"
+    if name in _PLACES:
+        return f"there is no {name} run in {runs_dir}: {known[0]} is the only one"
+    nearest = find_nearest(name, known, 0.0)
+    return f"there is no run `{name}` in {runs_dir}; the nearest is {nearest}"
+
+
+# The run to compare with.
+
+
+class BaseChoice(NamedTuple):
+    path: str
+    passed_over: int
+    """How many newer runs have other cases."""
+
+
+def choose_base(runs_dir: str) -> BaseChoice | None:
+    """The run to compare the newest with: the newest before it that was to have the same cases.
+    None where there is none. A run that can't be read is chosen, so that the user learns of it."""
+    runs = newest_runs(runs_dir)
+    newest = next(runs, None)
+    if newest is None or newest.run is None:
+        return None
+    for passed_over, listed in enumerate(runs):
+        if listed.run is None or _covers(listed.run, newest.run):
+            return BaseChoice(listed.path, passed_over)
+    return None
+
+
+def _covers(base: Run, head: Run) -> bool:
+    """Whether a run was to have all cases of another, as far as the two records say."""
+    if not _suites(head) <= _suites(base):
+        return False
+    return not describe_part(base) or _selection(base) == _selection(head)
+
+
+def _suites(run: Run) -> set[str]:
+    """The paths of the suites of a run in its project."""
+    folder = folder_of_run(run)
+    return {os.path.normpath(os.path.join(folder, name)) for name in run.about.suites}
+
+
+def _selection(run: Run) -> object:
+    """What was selected. A seed without a sample is no part of it."""
+    selection = run.about.options.get("selection")
+    if isinstance(selection, dict) and selection.get("sample") is None:
+        return {name: value for name, value in selection.items() if name != "seed"}
+    return selection
+
+
+# Old runs.
+
+
+class Keeping(Value, frozen=True):
+    """Which runs stay: so many of the newest, and those that are not older."""
+
+    newest: int | None
+    younger_than: timedelta | None
+    incomplete: bool
+    """Whether runs that are not complete stay."""
+
+
+class OldRun(Value, frozen=True):
+    run: ListedRun
+    bytes: int
+    kept_for: str = ""
+    """Why it stays all the same; empty if it goes."""
+
+
+def find_old(runs_dir: str, keeping: Keeping, now: datetime) -> list[OldRun]:
+    """The old runs, newest first."""
+    runs = list_runs(runs_dir)[keeping.newest or 0 :]
+    if keeping.younger_than is not None:
+        before = now - keeping.younger_than
+        runs = [run for run in runs if _time_of_run(run) < before]
+    return [OldRun(run, _measure_folder(run.path), _why_kept(run, keeping)) for run in runs]
+
+
+def _time_of_run(run: ListedRun) -> datetime:
+    """By its name, or by run.json if that is earlier: after a clock that was ahead, names are too
+    late. A run without a time counts as young."""
+    times = [datetime.max.replace(tzinfo=UTC)]
+    with suppress(ValueError):
+        times.append(datetime.strptime(run.id[:_SECOND], "%Y%m%d-%H%M%S").replace(tzinfo=UTC))
+    with suppress(ValueError):
+        created_at = run.run.created_at if run.run is not None else ""
+        times.append(datetime.fromisoformat(created_at).replace(tzinfo=UTC))
+    return min(times)
+
+
+def _why_kept(run: ListedRun, keeping: Keeping) -> str:
+    if os.path.islink(run.path):
+        return "it is a link"
+    if run.run is None:
+        return "it can't be read"
+    if keeping.incomplete and run.status != "completed":
+        return "it is not complete"
+    return ""
+
+
+def _measure_folder(path: str) -> int:
+    total = 0
+    for folder, _, names in os.walk(path):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(folder, name)).st_size
+    return total
+
+
+def remove_run(run: ListedRun) -> None:
+    """Remove a run. Raise RecordError if it is being written, or can't be removed."""
+    # It is renamed first, so that no half of a run is taken for one.
+    going = os.path.join(os.path.dirname(run.path), _PRUNED + run.id)
+    try:
+        _rename_locked(run.path, going)
+        shutil.rmtree(going)
+    except OSError as error:
+        raise RecordError(f"{run.path} can't be removed: {error.strerror or error}") from error
+
+
+def _rename_locked(path: str, going: str) -> None:
+    """Rename a run while no other process can start to write it."""
+    journal = os.path.join(path, JOURNAL)
+    try:
+        with open_file(journal, links=False) as file:
+            fd = os.dup(file.fileno())
+    except FileNotFoundError:  # it ended before its first result
+        os.rename(path, going)
+        return
+    try:
+        lock_journal(fd, journal)
+        os.rename(path, going)
+    finally:
+        unlock_journal(fd, os.path.join(going, JOURNAL))
+
+
+def remove_rests(runs_dir: str) -> None:
+    """Remove the rests of runs whose removal was interrupted."""
+    with suppress(FileNotFoundError):
+        for name in os.listdir(runs_dir):
+            path = os.path.join(runs_dir, name)
+            if name.startswith(_PRUNED) and not os.path.islink(path):
+                shutil.rmtree(path, ignore_errors=True)

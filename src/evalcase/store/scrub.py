@@ -1,0 +1,127 @@
+"""Secrets are taken out of rows before they are written.
+
+Only what users and targets wrote is searched: ids, paths, names, verdicts, hashes and times never
+change, because resume depends on them. An answer or a case that lost a secret is marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from evalcase.store.rows import Row, encode_row, read_row
+from evalcase.util.rows import parse_body, seal_line
+from evalcase.util.secrets import KnownSecrets
+
+ScrubPart = Callable[[Any, KnownSecrets], Any]
+
+MARK = "scrubbed"
+_CUT = ("steps", "stderr")
+"""Parts of an answer that may have been cut in the middle of a secret."""
+
+_OF_CASE = ("description", "input", "expected_output", "criteria", "rubrics", "metadata", "skip")
+_OF_USER = ("goal", "persona", "facts", "first")
+_NAMES = ("type", "name")
+_OF_GRADE = ("reason", "details")
+_OF_FAILURE = ("message", "details")
+
+
+def encode_clean(row: Row, known: KnownSecrets) -> tuple[bytes, Row]:
+    """The line of a row without secrets, and the row as it is then. Raise ValueError for what
+    can't be written as JSON."""
+    body = encode_row(row)
+    if known.values:
+        data = parse_body(body)
+        clean = scrub_row(data, known)
+        if clean is not data:
+            row = read_row(clean)
+            body = encode_row(row)
+    return seal_line(body), row
+
+
+def scrub_row(row: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
+    """The row itself if it has no secrets in it, or else a copy without them."""
+    parts = _PARTS.get(row["type"], {})
+    clean = {name: scrub(row[name], known) for name, scrub in parts.items() if name in row}
+    if all(row[name] == value for name, value in clean.items()):
+        return row
+    return {**row, **clean, **({MARK: True} if row["type"] == "case" else {})}
+
+
+def _scrub_answer(answer: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
+    scrub = known.told if answer.get("truncated") else known.data
+    clean = {name: _scrub_typed(value, known.data) for name, value in answer.items()}
+    clean["messages"] = [
+        (known.told if _is_in_parts(message) else scrub)(message) for message in answer["messages"]
+    ]
+    clean |= {name: _scrub_typed(answer[name], known.told) for name in _CUT if name in answer}
+    # Standard error is not graded.
+    is_same = clean | {"stderr": None} == answer | {"stderr": None}
+    return clean if is_same else {**clean, MARK: True}
+
+
+def _is_in_parts(message: dict[str, Any]) -> bool:
+    """Whether the content has several parts, which may divide a secret."""
+    content = message.get("content")
+    return isinstance(content, list) and len(content) > 1
+
+
+def _scrub_typed(value: Any, scrub: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - fields of any type
+    """Values whose types are declared: a number that is a secret becomes null."""
+    if isinstance(value, dict):
+        return {name: _scrub_typed(item, scrub) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_scrub_typed(item, scrub) for item in value]
+    clean = scrub(value)
+    return None if isinstance(clean, str) and not isinstance(value, str) else clean
+
+
+def _scrub_case(data: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
+    clean = {name: known.data(data[name]) for name in _OF_CASE if name in data}
+    if "graders" in data:
+        clean["graders"] = [_scrub_grader(grader, known) for grader in data["graders"]]
+    if "turns" in data:
+        clean["turns"] = [_scrub_case(turn, known) for turn in data["turns"]]
+    if "user" in data:
+        user = data["user"]
+        said = {name: known.data(user[name]) for name in _OF_USER if name in user}
+        clean["user"] = {**user, **said}
+    return {**data, **clean}
+
+
+def _scrub_grader(grader: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
+    clean = {name: known.data(value) for name, value in grader.items() if name not in _NAMES}
+    return {**grader, **clean}
+
+
+def _scrub_grade(grade: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
+    clean = {name: known.told(grade[name]) for name in _OF_GRADE if name in grade}
+    if "failure" in grade:
+        clean["failure"] = _scrub_failure(grade["failure"], known)
+    return {**grade, **clean}
+
+
+def _scrub_failure(failure: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
+    clean = {name: known.told(failure[name]) for name in _OF_FAILURE if name in failure}
+    return {**failure, **clean}
+
+
+def _scrub_each(part: ScrubPart) -> ScrubPart:
+    return lambda items, known: [part(item, known) for item in items]
+
+
+_GRADED: dict[str, ScrubPart] = {"grades": _scrub_each(_scrub_grade)}
+_PARTS: dict[str, dict[str, ScrubPart]] = {
+    "case": {"data": _scrub_case},
+    "result": {
+        **_GRADED,
+        "answer": _scrub_answer,
+        "failure": _scrub_failure,
+        "retried": _scrub_each(_scrub_failure),
+    },
+    "answer": {"answer": _scrub_answer},
+    "regraded": _GRADED,
+    "grading": {"graders": lambda graders, known: known.data(graders)},
+    "end": {"notice": lambda notice, known: known.told_text(notice)},
+}
+"""The parts that are searched, by the type of the row."""

@@ -1,0 +1,273 @@
+"""A stored run: its journal is read once, then asked. It needs nothing but the folder of the run,
+which may come from anyone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+from math import fsum
+from typing import Generic, TypeVar, overload
+
+from evalcase.errors import ConfigError, UnknownCaseError
+from evalcase.store.folder import Run
+from evalcase.store.index import GradedBy, Index, read_index
+from evalcase.store.reader import read_end
+from evalcase.store.rows import Basis, End, GradingRow
+from evalcase.types.case import Case
+from evalcase.types.problem import unknown_case
+from evalcase.types.question import TrialKey
+from evalcase.types.result import CaseVerdict, Outcome, Result, Totals
+from evalcase.types.target import TargetVersion
+from evalcase.types.value import replace
+from evalcase.util.text import write_count
+
+T = TypeVar("T")
+_SHOWN = 3
+
+
+class StoredRun:
+    """The record of a run, at its newest grading or an earlier one."""
+
+    def __init__(self, run: Run, grading: int | None = None, index: Index | None = None) -> None:
+        """`index` is that of its journal, if it was read before."""
+        self.run = run
+        self.grading = grading
+        self._given = index
+
+    @cached_property
+    def _index(self) -> Index:
+        if self._given is not None:
+            return self._given
+        if not os.path.exists(self.run.journal):
+            return Index()  # killed before its first result
+        index = read_index(self.run.journal, self.grading)
+        if self.grading is not None and not 1 <= self.grading <= index.gradings:
+            there = write_count(index.gradings, "grading")
+            raise ConfigError(f"run {self.run.id} has {there}: there is no {self.grading}")
+        return index
+
+    @cached_property
+    def end(self) -> End:
+        """How it ended. That it was completed is not believed but counted; at a grading that was
+        interrupted, nothing is complete."""
+        index = self._index
+        if index.grading < index.gradings:
+            end = index.ends.get(index.grading, End("incomplete"))
+        else:
+            end = read_end(self.run.journal)
+        if end.status != "completed":
+            return end
+        notice = None
+        planned = self.planned if end.trials is None else end.trials
+        if not index.is_complete(index.grading):
+            notice = f"grading {index.grading} was interrupted"
+        elif planned is not None and len(index) < planned:
+            # Rows that were lost leave no other trace.
+            notice = f"the record lacks {planned - len(index):,} of {planned:,} results"
+        return end if notice is None else replace(end, status="incomplete", notice=notice)
+
+    @property
+    def planned(self) -> int | None:
+        """How many trials were planned, if the record says so."""
+        return self.run.about.trials
+
+    @property
+    def basis(self) -> Basis:
+        """What its verdicts rest on beside the answers."""
+        return self._index.basis or basis_of_run(self.run)
+
+    @property
+    def versions(self) -> dict[str, TargetVersion]:
+        """The versions that targets were changed to since it began."""
+        return dict(self._index.versions)
+
+    @property
+    def mixed(self) -> tuple[str, ...]:
+        """The targets with answers from before and after a change."""
+        return self._index.mixed()
+
+    @cached_property
+    def targets(self) -> tuple[str, ...]:
+        """The targets with results."""
+        return tuple(self._index.count_answers())
+
+    def count_answers(self) -> dict[str, int]:
+        """How many answers there are of each target."""
+        return self._index.count_answers()
+
+    @cached_property
+    def totals(self) -> Totals:
+        return self._index.tally().totals()
+
+    # Gradings.
+
+    @property
+    def gradings(self) -> int:
+        """How many gradings of its answers there are."""
+        return self._index.gradings
+
+    @cached_property
+    def graded_by(self) -> GradedBy | None:
+        """The origin of its grading; None where there is only one, by the suites."""
+        has_several = self.gradings > 1 or bool(self._index.grading_rows)
+        return self._index.graded_by() if has_several else None
+
+    def graded_suites(self, suites: frozenset[str]) -> dict[str, str] | None:
+        """The hashes of these suites when answers were last graded by them again; None if they
+        never were."""
+        found = None
+        for row in self._index.grading_rows.values():
+            if row.suites is not None and suites == row.suites.keys():
+                found = row.suites
+        return found
+
+    def before_interrupted(self) -> StoredRun:
+        """The run before gradings by `grade` that were interrupted: those ask no target, and the
+        run is as complete as it was."""
+        number = self.gradings
+        while (row := self._index.find_interrupted(number)) and row.origin == "grade":
+            number -= 1
+        return StoredRun(self.run, number) if number < self.gradings else self
+
+    def find_interrupted(self) -> GradingRow | None:
+        """The newest grading, if it was interrupted."""
+        return self._index.find_interrupted(self.gradings)
+
+    def refuse_interrupted(self) -> None:
+        """Raise ConfigError at a grading that was interrupted: its verdicts are those of two."""
+        by = self.graded_by
+        if by is not None and not by.complete:
+            finish = f"`evalcase resume {self.run.id}` finishes it"
+            hint = finish if by.is_newest else "choose another"
+            raise ConfigError(
+                f"grading {by.number} of run {self.run.id} was interrupted ({by.so_far}): {hint}"
+            )
+
+    # Results and cases.
+
+    def results(self) -> Iterator[Result]:
+        """Every result that counts, in the order of the cases. All results of a case have the same
+        repeats and pass rate, also where these were changed in between."""
+        for result in self._index.results(self.run.about.targets):
+            outcome = self.outcome(result)
+            if (outcome.repeats, outcome.pass_rate) == (result.repeats, result.pass_rate):
+                yield result
+            else:
+                yield replace(result, repeats=outcome.repeats, pass_rate=outcome.pass_rate)
+
+    def find_result(self, key: TrialKey) -> Result | None:
+        """The result of a trial; None if there is none."""
+        return self._index.find_result(key)
+
+    def outcome(self, result: Result) -> Outcome:
+        """The outcome of the case of a result."""
+        return self._index.outcome(result)
+
+    def cases(self, results: Iterable[Result] | None = None) -> Iterator[CaseVerdict]:
+        """Every case at every target, after the last of its results; or the cases of some results,
+        which must have all results of a case or none."""
+        scores: dict[tuple[str, str, str], list[float | None]] = {}
+        for result in self.results() if results is None else results:
+            name, outcome = result.key[:3], self.outcome(result)
+            seen = scores.setdefault(name, [])
+            seen.append(result.score)
+            if len(seen) >= outcome.trials:
+                known = [score for score in scores.pop(name) if score is not None]
+                yield CaseVerdict(
+                    *name, outcome.verdict, outcome.passed, outcome.trials, outcome.repeats,
+                    outcome.pass_rate, fsum(known) / len(known) if known else None,
+                )  # fmt: skip
+
+    def find_case(self, suite: str, case: str) -> Case | None:
+        """A case as it was graded; None if the record does not have it."""
+        return self._index.find_case(suite, case)
+
+    def find_tagged(self, suite: str, case: str) -> Case | None:
+        """The same; None as well if the case has neither tags nor variables."""
+        found = self._index.find_case(suite, case, tagged=True)
+        if found is None or not (found._data.get("tags") or found._data.get("vars")):
+            return None
+        return found
+
+    def close(self) -> None:
+        """Close the journal. What was read stays."""
+        if "_index" in self.__dict__:
+            self._index.close()
+
+    def __enter__(self) -> StoredRun:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def basis_of_run(run: Run) -> Basis:
+    """What verdicts rested on when the run began."""
+    return Basis(run.about.suites, run.about.dealt, run.about.rests_on)
+
+
+class StoredItems(Sequence[T], Generic[T]):
+    """Results or cases of a run as a list, read from the record each time: a million take no
+    memory."""
+
+    def __init__(self, read: Callable[[], Iterator[T]], count: int, noun: str) -> None:
+        self._read = read
+        self._count = count
+        self._noun = noun
+
+    def __iter__(self) -> Iterator[T]:
+        return self._read()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __reversed__(self) -> Iterator[T]:
+        return reversed(list(self))
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        if isinstance(index, slice):
+            return list(self)[index]
+        _check_number(index, self._noun)
+        at = index if index >= 0 else len(self) + index
+        for item in islice(self, at, None) if at >= 0 else ():
+            return item
+        be = "is" if len(self) == 1 else "are"
+        raise IndexError(f"there {be} {self._counted}, and none at {index}")
+
+    def __repr__(self) -> str:
+        return f"<{self._counted} of a record>"
+
+    @property
+    def _counted(self) -> str:
+        return write_count(len(self), self._noun[:-1])
+
+
+def _check_number(index: object, noun: str) -> None:
+    if not isinstance(index, int):
+        these = f"[each for each in done.{noun} if each.key.case == ID] are those of a case"
+        raise TypeError(f"{noun} are found by a number, not by {index!r:.60}; {these}")
+
+
+class StoredCases(StoredItems[CaseVerdict]):
+    """The cases of a run, which can also be found by id."""
+
+    @overload
+    def __getitem__(self, index: int | str) -> CaseVerdict: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[CaseVerdict]: ...
+    def __getitem__(self, index: int | str | slice) -> CaseVerdict | list[CaseVerdict]:
+        if not isinstance(index, str):
+            return super().__getitem__(index)
+        found = [each for each in self if each.case == index]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise unknown_case(index, "the run", [each.case for each in self])
+        where = ", ".join(f"{each.suite} at {each.target}" for each in found[:_SHOWN])
+        raise UnknownCaseError(f"the run has {len(found)} cases {index!r}: {where}")

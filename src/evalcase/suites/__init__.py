@@ -1,1 +1,0 @@
-"""One file through `read` and `resolve`; streams of cases; the suites of a run; renaming."""

@@ -1,1 +1,0 @@
-"""Regular expressions that come from anyone, searched for without holding up anybody else."""

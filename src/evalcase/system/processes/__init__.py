@@ -1,1 +1,0 @@
-"""Programs that a run starts, and how every one of them ends with it."""

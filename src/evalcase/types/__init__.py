@@ -1,0 +1,1 @@
+"""The nouns of evalcase: typed, frozen values without I/O."""

@@ -1,0 +1,154 @@
+"""An answer is what a target returns: messages and their cost. A failure says why there is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+from math import fsum, inf
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, field
+
+from evalcase.types.message import Message, Step, ToolCall, check_messages, text_of
+from evalcase.types.value import JSON, Value
+
+MOST_USD = 1e12
+MOST_TOKENS = 10**15
+"""A larger number is a mistake."""
+
+Count = Annotated[int, Meta(ge=0, le=MOST_TOKENS)]
+Usd = Annotated[float, Meta(ge=0, le=MOST_USD)]
+Seconds = Annotated[float, Meta(ge=0, le=1e12)]
+
+
+class Usage(Value, frozen=True):
+    """Tokens as the target counted them; None where it didn't say."""
+
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cached_tokens: Count | None = None
+
+    def __post_init__(self) -> None:
+        for count in (self.input_tokens, self.output_tokens, self.cached_tokens):
+            if count is not None and not (type(count) is int and count >= 0):
+                raise ValueError(f"`usage` counts tokens from 0, and has {count!r:.60}")
+
+
+class Earlier(Value, frozen=True):
+    """The time and cost of an answer when it was first given; None where they are unknown."""
+
+    duration_s: Seconds | None = None
+    cost_usd: Usd | None = None
+
+
+class Answer(Value, frozen=True):
+    """The messages of a target, in order, with usage and cost where they are known."""
+
+    messages: tuple[Message, ...]
+    usage: Usage | None = None
+    cost_usd: Usd | None = None
+    truncated: bool = False
+    """Whether output was cut because it was larger than evalcase keeps."""
+    cached: bool = False
+    """Whether it comes from the cache or a record, and cost nothing now."""
+    model: str | None = None
+    """The model that answered, as its service names it."""
+    asked_as: str | None = None
+    """How an answer by a schema was asked for: `json_schema`, `json_object` or `prompt`."""
+    scrubbed: bool = False
+    """Whether a secret was taken out when it was recorded, so that it can't be graded again."""
+    earlier: Earlier | None = None
+    """Its first time and cost, where it comes from a cache, a record or a file of answers."""
+    last_at: Count = 0
+    """Of a conversation: the index of the first message that answers the last turn."""
+    ends_conversation: bool = False
+    """Whether the target ends the conversation."""
+    steps: tuple[Step, ...] = ()
+    """The steps that led to it, where they were traced."""
+    steps_cut: Count = 0
+    """How many steps were left out."""
+    trace: str | None = None
+    """The id of its trace."""
+    stderr: str | None = None
+    """The last lines of a program's standard error, where the answer has no text."""
+
+    def __post_init__(self) -> None:
+        check_messages(self.messages, "an Answer")
+        if self.usage is not None and not isinstance(self.usage, Usage):
+            raise TypeError(f"`usage` of an Answer is a Usage, not {self.usage!r:.60}")
+        cost: Any = self.cost_usd
+        if cost is not None and not (type(cost) in (int, float) and 0 <= cost < inf):
+            raise ValueError(f"`cost_usd` of an Answer is a number from 0, not {cost!r:.60}")
+
+    @classmethod
+    def of_text(
+        cls, text: str, *, usage: Usage | None = None, cost_usd: float | None = None
+    ) -> Answer:
+        """An answer of one text."""
+        if not isinstance(text, str):
+            raise TypeError(f"Answer.of_text takes text, not {type(text).__name__}")
+        return cls((Message({"role": "assistant", "content": text}),), usage, cost_usd)
+
+    @property
+    def last(self) -> tuple[Message, ...]:
+        """The messages that answer the last turn: all of them, unless it is a conversation."""
+        return self.messages[self.last_at :]
+
+    @property
+    def content(self) -> JSON:
+        """The content of the last assistant message that has any; None where there is none."""
+        said = [each.content for each in self.last if each.role == "assistant"]
+        return next((content for content in reversed(said) if content is not None), None)
+
+    @property
+    def text(self) -> str:
+        """The answer as text: parts as their joined text, other data as JSON."""
+        content = self.content
+        if content is None:
+            return ""
+        text = text_of(content)
+        return text if text is not None else json.dumps(content, ensure_ascii=False)
+
+    @property
+    def tool_calls(self) -> list[ToolCall]:
+        """Every call of every message, in order."""
+        return [call for message in self.messages for call in message.tool_calls]
+
+    def fingerprint(self) -> str:
+        """16 hex digits of the hash of its messages."""
+        said = json.dumps(self.messages, sort_keys=True, separators=(",", ":"))
+        return sha256(said.encode()).hexdigest()[:16]
+
+
+def sum_usage(several: Sequence[Usage | None]) -> Usage | None:
+    """The tokens of all answers; None for a kind of tokens that some answer leaves out."""
+    usages = [usage for usage in several if usage is not None]
+    if not usages or len(usages) < len(several):
+        return None
+    kinds = ("input_tokens", "output_tokens", "cached_tokens")
+    counts = [[getattr(usage, kind) for usage in usages] for kind in kinds]
+    return Usage(*[None if None in each else sum(each) for each in counts])
+
+
+def sum_known(numbers: Sequence[float | None]) -> float | None:
+    """The sum; None where there are no numbers, or one is unknown."""
+    known = [number for number in numbers if number is not None]
+    return fsum(known) if known and len(known) == len(numbers) else None
+
+
+FailureKind = Literal[
+    "exception", "timeout", "exit", "connection", "http", "protocol", "grader", "stopped",
+    "unreported", "unread-calls", "blocked", "judge-unparseable", "judge-truncated",
+    "judge-refused", "judge-unsure", "judge-split",
+]  # fmt: skip
+"""exception: user code raised; exit: a process ended badly; protocol: the answer made no sense;
+unreported: a target does not report what a grader limits; unread-calls: the answer holds calls in
+an unknown form; blocked: the provider kept the answer back; judge-…: a judge gave no verdict."""
+
+
+class Failure(Value, frozen=True):
+    kind: FailureKind
+    message: str
+    details: dict[str, Any] = field(default_factory=dict)
+    """What helps to find the cause: status, body excerpt, exit code, stderr tail, traceback."""

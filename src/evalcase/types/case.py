@@ -1,0 +1,233 @@
+"""An eval case in its canonical form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Generic, TypeVar
+
+from msgspec import Meta, field
+
+from evalcase.types.codec import decode_object
+from evalcase.types.conversation import SimulatedUser
+from evalcase.types.message import Message
+from evalcase.types.value import JSON, Value, are_same, copy_value
+
+_OF_ALL_TURNS = ("id", "tags", "metadata", "skip", "conversation_id", "vars", "rendered")
+
+
+T = TypeVar("T")
+
+
+class _Field(Generic[T]):
+    """A field of a case: a fresh copy of what its data has, or the default."""
+
+    def __init__(self, default: object = None) -> None:
+        self._default = default
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, case: Case, _: type) -> T:
+        value: Any = copy_value(case._data.get(self._name, self._default))
+        return tuple(value) if isinstance(self._default, tuple) else value  # type: ignore[return-value]
+
+
+class Case:
+    """The input, the expected output and how to grade: the canonical JSON object, with typed
+    access. It includes what the suite says for every case."""
+
+    __slots__ = ("_data",)
+
+    _data: dict[str, Any]
+    """The canonical JSON object. evalcase reads it and never changes it; users get copies."""
+
+    def __init__(self, data: Mapping[str, Any] | None = None, /, **fields: Any) -> None:  # noqa: ANN401 - a field may have any value
+        """A case of fields as a file has them: `Case(input="2+2?", expected_output="4")`, or one
+        mapping of all fields. Raise SuiteError with all problems."""
+        # The one import that points up: `format` stands on this module.
+        from evalcase.config.catalogue import read_fields
+
+        if data is not None and (fields or not isinstance(data, Mapping)):
+            right = "Case(input=…, expected_output=…), or of one mapping"
+            both = f" and `{next(iter(fields))}`" if fields else ""
+            raise TypeError(f"a case is made of its fields, {right}, not of {data!r:.60}{both}")
+        object.__setattr__(self, "_data", read_fields(fields if data is None else {**data}))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        another = f"Case({{**case.to_dict(), {name!r}: …}})"
+        raise AttributeError(f"a Case can't be changed; `{another}` makes another")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The canonical JSON object, as fresh objects. Absent fields are left out."""
+        return {name: copy_value(value) for name, value in self._data.items()}
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The same as `to_dict()`."""
+        return self.to_dict()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Case) and are_same(self._data, other._data)
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return canonical_case, (self._data,)
+
+    def __repr__(self) -> str:
+        return f"Case({self._data!r})"
+
+    id = _Field[str]()
+    description = _Field[str | None]()
+    tags = _Field[tuple[str, ...]](())
+    metadata = _Field[dict[str, JSON]]({})
+    skip = _Field[str | bool](False)
+    """The reason why the case is skipped, True where none is given, else False."""
+    conversation_id = _Field[str | None]()
+    criteria = _Field[str | None]()
+    rubrics = _Field[tuple[dict[str, JSON], ...]](())
+    """Each `{text, id?, weight?, required?}`."""
+    graders = _Field[tuple[dict[str, JSON], ...]](())
+    """Each `{type, …}`, the suite's before the case's own."""
+    targets = _Field[tuple[str, ...]](())
+    vars = _Field[dict[str, JSON]]({})
+    """The variables that its texts were made with."""
+    threshold = _Field[float | None]()
+    timeout_s = _Field[float | None]()
+
+    @property
+    def input(self) -> tuple[Message, ...]:
+        """The messages for the target; of a conversation, those before its turns."""
+        return tuple(map(Message.copy_of, self._data.get("input", ())))
+
+    @property
+    def expected_output(self) -> tuple[Message, ...]:
+        return tuple(map(Message.copy_of, self._data.get("expected_output", ())))
+
+    @property
+    def expects_output(self) -> bool:
+        return bool(self._data.get("expected_output"))
+
+    @property
+    def needs_judge(self) -> bool:
+        """Whether it has `criteria` or `rubrics`, which only a judge can grade."""
+        return "criteria" in self._data or "rubrics" in self._data
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether some content is more than text, and so may name files."""
+        return any(isinstance(each.get("content"), list | dict) for each in self._written())
+
+    @property
+    def written_messages(self) -> list[dict[str, Any]]:
+        """Every message for a target, with those of turns and of the user, as fresh data."""
+        return [copy_value(message) for message in self._written()]
+
+    def _written(self) -> list[dict[str, Any]]:
+        of_turns = [message for turn in self._data.get("turns", ()) for message in turn["input"]]
+        first = self._data.get("user", {}).get("first", ())
+        return [*self._data.get("input", ()), *of_turns, *first]
+
+    @property
+    def is_conversation(self) -> bool:
+        """Whether a trial asks the target more than once."""
+        return "turns" in self._data or "user" in self._data
+
+    @property
+    def turns(self) -> tuple[Case, ...]:
+        """Each turn as a case of its own; empty where there are none."""
+        of_all = {name: self._data[name] for name in _OF_ALL_TURNS if name in self._data}
+        return tuple(canonical_case({**of_all, **turn}) for turn in self._data.get("turns", ()))
+
+    @property
+    def user(self) -> SimulatedUser | None:
+        """The simulated user, where there is one."""
+        user = self._data.get("user")
+        return None if user is None else decode_object(SimulatedUser, copy_value(user))
+
+    @property
+    def stops_on_failure(self) -> bool:
+        """Whether a turn that fails ends the conversation."""
+        return "stop_on_failure" in self._data
+
+    @property
+    def graded_parts(self) -> tuple[Case, ...]:
+        """The whole and each of its turns."""
+        return (self, *self.turns)
+
+    @property
+    def repeat(self) -> int:
+        """How many trials there are of this case."""
+        return int(self._data.get("repeat", {}).get("times", 1))
+
+    @property
+    def pass_rate(self) -> float:
+        """The share of trials that must pass."""
+        return float(self._data.get("repeat", {}).get("pass_rate", 1.0))
+
+
+def canonical_case(data: dict[str, Any]) -> Case:
+    """The case of canonical data, which it keeps as it is."""
+    case = Case.__new__(Case)
+    object.__setattr__(case, "_data", data)
+    return case
+
+
+class RubricFields(Value, frozen=True):
+    """A secret may have been taken out of weight, required and levels: the judge checks them."""
+
+    text: str
+    id: str | None = None
+    weight: Any = None
+    required: Any = None
+    levels: Any = None
+
+
+class TurnFields(Value, frozen=True):
+    input: tuple[Message, ...]
+    expected_output: tuple[Message, ...] = ()
+    criteria: str | None = None
+    rubrics: tuple[RubricFields, ...] = ()
+    graders: tuple[dict[str, Any], ...] = ()
+
+
+class RepeatFields(Value, frozen=True):
+    times: Annotated[int, Meta(ge=1)] = 1
+    pass_rate: Annotated[float, Meta(ge=0, le=1)] = 1.0
+
+
+class CaseFields(Value, frozen=True):
+    """The fields of a recorded case, in the order of the canonical form."""
+
+    id: str
+    input: tuple[Message, ...] = ()
+    expected_output: tuple[Message, ...] = ()
+    turns: tuple[TurnFields, ...] = ()
+    stop_on_failure: bool = False
+    user: SimulatedUser | None = None
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: dict[str, Any] = field(default_factory=dict)
+    skip: str | bool = False
+    conversation_id: str | None = None
+    criteria: str | None = None
+    rubrics: tuple[RubricFields, ...] = ()
+    graders: tuple[dict[str, Any], ...] = ()
+    targets: tuple[str, ...] = ()
+    repeat: RepeatFields = RepeatFields()
+    threshold: Annotated[float, Meta(ge=0, le=1)] | None = None
+    timeout_s: Annotated[float, Meta(ge=0)] | None = None
+    vars: dict[str, Any] = field(default_factory=dict)
+    rendered: bool = False
+
+
+def check_case(data: dict[str, Any]) -> None:
+    """Raise ValueError if the data of a record is not that of a case."""
+    decode_object(CaseFields, data)
+    for part in (data, *data.get("turns", ()), data.get("user", {})):
+        for name, value in part.items():
+            if value is None:  # the canonical form leaves absent fields out
+                raise ValueError(f"`{name}` is null")
+    if data.keys().isdisjoint(("input", "turns", "user")):
+        raise ValueError("it asks nothing")

@@ -1,0 +1,228 @@
+"""What is said of an answer: a score by a grader, a grade by the case, a label by a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import fsum
+from typing import Annotated, Any, NamedTuple
+
+from msgspec import Meta, field
+
+from evalcase.types.answer import Answer, Count, Failure, Seconds, Usage, Usd
+from evalcase.types.message import Message, Step
+from evalcase.types.options import OptionFault, Place, Text, of_kind
+from evalcase.types.question import Question
+from evalcase.types.value import Value, copy_value, replace
+
+
+class Score(Value, frozen=True):
+    """How good an answer is, and why. The grade adds name, weight and threshold."""
+
+    value: float | None
+    """Between 0 and 1; None if there was nothing to grade."""
+    reason: str = ""
+    """The expected, the actual and their difference, for people."""
+    details: dict[str, Any] = field(default_factory=dict)
+    passed: bool | None = None
+    """None leaves it to the grader's threshold."""
+    stands: bool = False
+    """Whether it fails also with `not: true`, because there was nothing to look at, or no clear
+    verdict."""
+
+    def __post_init__(self) -> None:
+        fault = fault_of_score(self)
+        if fault is not None:
+            raise ValueError(f"a Score was given {fault}")
+
+
+def fault_of_score(score: Score) -> str | None:
+    """What is wrong with a score, after words such as `it was given`; None if nothing is."""
+    passed: object = score.passed
+    reason: object = score.reason
+    details: object = score.details
+    if not _is_share(score.value):
+        return f"the score {score.value!r:.60}, which is not a number from 0 to 1"
+    if passed is not None and type(passed) is not bool:
+        return f"{passed!r:.60} as `passed`"
+    if passed and score.value is None:
+        return "that it passed, without a score"
+    if not isinstance(reason, str):
+        return f"a {type(reason).__name__} as the reason"
+    if not isinstance(details, dict):
+        return f"a {type(details).__name__} as the details"
+    return None
+
+
+def _is_share(value: object) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+class Grade(Value, frozen=True):
+    """A score as it counts in a case; or, where the grader broke, the failure and no score."""
+
+    grader: str
+    score: Annotated[float, Meta(ge=0, le=1)] | None
+    """Between 0 and 1; None if the grader broke, or found nothing to grade."""
+    passed: bool
+    reason: str
+    details: dict[str, Any] = field(default_factory=dict)
+    weight: Annotated[float, Meta(ge=0)] = 1.0
+    required: bool = False
+    failure: Failure | None = None
+    asked: Count = 0
+    """How many questions the grader asked of targets, without retries."""
+    usage: Usage | None = None
+    """The tokens of those questions."""
+    cached: Count = 0
+    """How many of their answers came from the cache."""
+    asking_s: Seconds | None = None
+    """How long the answers took together, with the wait for their turn."""
+    cost_usd: Usd | None = None
+    """Their cost; None where nothing was asked, or a price is unknown."""
+    stands: bool = False
+    """As in Score: a combined grader with `not: true` can't invert it either."""
+    turn: Annotated[int, Meta(ge=1)] | None = None
+    """Of a conversation: the number of the turn, from 1; None for the whole."""
+
+    def __post_init__(self) -> None:
+        if not _is_share(self.score):
+            raise ValueError(f"a Grade has a score from 0 to 1, or None, not {self.score!r:.60}")
+        if type(self.passed) is not bool:
+            raise ValueError(f"`passed` of a Grade is True or False, not {self.passed!r:.60}")
+
+
+_ROUNDING = 1e-9
+"""A score of 0.8 that comes out as 0.7999999999999999 is still 0.8."""
+_MOST_SUMMED = 6
+
+
+def reaches(score: float, threshold: float) -> bool:
+    return score >= threshold - _ROUNDING
+
+
+def mean_score(grades: Sequence[Grade]) -> float | None:
+    """The mean by weight; None where no grade has a score and a weight."""
+    scored = [(grade.score, grade.weight) for grade in grades if grade.score is not None]
+    heaviest = max((weight for _, weight in scored), default=0.0)
+    if not heaviest:
+        return None
+    # By shares, so that the product with a very small weight is not lost.
+    shares = [(score, weight / heaviest) for score, weight in scored]
+    return fsum(score * share for score, share in shares) / fsum(share for _, share in shares)
+
+
+def write_sum(grades: Sequence[Grade]) -> str:
+    """The sum behind the mean of some grades, for people; empty for one grade, or for many."""
+    scored = [grade for grade in grades if grade.score is not None]
+    if not 1 < len(scored) <= _MOST_SUMMED:
+        return ""
+    by_weight = any(grade.weight != 1 for grade in scored)
+    parts = [f"{grade.weight:g} × {grade.score:.4g}" if by_weight else f"{grade.score:.4g}"
+             for grade in scored]  # fmt: skip
+    return f": ({' + '.join(parts)}) ÷ {sum(grade.weight for grade in scored):g}"
+
+
+def check_levels(value: dict[str, str], place: Place) -> Iterator[OptionFault]:
+    hint = "write {0: …, 1: …}"
+    if set(value) != {str(each) for each in range(len(value))}:
+        yield OptionFault(place.path, "levels are numbered from 0, without a gap", hint)
+    elif len(value) < 2:
+        yield OptionFault(place.path, "there are at least two levels", hint)
+
+
+Levels = Annotated[
+    dict[str, Text],
+    of_kind(
+        "a mapping of levels, such as {0: …, 1: …, 2: …}",
+        check=check_levels,
+        schema={
+            "type": "object",
+            "required": ["0", "1"],
+            "propertyNames": {"pattern": "^(0|[1-9][0-9]?)$"},
+            "additionalProperties": {"type": "string", "minLength": 1},
+        },
+    ),
+]
+"""What an answer of each level is like, numbered from 0, the best one last."""
+
+
+def copy_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
+    return tuple(map(Message.copy_of, messages))
+
+
+def copy_question(question: Question) -> Question:
+    return replace(
+        question, messages=copy_messages(question.messages), files=dict(question.files),
+        metadata=copy_value(question.metadata), schema=copy_value(question.schema),
+    )  # fmt: skip
+
+
+def copy_answer(answer: Answer) -> Answer:
+    return replace(answer, messages=copy_messages(answer.messages), steps=copy_steps(answer.steps))
+
+
+def copy_steps(steps: Sequence[Step]) -> tuple[Step, ...]:
+    return tuple(replace(step, input=copy_value(step.input)) for step in steps)
+
+
+def copy_grade(grade: Grade) -> Grade:
+    failure = grade.failure
+    if failure is not None:
+        failure = replace(failure, details=copy_value(failure.details))
+    return replace(grade, details=copy_value(grade.details), failure=failure)
+
+
+class AnswerName(NamedTuple):
+    """Names an answer. It is the same in every run and repeat that has this answer."""
+
+    suite: str
+    case: str
+    target: str
+    hash: str
+    """`Answer.fingerprint()`."""
+
+
+class Label(Value, frozen=True):
+    """A person's verdict on an answer."""
+
+    suite: str
+    """The path of the suite, as the run named it."""
+    case: str
+    target: str
+    answer_hash: str
+    passed: bool
+    by: str
+    """The name of the person."""
+    repeat: int | None = None
+    """The trial in which the person saw the answer."""
+    criterion: str | None = None
+    """The id of the criterion, where the label is about one only."""
+    drawn_from: float | None = None
+    """Where as many passed as failed answers were drawn: the share of the run that is of the same
+    kind, to weigh the label by. It doesn't say which kind, because the person must not know."""
+    note: str = ""
+
+    @property
+    def answer(self) -> AnswerName:
+        return AnswerName(self.suite, self.case, self.target, self.answer_hash)
+
+
+class Judged(NamedTuple):
+    """A grader's verdict on an answer in one trial."""
+
+    answer: AnswerName
+    repeat: int
+    passed: bool | None
+    """None where it gave no verdict."""
+    length: int
+    """The characters of the answer."""
+    criteria: Mapping[str, bool]
+    """Whether each criterion is met, by its id; only judges have criteria."""
+    votes: Mapping[str, Mapping[str, int]]
+    """For each criterion that was voted on, how often each verdict was given."""
+
+    def verdict_on(self, criterion: str | None) -> bool | None:
+        """On the whole answer, or on one criterion; None where there is none."""
+        return self.passed if criterion is None else self.criteria.get(criterion)

@@ -1,0 +1,320 @@
+"""Options, declared once: as typed fields of a Struct, each with a sentence.
+
+    class EchoOptions(TargetOptions, frozen=True, kw_only=True):
+        delay_s: Annotated[Amount, about("How long to wait before each answer.")] = 0.0
+
+`evalcase.types.read_options` reads a mapping into such a Struct.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
+
+from msgspec import Meta, Struct
+
+from evalcase.types.problem import At, Fix, KeyPath
+from evalcase.types.value import JSON, Value
+
+
+class OptionFault(NamedTuple):
+    """One problem with the value of an option, and where it is."""
+
+    path: KeyPath
+    message: str
+    hint: str | None = None
+    at: At = "value"
+    code: str = "bad-value"
+    fix: Fix | None = None
+    example: tuple[str, JSON] | None = None
+    """The name of a missing option, and a value that it might have."""
+    hides: bool = False
+    """Whether a secret may stand there, so that reports don't show the line."""
+
+
+class Place(NamedTuple):
+    """Where a value stands, and what messages call it: `items`, item 2 of `items`, …"""
+
+    path: KeyPath
+    above: int = 0
+    """How many steps of the path its label leaves out."""
+
+    def below(self, key: str | int) -> Place:
+        return Place((*self.path, key), self.above)
+
+    @property
+    def label(self) -> str:
+        label = ""
+        for key in self.path[self.above :]:
+            if isinstance(key, int):
+                label = f"item {key + 1} of {label}"
+            elif label.startswith("`"):
+                label = f"{label[:-1]}.{key}`"
+            else:
+                label = f"`{key}` of {label}" if label else f"`{key}`"
+        return label
+
+    def fault(
+        self, what: str, hint: str | None = None, *, code: str = "bad-value", hides: bool = False
+    ) -> OptionFault:
+        """The fault of a value here: `what` follows its label."""
+        return OptionFault(self.path, f"{self.label} {what}", hint, code=code, hides=hides)
+
+
+Check = Callable[[Any, Place], Iterator[OptionFault]]
+"""Finds what is wrong with a value whose type is right."""
+
+
+Named = Literal["graders", "target", "file", "function", "program"]
+
+
+class Kind(Value, frozen=True):
+    """What a Python type can't say of an option."""
+
+    words: str = ""
+    """What a value is, after "is": by default derived from the type."""
+    check: Check | None = None
+    read: Callable[[Any], Any] | None = None
+    """Makes what the field holds of a value without problems."""
+    written: Any = None
+    """The type of the value in a file, where the field holds something else."""
+    schema: dict[str, JSON] | None = None
+    """The JSON Schema, where it is not that of the type."""
+    hint: Callable[[JSON], str | None] | None = None
+    """A hint for a value of another type."""
+    hides: bool = False
+    """Whether people write secrets there by mistake, so that no message shows the value."""
+    synonyms: Mapping[str, str] = MappingProxyType({})
+    """Other words for some of the choices, for suggestions."""
+    otherwise: str | None = None
+    """A hint for a choice that is near to none."""
+    inside: type[Struct] | None = None
+    """The Struct of the options inside of a value that a `check` of its own reads."""
+    names: Named | None = None
+    """What a value names that has to be looked up."""
+    holds: Check | None = None
+    """Of the name of a file: what checks the JSON in it."""
+
+
+def about(
+    sentence: str,
+    *,
+    example: JSON = None,
+    elsewhere: tuple[str, ...] = (),
+    words: str = "",
+    decides_answer: bool = True,
+) -> Meta:
+    """Declares an option: `name: Annotated[TYPE, about("A sentence.")] = DEFAULT`.
+
+    `elsewhere` are names that other tools give it, for suggestions. `words` say what a value is,
+    where its type doesn't. An option of a target that doesn't decide what it answers, such as the
+    number of workers, says `decides_answer=False`.
+    """
+    extra: dict[str, Any] = {"elsewhere": elsewhere, "decides_answer": decides_answer}
+    if words:
+        extra["words"] = words
+    examples = None if example is None else [example]
+    return Meta(description=sentence, examples=examples, extra=extra)
+
+
+def of_kind(words: str = "", **more: Any) -> Meta:  # noqa: ANN401 - the fields of Kind
+    """Declares a type of options: `Annotated[TYPE, of_kind("a colour", check=check_colour)]`."""
+    return Meta(extra={"kind": Kind(words, **more)})
+
+
+# The types that recur. A plug-in may declare others, by `Annotated` and `of_kind`.
+
+Text = Annotated[str, Meta(min_length=1)]
+Texts = Annotated[tuple[Text, ...], Meta(min_length=1)]
+Amount = Annotated[float, Meta(ge=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Seconds = Annotated[float, Meta(gt=0)]
+Whole = Annotated[int, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=1)]
+TargetName = Annotated[Text, of_kind("the name of a target", names="target")]
+TargetNames = Annotated[tuple[TargetName, ...], Meta(min_length=1), of_kind("a list of targets")]
+FileName = Annotated[Text, of_kind("the path of a file", names="file")]
+
+
+_NAME = "[A-Za-z_][A-Za-z0-9_]*"
+_LIKE_KEY = (
+    r"(?:sk|pk|rk|gsk|hf|r8|gh[oprsu]|github_pat)_\w{16,}|AIza\w{35}|AKIA[0-9A-Z]{16}|xai_\w{16,}"
+)
+NAME_IT = "export the value under a name such as MY_KEY, and write that name here"
+
+
+def _check_environment_name(value: str, place: Place) -> Iterator[OptionFault]:
+    is_key = re.fullmatch(_LIKE_KEY, value)
+    if is_key or not re.fullmatch(_NAME, value):
+        what = "this looks like a key" if is_key else "this is none"
+        message = f"is the name of an environment variable, and {what}"
+        yield place.fault(message, NAME_IT, hides=True)
+
+
+EnvironmentName = Annotated[
+    Text,
+    of_kind(
+        "the name of an environment variable",
+        check=_check_environment_name,
+        hint=lambda _: NAME_IT,
+        hides=True,
+        schema={"type": "string", "pattern": f"^{_NAME}$"},
+    ),
+]
+
+
+def check_path(value: str, place: Place) -> Iterator[OptionFault]:
+    try:
+        path_steps(value)
+    except ValueError as error:
+        yield place.fault(str(error))
+
+
+JsonPath = Annotated[
+    str,
+    of_kind(
+        "a path such as items.0.name", check=check_path, schema={"type": "string", "minLength": 1}
+    ),
+]
+JsonPaths = Annotated[tuple[JsonPath, ...], Meta(min_length=1), of_kind("a list of paths")]
+
+
+def _check_pattern(value: str, place: Place) -> Iterator[OptionFault]:
+    why = object_to_pattern(value)
+    if why is not None:
+        slashes = re.fullmatch(r"/(.+)/([a-z]*)", value)
+        with_case = ", with ignore_case: true" if slashes and "i" in slashes[2] else ""
+        hint = slashes and f"a pattern is written without slashes: {slashes[1]}{with_case}"
+        yield place.fault(f"is not a pattern: {why}", hint)
+
+
+Pattern = Annotated[Text, of_kind("a pattern", check=_check_pattern)]
+
+
+def _hint_at_argv(value: JSON) -> str | None:
+    return f"write [{', '.join(value.split())}]" if isinstance(value, str) and value else None
+
+
+Argv = Annotated[
+    tuple[str, ...],
+    Meta(min_length=1),
+    of_kind("a list of texts", hint=_hint_at_argv, names="program"),
+]
+
+
+def _check_function_name(value: str, place: Place) -> Iterator[OptionFault]:
+    module, _, name = value.partition(":")
+    if not _names_function(module, name):
+        message = f"`{value:.80}` does not name a function"
+        yield OptionFault(place.path, message, _hint_at_function(value))
+
+
+def _names_function(module: str, name: str) -> bool:
+    """A file of the project starts with `./`, which says that no module is meant."""
+    folders = module.split("/")
+    is_file = folders[0] == "." and ".." not in folders and module.endswith(".py")
+    is_module = _is_dotted(module) and not module.endswith(".py")
+    return (is_module or is_file) and _is_dotted(name)
+
+
+def _is_dotted(names: str) -> bool:
+    return all(word.isidentifier() for word in names.split("."))
+
+
+def _hint_at_function(value: str) -> str:
+    # Other tools write `file://checks.py:polite`, and promptfoo calls `get_assert` by default.
+    is_file = value.startswith("file://")
+    module, _, name = value.removeprefix("file:").removeprefix("//").partition(":")
+    if ".." in module or module.startswith("/"):
+        return "only files of the project are imported, as in ./checks.py:polite"
+    if module.endswith(".py"):
+        module = f"./{module.removeprefix('./')}"
+        name = name or ("get_assert" if is_file else "")
+    elif not name and "." in module:
+        module, _, name = module.rpartition(".")
+    if _names_function(module, name):
+        return f"did you mean `{module}:{name}`?"
+    if not name and _names_function(module, "any"):
+        return f"write {module}:FUNCTION"
+    return "write module:function, for example my_agent:answer"
+
+
+FunctionName = Annotated[
+    str,
+    of_kind(
+        "`module:function`",
+        names="function",
+        check=_check_function_name,
+        # Plain enough to be read in an editor; `check` finds what it lets through.
+        schema={"type": "string", "pattern": r"^(?:[^\s:/]+|\./[^:]+\.py):[^\s:/]+$"},
+    ),
+]
+
+
+# What checks of options share with other code.
+
+EVERY = "*"
+"""The step of a path for every item of a list, or every value of a mapping."""
+
+
+def is_index(step: str) -> bool:
+    """Whether a step of a path is the number of an item: in ASCII, and without leading zeros."""
+    return (
+        step.isascii() and step.isdecimal() and len(step) <= 9 and (step == "0" or step[0] != "0")
+    )  # fmt: skip
+
+
+def path_steps(text: str) -> list[str]:
+    """The steps of a path. Raise ValueError, whose message goes on after the name of the option."""
+    if text.startswith("/"):
+        return [step.replace("~1", "/").replace("~0", "~") for step in text[1:].split("/")]
+    steps = text.split(".")
+    if not all(steps):
+        raise ValueError("has an empty step; it is a path such as choices.0.message")
+    return steps
+
+
+# In a pattern: what is escaped; sets of characters, with POSIX classes in them; braces that `regex`
+# reads as "with so many errors".
+_READ_DIFFERENTLY = re.compile(
+    r"""\\.
+    | \[\^?\]? (?: \\. | (?P<posix> \[:\^?\w+:\] ) | [^\]\\] )* \]
+    | (?P<fuzzy> \{ (?=[^{}]*[idse]) [idse\d<=+,\s]+ (?: :[^}]* )? \} )
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+
+
+def object_to_pattern(pattern: str) -> str | None:
+    """Why a text is no pattern; None if it is one. It must mean the same to `re`, which people know
+    and write for, and to the package `regex`, which searches for it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what may mean something else in a later Python
+            re.compile(pattern)
+    except re.error as error:
+        at = "" if error.pos is None else f" at character {error.pos + 1}"
+        return f"{error.msg}{at}"
+    except (OverflowError, RecursionError):
+        return "it repeats too often, or is nested too deep"
+    for found in _READ_DIFFERENTLY.finditer(pattern):
+        if found["fuzzy"]:
+            return f"`{found['fuzzy']}` would allow errors; write \\{{ for a brace"
+        if found["posix"]:
+            return f"`{found['posix']}` is not a set of Python's; write it out, such as a-zA-Z"
+    return None
+
+
+_SECRET_WORDS = frozenset({
+    "key", "apikey", "token", "secret", "password", "passwd", "pwd", "auth", "authorization",
+    "credential", "credentials", "cookie", "signature", "sig", "jwt",
+})  # fmt: skip
+
+
+def may_hold_secret(name: str) -> bool:
+    """Whether a name says that its value is a secret."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|[-.]", "_", name).lower().split("_")
+    return not _SECRET_WORDS.isdisjoint(words)

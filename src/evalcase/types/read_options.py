@@ -1,0 +1,499 @@
+"""Mappings of options: read into the Structs that declare them, with every problem in them, and
+described as JSON Schema for editors."""
+
+# ruff: noqa: ANN401 - values and fields are of any type
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, lru_cache
+from math import isfinite
+from types import MappingProxyType, UnionType, new_class
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    Required,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
+
+import msgspec
+from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, ValidationError, structs
+
+from evalcase.types.options import Kind, OptionFault, Place, may_hold_secret
+from evalcase.types.problem import QUOTE_IT, Fix, KeyPath, hint_at, nearest_meaning
+from evalcase.types.value import JSON, Value, describe_kind, replace
+
+S = TypeVar("S", bound=Struct)
+
+
+class Type(Value, frozen=True):
+    """What a value may be: one type of JSON with its bounds, or one of several alternatives."""
+
+    json: str
+    """A type of JSON Schema; `any`, `choice` or `union`."""
+    python: Any = None
+    """The type by which msgspec checks a value that holds no others."""
+    bounds: Mapping[str, Any] = MappingProxyType({})
+    """The JSON Schema of the value, without that of its items."""
+    kind: Kind = Kind()
+    item: Type | None = None
+    """Of the items of a list, or of the values of a mapping."""
+    holds: Any = object
+    """What a list or a mapping becomes; for a mapping of options, their Struct."""
+    alternatives: tuple[Type, ...] = ()
+    about: str = ""
+    """The sentence about it."""
+    example: Any = None
+
+    @property
+    def words(self) -> str:
+        """What a value is, after "is": `a number from 0 to 1`."""
+        if self.kind.words:
+            return self.kind.words
+        if self.json == "union":
+            return " or ".join(each.words for each in self.alternatives)
+        if self.json == "choice":
+            return f"one of {', '.join(self.bounds['enum'])}"
+        if self.json == "array" and self.item is not None and self.item.words == "text":
+            return "a list of texts"
+        words = _WORDS[self.json]
+        match self.bounds:
+            case {"minimum": least, "maximum": most}:
+                return f"{words} from {least:g} to {most:,.12g}"
+            case {"minimum": least}:
+                return f"{words} of {least:g} or more"
+            case {"exclusiveMinimum": least}:
+                return f"{words} over {least:g}"
+        return words
+
+    def contains(self, value: Any) -> bool:
+        """Whether a value of the right type is in bounds. A pattern is for editors only: a `check`
+        says what is wrong."""
+        if self.json == "string":
+            return bool(value) or "minLength" not in self.bounds
+        try:
+            msgspec.convert(value, self.python)
+            return not isinstance(value, float | int) or isfinite(value)
+        except (ValidationError, OverflowError):
+            return False
+
+
+_WORDS = {
+    "string": "text", "boolean": "true or false", "array": "a list", "object": "a mapping",
+    "any": "any value", "number": "a number", "integer": "a whole number",
+}  # fmt: skip
+_CLASSES: dict[str, Any] = {
+    "string": str, "choice": str, "boolean": bool, "integer": int, "number": int | float,
+    "array": list | tuple, "object": dict, "any": object,
+}  # fmt: skip
+
+
+_ABSENT = (type(None), UnsetType)
+
+
+def _split(hint: Any) -> tuple[Any, list[Meta]]:
+    """A type without `Annotated`, `Required` and `None`, and what they say of it."""
+    metas: list[Meta] = []
+    while True:
+        origin, args = get_origin(hint), get_args(hint)
+        if origin in (Union, UnionType):
+            args = tuple(each for each in args if each not in _ABSENT)
+            if len(args) > 1:
+                return hint, metas
+        elif origin not in (Annotated, Required):
+            return hint, metas
+        metas = [*getattr(hint, "__metadata__", ()), *metas]
+        hint = args[0]
+
+
+def _merge_extra(metas: Iterable[Meta]) -> dict[str, Any]:
+    return {name: value for meta in metas for name, value in (meta.extra or {}).items()}
+
+
+@cache
+def type_of(hint: Any) -> Type:
+    """What a type hint says of values."""
+    plain, metas = _split(hint)
+    extra = _merge_extra(metas)
+    kind: Kind = extra.get("kind", Kind())
+    if kind.written is not None:
+        as_written = Meta(extra={"kind": replace(kind, written=None)})
+        return type_of(Annotated[kind.written, *metas, as_written])
+    if "words" in extra:
+        kind = replace(kind, words=extra["words"])
+    origin, args = get_origin(plain), get_args(plain)
+    item: Type | None = None
+    alternatives: tuple[Type, ...] = ()
+    shape: Any = plain
+    holds: Any = object
+    if origin in (Union, UnionType):
+        alternatives = tuple(type_of(each) for each in args if each not in _ABSENT)
+        shape = Any
+    elif origin in (tuple, list):
+        item, shape, holds = type_of(args[0]), list, origin
+    elif origin in (dict, Mapping):
+        keys: Any = args[0]
+        item, shape, holds = type_of(args[1]), dict[keys, Any], dict
+    elif isinstance(plain, type) and issubclass(plain, Struct):
+        shape, holds = dict, plain
+    python: Any = Annotated[shape, Meta(), *metas]
+    bounds = msgspec.json.schema(python)
+    sentence, examples = bounds.pop("description", ""), bounds.pop("examples", [None])
+    json = "union" if alternatives else bounds.get("type", "any")
+    if origin is Literal:
+        json, bounds["enum"] = "choice", list(args)  # msgspec sorts them
+    return Type(json, python, bounds, kind, item, holds, alternatives, sentence, examples[0])
+
+
+class Option(Value, frozen=True):
+    """An option as its field declares it."""
+
+    name: str
+    """As people write it."""
+    takes: Type
+    about: str
+    default: Any = NODEFAULT
+    example: JSON = None
+    elsewhere: tuple[str, ...] = ()
+    decides_answer: bool = True
+    field: str = ""
+    """As Python code writes it."""
+    extra: Mapping[str, Any] = MappingProxyType({})
+    """What else its declaration says, for one of its users."""
+
+    @property
+    def needed(self) -> bool:
+        return self.default is NODEFAULT
+
+    @property
+    def inside(self) -> type[Struct] | None:
+        """The Struct of the options inside of its values, if they have any."""
+        several = [self.takes]
+        for each in several:
+            if each.kind.inside is not None or issubclass(each.holds, Struct):
+                return each.kind.inside or each.holds
+            several += [*each.alternatives, *([each.item] if each.item is not None else [])]
+        return None
+
+    @property
+    def names(self) -> str | None:
+        """What its values name that has to be looked up: a target, a file, …"""
+        item = self.takes.item
+        return self.takes.kind.names or (None if item is None else item.kind.names)
+
+    def problems_in(self, value: JSON, path: KeyPath = ()) -> list[OptionFault]:
+        faults: list[OptionFault] = []
+        _read(self.takes, value, Place((*path, self.name), len(path)), faults)
+        return faults
+
+
+@lru_cache(maxsize=256)
+def fields_of(declared: type[Struct]) -> Mapping[str, Option]:
+    """The options that a Struct declares, by the names that people write. A field without a
+    sentence is no option."""
+    found = {}
+    for each in structs.fields(declared):
+        _, metas = _split(each.type)
+        if any(meta.description is not None for meta in metas):
+            takes, extra, default = type_of(each.type), _merge_extra(metas), each.default
+            if each.default_factory is not NODEFAULT:
+                default = each.default_factory()
+            found[each.encode_name] = Option(
+                each.encode_name, takes, takes.about, default, takes.example,
+                extra.get("elsewhere", ()), extra.get("decides_answer", True), each.name, extra,
+            )  # fmt: skip
+    return MappingProxyType(found)
+
+
+_NONE_BESIDE: Mapping[str, Option] = MappingProxyType({})
+
+
+def problems_of(takes: Type, value: JSON, path: KeyPath) -> list[OptionFault]:
+    """Everything that is wrong with one value; `path` ends with its name."""
+    faults: list[OptionFault] = []
+    _read(takes, value, Place(path, len(path) - 1), faults)
+    return faults
+
+
+def problems_in(
+    declared: type[Struct],
+    values: Mapping[str, JSON],
+    what: str,
+    path: KeyPath = (),
+    beside: Mapping[str, Option] = _NONE_BESIDE,
+    at_fault: Collection[str] = (),
+) -> list[OptionFault]:
+    """Everything that is wrong with a mapping of options. `what` is its owner: "a regex grader".
+
+    `beside` are options of somebody else that may stand among them. The caller knows something
+    wrong with those `at_fault`, and leaves them out of `values`.
+    """
+    faults: list[OptionFault] = []
+    _read_options(declared, values, what, Place(path, len(path)), faults, beside, at_fault)
+    return faults
+
+
+def make(declared: type[S], values: Mapping[str, Any]) -> S:
+    """The Struct of options that have no problems."""
+    faults: list[OptionFault] = []
+    made = _read_options(declared, values, declared.__name__, Place(()), faults)
+    assert not faults, faults
+    return made
+
+
+def _read_options(
+    declared: type[S],
+    values: Mapping[str, JSON],
+    what: str,
+    place: Place,
+    faults: list[OptionFault],
+    beside: Mapping[str, Option] = _NONE_BESIDE,
+    at_fault: Collection[str] = (),
+) -> S:
+    """The Struct of the options that are right. `faults` takes everything that is wrong."""
+    own = fields_of(declared)
+    known = {**own, **beside}
+    bad, held = set(at_fault), dict[str, Any]()
+    for name, value in values.items():
+        option = known.get(name)
+        if option is None:
+            fault, meant = _unknown_option(name, known, what, place.path)
+            faults.append(fault)
+            if meant is not None and meant not in values:
+                bad.add(meant)  # a misspelt option is not missing, too
+        # Null says something only where it is a value like others.
+        elif value is not None or option.needed or option.default is UNSET:
+            before = len(faults)
+            read = _read(option.takes, value, place.below(name), faults)
+            if len(faults) > before:
+                bad.add(name)
+            elif name in own:
+                held[option.field] = read
+    for name, option in known.items():
+        if option.needed and name not in values and name not in bad:
+            example = None if option.example is None else (name, option.example)
+            hint = example and f"for example {name}: {option.example}"
+            fault = OptionFault(place.path, f"{what} needs `{name}`", hint, code="missing-option")
+            faults.append(fault._replace(example=example))
+            bad.add(name)
+    made = _make_partly(declared, held, [own[name].field for name in bad if name in own])
+    with suppress(AttributeError):  # it reads an option that has problems
+        for each in getattr(made, "conflicts", tuple)():
+            faults.append(each._replace(path=(*place.path, *each.path)))
+    return made
+
+
+def _make_partly(declared: type[S], held: Mapping[str, Any], unread: Collection[str]) -> S:
+    """The Struct of some options. Reading one that has problems raises AttributeError."""
+    if unread:
+        hidden = dict.fromkeys(unread, property())
+        declared = new_class("Partly", (declared,), exec_body=lambda body: body.update(hidden))
+    return declared(**{**held, **dict.fromkeys(unread)})
+
+
+def _unknown_option(
+    name: str, known: Mapping[str, Option], what: str, path: KeyPath
+) -> tuple[OptionFault, str | None]:
+    others = {other: each.name for each in known.values() for other in each.elsewhere}
+    meant = nearest_meaning(name, others | {each: each for each in known})
+    hint = hint_at(meant)
+    if hint is None:
+        hint = f"it has {', '.join(f'`{each}`' for each in known)}" if known else "it has none"
+    hides = may_hold_secret(name)
+    if meant is not None and known[meant].takes.kind.hides:
+        hint, hides = f"{hint} It takes {known[meant].takes.words}, and never a key itself", True
+    fault = OptionFault(
+        (*path, name), f"{what} has no option `{name}`", hint, "key", "unknown-option", hides=hides
+    )
+    return fault, meant
+
+
+def _read(type: Type, value: Any, place: Place, faults: list[OptionFault], words: str = "") -> Any:
+    """What a field holds of a value. `faults` takes everything that is wrong with the value."""
+    before = len(faults)
+    if not _fits(type, value):
+        faults.append(_mismatch(type, words, value, place)._replace(code="wrong-type"))
+    elif type.json == "union":
+        fitting = next(each for each in type.alternatives if _fits(each, value))
+        value = _read(fitting, value, place, faults, words or type.words)
+    elif type.json in ("array", "object"):
+        value = _read_inside(type, value, place, faults)
+    elif type.json != "any" and not type.contains(value):
+        is_empty = type.json == "string"
+        faults.append(place.fault("is empty") if is_empty else _mismatch(type, words, value, place))
+    elif type.json == "number":
+        value = float(value)
+    if type.kind.check is not None and len(faults) == before:
+        faults += type.kind.check(value, place)
+    if len(faults) > before:
+        return None
+    return value if type.kind.read is None else type.kind.read(value)
+
+
+def _read_inside(type: Type, value: Any, place: Place, faults: list[OptionFault]) -> Any:
+    """A list or a mapping with what it holds."""
+    item = type.item
+    if issubclass(type.holds, Struct):
+        return _read_options(type.holds, value, place.label, place, faults)
+    if not value and not {"minItems", "minProperties"}.isdisjoint(type.bounds):
+        what = "mapping" if isinstance(value, dict) else "list"
+        faults.append(place.fault(f"is an empty {what}")._replace(code="empty-list"))
+    if item is None:
+        return value
+    if isinstance(value, dict):
+        return {key: _read(item, each, place.below(key), faults) for key, each in value.items()}
+    return type.holds([_read(item, each, place.below(n), faults) for n, each in enumerate(value)])
+
+
+def _fits(type: Type, value: object) -> bool:
+    """Whether a value has a type of JSON."""
+    if type.json == "union":
+        return any(_fits(each, value) for each in type.alternatives)
+    if isinstance(value, bool):
+        return type.json in ("boolean", "any")
+    return isinstance(value, _CLASSES[type.json])
+
+
+def _mismatch(type: Type, words: str, value: Any, place: Place) -> OptionFault:
+    hint, fix = _hint_at_value(type, value)
+    if type.kind.hides:
+        return place.fault(f"is {words or type.words}, which is text", hint, hides=True)
+    shown = f"{value!r:.60}" if isinstance(value, str | int | float) else describe_kind(value)
+    shown = str(value).lower() if isinstance(value, bool) else shown
+    return place.fault(f"is {words or type.words}, not {shown}", hint)._replace(fix=fix)
+
+
+_TRUTHS = {
+    **dict.fromkeys(("true", "yes", "on", "y", "1"), "true"),
+    **dict.fromkeys(("false", "no", "off", "n", "0"), "false"),
+}
+
+
+def _hint_at_value(type: Type, value: JSON) -> tuple[str | None, Fix | None]:
+    """How to write a value that has another type, or is out of bounds."""
+    if type.kind.hint is not None:
+        return type.kind.hint(value), None
+    if type.json == "choice" and isinstance(value, str):
+        meant = {**type.kind.synonyms, **{each: each for each in type.bounds["enum"]}}
+        return hint_at(nearest_meaning(value.lower(), meant)) or type.kind.otherwise, None
+    if any(each.json == "string" for each in (type, *type.alternatives)):
+        return QUOTE_IT if isinstance(value, bool | int | float) else None, None
+    if type.json == "array" and isinstance(value, str) and value.strip() and value.isprintable():
+        return f"write [{value:.80}]", Fix("[…]")
+    if type.json == "boolean" and isinstance(value, str):
+        truth = _TRUTHS.get(value.strip().lower())
+        return truth and f"write {truth}, without quotes", None
+    if type.json not in ("number", "integer"):
+        return None, None
+    number = _number_meant(type, value)
+    hint = number and f"write {number}"
+    if "exclusiveMinimum" in type.bounds:  # all of them are seconds
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        hint = None if is_number else f"write seconds without a unit: {number or 30}"
+    return hint, None if number is None else Fix(number)
+
+
+_SECONDS = {"ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
+
+
+def _number_meant(type: Type, value: JSON) -> str | None:
+    """The number that a text, a percentage or a time with its unit means, if it is in bounds."""
+    found = re.fullmatch(r"\s*(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)\s*(%|[a-z]*)\s*", str(value))
+    if found is None:
+        return None
+    number, unit = float(found[1]), found[2]
+    units = {"": 1.0}
+    if type.bounds.get("maximum") == 1:
+        # What 5 means of a share is unclear; 80 is a percentage.
+        units = {"%": 0.01, "": 0.01 if 9 < number <= 100 else 1}
+    elif "exclusiveMinimum" in type.bounds:
+        units |= _SECONDS
+    if unit not in units:
+        return None
+    number = round(number * units[unit], 6)
+    meant = int(number) if type.json == "integer" and number.is_integer() else number
+    return f"{meant:g}" if _fits(type, meant) and type.contains(meant) else None
+
+
+Schema = dict[str, Any]
+
+ANYTHING: tuple[Schema, ...] = ({"type": "string"}, {"type": "object"}, {"type": "array"}, {})
+"""Any value, as an `anyOf`: editors insert a name without a known type without its colon."""
+
+
+def only_these(properties: Schema) -> Schema:
+    """A mapping with these properties and no others, for the options inside of options and TOML.
+
+    The message about another name stands at its value: for a message about the mapping or its
+    names, some editors underline all of it.
+    """
+    known = f"one of these names: {', '.join(properties)}"
+    return {"type": "object", "properties": properties, "additionalProperties": {"const": known}}
+
+
+def describe_options(declared: type[Struct], nullable: bool = False) -> Schema:
+    """A mapping of the options that a Struct declares, and no others."""
+    return only_these(properties_of(fields_of(declared), nullable))
+
+
+def properties_of(options: Mapping[str, Option], nullable: bool = False) -> Schema:
+    """The schema of each option, with its sentence. With `nullable`, null says nothing."""
+    return {
+        name: describe_value(each.takes, each.about, each.example, nullable and not each.needed)
+        for name, each in options.items()
+    }
+
+
+def describe_value(type: Type, about: str, example: JSON, nullable: bool) -> Schema:
+    """The schema of a value with the sentence about it. With `nullable`, it may be null."""
+    schema = schema_of(type, nullable)
+    if nullable:
+        null: Schema = {"type": "null", "enum": None, "anyOf": {"type": "null"}}
+        for key in schema.keys() & null.keys():
+            several = schema[key] if isinstance(schema[key], list) else [schema[key]]
+            schema = {**schema, key: [*several, null[key]]}
+    more: Schema = {"description": about} if about else {}
+    # Editors offer a mapping as `[object Object]`, and insert a list where only lists fit.
+    if example is not None and (not isinstance(example, dict | list) or "items" in schema):
+        more["examples"] = [example]
+    return {**(schema or {"anyOf": list(ANYTHING)}), **more}
+
+
+def schema_of(type: Type, nullable: bool = False) -> Schema:
+    """Each keyword stands beside its `type`, and there is no `anyOf` where types tell alternatives
+    apart: editors then say what is wrong, where behind an `anyOf` they only say that nothing fits.
+    """
+    if type.kind.schema is not None:
+        return type.kind.schema
+    if type.json == "union":
+        return _unite_schemas([schema_of(each, nullable) for each in type.alternatives])
+    if issubclass(type.holds, Struct):
+        needed = [name for name, each in fields_of(type.holds).items() if each.needed]
+        return {**describe_options(type.holds, nullable), "required": needed}
+    item = {} if type.item is None else schema_of(type.item)
+    if not item:
+        return {**type.bounds}
+    if type.item is not None and type.item.about:
+        item = {**item, "description": type.item.about}
+    return {**type.bounds, "items" if type.json == "array" else "additionalProperties": item}
+
+
+def _unite_schemas(schemas: Sequence[Schema]) -> Schema:
+    """One of several schemas."""
+    if {"type": "number"} in schemas:
+        schemas = [each for each in schemas if each != {"type": "integer"}]
+    kinds = [schema.get("type") for schema in schemas]
+    if not all(isinstance(kind, str) for kind in kinds) or len({*map(str, kinds)}) < len(kinds):
+        return {"anyOf": list(schemas)}
+    if len(schemas) == 1:
+        return schemas[0]
+    rules: list[Any] = [
+        {"if": {"type": schema["type"]}, "then": schema} for schema in schemas if len(schema) > 1
+    ]
+    return {"type": kinds, "allOf": rules} if rules else {"type": kinds}

@@ -1,0 +1,214 @@
+"""A target answers questions: its interface, its kind and its traits."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeGuard
+
+from evalcase.types.answer import Answer
+from evalcase.types.options import Count, Text, about
+from evalcase.types.question import Question
+from evalcase.types.value import JSON, Value
+
+
+class SentBatch(Value, frozen=True, tag="batch"):
+    """A batch in the record."""
+
+    target: str
+    tag: str
+    """Its name before it was sent."""
+    questions: int
+    at: str
+    id: str | None = None
+    """Its id at the service; None if the run ended before the service answered."""
+
+
+class Allowance(NamedTuple):
+    """How much is left of a limit that refills over time."""
+
+    left: float
+    full_in_s: float
+    """The time until it is full again."""
+    most: float | None = None
+    """The whole limit."""
+
+
+class Quota(NamedTuple):
+    """The requests and tokens that are left, as far as a service says."""
+
+    requests: Allowance | None = None
+    tokens: Allowance | None = None
+
+
+Warn: TypeAlias = Callable[[str], None]
+
+
+def _has_scheme(value: str) -> bool:
+    return "://" in value
+
+
+class TargetOptions(Value, frozen=True, kw_only=True):
+    """What every target can be told. The options of a kind derive from it."""
+
+    kind: Annotated[Text, about("Which kind of target it is.", words="the name of a kind")] = ""
+    concurrency: Annotated[
+        Count | None,
+        about(
+            "The most trials to run at once.",
+            elsewhere=("max_concurrency", "parallel", "threads"),
+            decides_answer=False,
+        ),
+    ] = None
+    rpm: Annotated[
+        Count | None,
+        about(
+            "The most requests per minute.",
+            elsewhere=("requests_per_minute", "rate_limit", "max_rpm"),
+            decides_answer=False,
+        ),
+    ] = None
+    tpm: Annotated[
+        Count | None,
+        about(
+            "The most tokens per minute, of questions and answers.",
+            elsewhere=("tokens_per_minute", "max_tpm"),
+            decides_answer=False,
+        ),
+    ] = None
+    stateless: Annotated[
+        bool | None,
+        about(
+            "Whether an answer depends only on the messages, and not on earlier ones of its "
+            "session.",
+            elsewhere=("stateful",),
+        ),
+    ] = None
+
+
+class TargetKind(Value, frozen=True):
+    """A kind of target, before one is made."""
+
+    name: str
+    about: str
+    """A sentence for people."""
+    options: type[TargetOptions]
+    """The Struct of its options, each declared by `about`."""
+    value: str | None = None
+    """The option that `kind:value` sets; None if there is no such spelling."""
+    value_needed: bool = True
+    """Whether `kind` alone, without a value, names nothing."""
+    value_is_path: bool = False
+    """Whether the value names a file or a folder. A suite may only name one in the project."""
+    folder_holds: tuple[str, ...] | None = None
+    """A named folder must have one of these files; empty if it must be a file; None if any
+    folder will do."""
+    split_value: Callable[[str], dict[str, JSON]] | None = None
+    """Reads `kind:value` where it sets more than one option. It raises ConfigError."""
+    runs_code: bool = False
+    """Whether it starts a process or imports code, which --no-exec forbids."""
+    priced: bool = False
+    """Whether its answers are priced by the installed list of prices, which `run.json` names."""
+    rules: tuple[dict[str, JSON], ...] = ()
+    """JSON Schema for editors: which options exclude or need each other."""
+    carries_address: Callable[[str], bool] = _has_scheme
+    """Whether a value has an address, which no suite may name."""
+
+
+class Traits(Value, frozen=True):
+    """The properties of one target."""
+
+    concurrency: int | None = None
+    """How many answers it can give at once; None for no limit."""
+    key_names: tuple[str, ...] = ()
+    """The environment variables with its secrets, which evalcase never writes or shows."""
+    stateless: bool = True
+    """Whether an answer depends on its question only, and not on its session."""
+    caching: Literal["refused", "useless", "keyed"] = "refused"
+    """`keyed`: `cache_key` has all that decides an answer. `useless`: asking costs nothing, or
+    two targets can't be told apart. `refused`: it is unknown what decides an answer."""
+    holds_sessions: bool = False
+    """Whether it holds something for each session, and needs `end_session`."""
+    rpm: int | None = None
+    """The most requests in a minute; None for no limit."""
+    tpm: int | None = None
+    """The most tokens in a minute, of questions and answers together."""
+    batching: Any = None
+    """A ChatBatches, which sends all questions before the first trial; then `answer` finds their
+    answers."""
+    quota: Callable[[], Quota | None] | None = None
+    """The news of its service about limits, called after each answer."""
+    seen: Callable[[Question], Mapping[str, JSON]] | None = None
+    """What is known of a call that failed, such as its steps; called once after it."""
+    only_reads: bool = False
+    """Whether it never changes its questions, and needs no copies."""
+
+
+class TargetVersion(Value, frozen=True):
+    """Hashes that change when a target changes, as far as evalcase can see."""
+
+    options: str = ""
+    """The hash of its configuration."""
+    code: str = ""
+    """The hash of its files."""
+
+
+class Target:
+    """The interface of a target. Your own class derives from it, and has `answer`. The engine
+    cancels calls that exceed their time limit."""
+
+    kind: ClassVar[TargetKind | None] = None
+    traits: Traits = Traits()
+
+    async def open(self) -> None:
+        """Set up, once per run. It may raise ConfigError or TargetError."""
+        return
+
+    async def answer(self, question: Question) -> Answer:
+        """Answer one question. It may raise TargetError; user code may raise anything."""
+        raise NotImplementedError
+
+    async def end_session(self, session: str) -> None:
+        """Release what is held for a session."""
+        del session
+
+    async def close(self) -> None:
+        """Tear down, once, also after a failed `open` or a cancellation; in bounded time."""
+        return
+
+    def cache_key(self, question: Question) -> JSON | Awaitable[JSON]:
+        """All that decides an answer, as JSON without secrets; for `keyed` targets."""
+        del question
+        return None
+
+    def sources(self) -> Mapping[str, str]:
+        """The hash of each file of the project that decides its answers; also before `open`."""
+        return {}
+
+
+def is_target(value: object) -> TypeGuard[Target]:
+    """Whether an object derives from Target, or has traits."""
+    if isinstance(value, type):
+        return False
+    return isinstance(getattr(value, "traits", None), Traits) or Target in type(value).__mro__
+
+
+def kind_of_targets(value: object) -> TargetKind | None:
+    """The kind of a class of targets; None if it has none."""
+    kind = getattr(value, "kind", None)
+    return kind if isinstance(kind, TargetKind) else None
+
+
+class Surroundings(Value, frozen=True):
+    """What a target gets beside its options."""
+
+    root: str
+    """The folder of the project, where relative paths start."""
+    environment: Mapping[str, str]
+    warn: Warn
+    """Shows one line to the user; repeated lines are shown once."""
+    now: Callable[[], float]
+    """Seconds since 1970."""
+
+
+MakeTarget: TypeAlias = Callable[[Any, Surroundings], Target]
+"""A target's class, called with its options and surroundings."""

@@ -1,0 +1,286 @@
+"""How an answer ended, what it holds as text or JSON, and words for an answer without text.
+
+An answer that was cut off is graded, with a warning. One that the provider blocked can only be
+graded by `finish`. One that is unfinished, or failed, is no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from evalcase.types.answer import Answer
+from evalcase.types.message import parts_of, said_text, text_of
+from evalcase.types.value import JSON, measure_depth
+from evalcase.util.json import DEEPEST, BadJsonError, parse_json
+from evalcase.util.text import as_json, call_lines, content_text, name_blank, shorten_text
+
+if TYPE_CHECKING:
+    from evalcase.types.grader import Half
+
+EndKind = Literal["cut off", "blocked", "unfinished", "failed"]
+
+_ENDS: dict[EndKind, tuple[str, ...]] = {
+    "cut off": (
+        "length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "incomplete",
+        "model_length", "token_limit",
+    ),
+    "blocked": (
+        "content_filter", "content_filtered", "guardrail_intervened", "refusal", "safety",
+        "image_safety", "prohibited_content", "image_prohibited_content", "blocklist", "spii",
+        "image_other", "image_recitation",
+        "recitation", "language", "model_armor", "blocked", "error_toxic",
+    ),
+    "unfinished": ("cancelled", "canceled", "in_progress", "queued", "pending", "pause_turn"),
+    "failed": (
+        "error", "failed", "malformed_function_call", "unexpected_tool_call",
+        "too_many_tool_calls", "malformed_tool_use", "malformed_model_output",
+        "malformed_response", "missing_thought_signature", "no_image", "abort",
+    ),
+}  # fmt: skip
+"""Reasons of OpenAI, Anthropic, Gemini, Bedrock and the AI SDK, in lower case."""
+_KINDS = {reason: kind for kind, reasons in _ENDS.items() for reason in reasons}
+_REASONS = ("finish_reason", "stop_reason", "finishReason", "stopReason")
+
+
+class Ending(NamedTuple):
+    reason: str | None
+    """`stop`, `length` and the like; None if the target doesn't say."""
+    refusal: JSON
+    """The refusal of the model, or the reason that means one; None if it did not refuse."""
+
+    @property
+    def kind(self) -> EndKind | None:
+        """What the reason means; None for an answer that came to its own end."""
+        return kind_of_end(self.reason)
+
+
+def kind_of_end(reason: str | None) -> EndKind | None:
+    if reason == "OTHER":  # Gemini gives no reason
+        return "blocked"
+    if reason is None:
+        return None
+    name = reason.rpartition(".")[2]  # `FinishReason.SAFETY`, as Python writes one
+    return _KINDS.get(name.lower().replace("-", "_"))
+
+
+def finish_reason_of(said: Mapping[str, Any]) -> str | None:
+    """The reason in a message or a reply, under the names of the usual libraries."""
+    about = said.get("response_metadata")  # LangChain
+    places = (said, about) if isinstance(about, dict) else (said,)
+    reasons = (place.get(name) for place in places for name in _REASONS)
+    return next((each for each in reasons if isinstance(each, str)), None)
+
+
+def read_ending(answer: Answer) -> Ending:
+    """The end of the last message of the assistant."""
+    said = [message for message in answer.last if message.role == "assistant"]
+    if not said:
+        return Ending(None, None)
+    reason, refusal = finish_reason_of(said[-1]), said[-1].get("refusal")
+    for part in parts_of(said[-1].content):
+        if part["type"] == "refusal":
+            refusal = refusal or part.get("refusal") or "refusal"
+    return Ending(reason, refusal or (reason if kind_of_end(reason) == "blocked" else None))
+
+
+def find_block(answer: Answer) -> str | None:
+    """The reason why the provider blocked an answer, or a turn of a conversation."""
+    said = [message for message in answer.messages if message.role == "assistant"]
+    ends = said if answer.last_at else said[-1:]
+    reasons = (finish_reason_of(message) for message in ends)
+    return next((each for each in reasons if kind_of_end(each) == "blocked"), None)
+
+
+_LONGEST, _MOST_SAID, _SHORT = 400, 120, 80
+"""Characters of a description, of the rest of a sentence, and of a quotation."""
+_TELLS_NOTHING = frozenset({
+    "role", "content", "tool_calls", "refusal", "id", "name", "type", "model", "index", "created",
+    "tool_call_id",
+})  # fmt: skip
+"""Keys of messages that are described elsewhere, or only name things."""
+_USUAL_ENDS = ("stop", "end_turn", "stop_sequence")
+_ENDS_OF_CALLS = ("tool_calls", "tool_use", "function_call")
+NO_TEXT = "(no text)"
+"""Stands for the text of an answer that has only calls."""
+
+Spoken = Sequence[Mapping[str, JSON]]
+
+
+def name_silence(messages: Spoken) -> str:
+    """A description in brackets, shown beside the tool calls; empty where there is a text."""
+    shown = shown_content(messages) or ""
+    if shown.strip():
+        return ""
+    instead = next(_describe_others(messages), "")
+    if instead:
+        blank = name_blank(shown, "no text").strip("()")
+        return f"({blank}, but {shorten_text(instead, _LONGEST)})"
+    return name_blank(shown, NO_TEXT if _list_calls(messages) else "(empty)")
+
+
+def shown_content(messages: Spoken) -> str | None:
+    """The last content of the assistant as people see it; None where there is none."""
+    for message in reversed(messages):
+        if message.get("role") == "assistant" and message.get("content") is not None:
+            return content_text(message["content"])
+    return None
+
+
+def say_silence(messages: Spoken, text: str) -> str:
+    """A description in a sentence, for a blank `text`."""
+    instead = but_instead(messages)
+    if text:
+        return f"only white space: {as_json(shorten_text(text, _SHORT))}{instead}"
+    is_there = shown_content(messages) is not None
+    return "an empty text" if is_there and not instead else f"no text{instead}"
+
+
+def but_instead(messages: Spoken) -> str:
+    """The rest of a sentence that says that there is no text: `, but a tool call: …`."""
+    instead = (shown_content(messages) or "").strip()
+    calls = _list_calls(messages)
+    if not instead and calls:
+        more = f" and {len(calls) - 1:,} more" if len(calls) > 1 else ""
+        what = "tool calls" if more else "a tool call"
+        instead = f"{what}: {shorten_text(calls[0], _SHORT)}{more}"
+    instead = instead or next(_describe_others(messages), "")
+    return f", but {shorten_text(instead, _MOST_SAID)}" if instead else ""
+
+
+def _list_calls(messages: Spoken) -> list[str]:
+    return [line for message in messages for line in call_lines(message)]
+
+
+def _describe_others(messages: Spoken) -> Iterator[str]:
+    """What there is beside the last text and calls, the most important first."""
+    said = [message for message in reversed(messages) if message.get("role") == "assistant"]
+    for message in said:
+        if refusal := message.get("refusal"):
+            yield f"a refusal: {_write_value(refusal)}"
+    for message in said:
+        if text := content_text(message.get("content")).strip():
+            yield f"text before it: {text}"
+    for message in said:
+        usual = (*_USUAL_ENDS, *(_ENDS_OF_CALLS if message.get("tool_calls") else ()))
+        told = {key: _write_value(message[key]) for key in message if key not in _TELLS_NOTHING}
+        if keys := [f"{key}: {text}" for key, text in told.items() if text not in ("", *usual)]:
+            yield "; ".join(keys)
+    if _list_calls(messages):
+        return  # the other messages are the results of the calls
+    for message in reversed(messages):
+        text = content_text(message.get("content")).strip()
+        if message.get("role") != "assistant" and text:
+            yield f"a {message.get('role')} message: {text}"
+
+
+def _write_value(value: JSON) -> str:
+    if value in (None, "", [], {}):
+        return ""
+    return value.strip() if isinstance(value, str) else as_json(value)
+
+
+_INVISIBLE = " \t\r\n\u200b\u200c\u200d\u2060\ufeff"
+_LANGUAGE = re.compile(r"[\w.+#-]*")
+
+
+def value_of_answer(answer: Answer) -> JSON:
+    """The JSON value of an answer. Raise BadJsonError, which describes it, where there is none."""
+    content = answer.content
+    text = text_of_content(content)
+    # Mappings with other types are data, such as a list of `{type: Person}`.
+    is_media = text is None and any(map(_is_known_part, text_parts(content)))
+    if content is None or is_media:
+        raise BadJsonError(f"it has no text{but_instead(answer.last)}")
+    if text is not None:
+        return parse_answer(text)
+    if too_deep(content):
+        raise BadJsonError(f"it is nested more than {DEEPEST} deep")
+    return content
+
+
+def too_deep(value: JSON) -> bool:
+    """Whether a value is nested deeper than a value of a suite can be."""
+    return measure_depth(value, DEEPEST) > DEEPEST
+
+
+def text_of_content(content: JSON) -> str | None:
+    """Text as it is, parts as their joined text; None for parts without any text, and for data."""
+    if isinstance(content, str):
+        return content
+    if any(said_text(part) is not None for part in text_parts(content)):
+        return text_of(content)
+    return None
+
+
+def has_text(answer: Answer) -> bool:
+    """Whether there is visible text, or data. Calls and parts without text don't count."""
+    content = answer.content
+    if content in (None, [], {}):
+        return False
+    text = text_of_content(content)
+    return not text_parts(content) if text is None else not shows_nothing(text)
+
+
+def shows_nothing(text: str) -> bool:
+    """Whether a text has only white space and invisible characters."""
+    return not text.strip() or not text.strip(_INVISIBLE)
+
+
+def text_parts(content: JSON) -> list[dict[str, JSON]]:
+    """The content parts, if it is a list of them."""
+    return parts_of(content) if isinstance(content, list) else []
+
+
+def is_comparable(content: JSON) -> bool:
+    """Whether an answer can be compared with it. Files and images alone can't be compared."""
+    if content is None:
+        return False
+    parts = text_parts(content)
+    return not parts or any(part["type"] not in ("file", "image") for part in parts)
+
+
+def expected_halves(messages: Iterable[Mapping[str, JSON]]) -> frozenset[Half]:
+    """What there is to compare in an expected output: calls, and content that is not empty."""
+    said = [message for message in messages if message["role"] == "assistant"]
+    contents = [each["content"] for each in said if each.get("content") is not None]
+    last = contents[-1] if contents else None
+    text = text_of_content(last)
+    halves: list[Half] = ["calls"] if any(each.get("tool_calls") for each in said) else []
+    if is_comparable(last) and (text is None or text.strip()):
+        halves.append("content")
+    return frozenset(halves)
+
+
+def parse_answer(text: str) -> JSON:
+    """The value of a text that is JSON, or one fenced block with JSON in it."""
+    return parse_json(unfence_text(text))
+
+
+def unfence_text(text: str) -> str:
+    """The inside of a text that is one fenced block (``` or ~~~); else the text. A fence may name a
+    language, and nothing else."""
+    text = text.strip()
+    mark = text[:3]
+    if mark not in ("```", "~~~"):
+        return text
+    fence = mark[0] * (len(text) - len(text.lstrip(mark[0])))
+    first, line_end, inside = text.partition("\n")
+    if line_end and inside.endswith(fence) and _LANGUAGE.fullmatch(first[len(fence) :].strip()):
+        return inside[: -len(fence)]
+    return text
+
+
+_PARTS = frozenset({
+    "text", "output_text", "file", "image", "image_url", "input_image", "input_text", "input_file",
+    "audio", "input_audio", "document", "video", "refusal", "thinking", "redacted_thinking",
+    "thought", "reasoning", "inlineData", "inline_data", "fileData", "executableCode",
+    "executable_code", "empty", "reasoningContent", "tool_use", "toolUse",
+})  # fmt: skip
+
+
+def _is_known_part(part: Mapping[str, JSON]) -> bool:
+    """Whether a part has a type of messages; data may have types, too."""
+    kind = str(part.get("type"))
+    return kind in _PARTS or kind.endswith(("_result", "-result", "Response", "Result"))

@@ -1,0 +1,173 @@
+"""The process that a run is in: its clocks, its variables, its limits, and its user's own key."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import random
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager, suppress
+
+from evalcase.types.value import Value
+from evalcase.util.files import BINARY, LocalDisk, open_file, sync_folder, write_all
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+"""The folder of this package, as it was imported."""
+_KEY_BYTES = 32
+_MOST_DESCRIPTORS = 10_240
+"""macOS refuses a request for more, rather than to grant what it can."""
+_SPARE_DESCRIPTORS = 64
+"""How many sockets leave to what else has to be opened: modules, programs, the record."""
+
+# Libraries such as freezegun replace `time.monotonic` and `time.time` in every module that has
+# them. They leave `time.clock_gettime` alone, so limits, durations and stamps go by that.
+if sys.platform == "win32":
+    from time import monotonic
+    from time import time as wall_time
+else:
+    from time import CLOCK_MONOTONIC, CLOCK_REALTIME, clock_gettime
+
+    def monotonic() -> float:
+        """Seconds since some moment; no change of the date moves it."""
+        return clock_gettime(CLOCK_MONOTONIC)
+
+    def wall_time() -> float:
+        """Seconds since 1970."""
+        return clock_gettime(CLOCK_REALTIME)
+
+
+class World(Value, frozen=True):
+    """What a run takes from its process, in one value, so that tests can give another."""
+
+    cwd: str
+    environment: MutableMapping[str, str]
+    import_path: list[str]
+    """The folders from which modules are imported."""
+    now: Callable[[], float]
+    """Seconds since 1970."""
+    stamp: Callable[[], str]
+    """The time as the record has it: UTC, ISO 8601, to the millisecond."""
+    random: Callable[[], float]
+    entropy: Callable[[int], bytes]
+    state: str | None
+    """The folder for the state of this user; None if their home is unknown. It is known before a
+    file of environment variables, or user code, can change it."""
+
+
+def this_world() -> World:
+    return World(
+        os.getcwd(), os.environ, sys.path, wall_time, Stamps().now, random.random, os.urandom,
+        state_folder(os.environ),
+    )  # fmt: skip
+
+
+class Stamps:
+    """Times as text. Within one second only the milliseconds are written anew."""
+
+    def __init__(self, clock: Callable[[], float] = wall_time) -> None:
+        self._clock = clock
+        self._second = -1
+        self._text = ""
+
+    def now(self) -> str:
+        second, millisecond = divmod(int(self._clock() * 1000), 1000)
+        if second != self._second:
+            self._text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+            self._second = second
+        return f"{self._text}.{millisecond:03}+00:00"
+
+
+def state_folder(environment: Mapping[str, str]) -> str | None:
+    """Where the state of a user is kept; None if nothing says where their home is."""
+    base = environment.get("XDG_STATE_HOME", "")
+    if os.path.isabs(base):  # where it isn't, the rules for such folders say to ignore it
+        return os.path.join(base, "evalcase")
+    home = environment.get("HOME") or environment.get("USERPROFILE", "")
+    return os.path.join(home, ".local", "state", "evalcase") if os.path.isabs(home) else None
+
+
+def read_key(folder: str) -> bytes:
+    """The key in a user's state folder, which only they can read: it proves what they made
+    themselves. OSError if there is none, or none that is private."""
+    with open_file(os.path.join(folder, "key"), links=False) as file:
+        about = os.fstat(file.fileno())
+        if sys.platform != "win32" and about.st_uid != os.geteuid():
+            raise OSError(errno.EPERM, "it belongs to somebody else")
+        if sys.platform != "win32" and stat.S_IMODE(about.st_mode) & 0o077:
+            raise OSError(errno.EPERM, "others can read or write it, so it may be removed")
+        key = file.read(_KEY_BYTES + 1)
+    if len(key) != _KEY_BYTES:
+        raise OSError(errno.EINVAL, "it is damaged, and may be removed")
+    return key
+
+
+def make_key(folder: str, entropy: Callable[[int], bytes]) -> bytes:
+    """The key of a user, a new one if they have none. OSError if it can't be kept."""
+    with suppress(FileNotFoundError):
+        return read_key(folder)
+    os.makedirs(folder, 0o700, exist_ok=True)
+    disk, draft = LocalDisk(), os.path.join(folder, f".{entropy(6).hex()}")
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o600)
+    try:
+        try:
+            write_all(disk, fd, entropy(_KEY_BYTES))
+            disk.fsync(fd)
+        finally:
+            os.close(fd)
+        # It has its name once it is whole. Of two that are made at once, the first counts.
+        with suppress(FileExistsError):
+            os.link(draft, os.path.join(folder, "key"))
+    finally:
+        with suppress(OSError):
+            os.unlink(draft)
+    sync_folder(disk, folder)
+    return read_key(folder)
+
+
+def allow_descriptors(count: int) -> None:
+    """Raise the number of files and sockets that may be open, as far as the system allows it."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _MOST_DESCRIPTORS
+    wanted = min(count, most if hard == resource.RLIM_INFINITY else min(hard, most))
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def leaves_room(descriptor: int) -> bool:
+    """Whether more descriptors can be opened after this one, the newest."""
+    if sys.platform == "win32":
+        return True
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    spare = min(_SPARE_DESCRIPTORS, soft // 4)
+    return soft == resource.RLIM_INFINITY or descriptor < soft - spare
+
+
+@contextmanager
+def collector_paused(*, for_good: bool = False) -> Iterator[None]:
+    """Pause the garbage collector: to look for cycles among the cases of a file takes a fifth of
+    the time that it takes to load them. With `for_good`, all that is made in here lives as long as
+    the process, and is never looked at."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            if for_good:
+                gc.freeze()
+            elif not gc.get_freeze_count():
+                # What was made is taken for old: else it would all be looked at right now.
+                gc.freeze()
+                gc.unfreeze()
+            gc.enable()

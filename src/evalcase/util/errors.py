@@ -1,0 +1,185 @@
+"""Exceptions as failures, and the line of a program's output that says why it failed.
+
+Messages are capped. To ask an exception for its message calls code of the user, which may raise.
+"""
+
+from __future__ import annotations
+
+import re
+from json import dumps
+from traceback import TracebackException
+from typing import Any, Literal
+
+from evalcase.errors import EvalcaseError, GraderError, TargetError
+from evalcase.types.answer import Failure, FailureKind
+
+_LONGEST_MESSAGE = 2000
+_LARGEST_DETAILS = 200_000
+_TRACEBACK_LINES = 20
+
+ErrorSort = Literal["any", "by hand", "timeout", "of a grader"]
+"""Ctrl-C, a timeout that the code itself raised, or an error of a grader, whose kind holds."""
+
+
+class ToldError(TargetError):
+    """What is known of an error of user code, or of another process, in plain values."""
+
+    def __init__(
+        self, failure: Failure, shown: str, *, may_succeed_later: bool = False,
+        retry_after_s: float | None = None, overloaded: bool = False, sort: ErrorSort = "any",
+    ) -> None:  # fmt: skip
+        """`shown` is the error as Python shows it."""
+        super().__init__(
+            failure.message, kind=failure.kind, details=failure.details,
+            may_succeed_later=may_succeed_later, retry_after_s=retry_after_s, overloaded=overloaded,
+        )  # fmt: skip
+        self.failure = failure
+        self.shown = shown
+        self.sort: ErrorSort = sort
+
+    def __repr__(self) -> str:
+        return self.shown
+
+
+def tell_error(error: BaseException) -> ToldError:
+    """What is known of an error, so that its own code is called only once."""
+    if type(error) is ToldError:
+        return error
+    name = type(error).__name__
+    try:
+        first, failure = leaves_of(error)[0], failure_of(error)
+        try:
+            shown = _cap(repr(error))
+        except Exception:  # noqa: BLE001 - code of the user
+            shown = name
+        sort: ErrorSort = "of a grader" if isinstance(first, GraderError) else "any"
+        if isinstance(error, KeyboardInterrupt):
+            sort = "by hand"
+        elif isinstance(first, TimeoutError):
+            sort = "timeout"
+        if not isinstance(first, TargetError):
+            return ToldError(failure, shown, sort=sort)
+        return ToldError(
+            failure, shown, may_succeed_later=bool(first.may_succeed_later),
+            retry_after_s=first.retry_after_s, overloaded=bool(first.overloaded), sort=sort,
+        )  # fmt: skip
+    except BaseException as raised:  # noqa: BLE001 - code of the user
+        what = f"{name}, which can't say what it is: that raised {type(raised).__name__}"
+        return ToldError(Failure("exception", what), name)
+
+
+def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure:
+    """The failure that an error stands for. An error that is raised on purpose has a kind of its
+    own, unless `kind` is another than `exception`; any other error has a traceback."""
+    if type(error) is ToldError:
+        told = error.failure
+        holds = kind == "exception" or error.sort == "of a grader"
+        return told if holds else Failure(kind, told.message, told.details)
+    if isinstance(error, ExceptionGroup):
+        first, *more = leaves_of(error)
+        failure = failure_of(first, kind)
+        message = f"{failure.message} (and {len(more)} more)" if more else failure.message
+        return Failure(failure.kind, message, failure.details)
+    told_by = TracebackException.from_exception(error)
+    message = _cap(str(told_by))
+    if isinstance(error, TargetError):
+        own = error.kind if kind == "exception" else kind
+        return Failure(own, message, recordable_details(error.details))
+    if isinstance(error, GraderError):
+        return Failure(error.kind, message, recordable_details(error.details))
+    if isinstance(error, EvalcaseError):
+        return Failure(kind, message)
+    name = type(error).__name__
+    lines = "".join(told_by.format()).splitlines()[-_TRACEBACK_LINES:]
+    details = {"traceback": [_cap(line) for line in lines]}
+    return Failure(kind, f"{name}: {message}" if message else name, details)
+
+
+def leaves_of(error: BaseException) -> list[BaseException]:
+    """The errors of a group in order, to any depth; else the error itself."""
+    leaves, left = [], [error]
+    while left:
+        each = left.pop()
+        if isinstance(each, ExceptionGroup):
+            left += reversed(each.exceptions)
+        else:
+            leaves.append(each)
+    return leaves
+
+
+def _cap(text: str) -> str:
+    cut = len(text) - _LONGEST_MESSAGE
+    return text if cut <= 0 else f"{text[:_LONGEST_MESSAGE]} [{cut:,} more characters were cut]"
+
+
+def recordable_details(details: dict[str, Any]) -> dict[str, Any]:
+    """The details, or why they can't be recorded: the failure itself always can."""
+    try:
+        size = len(dumps(details, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        return {"dropped": f"the details can't be written as JSON: {error}"}
+    if size > _LARGEST_DETAILS:
+        return {"dropped": f"the details were {size:,} characters long"}
+    return details
+
+
+_LONGEST_LINE = 200
+_TRACEBACK = "Traceback (most recent call last):"
+# At the beginning of a line, and with something to say: `Error: …`, `java.io.IOException: …`,
+# `Uncaught TypeError: …`, `fatal: …`, `panic: …`, `error[E0308]: …`, `make: *** …`
+_NAMED = re.compile(
+    r"(?:Uncaught |Unhandled |Caused by: |Exception in thread \S+ )?"
+    r"(?:[\w.$]*(?:Error|Exception|Panic)(?: \[\w+\])?: \S"
+    r"|(?:fatal|error|panic|abort)(?:\[\w+\])?: \S"
+    r"|thread .* panicked at)",
+    re.IGNORECASE,
+)
+_WORDS = re.compile(
+    r"\b(?:error|fatal|panic|exception|failed|failure|cannot|can't|could not|couldn't|unable to"
+    r"|not found|no such|denied|refused|invalid|missing|undefined|unknown|killed"
+    r"|out of memory|timed out|exceeded)\b"
+    r"|[a-z](?:Error|Exception)\b",
+    re.IGNORECASE,
+)
+
+
+def add_complaint(what: str, stderr: str) -> str:
+    """What has happened, and the line of `stderr` that says why. If no line stands out, the last is
+    quoted, and not as the reason."""
+    lines = stderr.strip().splitlines()
+    if not lines:
+        return what
+    number = _find_complaint(lines)
+    if number is None:
+        return f"{what}, after it wrote: {lines[-1].strip()[:_LONGEST_LINE]}"
+    return f"{what}: {lines[number].strip()[:_LONGEST_LINE]}"
+
+
+def excerpt_complaint(stderr: str, most: int) -> tuple[int, list[str], int]:
+    """The line that says why, or the last, with lines before it and one after it; and how many
+    lines are left out before and after them."""
+    lines = [line.rstrip() for line in stderr.splitlines() if line.strip()]
+    number = _find_complaint(lines)
+    end = len(lines) if number is None else min(len(lines), number + 2)
+    start = max(0, end - most)
+    end = min(len(lines), start + most)
+    return start, lines[start:end], len(lines) - end
+
+
+def _find_complaint(lines: list[str]) -> int | None:
+    """The number of the line that says why: the end of the last traceback of Python, else the last
+    line with the name of an error, else the last with a word of failure."""
+    numbers = range(len(lines))
+    for start in reversed(numbers):
+        if lines[start].strip() == _TRACEBACK:
+            indent = lines[start].index("T")
+            ends = (at for at in numbers[start + 1 :] if lines[at][indent : indent + 1].strip())
+            number = next(ends, None)
+            if number is not None:
+                return number
+            break
+    for matches in (_NAMED.match, _WORDS.search):
+        number = next((at for at in reversed(numbers) if matches(lines[at])), None)
+        if number is not None:
+            return number
+    return None

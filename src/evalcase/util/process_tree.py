@@ -1,0 +1,155 @@
+"""The end of a child process and of all that it started, wherever in the system that went.
+
+Each child has a token in its environment, which its descendants inherit: so they are found by
+psutil, even if they have left its session and their parent is gone. A family is stopped before it
+is killed, for else it could grow faster than it is found. A child that has cleared its environment
+and was orphaned is out of reach.
+
+If evalcase itself is killed, a guard ends its children: this file, run as a program.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from itertools import count
+
+import psutil
+
+TOKEN = "EVALCASE_PROCESS"  # noqa: S105 - the name of a variable, and no secret
+_ROUNDS = 100
+_numbers = count(1)
+_owner = ""
+_openers = 0
+_guard: subprocess.Popen[bytes] | None = None
+
+
+def new_token() -> str:
+    """A token for one family, and no other of this process or another."""
+    return f"{_own_prefix()}{next(_numbers)}."
+
+
+def _own_prefix() -> str:
+    global _owner  # noqa: PLW0603 - it names this process; a forked one needs another
+    if not _owner.startswith(f"{os.getpid()}-"):
+        _owner = f"{os.getpid()}-{os.urandom(4).hex()}-"
+    return _owner
+
+
+def open_guard() -> None:
+    """Have a guard from now on, until `close_guard` was called as often as this."""
+    global _openers, _guard  # noqa: PLW0603 - the process has one guard
+    _openers += 1
+    if _openers == 1:
+        argv = [sys.executable, "-I", __file__, str(os.getpid()), _own_prefix()]
+        null = subprocess.DEVNULL
+        with suppress(OSError):  # without a guard, what a kill leaves behind stays
+            # A session of its own, so that it outlives what is done to the terminal or the group.
+            _guard = subprocess.Popen(  # noqa: S603 - this Python and this file
+                argv, stdin=null, stdout=null, stderr=null, cwd=os.path.abspath(os.sep),
+                start_new_session=True,
+            )  # fmt: skip
+
+
+def close_guard() -> None:
+    global _openers, _guard  # noqa: PLW0603 - see above
+    _openers -= 1
+    if _openers == 0 and _guard is not None:
+        _guard.kill()
+        _guard.wait()
+        _guard = None
+
+
+def end_family(
+    token: str, root: psutil.Process | None = None, since: float | None = None
+) -> set[psutil.Process]:
+    """Kill every process whose token begins like this, the root, and all that descends from them.
+    They are returned: they may take a moment to end. Only processes that began later than `since`
+    are looked at; by default, later than this process."""
+    born = psutil.Process().create_time() if since is None else since
+    known: set[psutil.Process] = set() if root is None else {root}
+    members: set[psutil.Process] = set()
+    is_killed = False
+    for _ in range(_ROUNDS):
+        new = _find_family(token, known, born) - members
+        if new:
+            _suspend_all(new)
+            members |= new
+            known |= new
+            is_killed = False
+        elif is_killed or not members:
+            break
+        else:
+            # One that was stopped in the middle of a fork may have a child after the last look.
+            for each in members:
+                with suppress(psutil.Error):
+                    each.kill()
+            is_killed = True
+    return members
+
+
+def _suspend_all(processes: set[psutil.Process]) -> None:
+    for each in processes:
+        with suppress(psutil.Error):
+            each.suspend()
+
+
+def _find_family(token: str, known: set[psutil.Process], born: float) -> set[psutil.Process]:
+    young: list[tuple[psutil.Process, int]] = []
+    for pid in psutil.pids():
+        with suppress(psutil.Error):  # it has just ended, or is of another user
+            each = psutil.Process(pid)
+            if pid != os.getpid() and each.create_time() >= born:
+                young.append((each, each.ppid()))
+    found = {each for each, _ in young if each in known or _has_token(each, token)}
+    while True:
+        pids = {each.pid for each in found}
+        more = {each for each, parent in young if parent in pids} - found
+        if not more:
+            return {each for each in found if not has_ended(each)}
+        found |= more
+
+
+def _has_token(process: psutil.Process, token: str) -> bool:
+    try:
+        return process.environ().get(TOKEN, "").startswith(token)
+    except (psutil.Error, OSError):
+        return False
+
+
+def has_ended(process: psutil.Process) -> bool:
+    """Whether a process is gone, or only waits for its parent to see that."""
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return True
+
+
+def find_process(pid: int | None) -> psutil.Process | None:
+    """A process by its number; None if it has ended."""
+    try:
+        return None if pid is None else psutil.Process(pid)
+    except psutil.Error:
+        return None
+
+
+def resident_bytes(pid: int | None) -> int | None:
+    """The memory that a process has right now."""
+    process = find_process(pid)
+    try:
+        return None if process is None else int(process.memory_info().rss)
+    except psutil.Error:
+        return None
+
+
+def _guard_process(pid: int, prefix: str) -> None:
+    """Wait for the end of evalcase, and end its children."""
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(pid).wait()
+    end_family(prefix, since=0.0)
+
+
+if __name__ == "__main__":
+    _guard_process(int(sys.argv[1]), sys.argv[2])

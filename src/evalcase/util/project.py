@@ -1,0 +1,191 @@
+"""The folder of a project, and the files in it that suites and messages may name."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from evalcase.errors import ConfigError
+from evalcase.types.message import is_address, named_files
+from evalcase.types.problem import Unfit
+from evalcase.util.files import is_inside
+
+MAX_ATTACHED_BYTES = 100 << 20
+_MARKS = ("evalcase.toml", "pyproject.toml", ".git")
+_STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/")
+"""Links of the system to the open files of a process."""
+_LONGEST_SHOWN = 200
+"""A name may be a whole picture by mistake."""
+
+
+def find_project(folder: str) -> str | None:
+    """The nearest folder upwards with a project file; None if there is none."""
+    current = folder
+    while True:
+        if any(os.path.lexists(os.path.join(current, mark)) for mark in _MARKS):
+            return current
+        parent = os.path.dirname(current)
+        if parent == current:
+            return None
+        current = parent
+
+
+def project_root(folder: str) -> str:
+    """The nearest folder upwards with a project file, else the folder itself."""
+    return find_project(folder) or folder
+
+
+def take_root(folder: str) -> str:
+    """The real path of a folder that is named as the root of a project, whatever lies above it.
+    Raise ConfigError if it is no folder."""
+    if not os.path.isdir(folder):
+        what = "is a file" if os.path.exists(folder) else "is not there"
+        raise ConfigError(f"`root` is the folder of a project, and {folder} {what}")
+    return os.path.realpath(folder)
+
+
+def say_from_root(root: str) -> str:
+    """The sentence that paths begin at the root, and which folder that is from here."""
+    seen = os.path.relpath(os.path.realpath(root), os.path.realpath(os.getcwd()))
+    return f"paths are relative to the project's folder{'' if seen == os.curdir else f', {seen}'}"
+
+
+def find_working_folder(root: str) -> str | None:
+    """The working folder, seen from the root of a project that it is a folder of."""
+    here, there = os.path.realpath(os.getcwd()), os.path.realpath(root)
+    return os.path.relpath(here, there) if here != there and is_inside(here, there) else None
+
+
+def leaves_by_link(path: str) -> bool:
+    """Whether a path that a person or a shell names leads out of the project by a link: the file
+    itself out of its own project, or a folder above it out of the project of the working folder.
+    Without a project file, the working folder is the project."""
+    named, real, cwd = os.path.abspath(path), os.path.realpath(path), os.path.realpath(os.curdir)
+    if named.startswith(_STREAMS):
+        return False
+    here = project_root(cwd)
+    if is_inside(named, here) and not is_inside(real, here):
+        return True
+    folder = os.path.realpath(os.path.dirname(named))
+    own = find_project(folder) or (cwd if is_inside(folder, cwd) else folder)
+    return os.path.islink(path) and not is_inside(real, own)
+
+
+def leads_inside(name: str, folder: str) -> bool:
+    """Whether a path, as it is named from a folder, stays in it once links are followed."""
+    try:
+        return is_inside(os.path.realpath(os.path.join(folder, name)), os.path.realpath(folder))
+    except ValueError:
+        return False  # a NUL, or half of a character: no file has such a name
+
+
+class ProjectPaths:
+    """Gives the path of a suite from the project's folder: the same on every machine, and from
+    wherever the suite is named."""
+
+    def __init__(self, root: str, cwd: str) -> None:
+        self._root = os.path.realpath(root)
+        self._cwd = cwd
+        self._known: dict[str, str] = {}
+
+    def find(self, path: str) -> str:
+        """The path with slashes. Suites made in Python keep theirs."""
+        if path not in self._known:
+            real = os.path.realpath(os.path.join(self._cwd, path))
+            shown = os.path.relpath(real, self._root).replace(os.sep, "/")
+            self._known[path] = path if path.startswith("<") else shown
+        return self._known[path]
+
+
+def show_beside(path: str, folder: str) -> str:
+    """The real path of a file as that of a suite in a folder is shown: seen from the same place."""
+    below = os.path.relpath(path, os.path.realpath(folder))
+    return os.path.normpath(os.path.join(folder, below))
+
+
+class Attachments:
+    """Finds the files that messages of the suites in one folder refer to: from that folder upwards
+    to the root, and never outside. `check` and `run` share this rule."""
+
+    def __init__(self, folder: str, root: str) -> None:
+        """Both are real paths; the root is where the search upwards ends."""
+        self.folder = folder
+        self.root = root
+
+    def find(self, name: str) -> str | Unfit:
+        """The real path of a file, or the reason why there is none."""
+        folders = [self.folder]
+        while folders[-1] != self.root and is_inside(folders[-1], self.root):
+            folders.append(os.path.dirname(folders[-1]))
+        shown = name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
+        for folder in folders:
+            path = os.path.join(folder, name)
+            try:
+                # The nearest is meant: where it leads outside, no other takes its place.
+                if os.path.lexists(path):
+                    return self._fit(path, shown)
+            except (OSError, ValueError):
+                continue
+        if not is_inside(os.path.normpath(os.path.join(self.folder, name)), self.root):
+            return _refuse_outside(shown)
+        hint = (
+            "`path` names a file; the address of an image is written as its `url`"
+            if is_address(name)
+            else "it is looked for next to the suite and in its parent folders up to the project "
+            "root"
+        )
+        return Unfit("missing-file", f"there is no file `{shown}`", hint)
+
+    def find_from_root(self, name: str) -> str | Unfit:
+        """The same for a file that is named from the root of the project, wherever the suite is."""
+        found = Attachments(self.root, self.root).find(name)
+        if isinstance(found, Unfit) and found.code == "missing-file" and found.hint is not None:
+            return found._replace(hint=say_from_root(self.root))
+        return found
+
+    def find_all(self, messages: Iterable[Mapping[str, Any]]) -> dict[str, str] | Unfit:
+        """Every file that messages refer to: its real path by the name as it was written."""
+        found = {}
+        for name in named_files(messages):
+            path = self.find(name)
+            if isinstance(path, Unfit):
+                return path
+            found[name] = path
+        return found
+
+    def _fit(self, path: str, name: str) -> str | Unfit:
+        path = os.path.realpath(path)
+        if not is_inside(path, self.root):
+            return _refuse_outside(name)
+        if not os.path.lexists(path):
+            return Unfit("missing-file", f"`{name}` is a link that leads nowhere")
+        found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode):
+            return Unfit("bad-file", f"`{name}` is not a regular file")
+        if found.st_size > MAX_ATTACHED_BYTES:
+            return Unfit("bad-file", f"`{name}` is larger than {MAX_ATTACHED_BYTES >> 20} MiB")
+        return path
+
+
+def _refuse_outside(name: str) -> Unfit:
+    message = f"`{name}` is outside the project, so evalcase won't read it"
+    return Unfit("file-outside-project", message, "copy the file into the project")
+
+
+def attachments_in(folder: str, root: str | None = None) -> Attachments:
+    """Finds the files of the suites in a folder, up to the root of their project. A root that is
+    given counts, unless the folder lies outside of it."""
+    folder = os.path.realpath(folder)
+    given = None if root is None else os.path.realpath(root)
+    if given is None or not is_inside(folder, given):
+        given = project_root(folder)
+    return Attachments(folder, given)
+
+
+def find_attachments(
+    suite: str, messages: Iterable[Mapping[str, Any]], root: str | None = None
+) -> dict[str, str] | Unfit:
+    """Every file that messages of a suite refer to: its real path by the name as it was written."""
+    return attachments_in(os.path.dirname(suite), root).find_all(messages)

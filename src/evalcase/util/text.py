@@ -1,0 +1,211 @@
+"""Texts for people: shortened, with every character visible, as Markdown, safe for CI logs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from json import dumps
+
+from evalcase.types.message import ToolCall, is_part, names_tool, part_text
+from evalcase.types.value import JSON, describe_kind
+
+EXCERPT_CHARACTERS = 1000
+_CI_COMMAND = re.compile(r"^(?:\s|\x1b\[[\d;]*m)*::|##(?=\[|vso\[)")
+_OF_LIBRARY = re.compile(r"[/\\](?:(?:site|dist)-packages|lib[/\\]python3[^/\\]*)[/\\]|^<")
+
+
+def abridge_message(message: str) -> str:
+    """A long message with the long names in it cut."""
+    if len(message) <= 200:
+        return message
+
+    def shorten(found: re.Match[str]) -> str:
+        return found[0] if len(found[1]) < 80 else f"`{found[1][:60]}…`"
+
+    # Short names match, too: else the text between two of them would be taken for a name.
+    return re.sub(r"`([^`]*)`", shorten, message)
+
+
+def shorten_text(text: str, most: int) -> str:
+    """The text, with an ellipsis at its end if it is longer than `most` characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def cut_bytes(data: bytes) -> str:
+    """The beginning of some bytes as text."""
+    return data[: 4 * EXCERPT_CHARACTERS].decode(errors="backslashreplace")[:EXCERPT_CHARACTERS]
+
+
+def write_count(number: int, noun: str) -> str:
+    """A number with its noun: `1 case`, `2,000 cases`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def list_some(shown: Iterable[str], count: int) -> str:
+    """Some names of so many: `a, b and 3 more`."""
+    names = list(shown)
+    more = count - len(names)
+    return ", ".join(names) + (f" and {more:,} more" if more > 0 else "")
+
+
+def write_score(score: float, *beside: float) -> str:
+    """A score of 0 to 1 in at least three digits: as many as tell it from 0, from 1 and from the
+    scores beside it."""
+    for digits in range(3, 17):
+        text = f"{score:.{digits}g}"
+        if all((float(text) == other) == (score == other) for other in (0, 1, *beside)):
+            return text
+    return repr(score)
+
+
+def as_json(value: JSON, indent: int | None = None) -> str:
+    """Readable JSON: letters of every script as they are, but nothing that UTF-8 can't hold."""
+    try:
+        text = dumps(value, ensure_ascii=False, indent=indent)
+        text.encode()
+    except UnicodeEncodeError:
+        return dumps(value, indent=indent)
+    except (TypeError, ValueError, RecursionError):
+        # Data of a Python target may hold what JSON can't: it is for people, so it needn't.
+        return f"({describe_kind(value)} that can't be shown)"
+    return text
+
+
+def content_text(content: JSON) -> str:
+    """Text as it is; parts joined, those without text named in brackets; other data as JSON."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not (isinstance(content, list) and content and all(map(is_part, content))):
+        return as_json(content, indent=2)
+    joined: list[str] = []
+    was_text = True
+    for part in content:
+        assert isinstance(part, dict)
+        text = part_text(part)
+        shown = _name_part(part) if text is None else text
+        if not shown:
+            continue
+        meets_part = joined and not (was_text and text is not None)
+        if meets_part and not joined[-1][-1].isspace() and not shown[0].isspace():
+            joined.append(" ")
+        joined.append(shown)
+        was_text = text is not None
+    return "".join(joined)
+
+
+def _name_part(part: Mapping[str, JSON]) -> str:
+    """A part without text: its type, and where it is from or what else it has."""
+    own = part.get(str(part["type"]))
+    own = own.get("url") if isinstance(own, dict) else own
+    names = (part.get("path"), part.get("value"), part.get("url"), own)
+    named = next((name for name in names if isinstance(name, str)), "")
+    rest = {key: value for key, value in part.items() if key != "type"}
+    if not named and rest and part["type"] not in ("file", "image"):
+        named = as_json(rest)
+    return f"[{part['type']}: {shorten_text(named, 100)}]" if named else f"[{part['type']}]"
+
+
+def call_lines(message: Mapping[str, JSON], *, outputs: bool = False) -> Iterator[str]:
+    """The tool calls of a message, one in a line, with the `outputs` that are known below them."""
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        if isinstance(call, dict) and names_tool(call):
+            made = ToolCall(call)
+            yield call_text(made.name, made.arguments)
+        else:
+            yield as_json(call)
+        if outputs and isinstance(call, dict) and "output" in call:
+            gave = call["output"]
+            yield f"  returned {gave if isinstance(gave, str) else as_json(gave)}"
+
+
+def call_text(name: str, arguments: JSON) -> str:
+    """A call with its arguments, by their names where those are names."""
+    return f"{name}({arguments_text(arguments)})"
+
+
+def arguments_text(arguments: JSON) -> str:
+    if isinstance(arguments, dict) and all(str(key).isidentifier() for key in arguments):
+        return ", ".join(f"{key}={as_json(value)}" for key, value in arguments.items())
+    return "" if arguments is None else as_json(arguments)
+
+
+STEERING = (
+    "\x7f-\x9f"  # DEL and C1: U+009B starts an escape sequence just as ESC [ does
+    "\u2028-\u202e\u2066-\u2069"  # line separators, bidirectional embeddings and overrides
+    "\ud800-\udfff"  # what isn't UTF-8 in a file name arrives as lone surrogates
+    "\ufeff\ufffe\uffff"
+)
+"""The part of a regular expression's character class for what must not be written as it is."""
+
+BIDI_MARKS = "\u061c\u200e\u200f"
+"""The same for marks that only turn the direction of text: they may belong to it."""
+
+UNSEEN = (
+    "\xad\u061c\u180e\u200b\u200e\u200f\u2060-\u2065\u206a-\u206f\ufff9-\ufffb\U000e0000-\U000e007f"
+)
+
+_HIDDEN = re.compile(f"[\x00-\x1f{STEERING}{UNSEEN}]")
+
+
+def make_visible(text: str) -> str:
+    """Spell control and invisible characters as `<U+001B>`, line ends too."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _HIDDEN.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
+
+
+def name_blank(text: str, nothing: str = "(empty)") -> str:
+    """What stands for a text in which nothing can be seen; none for any other."""
+    if not text:
+        return nothing
+    return "" if text.strip() else "(only white space)"
+
+
+def code_span(text: str) -> str:
+    """A text in one line, as code; `–` where there is none."""
+    # In a table a bar is escaped, and readers disagree on one that has a backslash before it.
+    text = make_visible(text).replace("\\|", "\\<U+007C>")
+    if not text.strip():
+        return "–"
+    ticks = "`" * (_longest_run([text]) + 1)
+    blank = " " if text[0] in "` " or text[-1] in "` " else ""
+    return f"{ticks}{blank}{text}{blank}{ticks}"
+
+
+def code_block(lines: Iterable[str], language: str = "text") -> Iterator[str]:
+    """Lines of a text, as a block of code."""
+    shown = [make_visible(line) for line in lines]
+    fence = "`" * max(3, _longest_run(shown) + 1)
+    yield f"{fence}{language}"
+    yield from shown
+    yield fence
+
+
+def write_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A table of cells that are Markdown already; the first row is its head, and all but the first
+    column are numbers."""
+    for number, row in enumerate(rows):
+        # Also within code a bar ends a cell, unless it is escaped.
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+        if number == 0:
+            yield "|---|" + "---:|" * (len(row) - 1)
+
+
+def _longest_run(texts: Iterable[str]) -> int:
+    return max((len(run) for text in texts for run in re.findall("`+", text)), default=0)
+
+
+def in_ci(environment: Mapping[str, str]) -> bool:
+    """Whether a CI service reads commands in the output."""
+    return "GITHUB_ACTIONS" in environment or "TF_BUILD" in environment
+
+
+def defuse_line(line: str) -> str:
+    """The line with a blank inside of each command for a CI service."""
+    return _CI_COMMAND.sub(lambda found: f"{found[0][:-1]} {found[0][-1]}", line)
+
+
+def is_foreign_file(path: str) -> bool:
+    """Whether a file of Python is one of a library, by its path alone."""
+    return _OF_LIBRARY.search(path) is not None

@@ -1,0 +1,278 @@
+"""Calls of user code under a time limit: a task for each call, and daemon threads for functions
+that block.
+
+User code may raise anything, swallow its cancellation or never return. So no task of evalcase
+awaits it directly: its task is watched by `asyncio.wait`, cancelled at its limit, and abandoned if
+it does not end soon after that. Python waits for the threads of an executor before it ends; it
+does not wait for daemon threads, so a function that hangs can be abandoned, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
+from contextvars import ContextVar, copy_context
+from functools import partial
+from inspect import isawaitable
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
+
+from evalcase.util.environment import monotonic
+from evalcase.util.errors import tell_error
+
+P = ParamSpec("P")
+T = TypeVar("T")
+IsGivenUp: TypeAlias = Callable[[], bool]
+"""Whether nothing waits for the work any more; the work asks now and then."""
+GRACE_S = 2.5
+"""How long a call that was cancelled may take to end. Programs are ended within that time."""
+
+
+class CallOutcome(NamedTuple):
+    """What came of a call: a value, unless there is an error or it was late."""
+
+    value: object
+    error: BaseException | None
+    is_late: bool
+    """Whether its limit was over before it ended, whatever it came to then."""
+    took_s: float
+
+
+class QueueTime:
+    """The seconds in which questions of a grader wait for their turn: no limit counts them."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+        self._waiting = 0
+        self._since = 0.0
+
+    def seconds(self) -> float:
+        """All of it until now."""
+        return self._seconds + (monotonic() - self._since if self._waiting else 0.0)
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Count all that waits in here, also in tasks that are started in here."""
+        token = _counting.set((*_counting.get(), self))
+        try:
+            yield
+        finally:
+            with suppress(ValueError):  # an abandoned call is closed in another context
+                _counting.reset(token)
+
+    def enter(self) -> None:
+        if not self._waiting:
+            self._since = monotonic()
+        self._waiting += 1
+
+    def leave(self) -> None:
+        self._waiting -= 1
+        if not self._waiting:
+            self._seconds += monotonic() - self._since
+
+
+_counting: ContextVar[tuple[QueueTime, ...]] = ContextVar("queue_time", default=())
+
+
+@contextmanager
+def waiting_in_queue() -> Iterator[None]:
+    """Wait in a queue: every QueueTime that counts here counts it."""
+    several = _counting.get()
+    for each in several:
+        each.enter()
+    try:
+        yield
+    finally:
+        for each in several:
+            each.leave()
+
+
+class UserCalls:
+    """Calls user code, each call with its limit. It belongs to one event loop."""
+
+    def __init__(self, grace_s: float = GRACE_S) -> None:
+        self._grace_s = grace_s
+        self._loop = asyncio.get_running_loop()
+        self._deadlines: dict[asyncio.Task[Any], float] = {}
+        self._left: set[asyncio.Task[Any]] = set()
+        """Calls that were cancelled and have not ended yet."""
+
+    async def run(
+        self, call: Callable[[], object], limit_s: float, name: str,
+        read: Callable[[Any], object] = lambda value: value, queue: QueueTime | None = None,
+    ) -> CallOutcome:  # fmt: skip
+        """Call a function and await what it returns, if that can be awaited. Nothing is raised.
+
+        `read` makes the outcome's value of what was returned, within the limit: to look at it may
+        call user code, too. `name` is the task's name. If this itself is cancelled, so is the call.
+        """
+        started = monotonic()
+        task = self._loop.create_task(_make_call(call, read, started), name=name)
+        deadline = self._deadlines[task] = started + limit_s
+        is_late = False
+        try:
+            left_s = limit_s
+            while left_s > 0 and not task.done():
+                await asyncio.wait((task,), timeout=left_s)
+                if queue is not None:
+                    self._deadlines[task] = deadline = started + limit_s + queue.seconds()
+                left_s = deadline - monotonic()
+            if not task.done():
+                is_late = True
+                task.cancel()
+                await asyncio.wait((task,), timeout=self._grace_s)
+        finally:
+            del self._deadlines[task]
+            if not task.done():
+                self.leave(task)
+        if not task.done() or task.cancelled():
+            return CallOutcome(None, None, True, monotonic() - started)
+        outcome = task.result()
+        return outcome._replace(is_late=is_late or outcome.took_s > deadline - started)
+
+    @contextmanager
+    def attend(self, limit_s: float) -> Iterator[None]:
+        """Call user code that is not awaited, in the task of its caller: the watchdog minds it."""
+        task = asyncio.current_task()
+        assert task is not None
+        outer = self._deadlines.pop(task, None)
+        self._deadlines[task] = monotonic() + limit_s
+        try:
+            yield
+        finally:
+            del self._deadlines[task]
+            if outer is not None:
+                self._deadlines[task] = outer
+
+    def leave(self, task: asyncio.Task[Any]) -> None:
+        """Cancel a task and go on without it."""
+        task.cancel()
+        self._left.add(task)
+        task.add_done_callback(self._left.discard)
+
+    def is_overdue(self, task: asyncio.Task[Any] | None, since: float) -> bool:
+        """Whether a task that has blocked the event loop since some moment is past its limit and
+        its grace. For one that is no call of user code, whether all calls are. Any thread may ask.
+        """
+        deadlines = self._deadlines.copy()
+        own = deadlines.get(task) if task is not None else None
+        several = deadlines.values() if own is None else (own,)
+        now = monotonic()
+        return bool(deadlines) and all(now > max(each, since) + self._grace_s for each in several)
+
+    async def settle(self) -> None:
+        """Wait a little for calls that were cancelled: they may use what is closed next."""
+        if self._left:
+            _, still = await asyncio.wait(self._left.copy(), timeout=self._grace_s)
+            for task in still:
+                abandon(task)
+            self._left -= still
+
+    async def __aenter__(self) -> UserCalls:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.settle()
+
+
+async def _make_call(
+    call: Callable[[], object], read: Callable[[Any], object], started: float
+) -> CallOutcome:
+    value, error = None, None
+    try:
+        value = call()
+        if isawaitable(value):
+            value = await value
+        value = read(value)
+    except BaseException as raised:  # noqa: BLE001 - the boundary: user code may raise anything
+        if isinstance(raised, asyncio.CancelledError) and not raised.args:
+            why = "the call was cancelled, but not by evalcase"
+            raised = RuntimeError(why).with_traceback(raised.__traceback__)
+        error = tell_error(raised)
+    return CallOutcome(value if error is None else None, error, False, monotonic() - started)
+
+
+_abandoned: set[asyncio.Task[Any]] = set()
+
+
+def abandon(task: asyncio.Task[Any]) -> None:
+    """Hold a task that does not end. To forget it would close its coroutine, which may hang."""
+    if not task.done():
+        _abandoned.add(task)
+        task.add_done_callback(_abandoned.discard)
+
+
+def has_abandoned() -> bool:
+    """Whether tasks are left that did not end when they were cancelled."""
+    return bool(_abandoned)
+
+
+class _ThreadCall(NamedTuple):
+    function: Callable[[], object]
+    future: asyncio.Future[object]
+
+
+_Inbox: TypeAlias = SimpleQueue[_ThreadCall]
+_idle: list[_Inbox] = []
+"""The inboxes of threads that have nothing to do."""
+
+
+async def run_in_thread(function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+    """What a function returns, or raises. If this is cancelled, its thread is abandoned."""
+    call = partial(copy_context().run, function, *arguments, **named)
+    future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+    try:
+        inbox = _idle.pop()
+    except IndexError:
+        inbox = SimpleQueue()
+        Thread(target=_work, args=(inbox,), name="evalcase-call", daemon=True).start()
+    inbox.put(_ThreadCall(call, future))
+    return await future  # type: ignore[return-value]
+
+
+async def run_aside(work: Callable[[IsGivenUp], T]) -> T:
+    """The same for work of evalcase that may take seconds. If this is cancelled, it is told."""
+    given_up = Event()
+    try:
+        return await run_in_thread(work, given_up.is_set)
+    except BaseException:
+        given_up.set()
+        raise
+
+
+def _work(inbox: _Inbox) -> None:
+    while True:
+        function, future = inbox.get()
+        value, error = None, None
+        try:
+            value = function()
+        except BaseException as raised:  # noqa: BLE001 - it is raised where the call was made
+            # A coroutine can't raise StopIteration, and SystemExit would end the event loop.
+            is_plain = isinstance(raised, Exception) and not isinstance(raised, StopIteration)
+            error = raised if is_plain else tell_error(raised)
+        try:
+            future.get_loop().call_soon_threadsafe(_settle, future, value, error, inbox)
+        except RuntimeError:
+            _idle.append(inbox)  # the loop is closed: nothing waits for the call
+        del function, future, value, error
+
+
+def _settle(
+    future: asyncio.Future[object], value: object, error: BaseException | None, inbox: _Inbox
+) -> None:
+    _idle.append(inbox)
+    if future.done():  # it was abandoned
+        return
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(value)
+
+
+async def close_all(closes: Iterable[Callable[[], Awaitable[None]]]) -> None:
+    """Close several things in order. What one raises is raised once all are closed."""
+    async with AsyncExitStack() as stack:
+        for close in reversed([*closes]):
+            stack.push_async_callback(close)

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import evalcase
+from evalcase.config.catalogue import INSTEAD
+from evalcase.graders.judging.ready import RUBRIC_NAMES
+from tests.for_each import for_each
+
+
+@for_each(
+    ("grader", "hint"),
+    [
+        ("exact_match: hi", "write {equals: …}"),
+        ("semantic_similarity: hi", "write {judge: …}"),
+        ("levenshtein: hi", "write `similarity`"),
+        ("ROUGE-L: hi", "write {python: MODULE:FUNCTION}"),
+        ("faithfulness: hi", "write {judge: {rubric: faithful}}"),
+        ("Answer Relevancy: hi", "write {judge: {rubric: relevant}}"),
+        ("hallucination_metric: hi", "write {judge: {rubric: faithful}}"),
+        ("not-toxicity: hi", "write {judge: {rubric: harmless}}"),
+        ("contains_any: [hi]", "write {contains: {any: […]}}"),
+        ("not_contains: hi", "write {type: contains, value: …, not: true}"),
+        ("type: tool_called, name: search", "write {tool_calls: {needed: {NAME: 1}}}"),
+        ("contians: hi", "did you mean `contains`?"),
+        ("zzz: hi", "there are expected, equals, contains"),
+        ("judge: {rubric: polite}", "a criterion in your own words is the argument: {judge: …}"),
+        ("judge: {rubric: faithfull}", "did you mean `faithful`?"),
+        ("contains 30 days: null", "write {contains: 30 days}"),
+        ("is kind to all: null", "write {judge: …} to have a model say whether it is so"),
+    ],
+)
+def test_a_hint_leads_to_what_works(grader: str, hint: str) -> None:
+    text = f"cases: [{{input: a, expected_output: b, graders: [{{{grader}}}]}}]"
+    problems = evalcase.check_text(text, "a.eval.yaml")
+    (problem,) = [each for each in problems if each.severity == "error"]
+    assert hint in (problem.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("graders", "hint"),
+    [
+        ("contains 30 days", "write [contains 30 days]"),
+        ("expected", "write [expected]"),
+    ],
+)
+def test_a_hint_for_one_grader_in_place_of_a_list_works(graders: str, hint: str) -> None:
+    text = f"input: a\nexpected_output: b\ngraders: {graders}\n"
+    problems = evalcase.check_text(text, "a.eval.yaml")
+    (problem,) = [each for each in problems if each.severity == "error"]
+    assert (problem.hint or "").startswith(hint)
+
+
+def test_a_rubric_that_a_hint_names_is_there() -> None:
+    named = {name for hint in INSTEAD.values() for name in re.findall(r"rubric: (\w+)", hint)}
+    assert named
+    assert named <= set(RUBRIC_NAMES)

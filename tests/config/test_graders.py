@@ -1,0 +1,262 @@
+"""Graders are made of what they declare: options of their own, and those that all have."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from evalcase.config.catalogue import Catalogue
+from evalcase.config.graders import is_light_class, make_declared, make_grader
+from evalcase.config.registry import find_class, list_names
+from evalcase.errors import ConfigError
+from evalcase.evaluation.called import name_graders
+from evalcase.format.load import load_case
+from evalcase.graders.contains import ContainsGrader
+from evalcase.graders.expected import ExpectedGrader
+from evalcase.graders.python import PythonGrader
+from evalcase.runner.graders import Graders
+from evalcase.system.sources import trace_sources
+from evalcase.types.case import Case, canonical_case
+from evalcase.types.grader import Grader, GraderKind, NamedGrader, declared_grader
+from evalcase.types.value import replace
+from tests.for_each import for_each
+from tests.format.declared import AtLeast, Every, Has, Mean
+
+
+def test_every_grader_says_what_it_is() -> None:
+    for name in list_names("graders"):
+        declared = declared_grader(find_class("graders", name))
+        assert declared.kind.name == name
+        assert declared.kind.about.endswith(".")
+        for option in declared.options.values():
+            assert option.about.endswith(".")
+        if declared.kind.argument is not None:
+            assert declared.kind.argument in declared.options
+
+
+def test_the_options_of_a_grader_are_its_fields() -> None:
+    named = make_declared(declared_grader(Has), {"value": "x", "ignore_case": True})
+    assert named == NamedGrader("has", Has("x", ignore_case=True))
+
+
+def test_options_of_every_grader() -> None:
+    spec: dict[str, Any] = {
+        "type": "expected", "name": "exact", "weight": 2, "required": True, "threshold": 0.5,
+        "timeout_s": 3, "not": True,
+    }  # fmt: skip
+    assert make_grader(spec) == NamedGrader("exact", ExpectedGrader(), 2.0, True, 0.5, True, 3.0)
+
+
+def test_options_that_are_null_are_absent() -> None:
+    spec = {"type": "expected", "name": None, "weight": None, "required": None, "threshold": None}
+    assert make_grader(spec) == NamedGrader("expected", ExpectedGrader())
+
+
+def test_a_function_gives_its_grader_a_name_and_can_be_given_another() -> None:
+    assert make_grader({"type": "python", "value": "a:b"}).name == "python:a:b"
+    assert make_grader({"type": "python:a:b"}) == NamedGrader("python:a:b", PythonGrader("a:b"))
+    assert make_grader({"type": "python", "value": "a:b", "name": "mine"}).name == "mine"
+
+
+@for_each(
+    ("spec", "message"),
+    [
+        ({"type": "expectd"}, "no grader kind `expectd`: did you mean `expected`?"),
+        ({"type": "expected", "wieght": 1}, "no option `wieght`: did you mean `weight`?"),
+        ({"type": "expected", "value": "4"}, "the grader `expected` has no option `value`"),
+        ({"type": "expected", "name": 3}, "`name` is a name, not 3"),
+        ({"type": "expected", "weight": "2"}, "`weight` is a number of 0 or more, not '2'"),
+        ({"type": "expected", "weight": True}, "`weight` is a number of 0 or more, not true"),
+        ({"type": "expected", "weight": 10**400}, "`weight` is a number of 0 or more"),
+        ({"type": "expected", "threshold": 7}, "`threshold` is a number from 0 to 1, not 7"),
+        ({"type": "expected", "threshold": 80}, "write 0.8"),
+        ({"type": "expected", "threshold": "80%"}, "write 0.8"),
+        ({"type": "python"}, "the grader `python` needs `value`"),
+        ({"type": "python", "value": "grade"}, "`grade` does not name a function"),
+    ],
+)
+def test_a_wrong_option_is_an_error_that_says_what_is_right(spec: Any, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        make_grader(spec)
+    assert message in str(caught.value)
+
+
+def test_everything_that_is_wrong_is_told_at_once() -> None:
+    with pytest.raises(ConfigError) as caught:
+        make_grader({"type": "python", "value": "x", "weight": -1, "thresold": 1})
+    for name in ("`x`", "`weight`", "`thresold`"):
+        assert name in str(caught.value)
+
+
+def test_graders_inside_of_others_are_made_too() -> None:
+    inner: list[Any] = [{"type": "expected", "weight": 2}, {"type": "python", "value": "a:b"}]
+    made = make_declared(declared_grader(Every), {"value": inner})
+    assert made.grader == Every((make_grader(inner[0]), make_grader(inner[1])))
+    made = make_declared(declared_grader(AtLeast), {"count": 1, "of": inner, "weight": 3})
+    assert (made.weight, made.grader) == (3.0, AtLeast(1, (*map(make_grader, inner),)))
+
+
+def test_a_kind_may_need_an_option_that_others_can_do_without() -> None:
+    with pytest.raises(ConfigError, match="the grader `mean` needs `threshold`"):
+        make_declared(declared_grader(Mean), {"value": [{"type": "expected"}]})
+    made = make_declared(declared_grader(Mean), {"value": [{"type": "expected"}], "threshold": 0})
+    assert made.threshold == 0.0
+
+
+# The graders of a run
+
+
+def test_what_cases_want_is_made_once_and_not_before_it_is_asked_for() -> None:
+    graders = Graders()
+    text = "input: hi\nexpected_output: x\ngraders: [python:evalcase.testing:passes]\n"
+    case, _ = load_case(text, Catalogue())
+    other, _ = load_case(text, Catalogue())
+    assert case is not None
+    assert other is not None
+    graders.want("a.yaml", case)
+    graders.want("a.yaml", other)
+    assert graders._made == {}
+    graders.make_ready()
+    assert graders.of(case)[0] is graders.of(other)[0]
+
+
+def test_graders_of_many_cases_that_each_have_their_own_are_not_all_held() -> None:
+    graders = Graders()
+
+    def of_own(number: int) -> Case:
+        spec = {"type": "contains", "value": f"number {number}"}
+        return canonical_case({"id": str(number), "input": [], "graders": [spec]})
+
+    for number in range(2000):
+        graders.want("a.yaml", of_own(number))
+    assert graders.make_ready() == []
+    firsts = [graders.of(of_own(number))[0] for number in range(3)]
+    assert graders.of(of_own(2))[0] is firsts[2], "what is made is used again"
+    seen = [weakref.ref(graders.of(of_own(number))[0].grader) for number in range(3, 2000)]
+    gc.collect()
+    assert sum(each() is not None for each in seen) < 1000
+    assert graders.prints_for(of_own(0)) == []
+
+
+def never_empty(text: str) -> bool:
+    return bool(text)
+
+
+def test_a_grader_with_code_is_held_and_so_is_what_is_known_of_it() -> None:
+    graders = Graders()
+    spec = {"type": f"python:{__name__}:never_empty"}
+    case = canonical_case(
+        {"id": "a", "input": [], "graders": [spec, {"type": "contains", "value": "x"}]}
+    )
+    graders.want("a.yaml", case)
+    assert graders.make_ready() == []
+    (before,) = graders.prints_for(case)
+    made = graders.of(case)[0]
+    for number in range(2000):
+        light = {"type": "contains", "value": str(number)}
+        graders.of(canonical_case({"id": "b", "input": [], "graders": [light]}))
+    assert graders.of(case)[0] is made
+    assert graders.prints_for(case) == [before]
+
+
+def test_a_module_is_looked_at_once_however_many_graders_are_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"grade_{number}" for number in range(20)]
+    functions = "".join(f"def {name}(text): return True\n" for name in names)
+    (tmp_path / "many_checks.py").write_text(f"import many_helper\n{functions}")
+    (tmp_path / "many_helper.py").write_text("")
+    (tmp_path / "evalcase.toml").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    looked: list[str] = []
+
+    def look(paths: Iterable[str], root: str) -> dict[str, str]:
+        looked.extend(paths)
+        return trace_sources(paths, root)
+
+    monkeypatch.setattr("evalcase.system.file_modules.trace_sources", look)
+    specs = [{"type": f"python:many_checks:{name}"} for name in names]
+    case = canonical_case({"id": "a", "input": [], "graders": specs})
+    graders = Graders()
+    graders.want("a.yaml", case)
+    assert graders.make_ready() == []
+    assert len(graders.prints_for(case)) == len(names)
+    assert list(graders.rests_on()) == ["many_checks.py", "many_helper.py"]
+    assert looked == [str(tmp_path / "many_checks.py")]
+
+
+def test_a_grader_that_many_cases_share_is_made_once_beside_those_of_their_own() -> None:
+    graders = Graders()
+    shared = {"type": "script", "value": ["true"]}
+
+    def with_own(number: int) -> Case:
+        own = {"type": "contains", "value": str(number)}
+        return canonical_case({"id": str(number), "input": [], "graders": [shared, own]})
+
+    for number in range(1200):
+        graders.want("a.yaml", with_own(number))
+    assert graders.make_ready() == []
+    made = [graders.of(with_own(number)) for number in range(1200)]
+    assert len({id(each[0]) for each in made}) == 1
+
+
+def test_a_judge_beside_another_keeps_its_number_and_is_the_same_judge() -> None:
+    graders = Graders()
+    brief, kind = ({"type": "judge", "value": said, "target": "t"} for said in ("brief", "kind"))
+    both = canonical_case({"id": "a", "input": [], "graders": [brief, kind]})
+    alone = canonical_case({"id": "b", "input": [], "graders": [kind]})
+    graders.want("a.yaml", both)
+    _, second = graders.of(both)
+    for number in range(600):
+        light = {"type": "contains", "value": str(number)}
+        graders.of(canonical_case({"id": "c", "input": [], "graders": [light]}))
+    assert second.name == "judge 2"
+    assert graders.of(both)[1] == second
+    assert graders.of(alone)[0].grader is second.grader
+
+
+def test_kinds_that_are_made_again_hold_load_and_ask_nothing() -> None:
+    for name in list_names("graders"):
+        made_by = find_class("graders", name)
+        kind = made_by.kind
+        says_more = kind.runs_code or kind.judges or kind.combines
+        does_more = any(
+            getattr(made_by, each) is not getattr(Grader, each)
+            for each in ("load", "fingerprint", "sources", "modules", "asks", "inner")
+        )
+        assert kind.light is not (says_more or does_more), name
+        if kind.light:
+            assert made_by.__setattr__ is not object.__setattr__, f"{name} must be frozen"
+
+
+def test_a_class_of_somebody_else_is_kept_whatever_its_kind_says() -> None:
+    class Theirs(Every):
+        kind: ClassVar[GraderKind] = ContainsGrader.kind
+
+    assert is_light_class(ContainsGrader)
+    assert not is_light_class(Theirs)
+
+
+def test_all_graders_that_can_not_be_imported_are_told_at_once() -> None:
+    graders = Graders()
+    for name in ("nosuch_one:f", "nosuch_two:f"):
+        case, _ = load_case(f"id: {name[:-2]}\ninput: hi\ngraders: [python:{name}]\n", Catalogue())
+        assert case is not None
+        graders.want("a.yaml", case)
+    one, two = graders.make_ready()
+    assert (one.suite, one.case, one.what, one.name) == (
+        "a.yaml", "nosuch_one", "code", "nosuch_one:f",
+    )  # fmt: skip
+    assert two.message.startswith("grader `nosuch_two:f`: there is no module")
+
+
+def test_a_grader_of_a_program_keeps_all_that_was_said_of_it() -> None:
+    made = make_grader(
+        {"type": "contains", "value": "x", "path": "a.b", "weight": 2, "not": True, "threshold": 1}
+    )
+    assert name_graders([made, made], lambda _: made) == [made, replace(made, name="contains-2")]

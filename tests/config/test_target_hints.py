@@ -1,0 +1,76 @@
+"""What is said of a target that nobody knows, by what its name looks like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import evalcase
+
+MEANT = {
+    "bot:ask": "did you mean `python:bot:ask`?",
+    "bot.py:ask": "did you mean `python:./bot.py:ask`?",
+    "./bot.py:ask": "did you mean `python:./bot.py:ask`?",
+    "gone.py:ask": "did you mean `python:./gone.py:ask`?",
+    "bot.py": "did you mean `python:./bot.py:FUNCTION`?",
+    "bot": "did you mean `python:bot:FUNCTION`?",
+    "gone:ask": "did you mean `python:gone:ask`?",
+    "pyhton:bot:ask": "did you mean `python:bot:ask`?",
+    "OpenAI:gpt-4o": "did you mean `openai:gpt-4o`?",
+    "openai/gpt-4o": "did you mean `openai:gpt-4o`?",
+    "gpt-4o": "did you mean `openai:gpt-4o`?",
+    "o3-mini": "did you mean `openai:o3-mini`?",
+    "claude-sonnet-4": "did you mean `anthropic:claude-sonnet-4`?",
+    "openai": "write openai:MODEL, for example openai:some-model",
+    "python:": "write python:FUNCTION, for example python:my_agent:answer",
+    "python -m agent": "did you mean `command:python -m agent`?",
+    "./agent": "did you mean `command:./agent`?",
+    "ollama:llama3": "did you mean `openai:llama3@ADDRESS`?",
+    "groq/llama3": "did you mean `openai:llama3@ADDRESS`?",
+    "answers.jsonl": "did you mean `replay:answers.jsonl`?",
+    "python://bot:ask": "did you mean `bot:ask`?",
+    "nobody": "add [targets.nobody] to evalcase.toml, or write kind:value, such as "
+    "python:my_agent:answer",
+    "": "write kind:value",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "bot.py").write_text("def ask(text): return text\n")
+    (tmp_path / "a.eval.yaml").write_text("- {input: hi, expected_output: hi}\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def hint_of(target: str) -> str | None:
+    with pytest.raises((evalcase.ConfigError, evalcase.SuiteError)) as caught:
+        evalcase.evaluate("a.eval.yaml", target)
+    error = caught.value
+    assert isinstance(error, evalcase.ConfigError | evalcase.SuiteError)
+    (problem,) = error.problems
+    return problem.hint
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(("target", "hint"), MEANT.items(), ids=repr)
+def test_the_hint_says_what_is_probably_meant(target: str, hint: str) -> None:
+    assert hint_of(target) == hint
+
+
+def test_a_suite_and_a_configuration_have_the_same_hints(folder: Path) -> None:
+    (folder / "evalcase.toml").write_text("target = 'gpt-4o'\n")
+    (folder / "a.eval.yaml").write_text(
+        "- {input: hi, expected_output: hi, targets: ['bot:ask', bot.py]}\n"
+    )
+    assert [(each.place, each.hint) for each in evalcase.check(".")] == [
+        ("evalcase.toml:1:10", MEANT["gpt-4o"]),
+        ("a.eval.yaml:1:46", MEANT["bot:ask"]),
+        ("a.eval.yaml:1:57", MEANT["bot.py"]),
+    ]
+
+
+def test_a_name_of_the_configuration_that_is_near_goes_before_all_else(folder: Path) -> None:
+    (folder / "evalcase.toml").write_text("[targets.gpt-4]\nkind = 'echo'\n")
+    assert hint_of("gpt-4o") == "did you mean `gpt-4`?"

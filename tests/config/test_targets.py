@@ -1,0 +1,341 @@
+"""Names to targets: what a configuration, a suite and the command line may say, and all faults."""
+
+from __future__ import annotations
+
+import os
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.config.config import Config
+from evalcase.config.registry import find_class, find_target_kind, list_names
+from evalcase.config.targets import bounds_of, key_names, make_target, target_faults
+from evalcase.errors import ConfigError
+from evalcase.types.read_options import fields_of
+from evalcase.types.target import Surroundings, Target, Traits
+from tests.for_each import for_each
+
+MODELS = ("openai", "anthropic")
+
+
+def around(environment: dict[str, str]) -> Surroundings:
+    return Surroundings(".", environment, print, lambda: 0.0)
+
+
+def make(name: str, root: object = "/p", targets: dict[str, Any] | None = None, **how: Any) -> Any:
+    config = Config(str(root), targets=targets or {})
+    return make_target(name, config, around(how.pop("environment", {})), **how)
+
+
+def refusal(name: str, **how: Any) -> str:
+    with pytest.raises(ConfigError) as caught:
+        make(name, **how)
+    return str(caught.value)
+
+
+def of_options(kind: str, **options: Any) -> str:
+    return refusal("t", targets={"t": {"kind": kind, **options}})
+
+
+@for_each("name", list_names("targets"))
+def test_every_kind_says_what_it_is(name: str) -> None:
+    target_class, kind = find_class("targets", name), find_target_kind(name)
+    assert kind is target_class.kind
+    assert kind.name == name
+    assert Target in target_class.__mro__
+    assert kind.about.endswith(".")
+    options = fields_of(kind.options)
+    assert {"kind", "concurrency"} < {*options, ""}
+    for option in options.values():
+        assert option.about.endswith((".", "…")), (name, option.name)
+    assert kind.value is None or kind.value in options
+
+
+@for_each(
+    ("name", "kind"),
+    [
+        ("echo", "EchoTarget"), ("python:a:b", "PythonTarget"), ("command:ls -l", "CommandTarget"),
+        ("http:http://x", "HttpTarget"), ("http://x/y", "HttpTarget"),
+        ("https://x", "HttpTarget"), ("openai:m", "OpenAITarget"),
+        ("anthropic:m", "AnthropicTarget"), ("replay:a.jsonl", "ReplayTarget"),
+    ],
+)  # fmt: skip
+def test_every_kind_has_a_short_spelling(name: str, kind: str) -> None:
+    assert type(make(name)).__name__ == kind
+
+
+@for_each("kind", [kind for kind in list_names("targets") if kind != "echo"])
+def test_a_kind_without_its_value_is_no_target(kind: str) -> None:
+    for name in (kind, f"{kind}:"):
+        value = find_target_kind(kind).value or ""
+        said = f"the target `{name}` needs a value: write {kind}:{value.upper()}"
+        assert refusal(name).startswith(said)
+
+
+def test_names_that_nobody_knows() -> None:
+    known = {"agent": {"kind": "echo"}, "other": {"kind": "echo"}}
+    config = Config("/p", "/p/evalcase.toml", targets=known)
+    with pytest.raises(ConfigError, match=r"no target `agnt` in the config.*did you mean `agent`"):
+        make_target("agnt", config, around({}))
+    assert "no configuration says what the target `agnt` is" in refusal("agnt")
+    assert refusal("pyhton:a:b") == "there is no target kind `pyhton`: did you mean `python:a:b`?"
+    assert "no target kind `smal`" in refusal("t", targets={"t": {"kind": "smal"}})
+    assert refusal("echo:x") == "echo target: it takes no value, so not `x`"
+
+
+def test_all_faults_of_a_target_are_told_at_once() -> None:
+    said = of_options("http", url="ftp://x", api_key="k", concurrency="ten", headers={"a": 1})
+    assert said == (
+        "[targets.t]: `url` is an address such as https://example.com/answer, not 'ftp://x'; "
+        "a target of kind `http` has no option `api_key`: did you mean `key_env`? "
+        "It takes the name of an environment variable, and never a key itself; "
+        "`concurrency` is a whole number of 1 or more, not 'ten'; "
+        "`headers.a` is text, not 1: quote it"
+    )
+
+
+def test_conflicts_are_told_at_once_too() -> None:
+    said = of_options(
+        "command", command=["ls", "{prompt}"], mode="worker", output="json", stdin="json"
+    )
+    assert "`stdin` can't be combined with mode" in said
+    assert "`output` can't be combined with mode" in said
+    assert "`command` has {prompt}, but a worker is started once" in said
+
+
+@for_each("kind", MODELS)
+@for_each(
+    ("written", "meant"),
+    [
+        ("api_key", "key_env"), ("apiKey", "key_env"), ("api-key", "key_env"), ("token", "key_env"),
+        ("parameters", "params"), ("api_base", "base_url"), ("url", "base_url"),
+        ("pricing", "price"), ("modle", "model"), ("concurency", "concurrency"),
+    ],
+)  # fmt: skip
+def test_names_of_other_tools_lead_to_ours(kind: str, written: str, meant: str) -> None:
+    value = {} if written == "parameters" else "x"
+    assert f"no option `{written}`: did you mean `{meant}`?" in of_options(
+        kind, **{"model": "m", written: value}
+    )
+
+
+@for_each("kind", MODELS)
+@for_each("written", ["temperature", "max_tokens", "stream"])
+def test_what_stands_in_a_table_of_options_is_shown_in_it(kind: str, written: str) -> None:
+    said = of_options(kind, **{"model": "m", written: 0})
+    assert f"no option `{written}`: write params = {{ {written} = 0 }}" in said
+
+
+@for_each(
+    ("value", "said"),
+    [
+        ({"day": date(2026, 1, 1)}, "date is not a JSON value"),
+        ({"n": float("nan")}, "JSON has no nan"),
+        ({"n": 10**5000}, "an integer has more than 4,300 digits"),
+    ],
+)
+def test_what_toml_has_and_json_has_not_is_a_fault(value: Any, said: str) -> None:
+    assert f"`params` can't be written as JSON: {said}" in of_options(
+        "openai", model="m", params=value
+    )
+
+
+def test_faults_have_paths() -> None:
+    kind = find_target_kind("openai")
+    values = {"kind": "openai", "model": 3, "price": {"input": -1}, "modle": "m"}
+    found = {(fault.path, fault.at) for fault in target_faults(kind, values, ("targets", "t"))}
+    assert found == {
+        (("targets", "t", "model"), "value"),
+        (("targets", "t", "price", "input"), "value"),
+        (("targets", "t", "price"), "value"),
+        (("targets", "t", "modle"), "key"),
+    }
+    conflict = target_faults(kind, {"model": "m", "params": {"messages": []}}, ("targets", "t"))
+    assert [fault.path for fault in conflict] == [("targets", "t", "params", "messages")]
+
+
+@for_each("name", list_names("targets"))
+def test_concurrency_is_an_option_of_every_kind(name: str) -> None:
+    needed: dict[str, dict[str, Any]] = {
+        "python": {"function": "a:b"}, "command": {"command": ["ls"]}, "http": {"url": "http://x"},
+        "openai": {"model": "m"}, "anthropic": {"model": "m"}, "replay": {"path": "a"},
+        "otlp": {"path": "a"},
+    }  # fmt: skip
+    options = {"kind": name, "concurrency": 3, **needed.get(name, {})}
+    target = make("t", targets={"t": options})
+    assert target.traits.concurrency == 3
+    assert bounds_of("t", target, Config("/p", targets={"t": options})) == [3, 3]
+
+
+def test_a_worker_answers_no_more_at_once_than_it_has_processes() -> None:
+    options: dict[str, Any] = {"kind": "command", "command": ["ls"], "mode": "worker"}
+    assert make("t", targets={"t": options}).traits.concurrency == 1
+    assert make("t", targets={"t": {**options, "workers": 4}}).traits.concurrency == 4
+    both = {**options, "workers": 4, "concurrency": 2}
+    assert make("t", targets={"t": both}).traits.concurrency == 2
+
+
+def test_names_of_keys_come_from_traits_and_configuration() -> None:
+    targets = {"a": {"kind": "http", "url": "http://x", "header_env": {"X-Key": "A"}}}
+    config = Config(
+        "/p", targets={**targets, "b": {"kind": "openai", "key_env": "B"}}, secrets=("C",)
+    )
+    assert key_names(config, [make("a", targets=targets), make("openai:m")]) == {
+        "A", "B", "C", "OPENAI_API_KEY",
+    }  # fmt: skip
+
+
+# What a suite may not say, and what may not be run.
+
+
+@for_each(
+    "name",
+    ["http:http://x", "https://x/y", "openai:m@https://x/v1", "anthropic:m@http://x", "http:x"],
+)
+def test_a_suite_can_not_name_an_address(name: str) -> None:
+    assert "the target of a suite carries an address" in refusal(name, of_suite=True)
+    if name != "http:x":
+        assert make(name) is not None
+
+
+@for_each("name", ["openai:m", "anthropic:m-2024", "command:curl http://x", "echo"])
+def test_a_suite_can_name_what_has_no_address(name: str) -> None:
+    assert make(name, of_suite=True) is not None
+
+
+def test_a_suite_can_not_lead_out_of_the_project(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (tmp_path / "answers.jsonl").write_text("")
+    (root / "link.jsonl").symlink_to(tmp_path / "answers.jsonl")
+    (root / "answers.jsonl").write_text("")
+    for path in ("../answers.jsonl", str(tmp_path / "answers.jsonl"), "link.jsonl"):
+        said = refusal(f"replay:{path}", root=root, of_suite=True)
+        assert "is outside the project" in said
+        assert make(f"replay:{path}", root=root) is not None
+    assert make("replay:answers.jsonl", root=root, of_suite=True) is not None
+
+
+def test_code_is_not_run_where_that_is_forbidden() -> None:
+    targets = {"t": {"kind": "python", "function": "a:b"}}
+    for name in ("python:a:b", "command:ls", "t"):
+        assert "would run code, and --no-exec" in refusal(name, targets=targets, no_exec=True)
+    assert make("openai:m", no_exec=True) is not None
+
+
+# Constructors keep what they are given.
+
+
+@pytest.mark.parametrize(
+    "name", ["echo", "python:no.such:f", "command:no-such-program", "replay:nowhere", "openai:m"]
+)
+def test_making_a_target_looks_at_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    find_target_kind(name.partition(":")[0])
+    with monkeypatch.context() as context:
+        context.setattr(os, "environ", None)
+        target = make(name, root="/nowhere/at/all")
+    assert isinstance(target.traits, Traits)
+
+
+# Addresses after a model.
+
+
+@for_each("kind", MODELS)
+@for_each(
+    ("place", "meant"),
+    [
+        ("127.0.0.1:8911/v1", "http://127.0.0.1:8911/v1"),
+        ("127.0.0.1", "http://127.0.0.1"),
+        ("localhost:11434/v1", "http://localhost:11434/v1"),
+        ("localhost", "http://localhost"),
+        ("[::1]:8000/v1", "http://[::1]:8000/v1"),
+        ("gpu-box:8000", "http://gpu-box:8000"),
+        ("api.example.com/v1", "https://api.example.com/v1"),
+        ("api.example.com:8443/v1?x=1", "https://api.example.com:8443/v1?x=1"),
+        ("my-host/v1", "http://my-host/v1"),
+        ("::1", "http://[::1]"),
+        ("//localhost", "http://localhost"),
+        ("http//x", "http://x"),
+        ("http:/localhost:8000", "http://localhost:8000"),
+        ("https:api.example.com", "https://api.example.com"),
+    ],
+)
+def test_an_address_without_a_scheme_is_an_error(kind: str, place: str, meant: str) -> None:
+    assert refusal(f"{kind}:org/m@v2@{place}") == (
+        f"{kind} target: `org/m@v2@{place}` has an address without a scheme: "
+        f"did you mean {kind}:org/m@v2@{meant}?"
+    )
+
+
+@for_each("kind", MODELS)
+@for_each("place", ["api.example.com", "q4_k_m.gguf"])
+def test_what_may_be_a_domain_or_the_name_of_a_file_is_an_error_with_both_ways(
+    kind: str, place: str
+) -> None:
+    assert refusal(f"{kind}:m@{place}") == (
+        f"{kind} target: `m@{place}` has an address without a scheme: "
+        f"did you mean {kind}:m@https://{place}? "
+        f"If it is a part of the name, write {kind}:m@{place}@http://HOST"
+    )
+    there = make(f"{kind}:m@{place}@http://127.0.0.1:1")
+    assert (there._options.model, there._options.base_url) == (f"m@{place}", "http://127.0.0.1:1")
+
+
+@for_each("kind", MODELS)
+@for_each(
+    "model",
+    ["m@v2", "org/model:7b@v2", "claude-3-5-sonnet@20240620", "m@001", "m@latest", "m@v1.5", "@m",
+     "m@", "m@sha256:1234567890", "a@b@c", "m@q4_k_m", "@cf/meta/llama-3-8b",
+     "workers-ai/@cf/meta/llama-3.1-8b", "openai/gpt-4@preset/mail", "org/m@refs/pr/3",
+     "m@gpubox", "m@evil.com.x", "m@1.2.3", "m@a b", "m@\uff0ecom"],
+)  # fmt: skip
+def test_a_model_with_an_at_in_its_name_is_asked_where_it_is_said_to_be(
+    kind: str, model: str
+) -> None:
+    """And never at the provider's own, which has none."""
+    target = make(f"{kind}:{model}@http://host/v1")
+    assert (target._options.model, target._options.base_url) == (model, "http://host/v1")
+    said = f"needs the address of its service: {kind}:{model}@http://HOST"
+    assert f"has no address behind its @; a model with an @ in its name {said}" in refusal(
+        f"{kind}:{model}"
+    )
+    assert "carries an address" in refusal(f"{kind}:{model}", of_suite=True)
+    table: dict[str, Any] = {"kind": kind, "model": model}
+    assert "`model` has an @ in it" in refusal("t", targets={"t": table})
+    there = {**table, "base_url": "http://host/v1"}
+    assert make("t", targets={"t": there})._options.model == model
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_an_address_begins_where_it_begins_whatever_stands_before_it(kind: str) -> None:
+    target = make(f"{kind}:\u0130\u0130@HTTP://host/v1")
+    assert (target._options.model, target._options.base_url) == ("\u0130\u0130", "HTTP://host/v1")
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_an_address_of_another_kind_is_an_error(kind: str) -> None:
+    assert "neither http:// nor https://" in refusal(f"{kind}:m@ftp://x/v1")
+    for value in ("@http://x", "@localhost:80", "http://localhost:80"):
+        assert "it needs a model" in refusal(f"{kind}:{value}")
+
+
+@for_each("kind", MODELS)
+@for_each(
+    "odd",
+    ["m@http", "m@//", "m@ftp:/host", "m@http//user@x", "m@http\n//x", "m@localhost.",
+     "gpt@evil.com.", "gpt@evil.com.:8000", "llama@q4_k_m.gguf"],
+)  # fmt: skip
+def test_what_looks_like_an_address_is_never_a_part_of_the_name(kind: str, odd: str) -> None:
+    assert "has an address without a scheme" in refusal(f"{kind}:{odd}")
+    assert "carries an address" in refusal(f"{kind}:{odd}", of_suite=True)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_the_model_of_a_table_has_no_address_in_it_unless_another_is_given(kind: str) -> None:
+    table: dict[str, Any] = {"kind": kind, "model": "m@localhost:80"}
+    hint = 'write model = "m" and base_url = "http://localhost:80"'
+    assert f"`model` has an address in it: {hint}" in refusal("t", targets={"t": table})
+    elsewhere = {**table, "base_url": "http://127.0.0.1:1"}
+    assert make("t", targets={"t": elsewhere})._options.model == "m@localhost:80"

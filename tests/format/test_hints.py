@@ -1,0 +1,212 @@
+"""A hint helps: it says what to write, and never leads to something that was not meant."""
+
+from __future__ import annotations
+
+import json
+
+import evalcase
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.load import load_text
+from evalcase.format.positions import Format
+from tests.for_each import for_each
+from tests.spec.found import only_problem, problems_of
+
+HINTS = [
+    # A field that nobody knows, and what else it might be.
+    ("mode: fast", "unknown-field", "`metadata`"),
+    ("retries: 3", "unknown-field", "`metadata`"),
+    ("date: today", "unknown-field", "`metadata`"),
+    ("args: [a]", "unknown-field", "`metadata`"),
+    ("images: [a]", "unknown-field", "`metadata`"),
+    ("tgas: [a]", "unknown-field", "did you mean `tags`?"),
+    ("descripton: a", "unknown-field", "did you mean `description`?"),
+    ("meta: {a: 1}", "unknown-field", "did you mean `metadata`?"),
+    ("timeout_ms: 30000", "unknown-field", "write the seconds as `timeout_s: …`"),
+    # Values with their unit, or in another one.
+    ("threshold: 80%", "wrong-type", "write 0.8"),
+    ("threshold: 80", "bad-value", "write 0.8"),
+    ("threshold: '0.75'", "wrong-type", "write 0.75"),
+    ("repeat: {times: 5, pass_rate: 66.5%}", "wrong-type", "write 0.665"),
+    ("timeout_s: 30s", "wrong-type", "write seconds without a unit: 30"),
+    ("timeout_s: 500 ms", "wrong-type", "write seconds without a unit: 0.5"),
+    ("timeout_s: 2min", "wrong-type", "write seconds without a unit: 120"),
+    ("timeout_s: soon", "wrong-type", "write seconds without a unit: 30"),
+    ("criteria: [Is polite., Is short.]", "wrong-type", "single points are called `rubrics`"),
+    # Fields of other tools that no single field stands for.
+    ("pass_rate: 0.8", "unknown-field", "write `repeat: {times: 5, pass_rate: 0.8}`"),
+    ("disabled: true", "unknown-field", "a case with `skip`"),
+    ("enabled: false", "unknown-field", "a case with `skip`"),
+    ("only: true", "unknown-field", "`evalcase run --case ID`"),
+    ("expected_tool_calls: [a]", "unknown-field", "or the grader `trajectory`"),
+    ("expected_tools: [a]\ntags: [b]", "unknown-field", "or the grader `trajectory`"),
+    # Rows and their file.
+    ("rows: [{a: 1}, {a: 2}]", "wrong-type", "put the rows into a file (.csv, .tsv, .jsonl), or"),
+    ("rows: file://data/x.csv", "bad-value", "write data/x.csv"),
+    # Graders.
+    ("graders: expected", "wrong-type", "write [expected]"),
+    ("graders: python:a:b", "wrong-type", "write [python:a:b]"),
+    ("graders: icontains", "wrong-type", "write [icontains]"),
+    ("graders: [{contains: 30}]", "wrong-type", 'write it in quotes: "30"'),
+    ("graders: [{json_schema: s/a.json}]", "wrong-type",
+     "write {type: json_schema, file: s/a.json}"),
+    ("graders: [{python: 'nosuch.py:f'}]", "bad-value", "did you mean `./nosuch.py:f`?"),
+    ("graders: [{name: contains, value: x}]", "bad-grader", "did you mean {type: contains, …}?"),
+    ("graders: [{name: nosuch, text: x}]", "bad-grader", "did you mean {type: nosuch, …}?"),
+    ("graders: [{python: 'a:b', name: c}]", "bad-grader", "write {type: python, value: …}"),
+]  # fmt: skip
+
+
+@for_each(("field", "code", "hint"), HINTS, ids=lambda value: str(value)[:30])
+def test_a_hint_says_what_to_write(field: str, code: str, hint: str) -> None:
+    problem = only_problem(f"input: q\nexpected_output: x\n{field}\n")
+    assert problem.code == code
+    assert (problem.hint or "").startswith(hint) or hint in (problem.hint or "")
+
+
+@for_each("threshold", ["800", "-5", "many", "1e9%", "'80 %%'"])
+def test_a_number_that_is_no_percentage_gets_no_number_as_a_hint(threshold: str) -> None:
+    assert only_problem(f"input: q\nexpected_output: x\nthreshold: {threshold}\n").hint is None
+
+
+SAME = [
+    ("threshold", "'0.5'", "wrong-type", "a number from 0 to 1, not '0.5'", "write 0.5"),
+    ("threshold", "80", "bad-value", "a number from 0 to 1, not 80", "write 0.8"),
+    ("threshold", "-1", "bad-value", "a number from 0 to 1, not -1", None),
+    ("threshold", "true", "wrong-type", "a number from 0 to 1, not true", None),
+    ("timeout_s", "-1", "bad-value", "a number over 0, not -1", None),
+    ("timeout_s", "2min", "wrong-type", "a number over 0, not '2min'",
+     "write seconds without a unit: 120"),
+]  # fmt: skip
+
+
+@for_each(("field", "written", "code", "told", "hint"), SAME, ids=lambda value: str(value)[:30])
+def test_a_case_and_a_grader_say_the_same_of_the_same_mistake(
+    field: str, written: str, code: str, told: str, hint: str | None
+) -> None:
+    of_case = f"input: q\nexpected_output: x\n{field}: {written}\n"
+    of_grader = f"input: q\ngraders: [{{type: contains, value: x, {field}: {written}}}]\n"
+    for text in (of_case, of_grader):
+        problem = only_problem(text)
+        assert (problem.code, problem.message) == (code, f"`{field}` is {told}")
+        assert problem.hint == hint
+        assert (problem.fix is not None) == (hint is not None)
+
+
+def test_a_role_as_a_key_is_written_as_a_message() -> None:
+    first, second = problems_of("input:\n  - user: hi\n  - assistant: ho\n")
+    assert first.hint == "write {role: user, content: …}"
+    assert second.hint == "write {role: assistant, content: …}"
+
+
+def test_an_unknown_role_may_be_data() -> None:
+    problem = only_problem("input: q\nexpected_output: {role: manager, content: Ana}\n")
+    assert problem.code == "unknown-role"
+    assert "write it as the content of one: {role: assistant, content: {role: …}}" in (
+        problem.hint or ""
+    )
+
+
+def test_an_old_name_that_is_null_is_what_is_removed() -> None:
+    problem = only_problem("cases: [{input: x, expected_output: x}]\ntests:\n")
+    assert "the one of the two that is null" in (problem.hint or "")
+
+
+def test_cases_by_their_ids_become_a_list() -> None:
+    problem = only_problem("cases:\n  first: {input: x}\n  second: {input: y}\n")
+    assert problem.hint == "write a list: `- id: first`, and the other fields below it"
+    problem = only_problem("cases:\n  input: x\n  expected_output: y\n")
+    assert problem.hint == "put `- ` before each case"
+
+
+@for_each(
+    ("written", "hint"),
+    [
+        ("x.csv", "write one case, with `rows: x.csv` and `{{COLUMN}}` in its texts"),
+        ("file://x.csv", "write one case, with `rows: x.csv` and `{{COLUMN}}` in its texts"),
+        ("x.jsonl", "a file of cases is a suite itself: evalcase check x.jsonl"),
+        ("all of them", None),
+    ],
+)
+def test_a_file_in_place_of_cases_is_told_where_it_goes(written: str, hint: str | None) -> None:
+    assert only_problem(f"cases: {written}\n").hint == hint
+
+
+def test_another_name_for_cases_is_one_mistake() -> None:
+    problem = only_problem("test_cases:\n- {input: q, expected_output: a}\n")
+    assert (problem.code, problem.hint) == ("unknown-field", "did you mean `cases`?")
+
+
+def test_a_field_of_another_tool_is_what_its_file_is_told_by() -> None:
+    problem = only_problem("- input: q\n  actual_output: x\n  expected_output: y\n")
+    assert (problem.code, problem.line, problem.column) == ("foreign-file", 2, 3)
+
+
+def test_an_empty_list_of_cases_says_what_belongs_there() -> None:
+    assert only_problem("cases:\n").hint == "write cases below it, each after `- `"
+
+
+def test_advice_is_left_out_after_a_fault_in_every_format() -> None:
+    text = '{"input": "q", "id": "a", "id": "b"}'
+    formats: tuple[Format, ...] = ("yaml", "json", "jsonl")
+    for format in formats:
+        codes = [problem.code for problem in load_text(text, format, Catalogue()).problems]
+        assert codes == ["duplicate-key"], format
+
+
+@for_each(
+    "text",
+    [
+        "input: [{role: %s, content: x}]\n",
+        "input: q\n%s: 1\n",
+        "- {id: %s, input: q}\n- {id: %s, input: r}\n",
+        "input: q\ngraders: [%s]\n",
+        "input: q\nmetadata: {%s: 1, %s: 2}\n",
+        "input: {role: user, content: {type: file, path: %s}}\n",
+    ],
+)
+def test_a_message_quotes_no_more_than_the_beginning(text: str) -> None:
+    for problem in problems_of(text.replace("%s", "long" * 20_000)):
+        assert len(problem.message) < 250
+        assert len(problem.hint or "") < 350
+
+
+def test_a_space_that_is_none_is_named() -> None:
+    problem = only_problem("input: q\n\u00a0id: a\n")
+    assert (problem.code, problem.line, problem.column) == ("unknown-field", 2, 1)
+    assert "U+00A0" in problem.message
+    assert problem.hint == "indent with plain spaces"
+
+
+@for_each(("levels", "told"), [(95, False), (96, True), (98, True)])
+def test_a_canonical_form_that_is_too_deep_is_told(levels: int, told: bool) -> None:
+    text = f"input: q\nexpected_output: {'[' * levels}1{']' * levels}\n"
+    found = load_text(text, "yaml", Catalogue())
+    assert [problem.code for problem in found.problems] == ["nearly-too-deep"] * told
+    assert found.suite is not None
+    again = load_text(json.dumps(found.suite.to_dict()), "json", Catalogue())
+    assert (again.suite is None) == told
+
+
+def test_what_is_expected_inside_of_metadata_is_only_data() -> None:
+    (problem,) = load_text(
+        "input: q\nmetadata: {expected_output: x}\n", "yaml", Catalogue()
+    ).problems
+    assert problem.code == "nothing-to-grade"
+    assert problem.hint == (
+        "`expected_output` is only data in `metadata`: move it next to `metadata`"
+    )
+
+
+@for_each("grader", ["contain: hi", "contain: '{{x}}'", "contains: 5", "length: 5"])
+def test_a_mistake_in_a_grader_of_all_is_no_lack_of_graders(grader: str) -> None:
+    text = (
+        f"graders: [{{{grader}}}]\ncases:\n"
+        "- {id: a, vars: {x: b}, input: 'q {{x}}'}\n"
+        "- {id: b, input: q}\n"
+        "- {id: c, turns: [q, r]}\n"
+        "- {id: d, input: q, suite_graders: false}\n"
+        "- {id: e, turns: [q], suite_graders: false}\n"
+    )
+    problems = evalcase.check_text(text, "a.eval.yaml")
+    assert any(each.severity == "error" for each in problems)
+    assert [each.case for each in problems if each.code == "nothing-to-grade"] == ["d", "e"]

@@ -1,0 +1,327 @@
+"""Input that was made to break a reader, or that a careless editor made.
+
+The answer is an error with its place, or exactly the data. What could crash a process, or fill the
+memory, is read by the command in one of its own; so is one file of every other kind.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalcase
+from evalcase.format import document, source
+from tests.cli.command import check, check_limited, shell
+from tests.cli.command import evalcase as run
+from tests.for_each import for_each
+from tests.format.hostile import CASE, RECURSIVE, TOO_DEEP, _only_error, data_of, fault, look, write
+
+
+def faults_apart(folder: Path, texts: dict[str, str]) -> dict[str, tuple[str, int, int]]:
+    """The same of several files, found by the command in a process of its own that gets no more
+    than 2 GiB of memory."""
+    for name, text in texts.items():
+        write(folder, name, text)
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in texts}
+    for problem in check_limited([folder / name for name in texts], 2 << 20):
+        found[Path(problem["path"]).name].append(problem)
+    return {name: _only_error(found[name], name, text) for name, text in texts.items()}
+
+
+def test_yaml_nested_too_deep_in_every_syntax(tmp_path: Path) -> None:
+    found = faults_apart(tmp_path, {f"{name}.yaml": TOO_DEEP[name][0] for name in TOO_DEEP})
+    for name, (_, line, column) in TOO_DEEP.items():
+        assert found[f"{name}.yaml"] == ("too-deep", line, column), name
+
+
+TOO_DEEP_JSON = {
+    "open": ("[" * 100_000, 101),
+    "closed": ("[" * 100_000 + "]" * 100_000, 101),
+    "shallow": ("[" * 500 + "]" * 500, 101),
+    "mappings": ('{"a":' * 100_000, 501),
+    "closed mappings": ('{"a":' * 500 + "1" + "}" * 500, 501),
+    "brackets in keys": ('[{"]}":' * 50_000, 351),
+}
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_json_nested_too_deep(tmp_path: Path, ending: str) -> None:
+    texts = {f"{name}.{ending}": text for name, (text, _) in TOO_DEEP_JSON.items()}
+    found = faults_apart(tmp_path, texts)
+    for name, (_, column) in TOO_DEEP_JSON.items():
+        assert found[f"{name}.{ending}"] == ("too-deep", 1, column), name
+
+
+def test_a_hundred_levels_are_fine_and_one_more_is_not(tmp_path: Path) -> None:
+    # The value of `v` is inside four levels already.
+    lists: Any = "x"
+    for _ in range(96):
+        lists = [lists]
+    assert data_of(tmp_path, "flow.yaml", CASE + "[" * 96 + "x" + "]" * 96) == lists
+    assert data_of(tmp_path, "block.yaml", CASE + "\n    " + "- " * 96 + "x") == lists
+    empty = CASE + "[" * 96 + "]" * 96
+    assert look(write(tmp_path, "empty.yaml", empty)) == []
+
+    place = ("too-deep", 5, 8 + 96)
+    assert fault(tmp_path, "flow.yaml", CASE + "[" * 97 + "x" + "]" * 97) == place
+    assert fault(tmp_path, "flow.yaml", CASE + "[" * 97 + "]" * 97) == place
+    block = CASE + "\n    " + "- " * 97 + "x"
+    assert fault(tmp_path, "block.yaml", block) == ("too-deep", 6, 5 + 2 * 96)
+
+
+@pytest.mark.parametrize("inside", ["", "1", "{}"])
+def test_a_hundred_levels_of_json(tmp_path: Path, inside: str) -> None:
+    start = '{"input": "hi", "expected_output": "x", "metadata": {"v": '
+    levels = 98 - (inside == "{}")
+    fine = start + "[" * levels + inside + "]" * levels + "}}"
+    for name in ("x.jsonl", "x.json"):
+        (warning,) = look(write(tmp_path, name, fine))
+        assert warning["code"] == "nearly-too-deep"
+    deeper = start + "[" * (levels + 1) + inside + "]" * (levels + 1) + "}}"
+    for name in ("x.jsonl", "x.json"):
+        assert fault(tmp_path, name, deeper) == ("too-deep", 1, len(start) + 99)
+
+
+def test_the_deepest_value_can_be_pointed_at(tmp_path: Path) -> None:
+    # The second reading is made for the sake of a warning far down, at level 100.
+    deep = "[" * 96 + "x" + "]" * 96
+    text = CASE.replace("hi", '""') + deep + "\n"
+    problems = look(write(tmp_path, "x.yaml", text))
+    assert [(p["code"], p["line"], p["column"]) for p in problems] == [("empty-input", 2, 10)]
+
+
+def laughs(levels: int) -> str:
+    lines = ["x-0: &a0 [" + ", ".join(["lol"] * 10) + "]"]
+    for level in range(1, levels):
+        aliases = ", ".join([f"*a{level - 1}"] * 10)
+        lines.append(f"x-{level}: &a{level} [{aliases}]")
+    return "\n".join(lines) + "\n"
+
+
+WIDE = 100_000
+
+
+LONG = "x" * 1_000_000
+
+
+BOMBS = {
+    "a billion laughs": laughs(10),
+    "laughs in mappings": "x-0: &a0 {a: 1, b: 1}\n"
+    + "".join(f"x-{n}: &a{n} {{a: *a{n - 1}, b: *a{n - 1}}}\n" for n in range(1, 90)),
+    "a wide list": f"x-a: &a [{'1, ' * WIDE}]\nx-b: [{'*a, ' * WIDE}]\n",
+    "a long text": f'x-a: &a "{LONG}"\nx-b: [{"*a, " * 5_000}]\n',
+    "a long text in a list": f'x-a: &a ["{LONG}"]\nx-b: [{"*a, " * 5_000}]\n',
+    "a long key": f'x-a: &a {{? "{LONG}"\n  : 1}}\nx-b: [{"*a, " * 5_000}]\n',
+    "merges": "x-a: &a {" + ", ".join(f"k{n}: 1" for n in range(1_000)) + "}\n"
+    "x-b: {<<: [" + "*a, " * WIDE + "]}\n",
+}
+
+
+def test_alias_bombs_are_stopped_at_an_alias(tmp_path: Path) -> None:
+    ending = "cases: [{input: hi, expected_output: x}]\n"
+    texts = {f"{name}.yaml": text + ending for name, text in BOMBS.items()}
+    for name, (code, line, column) in faults_apart(tmp_path, texts).items():
+        assert code == "alias-bomb", name
+        assert texts[name].split("\n")[line - 1][column - 1] == "*", name
+
+
+@pytest.mark.parametrize("field", ["input", "metadata"])
+def test_a_long_text_used_a_thousand_times_in_a_case_is_stopped(tmp_path: Path, field: str) -> None:
+    # In `input` it would be written out at once, to make the case's id.
+    other = "input: hi" if field != "input" else "description: x"
+    text = (
+        f"- expected_output: x\n  {other}\n  {field}:\n    a: &a {LONG}\n    b: [{'*a, ' * 5_000}]"
+    )
+    ((code, line, _),) = faults_apart(tmp_path, {"x.yaml": text}).values()
+    assert (code, line) == ("alias-bomb", 5)
+
+
+def test_an_honest_number_of_aliases_is_fine(tmp_path: Path) -> None:
+    shared = ", ".join(f"k{n}: some text" for n in range(50))
+    cases = "".join(
+        f"- {{id: c{n}, input: hi, expected_output: x, metadata: *m}}\n" for n in range(2_000)
+    )
+    path = write(tmp_path, "x.yaml", f"x-m: &m {{{shared}}}\ncases:\n{cases}")
+    assert look(path) == []
+
+
+def test_depth_grows_through_aliases_of_aliases(tmp_path: Path) -> None:
+    lines = ["x-0: &a0 [1]"] + [f"x-{n}: &a{n} [*a{n - 1}]" for n in range(1, 200)]
+    # x-98 holds 99 lists inside the suite's own mapping: that is 100. x-99 is one too deep.
+    text = "\n".join([*lines, "cases: [{input: hi, expected_output: x}]"])
+    assert fault(tmp_path, "x.yaml", text) == ("too-deep", 100, len("x-99: &a99 [") + 1)
+    fine = "\n".join([*lines[:99], "cases: [{input: hi, expected_output: x}]"])
+    assert look(write(tmp_path, "x.yaml", fine)) == []
+
+
+def test_recursive_aliases(tmp_path: Path) -> None:
+    found = faults_apart(tmp_path, {f"{name}.yaml": RECURSIVE[name][0] for name in RECURSIVE})
+    for name, (_, line, column) in RECURSIVE.items():
+        assert found[f"{name}.yaml"] == ("recursive-alias", line, column), name
+
+
+@for_each(
+    ("text", "line", "column"),
+    [
+        ("*a", 1, 1),
+        ("input: *nobody", 1, 8),
+        ("x-a: *b\nx-b: &b 1", 1, 6),
+        ("x-a: {<<: *b}", 1, 11),
+        ("*k : 1", 1, 1),
+        ("input: *.md files", 1, 8),
+    ],
+)
+def test_undefined_aliases(tmp_path: Path, text: str, line: int, column: int) -> None:
+    code, *place = fault(tmp_path, "x.yaml", text)
+    # `*.md` isn't even an alias; both say that such text needs quotes.
+    assert code == ("syntax" if "*." in text else "undefined-alias")
+    assert place == [line, column] or "*." in text
+    assert "quotes" in look(tmp_path / "x.yaml")[0]["hint"]
+
+
+def test_an_anchor_can_be_given_anew(tmp_path: Path) -> None:
+    text = CASE + "[&a 1, *a, &a [2, &a 3, *a], *a]"
+    assert data_of(tmp_path, "x.yaml", text) == [1, 1, [2, 3, 3], 3]
+
+
+@for_each(
+    ("text", "value"),
+    [
+        ("!!str 12", "12"),
+        ("!!str", ""),
+        ("! 12", "12"),
+        ("!<tag:yaml.org,2002:str> 1", "1"),
+        ('!!int "12"', 12),
+        ("!!int 0x1F", 31),
+        ("!!float 1", 1.0),
+        ("!!float 1.5", 1.5),
+        ('!!bool "true"', True),
+        ("!!null ''", None),
+        ("!!map {a: 1}", {"a": 1}),
+        ("!!seq [1]", [1]),
+        ("{!!str 1: a}", {"1": "a"}),
+        ("&a !!str 1", "1"),
+        ("!!str &a 1", "1"),
+    ],
+)
+def test_core_tags_are_accepted(tmp_path: Path, text: str, value: Any) -> None:
+    found = data_of(tmp_path, "x.yaml", CASE + text)
+    assert found == value
+    assert type(found) is type(value)
+
+
+@for_each(
+    "text",
+    [
+        "!!python/object:os.system x",
+        "!!python/object/apply:os.system [touch pwned]",
+        "!!python/name:os.system ''",
+        "!custom x",
+        "!custom [1]",
+        "!custom {a: 1}",
+        "!!set {a}",
+        "!!binary aGk=",
+        "!!timestamp 2024-01-01",
+        "!!map [1]",
+        "!!seq {a: 1}",
+        "!!str [1]",
+        "!!int x",
+        "!!int 1.5",
+        "!!bool yes",
+        "!!float abc",
+        "!!null x",
+        "!<tag:example.com,2024:x> x",
+    ],
+)
+def test_other_tags_are_refused_where_they_stand(tmp_path: Path, text: str) -> None:
+    assert fault(tmp_path, "x.yaml", CASE + text + "\n") == ("bad-tag", 5, 8)
+    assert [path.name for path in tmp_path.iterdir()] == ["x.yaml"]
+
+
+def test_a_tag_on_a_key_and_an_unknown_handle(tmp_path: Path) -> None:
+    assert fault(tmp_path, "x.yaml", CASE + "{!custom a: 1}") == ("bad-tag", 5, 9)
+    assert fault(tmp_path, "x.yaml", CASE + "!e!x 1") == ("syntax", 5, 8)
+
+
+@for_each("text", ["!!float 1" + "0" * 400, "!!float 1e999", "!!float .inf"])
+def test_a_tagged_number_that_is_too_large(tmp_path: Path, text: str) -> None:
+    assert fault(tmp_path, "x.yaml", CASE + text) == ("not-json-value", 5, 8)
+
+
+def test_a_scalar_of_10_megabytes(tmp_path: Path) -> None:
+    size = 10_000_000
+    for name, start, end in [
+        ("x.yaml", '- {id: a, expected_output: y, input: "', '"}'),
+        ("x.json", '[{"id": "a", "expected_output": "y", "input": "', '"}]'),
+        ("x.jsonl", '{"id": "a", "expected_output": "y", "input": "', '"}'),
+    ]:
+        path = write(tmp_path, name, start + "x" * size + end)
+        assert evalcase.load(path).cases[0].input[0].content == "x" * size
+        path.unlink()
+
+
+def test_an_error_in_a_line_of_10_megabytes_is_found_and_shown_small(tmp_path: Path) -> None:
+    text = f'- {{description: "{"x" * 10_000_000}", input: 5}}\n'
+    path = write(tmp_path, "x.yaml", text)
+    result = run("check", path)
+    assert result.code == 2
+    assert f"x.yaml:1:{text.index('5}') + 1}: error[wrong-type]" in result.out
+    assert len(result.out) < 2_000
+
+
+def test_hundreds_of_thousands_of_items_on_one_line(tmp_path: Path) -> None:
+    assert check(write(tmp_path, "x.yaml", CASE + "[" + "1, " * 300_000 + "]")) == []
+    line = '{"input": "hi", "expected_output": [' + "1, " * 300_000 + "1]}"
+    assert check(write(tmp_path, "x.jsonl", line)) == []
+
+
+def test_a_file_over_the_limit_is_refused_before_it_is_parsed(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    with path.open("wb") as file:
+        file.truncate((1 << 30) + 1)
+    ((code, line),) = [(problem["code"], problem["line"]) for problem in check(path)]
+    assert (code, line) == ("too-large", None)
+
+
+def test_a_line_over_the_limit_ends_the_reading_of_a_jsonl_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert source.MAX_LINE_BYTES == 256 << 20
+    for module in (source, document):
+        monkeypatch.setattr(module, "MAX_LINE_BYTES", 1 << 20)
+    path = tmp_path / "x.jsonl"
+    with path.open("wb") as file:
+        file.write(b'{"input": "hi", "expected_output": "x"}\n')
+        file.truncate((1 << 20) + 1_000)
+    assert [(p["code"], p["line"]) for p in check(path)] == [("too-large", 2)]
+
+
+SMALL = """
+from evalcase.cli.main import main
+from evalcase.format import source
+
+source.MAX_SOURCE_BYTES = 1 << 27
+main()
+"""
+
+
+def test_standard_input_without_end_is_refused(tmp_path: Path) -> None:
+    """In four times as much memory as may be read, with an eighth of both."""
+    assert source.MAX_SOURCE_BYTES == 1 << 30
+    (tmp_path / "small.py").write_text(SMALL)
+    result = shell(f"ulimit -v {1 << 19}; $PYTHON small.py check - < /dev/zero", cwd=tmp_path)
+    assert result.code == 2
+    assert "error[too-large]" in result.out
+
+
+@pytest.mark.parametrize("format", ["yaml", "json", "jsonl"])
+def test_standard_input_over_the_limit_is_refused_in_every_format(
+    monkeypatch: pytest.MonkeyPatch, format: str
+) -> None:
+    monkeypatch.setattr(source, "MAX_SOURCE_BYTES", 1 << 20)
+    lines = b'{"input": "hi", "expected_output": "x"}\n' * 30_000
+    result = run("check", "-", "--stdin-format", format, stdin=lines)
+    assert result.code == 2
+    assert "error[too-large]" in result.out

@@ -1,0 +1,288 @@
+"""Input that was made to break a reader, or that a careless editor made.
+
+The answer is an error with its place, or exactly the data. What could crash a process, or fill the
+memory, is read by the command in one of its own; so is one file of every other kind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import evalcase
+from evalcase.errors import SuiteError
+from evalcase.types.problem import Span
+from fuzz.invariants import check_span
+from tests.cli.command import check, unprivileged
+from tests.cli.command import evalcase as run
+from tests.for_each import for_each
+from tests.format.hostile import (
+    BAD_BYTES,
+    CASE,
+    INTEGERS,
+    LINE_SEPARATORS,
+    RECURSIVE,
+    TOO_DEEP,
+    YAML_CONTROLS,
+    data_of,
+    fault,
+    look,
+    write,
+)
+
+
+@for_each(
+    ("text", "line"),
+    [
+        ("- input: a\n---\n- input: b\n", 2),
+        ("--- a\n--- b\n", 2),
+        ("---\n---\n", 2),
+        ("- input: a\n...\n---\n- input: b\n", 3),
+    ],
+)
+def test_several_documents(tmp_path: Path, text: str, line: int) -> None:
+    assert fault(tmp_path, "x.yaml", text) == ("several-documents", line, 1)
+
+
+def test_a_second_document_without_its_marker(tmp_path: Path) -> None:
+    # libyaml wants the marker; either way it is an error, in the right place.
+    text = "- input: a\n...\n- input: b\n"
+    assert fault(tmp_path, "x.yaml", text) == ("syntax", 3, 1)
+
+
+@pytest.mark.parametrize("directive", ["%YAML 1.1", "%YAML 1.2"])
+def test_a_yaml_directive_changes_nothing(tmp_path: Path, directive: str) -> None:
+    assert data_of(tmp_path, "x.yaml", f"{directive}\n---\n{CASE}yes\n...\n") == "yes"
+
+
+@for_each("directive", ["%YAML 2.0", "%YAML", "%YAML 1.2 1.2", "%FOO bar", "%"])
+def test_other_directives_are_errors(tmp_path: Path, directive: str) -> None:
+    code, line, _ = fault(tmp_path, "x.yaml", f"{directive}\n---\n{CASE}yes")
+    assert (code, line) == ("syntax", 1)
+
+
+def test_a_tag_directive_makes_no_new_tags(tmp_path: Path) -> None:
+    text = f"%TAG !e! tag:yaml.org,2002:\n---\n{CASE}"
+    assert data_of(tmp_path, "x.yaml", text + "!e!str 1") == "1"
+    bad = text + "!e!python/object:os.system 1"
+    assert fault(tmp_path, "x.yaml", bad) == ("bad-tag", 7, 8)
+
+
+@for_each(
+    ("style", "value"),
+    [
+        ("|\n      x", "x"),
+        ("|\n      x\n", "x\n"),
+        ("|\n      x ", "x "),
+        ("|\n      x\t", "x\t"),
+        ("|\n      x\n      y ", "x\ny "),
+        ("|\n      x\n       ", "x\n \n"),
+        ("|\n      x\n   ", "x\n"),
+        ("|-\n      x \n      ", "x "),
+        ("|+\n      x\n      ", "x\n\n"),
+        ("|+\n      ", "\n"),
+        (">\n      x\n      y ", "x y "),
+    ],
+)
+def test_a_block_scalar_at_the_end_without_a_line_end(
+    tmp_path: Path, style: str, value: str
+) -> None:
+    assert data_of(tmp_path, "x.yaml", CASE + style) == value
+
+
+@for_each("text", ["a: [", "a: {", "a: [ ", "- - ", 'a: "', "a: 'x\n ", "? ", "a: &"])
+def test_a_file_that_ends_too_soon_has_its_error_inside(tmp_path: Path, text: str) -> None:
+    # The helper looks whether the place lies inside the text.
+    path = write(tmp_path, "x.yaml", text)
+    lines = text.split("\n")
+    problems = look(path)
+    assert problems
+    for problem in problems:
+        keys = ("line", "column", "end_line", "end_column")
+        check_span(Span(*(problem[key] for key in keys)), lines)
+
+
+def test_the_command_reads_one_of_every_kind(tmp_path: Path) -> None:
+    kinds: dict[str, str | bytes] = {
+        **{f"deep {name}.yaml": text for name, (text, _, _) in TOO_DEEP.items()},
+        **{f"recursive {name}.yaml": text for name, (text, _, _) in RECURSIVE.items()},
+        **{f"bytes {name}.json": data for name, (data, _) in BAD_BYTES.items()},
+        **{f"control {ord(char)}.yaml": f"a: {char}" for char in YAML_CONTROLS},
+        **{f"separator {ord(char)}.yaml": f"- {char}: 5" for char in LINE_SEPARATORS},
+        **{f"integer {name}.yaml": CASE + text for name, (_, text) in INTEGERS.items()},
+        "undefined.yaml": "*a",
+        "tag.yaml": "!!python/object:os.system x",
+        "surrogate.json": '"\\ud800"',
+        "utf-16.jsonl": "{}".encode("utf-16"),
+        "empty.yaml": "",
+        "empty.json": "",
+        "empty.jsonl": "",
+        "documents.yaml": "a\n---\nb",
+    }
+    for name, data in kinds.items():
+        write(tmp_path, name, data)
+    result = run("check", *kinds, cwd=tmp_path)
+    assert (result.code, result.stderr) == (2, b"")
+    for name in kinds:
+        assert f"\n{name}:" in f"\n{result.out}", name
+
+
+GOOD = "- input: hi\n  expected_output: x\n"
+
+
+def unreadable(path: Path) -> None:
+    ((code, place),) = [(p["code"], p["path"]) for p in check(path)]
+    assert (code, place) == ("unreadable-file", str(path))
+
+
+@pytest.fixture
+def special(tmp_path: Path) -> Iterator[Path]:
+    """A folder with one of each: a pipe nobody writes to, a socket, links to nowhere."""
+    (tmp_path / "target").write_text(GOOD)
+    (tmp_path / "link.yaml").symlink_to("target")
+    (tmp_path / "dangling.yaml").symlink_to("nowhere")
+    (tmp_path / "loop.yaml").symlink_to("loop.yaml")
+    (tmp_path / "zero.yaml").symlink_to("/dev/zero")
+    (tmp_path / "null.jsonl").symlink_to("/dev/null")
+    (tmp_path / "folder.yaml").mkdir()
+    os.mkfifo(tmp_path / "pipe.yaml")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "link-to-pipe.yaml").symlink_to("pipe.yaml")
+    here = Path.cwd()
+    os.chdir(tmp_path)  # the address of a socket may be no longer than about 100 bytes
+    try:
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind("socket.yaml")
+            yield tmp_path
+    finally:
+        os.chdir(here)
+
+
+def test_a_link_to_a_file_is_that_file(special: Path) -> None:
+    assert check(special / "link.yaml") == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    "dangling.yaml loop.yaml zero.yaml null.jsonl pipe.yaml pipe.jsonl link-to-pipe.yaml "
+    "socket.yaml missing.yaml".split(),
+)
+def test_what_is_no_regular_file_is_refused_at_once(special: Path, name: str) -> None:
+    unreadable(special / name)
+
+
+def test_a_folder_named_like_a_file_is_searched(special: Path) -> None:
+    folder = special / "folder.yaml"
+    assert [problem["code"] for problem in check(folder)] == ["no-suites"]
+    (folder / "x.eval.yaml").mkdir()
+    (folder / "x.eval.yaml" / "y.eval.yaml").write_text(GOOD)
+    assert check(folder) == []
+
+
+def test_a_search_meets_special_files_and_goes_on(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.eval.yaml")
+    (tmp_path / "b.eval.yaml").symlink_to("/dev/zero")
+    (tmp_path / "c.eval.yaml").symlink_to("nowhere")
+    (tmp_path / "d.eval.yaml").write_text("- input: 5\n")
+    (tmp_path / "up").symlink_to("..")
+    found = [(Path(p["path"]).name, p["code"]) for p in check(tmp_path)]
+    assert found == [
+        ("a.eval.yaml", "unreadable-file"),
+        ("b.eval.yaml", "unreadable-file"),
+        ("c.eval.yaml", "unreadable-file"),
+        ("d.eval.yaml", "wrong-type"),
+    ]
+
+
+def test_a_pipe_beside_a_jsonl_file(tmp_path: Path) -> None:
+    path = write(tmp_path, "x.jsonl", '{"input": "hi", "expected_output": "x"}')
+    os.mkfifo(tmp_path / "x.suite.yaml")
+    ((code, place),) = [(p["code"], p["path"]) for p in check(path)]
+    assert (code, Path(place).name) == ("unreadable-file", "x.suite.yaml")
+
+
+def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
+    path = write(tmp_path, "x.yaml", GOOD)
+    path.chmod(0)
+    result = unprivileged("check", path)
+    assert (result.code, result.stderr) == (2, b"")
+    assert "x.yaml: error[unreadable-file]: the file can't be read: Permission denied" in result.out
+
+
+def test_a_folder_that_may_not_be_read_is_not_passed_over(tmp_path: Path) -> None:
+    write(tmp_path, "x.eval.yaml", GOOD)
+    hidden = tmp_path / "evals"
+    hidden.mkdir()
+    write(hidden, "y.eval.yaml", "- input: 5")
+    hidden.chmod(0)
+    try:
+        result = unprivileged("check", tmp_path)
+    finally:
+        hidden.chmod(0o700)
+    assert result.code == 2
+    assert "evals" in result.out
+
+
+@for_each("name", ["a\0b.yaml", "x" * 5_000 + ".yaml", "x/" * 3_000 + "a.yaml"])
+def test_paths_that_can_be_no_file(name: str) -> None:
+    with pytest.raises(SuiteError) as raised:
+        evalcase.load(name)
+    assert [problem.code for problem in raised.value.problems] == ["unreadable-file"]
+    assert [problem.code for problem in evalcase.check([name])] == ["unreadable-file"]
+
+
+def test_files_in_content_that_are_no_files(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    (tmp_path / "secret").symlink_to("/etc/passwd")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "folder").mkdir()
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate((100 << 20) + 1)
+    names = {
+        "pipe": "bad-file",
+        "zero": "file-outside-project",
+        "secret": "file-outside-project",
+        "/etc/passwd": "file-outside-project",
+        "../../../../../../etc/passwd": "file-outside-project",
+        "folder/../../outside": "file-outside-project",
+        "/dev/zero": "file-outside-project",
+        "loop": "missing-file",
+        "folder": "bad-file",
+        "huge": "bad-file",
+        "nowhere": "missing-file",
+        "x" * 5_000: "missing-file",
+        "a\0b": "missing-file",
+    }
+    cases = [
+        {
+            "input": [{"role": "user", "content": [{"type": "file", "path": n}]}],
+            "expected_output": "x",
+        }
+        for n in names
+    ]
+    path = write(tmp_path, "x.jsonl", "".join(json.dumps(case) + "\n" for case in cases))
+    assert [problem["code"] for problem in look(path)] == list(names.values())
+
+
+def test_nothing_of_a_file_outside_the_project_is_shown(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "evalcase.toml").touch()
+    (tmp_path / "secret").write_text("password: hunter2: 3\n")
+    (project / "a.eval.yaml").symlink_to("../secret")
+    write(project, "b.eval.jsonl", '{"input": "hi", "expected_output": "x"}')
+    (project / "b.suite.yaml").symlink_to("../secret")
+    problems = check(project)
+    assert [Path(problem["path"]).name for problem in problems] == ["a.eval.yaml", "b.suite.yaml"]
+    assert {problem["code"] for problem in problems} == {"unreadable-file"}
+    assert "hunter2" not in json.dumps(problems)
+    result = run("migrate", project)
+    assert (result.code, "hunter2" in result.out + result.err) == (2, False)
+    assert (tmp_path / "secret").read_text() == "password: hunter2: 3\n"

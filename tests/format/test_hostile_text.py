@@ -1,0 +1,356 @@
+"""Input that was made to break a reader, or that a careless editor made.
+
+The answer is an error with its place, or exactly the data. What could crash a process, or fill the
+memory, is read by the command in one of its own; so is one file of every other kind.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalcase
+from evalcase.errors import SuiteError
+from tests.cli.command import check, evalcase_process
+from tests.for_each import for_each
+from tests.format.hostile import (
+    BAD_BYTES,
+    CASE,
+    CONTROLS,
+    INTEGERS,
+    LINE_SEPARATORS,
+    YAML_CONTROLS,
+    data_of,
+    fault,
+    look,
+    write,
+)
+
+
+@pytest.mark.parametrize("char", YAML_CONTROLS, ids=ascii)
+def test_raw_control_characters_in_yaml(tmp_path: Path, char: str) -> None:
+    for text, line, column in [
+        (f'input: "日a{char}b"', 1, 11),
+        (f"input: a{char}b", 1, 9),
+        (f"# comment\n# a{char}b\ninput: x", 2, 4),
+        (f"a{char}b: 1", 1, 2),
+        (f"input: |\n  x\n  y{char}\n", 3, 4),
+    ]:
+        with pytest.raises(SuiteError) as raised:
+            evalcase.loads(text)
+        (problem,) = raised.value.problems
+        assert (problem.code, problem.line, problem.column) == ("control-character", line, column)
+        assert f"U+{ord(char):04X}" in problem.message
+    assert fault(tmp_path, "x.yaml", f'input: "a{char}b"') == ("control-character", 1, 10)
+
+
+@pytest.mark.parametrize("char", [*CONTROLS, "\t"], ids=ascii)
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_raw_control_characters_in_json(tmp_path: Path, ending: str, char: str) -> None:
+    text = f'{{"input": "日a{char}b"}}'
+    assert fault(tmp_path, f"x.{ending}", text) == ("control-character", 1, 14)
+    if char != "\t":
+        code, line, column = fault(tmp_path, f"x.{ending}", f'{{{char}"input": "a"}}')
+        assert (line, column) == (1, 2)
+        assert code in ("syntax", "control-character")
+
+
+@pytest.mark.parametrize("char", ["\x0b", "\x0c", "\x1c", "\x85", "\xa0", "\u2028"], ids=ascii)
+def test_a_jsonl_line_of_odd_space_is_no_blank_line(tmp_path: Path, char: str) -> None:
+    text = f'{{"input": "hi", "expected_output": "x"}}\n{char}\n'
+    code, line, column = fault(tmp_path, "x.jsonl", text)
+    assert (line, column) == (2, 1)
+    assert code in ("syntax", "control-character")
+
+
+def test_raw_characters_that_only_yaml_refuses_are_data_in_json(tmp_path: Path) -> None:
+    value = "\x7f\x80\x85\x9b\ufeff\ufffe\uffff\u2028"
+    text = json.dumps({"input": "x", "expected_output": value}, ensure_ascii=False)
+    suite = evalcase.load(write(tmp_path, "x.json", text))
+    assert suite.cases[0].expected_output[0].content == value
+
+
+def test_escaped_control_characters_are_data(tmp_path: Path) -> None:
+    value = "".join(map(chr, range(0x20))) + "\x7f\x85\x9b\u2028"
+    escaped = "".join(f"\\u{ord(char):04x}" for char in value)
+    assert data_of(tmp_path, "x.yaml", f'{CASE}"{escaped}"') == value
+    assert data_of(tmp_path, "x.yaml", CASE + r'"\0\a\b\t\n\v\f\r\e\N\_\L\P"') == (
+        "\0\a\b\t\n\v\f\r\x1b\x85\xa0\u2028\u2029"
+    )
+    case = f'{{"input": "hi", "expected_output": "x", "metadata": {{"v": "{escaped}"}}}}'
+    assert data_of(tmp_path, "x.jsonl", case) == value
+    assert data_of(tmp_path, "x.json", f"[{case}]") == value
+
+
+@pytest.mark.parametrize("escape", [r"\ud800", r"\udfff", r"\uD83D", r"a\ude00b", r"\ude00\ud83d"])
+def test_escaped_lone_surrogates(tmp_path: Path, escape: str) -> None:
+    text = f'{{"input": "{escape}", "expected_output": "x"}}'
+    for ending in ("json", "jsonl"):
+        assert fault(tmp_path, f"x.{ending}", text) == ("not-json-value", 1, 11)
+    code, line, column = fault(tmp_path, "x.yaml", text)
+    assert (code, line) == ("not-json-value", 1)
+    assert column >= 11
+
+
+def test_an_escaped_lone_surrogate_in_yaml_is_named_where_it_stands(tmp_path: Path) -> None:
+    assert fault(tmp_path, "x.yaml", 'a: 1\ninput: "abc\\ud800"') == ("not-json-value", 2, 12)
+    assert fault(tmp_path, "x.yaml", 'input: "abc\\U0000D800"') == ("not-json-value", 1, 12)
+
+
+@for_each("format", ["yaml", "json", "jsonl"])
+@for_each("code", [0xD800, 0xDC80, 0xDFFF])
+def test_lone_surrogates_in_a_str(format: Any, code: int) -> None:
+    surrogate = chr(code)
+    for text, column in [
+        (f'{{"input": "a{surrogate}b", "expected_output": "x"}}', 13),
+        (f'{{"input": "a", "expected_output": "x", "metadata": {{"{surrogate}": 1}}}}', 54),
+    ]:
+        with pytest.raises(SuiteError) as raised:
+            evalcase.loads(text, format)
+        (problem,) = raised.value.problems
+        assert problem.code in ("bad-encoding", "not-json-value")
+        assert problem.line == 1
+        # The character itself, or the text it stands in.
+        assert problem.column in (column, column - 1, column - 2)
+
+
+def test_lone_surrogates_in_a_str_that_is_one_case() -> None:
+    with pytest.raises(SuiteError) as raised:
+        evalcase.parse_case('input: "\ud800"')
+    assert raised.value.problems[0].code == "bad-encoding"
+    assert raised.value.problems[0].column == 9
+
+
+def test_escaped_surrogate_pairs(tmp_path: Path) -> None:
+    pair = r'"\ud83d\ude00 \uD83D\uDE00"'
+    case = f'{{"input": "hi", "expected_output": "x", "metadata": {{"v": {pair}}}}}'
+    assert data_of(tmp_path, "x.json", f"[{case}]") == "😀 😀"
+    assert data_of(tmp_path, "x.jsonl", case) == "😀 😀"
+
+    path = write(tmp_path, "x.yaml", CASE + pair)
+    ((code, line, hint),) = [(p["code"], p["line"], p["hint"]) for p in look(path)]
+    assert (code, line) == ("syntax", 5)
+    assert ".json" in hint
+    assert data_of(tmp_path, "x.yaml", CASE + r'"\U0001F600"') == "😀"
+
+
+def test_a_backslash_before_what_looks_like_a_surrogate(tmp_path: Path) -> None:
+    case = r'{"input": "hi", "expected_output": "x", "metadata": {"v": "\\ud800 \\\\uD800"}}'
+    assert data_of(tmp_path, "x.jsonl", case) == r"\ud800 \\uD800"
+    assert data_of(tmp_path, "x.yaml", CASE + r'"\\ud800"') == r"\ud800"
+
+
+@for_each("name", ["x.yaml", "x.json", "x.jsonl"])
+@for_each("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32-le"])
+def test_other_unicode_encodings(tmp_path: Path, name: str, encoding: str) -> None:
+    text = '{"input": "hi", "expected_output": "x"}'
+    problems = look(write(tmp_path, name, text.encode(encoding)))
+    assert len(problems) == 1
+    problem = problems[0]
+    assert problem["line"] == 1
+    assert problem["column"] in (1, 2)
+    if encoding == "utf-16":
+        assert problem["code"] == "bad-encoding"
+        assert "UTF-16" in problem["message"]
+
+
+@for_each("name", ["x.yaml", "x.json", "x.jsonl"])
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path, name: str) -> None:
+    text = '\ufeff{"input": "hi", "expected_output": "x", "metadata": {"v": "y"}}'
+    assert data_of(tmp_path, name, text) == "y"
+    wrong = '\ufeff{"input": 5}'
+    assert fault(tmp_path, name, wrong) == ("wrong-type", 1, 11)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("x.yaml", "no-cases"), ("x.json", "syntax"), ("x.jsonl", "no-cases")]
+)
+@pytest.mark.parametrize(
+    "text", ["", "\ufeff", "\n", "  \n\t\n", "\r\n\r\n", "\ufeff\n"], ids=ascii
+)
+def test_files_with_nothing_in_them(tmp_path: Path, name: str, code: str, text: str) -> None:
+    if name == "x.yaml" and "\t" in text:
+        text = text.replace("\t", " ")
+    problems = look(write(tmp_path, name, text))
+    assert [problem["code"] for problem in problems] == [code]
+    assert problems[0]["line"] is not None
+
+
+@for_each("text", ["# only\n# comments", "---", "--- # x\n", "---\n...\n", "# x\n---\n"])
+def test_yaml_files_with_only_comments_or_markers(tmp_path: Path, text: str) -> None:
+    assert fault(tmp_path, "x.yaml", text)[0] == "no-cases"
+
+
+def test_a_byte_order_mark_inside_a_text_is_kept(tmp_path: Path) -> None:
+    assert data_of(tmp_path, "x.yaml", CASE + '"a\ufeffb"') == "a\ufeffb"
+    assert data_of(tmp_path, "x.yaml", CASE + "a\ufeffb") == "a\ufeffb"
+    assert data_of(tmp_path, "x.yaml", CASE + "|\n      a\ufeffb\n") == "a\ufeffb\n"
+
+
+def test_a_byte_order_mark_where_a_value_should_start(tmp_path: Path) -> None:
+    # As after `cat a.yaml b.yaml`.
+    code, line, _ = fault(tmp_path, "x.yaml", "cases: []\n\ufeffcases: []\n")
+    assert (code, line) == ("syntax", 2)
+    good = '{"input": "hi", "expected_output": "x"}\n'
+    assert fault(tmp_path, "x.jsonl", f"{good}\ufeff{good}") == ("syntax", 2, 1)
+    assert fault(tmp_path, "x.json", f"[\n\ufeff{good}]") == ("syntax", 2, 1)
+
+
+@pytest.mark.parametrize("name", BAD_BYTES)
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "bom"])
+def test_invalid_utf_8_has_its_place(tmp_path: Path, name: str, mark: bytes) -> None:
+    data, column = BAD_BYTES[name]
+    text = b'# first\r\n{"input": "' + data + b'"}'
+    assert fault(tmp_path, "x.yaml", mark + text) == ("bad-encoding", 2, 11 + column)
+    assert fault(tmp_path, "x.yaml", mark + data) == ("bad-encoding", 1, column)
+    assert fault(tmp_path, "x.json", mark + text) == ("bad-encoding", 2, 11 + column)
+    line = b'{"input": "hi", "expected_output": "x"}\n\n'
+    lines = mark + line + text[9:] + b"\n" + line
+    assert fault(tmp_path, "x.jsonl", lines) == ("bad-encoding", 3, 11 + column)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=ascii)
+def test_every_line_end_counts_as_one(tmp_path: Path, end: str) -> None:
+    text = f"cases:{end}- input: |{end}    a{end}    b{end}{end}- input: 5{end}"
+    assert fault(tmp_path, "x.yaml", text) == ("wrong-type", 6, 10)
+    content = evalcase.loads(text.replace("5", "six")).cases[0].input[0].content
+    assert content == "a\nb\n"
+    if end != "\r":
+        lines = f'{{"input": "hi", "expected_output": "x"}}{end}{end}{{"input": 5}}{end}'
+        assert fault(tmp_path, "x.jsonl", lines) == ("wrong-type", 3, 11)
+    document = f'[{end}{{"input": "hi", "expected_output": "x"}},{end}{{"input": 5}}]'
+    assert fault(tmp_path, "x.json", document) == ("wrong-type", 3, 11)
+
+
+def test_mixed_line_ends(tmp_path: Path) -> None:
+    text = "cases:\r\n- id: a\r  input: x\n  expected_output: y\n\r- input: 5\r\n"
+    assert fault(tmp_path, "x.yaml", text) == ("wrong-type", 6, 10)
+
+
+@pytest.mark.parametrize("char", LINE_SEPARATORS, ids=ascii)
+def test_unusual_line_separators_keep_their_value_in_every_style(tmp_path: Path, char: str) -> None:
+    text = f"a{char}b"
+    for style in (
+        text,
+        f'"{text}"',
+        f"'{text}'",
+        f"|\n      {text}\n",
+        f"|-\n      {text}",
+        f">-\n      {text}",
+        f"&a {text}",
+        f"!!str {text}",
+    ):
+        value = data_of(tmp_path, "x.yaml", CASE + style)
+        assert value.removesuffix("\n") == text, style
+    assert data_of(tmp_path, "x.yaml", CASE + f"[{text}, '{text}']") == [text, text]
+    assert data_of(tmp_path, "x.yaml", CASE + f"{{{text}: 1, '{text}2': 2}}") == {
+        text: 1,
+        f"{text}2": 2,
+    }
+    folded = data_of(tmp_path, "x.yaml", CASE + f">\n      {text}\n      c\n\n      d\n")
+    assert folded == f"{text} c\nd\n"
+    assert data_of(tmp_path, "x.yaml", CASE + f"1 # a comment {char} - more") == 1
+    case = f'{{"input": "hi", "expected_output": "x", "metadata": {{"v": "{text}"}}}}'
+    assert data_of(tmp_path, "x.jsonl", case) == text
+    assert data_of(tmp_path, "x.json", f"[{case}]") == text
+
+
+@pytest.mark.parametrize("char", LINE_SEPARATORS, ids=ascii)
+def test_unusual_line_separators_move_no_position(tmp_path: Path, char: str) -> None:
+    flow = f'- {{id: "a{char}b{char}", description: {char}, input: 5}}\n'
+    assert fault(tmp_path, "x.yaml", flow) == ("wrong-type", 1, flow.index("5") + 1)
+    block = f"- id: a\n  description: |\n    a{char}b\n    {char}\n  # {char}\n  input: 5\n"
+    assert fault(tmp_path, "x.yaml", block) == ("wrong-type", 6, 10)
+    broken = f"- id: a{char}\n  input: [{char}\n"
+    assert fault(tmp_path, "x.yaml", broken)[0] == "syntax"
+    assert fault(tmp_path, "x.yaml", f"a: {char}\nb: \x07") == ("control-character", 2, 4)
+    line = f'{{"id": "a{char}b", "input": 5}}'
+    assert fault(tmp_path, "x.jsonl", line + "\n") == ("wrong-type", 1, line.index("5") + 1)
+    assert fault(tmp_path, "x.json", f"[\n{line}]") == ("wrong-type", 2, line.index("5") + 1)
+
+
+def test_private_characters_beside_unusual_line_separators(tmp_path: Path) -> None:
+    value = "\U000f0000\u2028\U000f0001\x85\U000ffffd\u2029\U00100000\ue000"
+    assert data_of(tmp_path, "x.yaml", f'{CASE}"{value}"') == value
+    # Written as escapes they must not be taken for the stand-ins either.
+    escaped = r'"\U000F0000 \U000f0001 \U000F0002' + '\u2028\u2029\x85"'
+    assert data_of(tmp_path, "x.yaml", CASE + escaped) == (
+        "\U000f0000 \U000f0001 \U000f0002\u2028\u2029\x85"
+    )
+
+
+def test_every_private_character_beside_unusual_line_separators(tmp_path: Path) -> None:
+    private = "".join(map(chr, [*range(0xE000, 0xF900), *range(0xF0000, 0xFFFFE)]))
+    value = private + "\u2028\x85"
+    assert data_of(tmp_path, "x.yaml", f'{CASE}"{value}"') == value
+
+
+def test_every_private_character_far_behind_in_a_file_costs_no_time(tmp_path: Path) -> None:
+    private = "".join(map(chr, range(0xF0000, 0xFFF00)))
+    text = f'{CASE}"{"x" * 1_500_000}\u2028{private}"'
+    assert check(write(tmp_path, "x.yaml", text)) == []
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_integers_of_4300_digits_are_the_limit(tmp_path: Path, name: str) -> None:
+    fine, too_long = INTEGERS[name]
+    expected = -(10**4_300 - 1) if name == "negative" else 10**4_300 - 1
+    assert data_of(tmp_path, "x.yaml", CASE + fine) == expected
+    assert fault(tmp_path, "x.yaml", CASE + too_long) == ("not-json-value", 5, 8)
+    assert fault(tmp_path, "x.yaml", CASE + f"[1, {too_long}]") == ("not-json-value", 5, 12)
+    if name in ("decimal", "negative"):
+        start = '{"input": "hi", "expected_output": "x", "metadata": {"v": '
+        assert data_of(tmp_path, "x.jsonl", start + fine + "}}") == expected
+        place = ("not-json-value", 1, len(start) + 1)
+        assert fault(tmp_path, "x.jsonl", start + too_long + "}}") == place
+        assert fault(tmp_path, "x.json", start + too_long + "}}") == place
+
+
+def test_a_million_digits_cost_no_time(tmp_path: Path) -> None:
+    digits = "1" * 1_000_000
+    assert fault(tmp_path, "x.yaml", CASE + digits)[0] == "not-json-value"
+    assert fault(tmp_path, "x.yaml", CASE + f"!!int {digits}")[0] == "not-json-value"
+    assert fault(tmp_path, "x.yaml", CASE + f"!!float {digits}")[0] == "not-json-value"
+    assert fault(tmp_path, "x.yaml", CASE + f"0x{digits}")[0] == "not-json-value"
+    line = f'{{"input": "hi", "expected_output": {digits}}}'
+    assert fault(tmp_path, "x.jsonl", line)[0] == "not-json-value"
+
+
+def test_a_lower_digit_limit_of_the_process_is_reported_as_a_problem(tmp_path: Path) -> None:
+    for ending in ("yaml", "json", "jsonl"):
+        for digits in (600, 1_000):
+            text = f'{{"input": {{"v": {"1" * digits}}}, "expected_output": "x"}}'
+            write(tmp_path, f"{digits}.eval.{ending}", text)
+    environment = {"PYTHONINTMAXSTRDIGITS": "640"}
+    result = evalcase_process("check", "--format", "json", cwd=tmp_path, env=environment)
+    found = sorted((problem["path"], problem["code"]) for problem in json.loads(result.out))
+    assert found == [
+        (f"1000.eval.{ending}", "not-json-value") for ending in ("json", "jsonl", "yaml")
+    ]
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "1E400", "123456789e999"])
+def test_numbers_too_large_for_a_float(tmp_path: Path, number: str) -> None:
+    assert fault(tmp_path, "x.yaml", CASE + number) == ("not-json-value", 5, 8)
+    start = '{"input": "hi", "expected_output": "x", "metadata": {"v": '
+    place = ("not-json-value", 1, len(start) + 1)
+    assert fault(tmp_path, "x.json", start + number + "}}") == place
+    assert fault(tmp_path, "x.jsonl", start + number + "}}") == place
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+def test_json_words_that_are_no_json(tmp_path: Path, word: str) -> None:
+    for ending in ("json", "jsonl"):
+        text = f'{{"input": [{word}], "expected_output": "x"}}'
+        problems = look(write(tmp_path, f"x.{ending}", text))
+        assert ("not-json-value", 1, 12) in [(p["code"], p["line"], p["column"]) for p in problems]
+    assert data_of(tmp_path, "x.yaml", CASE + word) == word
+
+
+@pytest.mark.parametrize("word", [".inf", "-.inf", "+.INF", ".Inf", ".nan", ".NaN", ".NAN"])
+def test_yaml_words_that_are_no_json(tmp_path: Path, word: str) -> None:
+    assert fault(tmp_path, "x.yaml", CASE + word) == ("not-json-value", 5, 8)
+    assert data_of(tmp_path, "x.yaml", CASE + f"'{word}'") == word

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from typing import Any
+
+from evalcase.format.document import Document, parse_document
+from tests.for_each import for_each
+
+Faults = list[tuple[str, int, int]]
+
+
+def read(text: str) -> Document:
+    return parse_document(text, "json", "x.json")
+
+
+def value_of(text: str) -> Any:
+    document = read(text)
+    assert document.readable, document.faults
+    assert list(document.faults) == []
+    return document.value
+
+
+def faults_of(text: str) -> Faults:
+    return [(fault.code, fault.span.line, fault.span.column) for fault in read(text).faults]
+
+
+@for_each(
+    ("text", "value"),
+    [
+        ("null", None),
+        ("true", True),
+        ('"a"', "a"),
+        ("-0", 0),
+        ("-0.0", -0.0),
+        ("1e3", 1000.0),
+        ("12345678901234567890123", 12345678901234567890123),
+        ("[]", []),
+        ("{}", {}),
+        (' \t\r\n[1,\r\n{"a" : [ ] }]\n\n', [1, {"a": []}]),
+        (r'"\"\\\/\b\f\n\r\té\u0000"', '"\\/\b\f\n\r\té\0'),
+        ('{"z": 1, "a": 2}', {"z": 1, "a": 2}),
+        ('{"": {"<<": 1, "*a": "&b"}}', {"": {"<<": 1, "*a": "&b"}}),
+        ('["no", "12:30", "0x1F"]', ["no", "12:30", "0x1F"]),
+    ],
+)
+def test_values(text: str, value: Any) -> None:
+    found = value_of(text)
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_order_of_keys_is_kept() -> None:
+    assert list(value_of('{"z": 1, "a": 2, "m": 3}')) == ["z", "a", "m"]
+
+
+@for_each(
+    ("text", "line", "column", "hint"),
+    [
+        ("", 1, 1, None),
+        ("[1,\n 2", 2, 3, None),
+        ('{"a": 1,}', 1, 8, "remove"),
+        ("[1, 2,]", 1, 6, "remove"),
+        ('{"a" 1}', 1, 6, None),
+        ('{"a": }', 1, 7, None),
+        ("{'a': 1}", 1, 2, "double quotes"),
+        ("{a: 1}", 1, 2, "double quotes"),
+        ('{"a": \'b\'}', 1, 7, "double quotes"),
+        ("[1, // one\n2]", 1, 5, "comments"),
+        ("[\n# one\n1]", 2, 1, "comments"),
+        ("/* x */ 1", 1, 1, "comments"),
+        ('{"a": 1}\n{"a": 2}', 2, 1, None),
+        ("1 2", 1, 3, None),
+        ('"a', 1, 1, None),
+        (r'"\q"', 1, 2, None),
+        (r'"\u12"', 1, 3, None),
+        ("tru", 1, 1, None),
+        ("[01]", 1, 3, None),
+        ("[+1]", 1, 2, None),
+        ("[.5]", 1, 2, None),
+        ("[1.]", 1, 3, None),
+        ("[0x1F]", 1, 3, None),
+        ("[1_000]", 1, 3, None),
+        ("\ufeff1", 1, 1, None),
+        ("]", 1, 1, None),
+        ("[1]]", 1, 4, None),
+        ("[\u00a01]", 1, 2, None),
+    ],
+)  # fmt: skip
+def test_syntax_errors_have_their_place(
+    text: str, line: int, column: int, hint: str | None
+) -> None:
+    document = read(text)
+    assert not document.readable
+    (fault,) = document.faults
+    assert fault.code == "syntax"
+    assert fault.span.line == line
+    assert abs(fault.span.column - column) <= 1, fault
+    if hint:
+        assert hint in (fault.hint or "")
+
+
+@for_each("end", ["\n", "\r\n", "\r"])
+def test_lines_end_as_they_do_elsewhere(end: str) -> None:
+    assert faults_of(f"[{end}1,{end}{end} x]") == [("syntax", 4, 2)]
+
+
+def test_a_raw_line_break_in_a_string() -> None:
+    assert faults_of('["a\nb"]') == [("control-character", 1, 4)]
+    assert faults_of('["a\tb"]') == [("control-character", 1, 4)]
+
+
+def test_duplicate_keys_are_all_reported_and_the_first_is_kept() -> None:
+    text = '{"a": 1,\n "b": {"c": 1, "c": 2},\n "a": 2, "\\u0061": 3}'
+    assert faults_of(text) == [
+        ("duplicate-key", 2, 16),
+        ("duplicate-key", 3, 2),
+        ("duplicate-key", 3, 10),
+    ]
+    assert read(text).value == {"a": 1, "b": {"c": 1}}
+
+
+def test_a_duplicate_key_does_not_hide_what_stands_in_its_value() -> None:
+    assert faults_of('{"a": 1, "a": [NaN]}') == [
+        ("not-json-value", 1, 16),
+        ("duplicate-key", 1, 10),
+    ]
+
+
+@for_each(
+    ("text", "column"),
+    [
+        ("[1, NaN]", 5),
+        ('{"a": -Infinity}', 7),
+        ("[1e400]", 2),
+        ('["ok", "\\udc00"]', 8),
+        ('{"\\ud800": 1}', 2),
+        ('["\\ud83d\\ud83d\\ude00"]', 2),
+    ],
+)
+def test_values_that_json_cannot_hold(text: str, column: int) -> None:
+    assert faults_of(text) == [("not-json-value", 1, column)]
+
+
+def test_the_reader_forgets_the_faults_of_the_text_before() -> None:
+    assert faults_of('{"a": 1, "a": 2}') == [("duplicate-key", 1, 10)]
+    assert faults_of("[NaN") == [("syntax", 1, 5)]
+    assert value_of('{"a": 1}') == {"a": 1}
+
+
+@for_each("text", ['"\\ud83d\\ude00"', '"😀"', '"\\\\ud800"', '"ud800 \\\\\\\\ud800"'])
+def test_text_that_only_looks_like_half_a_character(text: str) -> None:
+    assert isinstance(value_of(text), str)

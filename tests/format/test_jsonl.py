@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+import evalcase
+from evalcase.config.catalogue import Catalogue
+from evalcase.errors import SuiteError
+from evalcase.format import document, source
+from evalcase.format.document import read_lines
+from evalcase.format.load import load_file, load_text
+from evalcase.types.problem import Problem
+from tests.for_each import for_each
+
+GOOD = '{"id": "%s", "input": "hi", "expected_output": "x"}'
+
+
+def lines_of(data: bytes) -> list[tuple[object, ...]]:
+    """Number and value of each line; number and code of what can't be read."""
+    return [
+        (item.line, item.code) if isinstance(item, Problem) else (item.first_line, item.value)
+        for item in read_lines(BytesIO(data), "x.jsonl")
+    ]
+
+
+def places(text: str) -> list[tuple[str, int | None, int | None]]:
+    return [(p.code, p.line, p.column) for p in load_text(text, "jsonl", Catalogue()).problems]
+
+
+def test_one_value_a_line() -> None:
+    assert lines_of(b'1\n"a"\n[2]') == [(1, 1), (2, "a"), (3, [2])]
+
+
+def test_blank_lines_are_skipped_and_counted() -> None:
+    assert lines_of(b"\n1\n  \t\n\r\n2\n\n\n") == [(2, 1), (5, 2)]
+
+
+def test_a_carriage_return_at_the_end_is_no_part_of_the_line() -> None:
+    assert lines_of(b'{"a": 1}\r\n{"a": 2}\r\n') == [(1, {"a": 1}), (2, {"a": 2})]
+
+
+def test_only_a_line_feed_ends_a_line() -> None:
+    text = '["a\u2028b\u2029c\u0085d"]\n[2]\n'
+    assert lines_of(text.encode()) == [(1, ["a\u2028b\u2029c\x85d"]), (2, [2])]
+    assert lines_of(b'{"a":\r1}\n[2]') == [(1, {"a": 1}), (2, [2])]
+
+
+def test_a_byte_order_mark_is_skipped_on_the_first_line_only() -> None:
+    assert lines_of(b"\xef\xbb\xbf1\n\xef\xbb\xbf2\n") == [(1, 1), (2, "syntax")]
+    assert lines_of(b"\xef\xbb\xbf\n1") == [(2, 1)]
+    assert lines_of(b"\xef\xbb\xbf") == []
+
+
+def test_a_line_that_cannot_be_read_does_not_stop_the_rest() -> None:
+    data = b'1\n{"a": \n"caf\xe9"\n2\n"\x07"\n' + b"[" * 101 + b"]" * 101 + b"\n3"
+    assert lines_of(data) == [
+        (1, 1),
+        (2, "syntax"),
+        (3, "bad-encoding"),
+        (4, 2),
+        (5, "control-character"),
+        (6, "too-deep"),
+        (7, 3),
+    ]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("length", [1, 1_000, 65_000, 70_000, 300_000, 1_048_570, 2_500_000])
+def test_lines_of_every_length_are_whole(end: str, length: int) -> None:
+    # Whatever the size of the blocks it is read in, lines and line ends lie across them.
+    values = ["x" * length, "é" * (length // 3), "y", "", "z" * (length + 7)]
+    text = end.join(json.dumps(value, ensure_ascii=False) for value in values)
+    expected = list(enumerate(values, start=1))
+    assert lines_of(text.encode()) == expected
+    assert lines_of(b"\xef\xbb\xbf" + text.encode() + end.encode()) == expected
+
+
+def test_many_short_lines_are_whole() -> None:
+    values = list(range(100_000))
+    data = "\n".join(map(str, values)).encode()
+    assert lines_of(data) == list(enumerate(values, start=1))
+
+
+def test_places_count_lines_of_the_file() -> None:
+    text = GOOD % "a" + "\n\n" + '{"input": 5}\n{"input": "x", "expcted": 1, "a": }\n'
+    assert places(text) == [("wrong-type", 3, 11), ("syntax", 4, 35)]
+
+
+def test_places_in_a_line_with_a_carriage_return_inside() -> None:
+    text = GOOD % "a" + '\n{"id": "b",\r"input": 5}\n{"input": 6}\n'
+    assert [line for _, line, _ in places(text)] == [2, 3]
+
+
+def test_faults_and_findings_of_one_line_are_in_order() -> None:
+    text = '{"inptu": 1, "id": "a", "id": "b", "input": 5}'
+    assert places(text) == [
+        ("unknown-field", 1, 2),
+        ("duplicate-key", 1, 25),
+        ("wrong-type", 1, 45),
+    ]
+
+
+def test_the_same_id_on_two_lines_names_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(f"{GOOD % 'a'}\n\n{GOOD % 'b'}\n{GOOD % 'a'}\n")
+    (problem,) = load_file(str(path), Catalogue()).problems
+    assert (problem.code, problem.line, problem.column) == ("duplicate-id", 4, 8)
+    assert "line 1" in problem.message
+    assert problem.case == "a"
+
+
+def test_the_same_id_from_standard_text_names_the_first() -> None:
+    (problem,) = load_text(f"{GOOD % 'a'}\n{GOOD % 'a'}\n", "jsonl", Catalogue()).problems
+    assert "line 1" in problem.message
+
+
+def test_a_line_is_a_case_and_nothing_else() -> None:
+    assert places('[]\n"x"\n5\nnull\n{"cases": []}') == [
+        ("wrong-type", 1, 1),
+        ("wrong-type", 2, 1),
+        ("wrong-type", 3, 1),
+        ("wrong-type", 4, 1),
+        ("missing-input", 5, 1),
+        ("unknown-field", 5, 2),
+    ]
+
+
+def test_a_long_line_of_blanks_hides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (source, document):
+        monkeypatch.setattr(module, "MAX_LINE_BYTES", 1 << 20)
+    path = tmp_path / "x.jsonl"
+    blanks = b" " * ((1 << 20) + 1)
+    path.write_bytes((GOOD % "a").encode() + b"\n" + blanks + b'\n{"input": 5}\n')
+    assert [p.code for p in evalcase.check([path])] in (["too-large"], ["wrong-type"])
+
+
+def test_cases_come_one_by_one_until_the_first_error(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(f'{GOOD % "a"}\n{GOOD % "b"}\n{{"input": 5}}\n{GOOD % "c"}\n{{"input": 6}}\n')
+    given: list[str] = []
+
+    def collect() -> None:
+        given.extend(case.id for case in evalcase.iter_cases(path))
+
+    with pytest.raises(SuiteError) as raised:
+        collect()
+    assert given == ["a", "b"]
+    assert [problem.line for problem in raised.value.problems] == [3, 5]
+
+
+def test_yaml_and_jsonl_that_say_the_same_are_the_same(tmp_path: Path) -> None:
+    cases = [
+        {"id": "a", "input": "hi", "expected_output": {"riskLevel": "High", "n": [1, 2.5, None]}},
+        {
+            "id": "b",
+            "input": [{"role": "user", "content": "é\u2028"}],
+            "criteria": "x",
+            "tags": ["t"],
+        },
+    ]
+    lines, document = tmp_path / "x.jsonl", tmp_path / "x.json"
+    lines.write_text("".join(json.dumps(case) + "\n" for case in cases))
+    document.write_text(json.dumps(cases))
+    assert evalcase.load(lines).cases == evalcase.load(document).cases
+    assert evalcase.load(lines).to_dict() == evalcase.load(document).to_dict()
+
+
+# The suite fields beside a JSONL file
+
+
+def test_suite_fields_beside_a_file(tmp_path: Path) -> None:
+    (tmp_path / "big.eval.jsonl").write_text(GOOD % "a")
+    (tmp_path / "big.suite.yaml").write_text("name: Big\ntags: [t]\ninput: before\n")
+    suite = evalcase.load(tmp_path / "big.eval.jsonl")
+    assert suite.name == "Big"
+    assert [message.content for message in suite.cases[0].input] == ["before", "hi"]
+    assert suite.cases[0].tags == ("t",)
+
+
+@for_each(
+    ("text", "code", "line"),
+    [
+        ("nmae: x", "unknown-field", 1),
+        ("cases: []", "conflicting-fields", 1),
+        ("[1]", "wrong-type", 1),
+        ("name: [x", "syntax", 1),
+        ("name: a\nname: b", "duplicate-key", 2),
+        ("# x\nname: 5", "wrong-type", 2),
+    ],
+)
+def test_faults_in_the_suite_fields_have_their_own_file(
+    tmp_path: Path, text: str, code: str, line: int
+) -> None:
+    (tmp_path / "x.jsonl").write_text(GOOD % "a" + '\n{"input": 5}')
+    (tmp_path / "x.suite.yaml").write_text(text)
+    problems = load_file(str(tmp_path / "x.jsonl"), Catalogue()).problems
+    found = [(Path(problem.path).name, problem.code, problem.line) for problem in problems]
+    # The cases are looked at all the same.
+    assert found == [("x.suite.yaml", code, line), ("x.jsonl", "wrong-type", 2)]
+
+
+def test_an_empty_file_of_suite_fields_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text(GOOD % "a")
+    (tmp_path / "x.suite.yaml").write_text("# nothing yet\n")
+    assert load_file(str(tmp_path / "x.jsonl"), Catalogue()).problems == []
+
+
+def test_two_files_of_suite_fields_are_one_too_many(tmp_path: Path) -> None:
+    (tmp_path / "x.eval.jsonl").write_text(GOOD % "a")
+    (tmp_path / "x.suite.yaml").write_text("name: a")
+    (tmp_path / "x.eval.suite.yml").write_text("name: b")
+    problems = load_file(str(tmp_path / "x.eval.jsonl"), Catalogue()).problems
+    assert [problem.code for problem in problems] == ["conflicting-fields"]
+
+
+@for_each(
+    "text",
+    [
+        '{\n  "input": "q",\n  "expected_output": "x"\n}\n',
+        '[\n  {"input": "q"},\n  {"input": "r"},\n]\n',
+    ],
+)
+def test_json_over_several_lines_is_named_once(text: str) -> None:
+    (problem,) = load_text(text, "jsonl", Catalogue()).problems
+    assert problem.code == "syntax"
+    assert "JSON over several lines" in problem.message
+    assert ".json" in (problem.hint or "")
+
+
+def test_a_list_on_one_line_is_no_case() -> None:
+    (problem,) = load_text('[{"input": "q"}, {"input": "r"}]\n', "jsonl", Catalogue()).problems
+    assert (problem.code, problem.place) == ("wrong-type", "<text>:1:1")
+    assert ".json file" in (problem.hint or "")
+
+
+def test_a_broken_line_is_not_taken_for_the_beginning_of_json() -> None:
+    problems = load_text(
+        '{"input": "q",\n{"input": "r", "expected_output": "x"}\n', "jsonl", Catalogue()
+    ).problems
+    assert [(problem.code, problem.line) for problem in problems] == [("syntax", 1)]

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from evalcase.errors import TargetError
+from evalcase.runner.pacing import Limits, Pace, Start
+from evalcase.testing import ScriptedTarget
+from evalcase.types.answer import Answer
+from evalcase.types.question import Question
+from tests.run.test_gate import gate_of
+from tests.targets.questions import question
+
+
+def run(test: Callable[[], Awaitable[None]]) -> None:
+    async def go() -> None:
+        async with asyncio.timeout(20):
+            await test()
+
+    asyncio.run(go())
+
+
+async def begun(pace: Pace, count: int) -> list[Start]:
+    return [await pace.begin() for _ in range(count)]
+
+
+async def settle() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+def test_nobody_waits_while_all_goes_well() -> None:
+    async def test() -> None:
+        pace = Pace(3)
+        for began in await begun(pace, 3):
+            pace.end(began, overloaded=False)
+        assert (pace.limit, pace.active) == (3, 0)
+
+    run(test)
+
+
+def test_an_overload_halves_the_limit_once_for_all_that_was_under_way() -> None:
+    async def test() -> None:
+        pace = Pace(8)
+        for began in await begun(pace, 8):
+            pace.end(began, overloaded=True)
+        assert pace.limit == 4
+        pace.end(await pace.begin(), overloaded=True)
+        assert pace.limit == 1
+
+    run(test)
+
+
+def test_the_limit_never_falls_below_one() -> None:
+    async def test() -> None:
+        pace = Pace(1)
+        for _ in range(3):
+            pace.end(await pace.begin(), overloaded=True)
+        assert (pace.limit, pace.is_free) == (1, True)
+
+    run(test)
+
+
+def test_the_limit_grows_by_one_with_a_round_of_successes_up_to_where_it_was() -> None:
+    async def test() -> None:
+        pace = Pace(4)
+        for began in await begun(pace, 4):
+            pace.end(began, overloaded=True)
+        assert pace.limit == 2
+        for _ in range(2):
+            pace.end(await pace.begin(), overloaded=False)
+        assert 2.8 < pace.limit <= 3
+        for _ in range(50):
+            pace.end(await pace.begin(), overloaded=False)
+        assert pace.limit == 4
+
+    run(test)
+
+
+def test_who_comes_after_an_overload_waits_for_room() -> None:
+    async def test() -> None:
+        pace = Pace(4)
+        first, second, third, fourth = await begun(pace, 4)
+        pace.end(first, overloaded=True)
+        pace.end(second, overloaded=True)
+        assert pace.limit == 2
+        waiting = [asyncio.create_task(pace.begin()) for _ in range(3)]
+        await settle()
+        assert not any(task.done() for task in waiting)
+        pace.end(third, overloaded=False)
+        await settle()
+        assert [task.done() for task in waiting] == [True, False, False]
+        pace.end(fourth, overloaded=False)
+        pace.end(waiting[0].result(), overloaded=False)
+        await asyncio.gather(*waiting)
+        assert pace.active == 2
+
+    run(test)
+
+
+def test_a_target_that_says_when_to_come_back_is_left_alone_by_all_until_then() -> None:
+    async def test() -> None:
+        pace = Pace(4)
+        loop = asyncio.get_running_loop()
+        first, second = await begun(pace, 2)
+        pace.end(first, overloaded=True, retry_after_s=0.15)
+        # A shorter word after a longer one doesn't open the door early.
+        pace.end(second, overloaded=True, retry_after_s=0.05)
+        until = loop.time() + 0.1
+        assert not pace.is_free
+        assert (await pace.begin()).at >= until
+
+    run(test)
+
+
+def test_one_that_is_given_up_while_it_waits_takes_no_room_from_the_others() -> None:
+    async def test() -> None:
+        pace = Pace(1)
+        began = await pace.begin()
+        waiting = [asyncio.create_task(pace.begin()) for _ in range(2)]
+        await settle()
+        pace.end(began, overloaded=False)
+        # It has been told to go on, and is cancelled before it can.
+        waiting[0].cancel()
+        await waiting[1]
+        assert (waiting[0].cancelled(), pace.active) == (True, 1)
+
+    run(test)
+
+
+class Busy(ScriptedTarget):
+    """Refuses whoever comes while so many are being answered."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__([])
+        self.room = room
+        self.inside = 0
+        self.most = 0
+
+    async def answer(self, question: Question) -> Answer:
+        self.asked.append(question)
+        if self.inside >= self.room:
+            raise TargetError("429", kind="http", may_succeed_later=True, overloaded=True)
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        self.inside -= 1
+        return Answer.of_text("ok")
+
+
+class Soon:
+    """Waits a turn of the event loop for every second."""
+
+    async def sleep(self, seconds: float) -> None:
+        for _ in range(1 + int(10 * seconds)):
+            await asyncio.sleep(0)
+
+    async def start(self, pace: Pace) -> Start:
+        return await pace.begin()
+
+
+def test_many_trials_find_the_pace_of_a_target_that_can_do_two_at_once() -> None:
+    async def test() -> None:
+        target, limits = Busy(2), Limits(16, retries=50)
+        gate = gate_of(target, limits, Soon())
+        outcomes = await asyncio.gather(*[gate.ask("it", question()) for _ in range(200)])
+        assert all(outcome.failure is None for outcome in outcomes)
+        assert target.most == 2
+        # Without a pace, most of what is sent would be refused.
+        assert len(target.asked) < 2 * len(outcomes)
+
+    run(test)

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from math import inf
+
+import pytest
+
+from evalcase.config.config import Config
+from evalcase.config.options import RunOptions
+from evalcase.errors import TargetError
+from evalcase.runner.pacing import Limits, Minute, Rate, Rates
+from evalcase.types.answer import Answer, Usage
+from evalcase.types.message import Message
+from evalcase.types.question import Question
+from evalcase.types.target import Allowance, Quota, Target, Traits
+from tests.for_each import for_each
+from tests.run.test_gate import Patient, gate_of
+from tests.targets.questions import question
+from tests.virtual_time import run_in_virtual_time
+
+
+def test_a_minute_takes_so_much_wherever_it_begins() -> None:
+    minute = Minute(3)
+    for now in (0.0, 10.0, 20.0):
+        assert minute.ready_in(now, 1) == 0
+        minute.take(now, 1)
+    assert minute.ready_in(20.0, 1) == 40.0
+    assert minute.ready_in(20.0, 2) == 50.0
+    assert minute.ready_in(59.9, 1) == pytest.approx(0.1)
+    assert minute.ready_in(60.0, 1) == 0
+
+
+def test_what_is_more_than_a_minute_takes_goes_alone() -> None:
+    minute = Minute(100)
+    assert minute.ready_in(0.0, 500) == 0
+    minute.take(0.0, 500)
+    assert minute.ready_in(1.0, 1) == 59.0
+    assert minute.ready_in(1.0, 500) == 59.0
+
+
+def test_what_was_counted_too_high_gives_room_at_once() -> None:
+    minute = Minute(100)
+    share = minute.take(0.0, 90)
+    minute.correct(share, 10)
+    assert minute.ready_in(0.0, 90) == 0
+    assert minute.ready_in(70.0, 100) == 0
+    minute.correct(share, 1000)  # its minute is over: it counts no more
+    assert minute.ready_in(70.0, 100) == 0
+
+
+def test_the_first_question_goes_alone_where_tokens_are_counted() -> None:
+    rates = Rates(Rate(tpm=100))
+    assert rates.ready_in(0.0, 0) == 0
+    share = rates.take(0.0)
+    assert rates.ready_in(0.0, 1) == inf
+    rates.settle(share, 60)
+    assert rates.ready_in(5.0, 0) == 55.0  # it is taken to need as much as the one before
+
+
+def test_a_question_that_failed_says_nothing_of_tokens_and_holds_nobody_up() -> None:
+    rates = Rates(Rate(tpm=100))
+    rates.settle(rates.take(0.0), None)
+    assert rates.ready_in(0.0, 3) == 0
+
+
+@for_each(
+    ("said", "under_way", "waits"),
+    [
+        (Allowance(1, 30.0), 0, [0, 30.0]),  # no more until it is there again
+        (Allowance(2, 30.0), 1, [0, 30.0]),  # one is under way, and may not be counted yet
+        (Allowance(0, 30.0), 0, [30.0]),
+        (Allowance(0, 60.0, most=60), 0, [1.0]),  # one comes back each second
+        (Allowance(1, 59.0, most=60), 0, [0, 1.0]),
+        (Allowance(0, 301.0), 0, [0]),  # nobody waits for that long: the service refuses, and why
+    ],
+)
+def test_what_a_service_says_to_be_left_is_not_exceeded(
+    said: Allowance, under_way: int, waits: Sequence[float]
+) -> None:
+    rates = Rates(Rate())
+    rates.learn(Quota(requests=said), 0.0, under_way)
+    for wait_s in waits:
+        assert rates.ready_in(0.0, 0) == wait_s
+        rates.take(0.0)
+
+
+def test_what_was_said_is_over_when_all_is_there_again() -> None:
+    rates = Rates(Rate())
+    rates.learn(Quota(Allowance(0, 30.0)), 100.0, 0)
+    assert rates.ready_in(110.0, 0) == 20.0
+    assert rates.ready_in(130.0, 0) == 0
+
+
+def test_tokens_that_are_left_are_compared_with_what_a_question_takes() -> None:
+    rates = Rates(Rate())
+    rates.settle(rates.take(0.0), 40)
+    rates.learn(Quota(tokens=Allowance(100, 60.0)), 0.0, 1)
+    assert rates.ready_in(0.0, 1) == 0
+    rates.take(0.0)
+    assert rates.ready_in(0.0, 2) == 60.0
+
+
+def test_the_configuration_and_the_target_itself_both_bound_it() -> None:
+    config = Config("/p", targets={"it": {"kind": "echo", "rpm": 30}, "other": {"kind": "echo"}})
+    limits = Limits.of(RunOptions(), config, {})
+    assert limits.of_rate("it", Rate(rpm=60, tpm=5)) == Rate(30, 5)
+    assert limits.of_rate("other", Rate()) is None
+
+
+class Timed(Target):
+    """Notes when it is asked, and takes a second and some tokens for each answer."""
+
+    def __init__(self, tokens: int | None = 10, says: Sequence[Quota] = ()) -> None:
+        self.at: list[float] = []
+        self.tokens = tokens
+        self.says = list(says)
+        self.traits = Traits(quota=lambda: self.says.pop(0) if self.says else None)
+
+    async def answer(self, question: Question) -> Answer:
+        del question
+        self.at.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(1)
+        usage = None if self.tokens is None else Usage(self.tokens - 1, 1)
+        return Answer((Message({"role": "assistant", "content": "ok"}),), usage)
+
+
+def asked_at(
+    target: Timed, count: int, rate: Rate, warn: Callable[[str], None] = print
+) -> list[float]:
+    """When so many questions, all there at once, reach a target."""
+
+    async def go() -> None:
+        limits = Limits(concurrency=1000, rates={"it": rate})
+        gate = gate_of(target, limits, Patient(), warn=warn)
+        await asyncio.gather(*(gate.ask("it", question()) for _ in range(count)))
+
+    run_in_virtual_time(go())
+    return target.at
+
+
+def test_requests_of_a_run_keep_their_rate() -> None:
+    assert asked_at(Timed(), 7, Rate(rpm=3)) == [0, 0, 0, 60, 60, 60, 120]
+
+
+def test_tokens_of_a_run_keep_their_rate() -> None:
+    assert asked_at(Timed(10), 6, Rate(tpm=25)) == [0, 1, 60, 61, 120, 121]
+
+
+def test_the_first_of_a_thousand_goes_alone_and_the_rest_in_a_row() -> None:
+    at = asked_at(Timed(1), 1000, Rate(rpm=400, tpm=100_000))
+    assert at == [0] + [1] * 399 + [60] + [61] * 399 + [120] + [121] * 199
+
+
+def test_a_service_that_says_what_is_left_is_never_asked_in_vain() -> None:
+    none_left, one_a_second = Quota(Allowance(0, 20.0)), Quota(Allowance(0, 20.0, most=20))
+    assert asked_at(Timed(says=[none_left]), 3, Rate(tpm=1000)) == [0, 21, 21]
+    assert asked_at(Timed(says=[one_a_second]), 3, Rate(tpm=1000)) == [0, 2, 3]
+
+
+def test_judges_share_the_rate_of_the_target_that_they_ask() -> None:
+    target = Timed()
+
+    async def go() -> None:
+        gate = gate_of(target, Limits(rates={"it": Rate(rpm=2)}), Patient())
+        message = Message({"role": "user", "content": "is it good?"})
+        judge = gate.ask_for_grader("it", (message,), None, None, question())
+        await asyncio.gather(gate.ask("it", question()), judge, gate.ask("it", question()))
+
+    run_in_virtual_time(go())
+    assert target.at == [0, 0, 60]
+
+
+def test_every_attempt_is_a_request() -> None:
+    class Busy(Timed):
+        async def answer(self, question: Question) -> Answer:
+            answer = await super().answer(question)
+            if len(self.at) < 3:
+                raise TargetError("busy", may_succeed_later=True)
+            return answer
+
+    assert asked_at(Busy(), 1, Rate(rpm=1)) == [0, 60, 120]
+
+
+def test_answers_without_tokens_are_warned_of_and_held_up_by_requests_alone() -> None:
+    said: list[str] = []
+    at = asked_at(Timed(None), 3, Rate(tpm=5), warn=said.append)
+    assert at == [0, 1, 1]
+    assert set(said) == {"answers of `it` come without token counts: `tpm` can't be enforced"}
+
+
+def test_one_that_is_given_up_in_the_row_lets_the_next_go_in_its_place() -> None:
+    target = Timed()
+
+    async def go() -> None:
+        gate = gate_of(target, Limits(rates={"it": Rate(rpm=1)}), Patient())
+        tasks = [asyncio.create_task(gate.ask("it", question())) for _ in range(3)]
+        await asyncio.sleep(30)
+        tasks[1].cancel()
+        await tasks[2]
+
+    run_in_virtual_time(go())
+    assert target.at == [0, 60]

@@ -1,0 +1,103 @@
+"""Disks that break in the ways that disks break."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+from dataclasses import dataclass, field
+
+from evalcase.util.files import LocalDisk
+
+
+@dataclass
+class WatchedDisk(LocalDisk):
+    """Remembers how much of the journal was synced."""
+
+    synced: int = 0
+    calls: list[str] = field(default_factory=list)
+
+    def write(self, fd: int, data: bytes | memoryview) -> int:
+        self.calls.append("write")
+        return super().write(fd, data)
+
+    def fsync(self, fd: int) -> None:
+        super().fsync(fd)
+        self.calls.append("fsync")
+        self.synced = max(self.synced, os.fstat(fd).st_size)
+
+
+@dataclass
+class SmallDisk(LocalDisk):
+    """Has room for so many bytes. The write that fills it is short and raises nothing."""
+
+    room: int
+
+    def write(self, fd: int, data: bytes | memoryview) -> int:
+        if not self.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written = super().write(fd, data[: self.room])
+        self.room -= written
+        return written
+
+
+@dataclass
+class ForgetfulDisk(LocalDisk):
+    """Its n-th fsync fails; like Linux, it claims at the next one that all is well."""
+
+    fails_at: int
+    syncs: int = 0
+
+    def fsync(self, fd: int) -> None:
+        self.syncs += 1
+        if self.syncs == self.fails_at:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        super().fsync(fd)
+
+
+@dataclass
+class StutteringDisk(LocalDisk):
+    """Writes seven bytes at a time, without ever failing."""
+
+    def write(self, fd: int, data: bytes | memoryview) -> int:
+        return super().write(fd, data[:7])
+
+
+@dataclass
+class LethalDisk(LocalDisk):
+    """Kills its own process at the n-th operation: before it, after it, or amid a write."""
+
+    when: str
+    countdown: int
+
+    def _die_at(self, moment: str) -> None:
+        if moment == self.when and self.countdown == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def _begin(self) -> None:
+        self.countdown -= 1
+        self._die_at("before")
+
+    def write(self, fd: int, data: bytes | memoryview) -> int:
+        self._begin()
+        if self.when == "amid" and self.countdown == 0:
+            super().write(fd, data[: len(data) * 2 // 3])
+            self._die_at("amid")
+        written = super().write(fd, data)
+        self._die_at("after")
+        return written
+
+    def fsync(self, fd: int) -> None:
+        self._begin()
+        super().fsync(fd)
+        self._die_at("after")
+
+    def truncate(self, fd: int, size: int) -> None:
+        self._begin()
+        super().truncate(fd, size)
+        self._die_at("after")
+
+    def rename(self, source: str, destination: str) -> None:
+        self._begin()
+        super().rename(source, destination)
+        self._die_at("after")

@@ -1,0 +1,307 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalcase
+from evalcase.errors import ConfigError, TargetError
+from evalcase.runner.gate import Asked
+from evalcase.runner.pacing import Limits
+from evalcase.store.cache import AnswerCache
+from evalcase.testing import ScriptedTarget
+from evalcase.types.answer import Answer, Usage
+from evalcase.types.question import Question
+from evalcase.types.target import Target, Traits
+from evalcase.util.secrets import Scrubber
+from tests.for_each import for_each
+from tests.run.project import Project, case
+from tests.run.test_gate import Patient, gate_of
+from tests.targets.questions import question
+
+KEY = "ab" * 32
+
+
+class Known(ScriptedTarget):
+    """A scripted target that can be cached: what decides its answer is the input."""
+
+    traits = Traits(caching="keyed")
+
+    def cache_key(self, question: Question) -> Any:
+        return [message.to_dict() for message in question.messages]
+
+
+def store(folder: Path, **secrets: str) -> AnswerCache:
+    return AnswerCache(str(folder), Scrubber(secrets, secrets), lambda _: None)
+
+
+def ask_all(target: Target, kept: AnswerCache, *questions: Question) -> list[Asked]:
+    async def go() -> list[Asked]:
+        gate = gate_of(target, Limits(), Patient(), store=kept)
+        return [await gate.ask("it", each) for each in questions]
+
+    return asyncio.run(go())
+
+
+def ask(target: Target, kept: AnswerCache, *questions: Question) -> list[Answer]:
+    answers = [asked.answer for asked in ask_all(target, kept, *questions)]
+    assert None not in answers
+    return [answer for answer in answers if answer is not None]
+
+
+def test_the_same_is_asked_once(tmp_path: Path) -> None:
+    first = Answer(Answer.of_text("4").messages, Usage(1, 2), 0.5)
+    target = Known([first])
+    answers = ask(target, store(tmp_path), question("2+2"), question("2+2"))
+    assert len(target.asked) == 1
+    assert answers[0] == first
+    assert (answers[1].messages, answers[1].usage) == (first.messages, first.usage)
+    assert (answers[1].cached, answers[1].cost_usd) == (True, 0.0)
+
+
+def test_another_run_finds_it(tmp_path: Path) -> None:
+    ask(Known(["4"]), store(tmp_path), question("2+2"))
+    (answer,) = ask(Known([]), store(tmp_path), question("2+2"))
+    assert (answer.text, answer.cached) == ("4", True)
+
+
+def test_another_question_or_repeat_or_kind_is_asked(tmp_path: Path) -> None:
+    class Other(Known):
+        pass
+
+    ask(Known(["4"]), store(tmp_path), question("2+2"))
+    again = Known(["a", "b"])
+    ask(again, store(tmp_path), question("2+3"), question("2+2", repeat=2))
+    other = Other(["c"])
+    ask(other, store(tmp_path), question("2+2"))
+    assert (len(again.asked), len(other.asked)) == (2, 1)
+
+
+def test_a_question_without_a_key_costs_its_own_trial(tmp_path: Path) -> None:
+    """What can't be sent can't be described, either, and that is no reason to end a run."""
+
+    class Picky(Known):
+        def cache_key(self, question: Question) -> Any:
+            if question.text == "odd":
+                raise TargetError("this can't be sent")
+            return super().cache_key(question)
+
+    target = Picky([TargetError("this can't be sent"), "4"])
+    odd, fine = ask_all(target, store(tmp_path), question("odd"), question("2+2"))
+    assert odd.failure is not None
+    assert odd.failure.message == "this can't be sent"
+    assert fine.answer is not None
+
+
+def test_an_error_is_not_kept(tmp_path: Path) -> None:
+    target = Known([TargetError("busy"), "4"])
+    (asked,) = ask_all(target, store(tmp_path), question("2+2"))
+    assert asked.answer is None
+    (answer,) = ask(target, store(tmp_path), question("2+2"))
+    assert not answer.cached
+
+
+@for_each("damage", [b"", b"{}", b"\xff\xfe", b'{"type":"answer"}\n', None])
+def test_a_file_that_makes_no_sense_is_no_answer(tmp_path: Path, damage: bytes | None) -> None:
+    kept = store(tmp_path)
+    kept.store(KEY, Answer.of_text("4"))
+    (path,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    data = path.read_bytes()
+    path.write_bytes(data[:-5] if damage is None else damage)
+    assert kept.find(KEY) is None
+    kept.store(KEY, Answer.of_text("4"))
+    assert path.read_bytes() == data
+
+
+def test_a_file_under_another_name_is_no_answer(tmp_path: Path) -> None:
+    kept = store(tmp_path)
+    kept.store(KEY, Answer.of_text("4"))
+    (path,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    other = "ab" + KEY[2:].replace("a", "c")
+    path.rename(path.with_name(f"{other}.json"))
+    assert kept.find(other) is None
+
+
+def test_an_answer_with_a_secret_in_it_is_not_kept(tmp_path: Path) -> None:
+    kept = store(tmp_path, KEY="sesame-open")
+    kept.store(KEY, Answer.of_text("say sesame-open"))
+    assert kept.find(KEY) is None
+    assert not any(path.is_file() for path in tmp_path.rglob("*"))
+
+
+def test_a_folder_that_cannot_be_written_is_said_and_keeps_nobody_from_an_answer(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "cache").write_text("a file in the way")
+    said: list[str] = []
+    blocked = AnswerCache(str(tmp_path / "cache"), Scrubber({}), said.append)
+    (answer,) = ask(Known(["4"]), blocked, question())
+    assert answer.text == "4"
+    assert "the cache can't be written" in said[0]
+
+
+def test_a_target_that_cannot_say_what_decides_its_answers_is_refused(tmp_path: Path) -> None:
+    suite = tmp_path / "a.eval.yaml"
+    suite.write_text("- {id: a, input: x, expected_output: x}")
+    with pytest.raises(ConfigError, match="can't be cached"):
+        evalcase.evaluate(suite, ScriptedTarget(["x"]), cache=True, root=tmp_path)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def test_run_with_cache_asks_once_and_says_so_in_the_record(project: Project) -> None:
+    project.suite(case("a"), case("b", "cost 0.5"))
+    assert project.run("run", "--cache", "--json").json["cost_usd"] == 0.5
+    assert sorted(project.calls()) == ["a", "b"]
+    done = project.run("run", "--cache", "--json")
+    assert done.json["cost_usd"] == 0.0
+    assert done.counts() == {"passed": 2}
+    assert sorted(project.calls()) == ["a", "b"]
+    assert (project.runs()[-1] / "journal.jsonl").read_text().count('"cached":true') == 2
+
+
+def test_without_the_option_nothing_is_kept_or_found(project: Project) -> None:
+    project.suite(case("a"))
+    project.run("run", "--json")
+    assert not (project.path / ".evalcase" / "cache").exists()
+    project.run("run", "--cache", "--json")
+    project.run("run", "--json")
+    assert project.calls() == ["a", "a", "a"]
+
+
+def test_the_configuration_may_turn_it_on_and_the_command_off(project: Project) -> None:
+    project.configure(f"cache = true\n{(project.path / 'evalcase.toml').read_text()}")
+    project.suite(case("a"))
+    project.run("run", "--json")
+    project.run("run", "--json")
+    assert project.calls() == ["a"]
+    project.run("run", "--json", "--no-cache")
+    assert project.calls() == ["a", "a"]
+
+
+def test_repeats_never_share_an_answer(project: Project) -> None:
+    project.suite(case("a"))
+    project.run("run", "--cache", "--repeat", "3", "--json")
+    assert len(project.calls()) == 3
+    project.run("run", "--cache", "--repeat", "4", "--json")
+    assert len(project.calls()) == 4
+
+
+def test_errors_are_asked_again(project: Project) -> None:
+    project.suite(case("a", "once more"))
+    assert project.run("run", "--cache", "--json").counts() == {"errored": 1}
+    assert project.run("run", "--cache", "--json").counts() == {"passed": 1}
+
+
+def test_an_edited_agent_is_asked_again(project: Project) -> None:
+    project.suite(case("a"))
+    project.run("run", "--cache", "--json")
+    project.add_to_agent("# another model\n")
+    project.run("run", "--cache", "--json")
+    assert project.calls() == ["a", "a"]
+
+
+def test_a_case_that_the_agent_cannot_see_changed_is_not_asked_again(project: Project) -> None:
+    project.add_to_agent("def blind(question):\n    note('calls', 'x')\n    return 'ok'\n")
+    arguments = ("run", "--cache", "--json", "--target", "python:agent:blind")
+    project.suite(case("a"))
+    assert project.run(*arguments).counts() == {"passed": 1}
+    project.suite({**case("a"), "expected_output": "other"})
+    assert project.run(*arguments).counts() == {"failed": 1}
+    assert len(project.calls()) == 1
+
+
+@pytest.mark.parametrize("mode", ["once", "worker"])
+def test_a_program_is_asked_again_when_it_or_the_case_changes(project: Project, mode: str) -> None:
+    program = project.path / "program.py"
+    text = (
+        "import json, sys\nfor line in sys.stdin:\n"
+        "    open('calls', 'a').write('x\\n')\n"
+        "    id = json.loads(line)['id']\n"
+        "    reply = json.dumps({'id': id, 'answer': 'ok'}) if MODE == 'worker' else 'ok'\n"
+        "    print(reply, flush=True)\n"
+    )
+    program.write_text(f"MODE = {mode!r}\n{text}")
+    project.configure(
+        f'target = "p"\n[targets.p]\nkind = "command"\nmode = "{mode}"\n'
+        'command = ["python3", "program.py"]\n'
+    )
+    project.suite(case("a"))
+    for _ in range(2):
+        assert project.run("run", "--cache", "--json").counts() == {"passed": 1}
+    assert len(project.calls()) == 1
+    project.suite(case("a", "say something else"))
+    project.run("run", "--cache", "--json")
+    assert len(project.calls()) == 2
+    program.write_text(f"MODE = {mode!r}\n{text}# edited\n")
+    project.run("run", "--cache", "--json")
+    assert len(project.calls()) == 3
+
+
+@pytest.mark.parametrize(
+    ("target", "edited"),
+    [
+        ("command:python3 prog.py", "helper.py"), ("command:python3 -m prog", "helper.py"),
+        ("command:python3 -m pkg", "pkg/__main__.py"), ("command:python3 -m pkg", "helper.py"),
+        ("python:late:answer", "helper.py"),
+    ],
+)  # fmt: skip
+def test_what_a_target_imports_is_part_of_it(project: Project, target: str, edited: str) -> None:
+    program = "import helper\nprint(helper.SAID)\n"
+    (project.path / "pkg").mkdir()
+    for name in ("prog.py", "pkg/__main__.py"):
+        (project.path / name).write_text(program)
+    late = "def answer(text):\n    from importlib import import_module, invalidate_caches\n"
+    late += "    invalidate_caches()\n    import helper\n    return helper.SAID\n"
+    (project.path / "late.py").write_text(late)
+    (project.path / "helper.py").write_text("SAID = 'ok'\n")
+    project.suite(case("a"))
+    arguments = ("run", "--cache", "--json", "--target", target)
+    for cached in (0, 1):
+        done = project.run_process(*arguments)
+        assert (done.counts(), done.json["cached"]) == ({"passed": 1}, cached)
+    (project.path / edited).write_text("SAID = 'wrong'\nprint(SAID)\n")
+    assert project.run_process(*arguments).counts() == {"failed": 1}
+
+
+def test_a_file_of_the_case_that_changes_is_another_question(project: Project) -> None:
+    project.add_to_agent("def blind(messages):\n    note('calls', 'x')\n    return 'ok'\n")
+    (project.path / "notes.txt").write_text("one")
+    content = [{"type": "text", "text": "read"}, {"type": "file", "path": "notes.txt"}]
+    project.suite({"id": "a", "input": [{"role": "user", "content": content}]})
+    arguments = ("run", "--cache", "--json", "--target", "python:agent:blind")
+    for _ in range(2):
+        project.run(*arguments)
+    assert len(project.calls()) == 1
+    (project.path / "notes.txt").write_text("two")
+    project.run(*arguments)
+    assert len(project.calls()) == 2
+
+
+def test_a_resumed_run_uses_the_cache_that_it_began_with(project: Project) -> None:
+    project.suite(case("a"), case("b", "once more"))
+    project.run("run", "--cache", "--json")
+    project.run("run", "--cache", "--json", "--case", "a")
+    project.forget_calls()
+    (project.runs()[0] / "journal.jsonl").unlink()
+    project.run("resume", str(project.runs()[0]), "--json")
+    assert project.calls() == ["b"]
+
+
+def test_a_link_in_the_cache_of_a_stranger_is_neither_read_nor_written_through(
+    tmp_path: Path,
+) -> None:
+    mine, kept = tmp_path / "mine", store(tmp_path / "cache")
+    kept.store(KEY, Answer.of_text("4"))
+    (path,) = (tmp_path / "cache").rglob("*.json")
+    path.rename(mine)
+    path.symlink_to(mine)
+    assert kept.find(KEY) is None
+    before = mine.read_bytes()
+    kept.store(KEY, Answer.of_text("5"))
+    assert (mine.read_bytes(), path.is_symlink()) == (before, True)

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.errors import RecordError
+from evalcase.store.folder import Run, RunAbout, create_run, read_run
+from evalcase.store.reader import read_end
+from evalcase.store.runs import list_runs, newest_unfinished
+from tests.for_each import for_each
+from tests.store.faults import ForgetfulDisk, SmallDisk
+from tests.store.samples import row, write
+
+NOW = datetime(2026, 11, 15, 21, 30, 0, 123456, tzinfo=UTC).timestamp()
+ABOUT = RunAbout({"paths": ["é😀\ud800"]}, suites={"a.eval.yaml": "é😀\ud800"}, targets=("echo",))
+
+
+def begin(runs: Path, *, later_s: float = 0, about: RunAbout = ABOUT) -> Run:
+    now = NOW + later_s
+    return create_run(str(runs), about, now=now, random=os.urandom)
+
+
+def end(run: Run, status: str) -> None:
+    write(Path(run.journal), [row(1), {"type": "end", "status": status}])
+
+
+def test_a_run_is_read_as_it_was_created(tmp_path: Path) -> None:
+    run = create_run(str(tmp_path / "a" / "runs"), ABOUT, now=NOW, random=lambda n: b"\x4f" * n)
+    assert run.id == "20261115-213000-4f4f4f"
+    assert run.created_at == "2026-11-15T21:30:00.123456Z"
+    assert run.path == str(tmp_path / "a" / "runs" / run.id)
+    assert read_run(run.path) == run
+    assert [each.name for each in Path(run.path).iterdir()] == ["run.json"]
+    assert json.loads(Path(run.path, "run.json").read_bytes())["version"] == 3
+
+
+def test_fault_25_ids_are_in_utc(tmp_path: Path) -> None:
+    now = datetime(2026, 11, 15, 12, 30, 0, 123456, timezone(timedelta(hours=-9)))
+    run = create_run(str(tmp_path), RunAbout({}), now=now.timestamp(), random=os.urandom)
+    assert run.id.startswith("20261115-213000-")
+    assert run.created_at == "2026-11-15T21:30:00.123456Z"
+
+
+@for_each("seconds", [0.0, 1.9999996, 1_700_000_000.25, 1_799_999_999.9999998])
+def test_the_name_of_a_run_and_its_time_are_of_one_second(tmp_path: Path, seconds: float) -> None:
+    run = create_run(str(tmp_path), RunAbout({}), now=seconds, random=os.urandom)
+    created = datetime.fromisoformat(run.created_at)
+    assert abs(created.timestamp() - seconds) < 1e-6
+    assert run.id.startswith(f"{created:%Y%m%d-%H%M%S}-")
+
+
+def test_fault_04_runs_at_once_never_collide(tmp_path: Path) -> None:
+    """Forty runs in one second, with a source of randomness that gives each value four times."""
+    numbers: Iterator[int] = count()
+
+    def poor(size: int) -> bytes:
+        return (next(numbers) // 4).to_bytes(size, "big")
+
+    def one(_: int) -> str:
+        return create_run(str(tmp_path), ABOUT, now=NOW, random=poor).id
+
+    with ThreadPoolExecutor(8) as pool:
+        ids = list(pool.map(one, range(40)))
+    assert len(set(ids)) == 40
+    assert {each.name for each in tmp_path.iterdir()} == set(ids)
+
+
+def test_a_stuck_source_of_randomness_is_an_error(tmp_path: Path) -> None:
+    create_run(str(tmp_path), RunAbout({}), now=NOW, random=bytes)
+    with pytest.raises(RecordError, match="no free name"):
+        create_run(str(tmp_path), RunAbout({}), now=NOW, random=bytes)
+
+
+@pytest.mark.parametrize("disk", [SmallDisk(room=10), ForgetfulDisk(fails_at=2)])
+def test_fault_03_run_json_is_never_half_there(tmp_path: Path, disk: Any) -> None:
+    with pytest.raises(RecordError, match=r"No space left|Input/output error"):
+        create_run(str(tmp_path), ABOUT, now=NOW, random=os.urandom, disk=disk)
+    [listed] = list_runs(str(tmp_path))
+    assert (listed.status, listed.run) == ("damaged", None)
+
+
+def test_a_folder_that_can_t_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RecordError, match=os.strerror(errno.ENOTDIR)):
+        begin(tmp_path / "file" / "runs")
+
+
+@for_each(
+    ("text", "message"),
+    [
+        ("", "is damaged"),
+        ("{", "is damaged"),
+        ("[]", "is damaged: it is not an object"),
+        ("[" * 100_000, "is damaged: it is nested more than 200 deep"),
+        ('{"id": "a"}', "is damaged: None is not a version"),
+        ('{"version": 3, "id": "a"}', "is damaged: `created_at` is missing"),
+        ('{"version": 3, "id": 1, "created_at": "", "about": {}}', "`id` must be text"),
+        ('{"version": 3, "id": "a", "created_at": "", "about": []}', "`about` must be a mapping"),
+        ('{"version": true}', "True is not a version"),
+        (
+            '{"version": 2}',
+            "written by an older evalcase: its record has version 2",
+        ),
+        ('{"version": 4}', "written by a newer evalcase: its record has version 4"),
+    ],
+)
+def test_a_run_json_that_can_t_be_used(tmp_path: Path, text: str, message: str) -> None:
+    run = begin(tmp_path)
+    Path(run.path, "run.json").write_text(text)
+    with pytest.raises(RecordError, match=message):
+        read_run(run.path)
+    [listed] = list_runs(str(tmp_path))
+    assert listed.status == "damaged"
+    assert message in listed.problem
+    assert newest_unfinished(str(tmp_path)) is None
+
+
+ODD: list[tuple[dict[str, Any], str]] = [
+    ({"new": 1}, "`new` is not known"),
+    ({"seal": 5}, "`seal` must be text"),
+    ({"id": None}, "`id` must be text"),
+    ({"about": {}}, "`about.options` is missing"),
+    ({"about": {"options": {}, "new": 1}}, "`about.new` is not known"),
+    ({"about": {"options": []}}, "`about.options` must be a mapping"),
+    ({"about": {"options": {}, "suites": []}}, "`about.suites` must be a mapping"),
+    ({"about": {"options": {}, "suites": {"s": 1}}}, "`about.suites.*` must be text"),
+    ({"about": {"options": {}, "targets": "t"}}, "`about.targets` must be a list"),
+    ({"about": {"options": {}, "trials": -1}}, "`about.trials` must be a whole number of 0"),
+    ({"about": {"options": {}, "cases": True}}, "`about.cases` must be a whole number"),
+    ({"about": {"options": {}, "cwd": 5}}, "`about.cwd` must be text"),
+    ({"about": {"options": {}, "target_versions": {"t": 1}}}, "versions.*` must be a mapping"),
+]
+
+
+@pytest.mark.parametrize(("odd", "message"), ODD, ids=[message for _, message in ODD])
+def test_what_nobody_knows_in_run_json_is_refused(
+    tmp_path: Path, odd: dict[str, Any], message: str
+) -> None:
+    run = begin(tmp_path)
+    path = Path(run.path, "run.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), **odd}))
+    with pytest.raises(RecordError) as caught:
+        read_run(run.path)
+    assert f"run.json is damaged: {message}" in str(caught.value) or message in str(caught.value)
+
+
+def test_a_key_twice_in_run_json_is_refused(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    path = Path(run.path, "run.json")
+    path.write_text(path.read_text().replace('"targets"', '"suites"'))
+    with pytest.raises(RecordError, match="is damaged: "):
+        read_run(run.path)
+
+
+def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match=r"is not a run: it has no run\.json"):
+        read_run(str(tmp_path))
+
+
+def test_runs_are_listed_newest_first(tmp_path: Path) -> None:
+    runs = [begin(tmp_path, later_s=later) for later in (0, 0.001, 0.002, 1, 86400)]
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "20261115-213000-000000").touch()
+    (tmp_path / "20261115-213000-ffffff").mkdir()
+    listed = list_runs(str(tmp_path))
+    assert [each.run for each in listed if each.run] == runs[::-1]
+    assert [each.status for each in listed] == ["incomplete"] * 5 + ["damaged"] * 2
+
+
+def test_there_need_not_be_any_runs(tmp_path: Path) -> None:
+    assert list_runs(str(tmp_path / "missing")) == []
+    assert newest_unfinished(str(tmp_path / "missing")) is None
+
+
+def test_the_newest_unfinished_run(tmp_path: Path) -> None:
+    old, stopped, fresh, over = (begin(tmp_path, later_s=later) for later in range(4))
+    end(old, "completed")
+    end(stopped, "interrupted")
+    end(over, "completed")
+    assert newest_unfinished(str(tmp_path)) == fresh
+    end(fresh, "completed")
+    assert newest_unfinished(str(tmp_path)) == stopped
+    end(stopped, "completed")
+    assert newest_unfinished(str(tmp_path)) is None
+    # Trials that are being run again: there is work to do until the next end.
+    write(Path(over.journal), [row(2)])
+    assert newest_unfinished(str(tmp_path)) == over
+
+
+def test_the_end_counts_only_while_nothing_follows(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    assert read_end(run.journal).status == "incomplete"
+    write(Path(run.journal), [row(1, text="long " * 50_000)])
+    assert read_end(run.journal).status == "incomplete"
+    end(run, "interrupted")
+    assert read_end(run.journal).status == "interrupted"
+    with Path(run.journal).open("ab") as file:
+        file.write(b'{"type":"res')
+    assert read_end(run.journal).status == "incomplete"

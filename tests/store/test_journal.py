@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import threading
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.errors import RecordError
+from evalcase.store import journal as journal_module
+from evalcase.store.journal import Done, open_journal
+from evalcase.types.grade import Grade
+from tests.for_each import for_each
+from tests.store.faults import StutteringDisk, WatchedDisk
+from tests.store.samples import append_and_wait, python, result, row, rows_of, write
+
+
+def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    rows = [row(number) for number in range(50)]
+    assert write(path, rows) == list(range(50))
+    assert rows_of(path) == rows
+
+
+def test_a_journal_is_continued_where_it_ended(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    write(path, [row(1)])
+    with open_journal(str(path)) as journal:
+        assert (journal.rows, journal.cut) == (1, None)
+        assert append_and_wait(journal, row(2))
+        assert journal.rows == 2
+    assert rows_of(path) == [row(1), row(2)]
+
+
+def test_no_row_is_acknowledged_before_it_is_synced(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    disk = WatchedDisk()
+    early: list[int] = []
+
+    def check(number: int) -> None:
+        if f'"case-{number}"'.encode() not in path.read_bytes()[: disk.synced]:
+            early.append(number)
+
+    with open_journal(str(path), disk=disk) as journal:
+        for number in range(300):
+            journal.append(result(number), lambda number=number: check(number))  # type: ignore[misc]
+    assert early == []
+
+
+def test_rows_that_wait_share_a_sync(tmp_path: Path) -> None:
+    first_is_delivered, go_on = threading.Event(), threading.Event()
+    groups: list[int] = []
+
+    def deliver(dones: list[Done]) -> None:
+        groups.append(len(dones))
+        first_is_delivered.set()
+        assert go_on.wait(60)
+
+    disk = WatchedDisk()
+    with open_journal(str(tmp_path / "journal.jsonl"), disk=disk, deliver=deliver) as journal:
+        disk.calls.clear()
+        journal.append(result(0), lambda: None)
+        assert first_is_delivered.wait(60)
+        for number in range(1, 101):
+            journal.append(result(number), lambda: None)
+        go_on.set()
+    assert groups == [1, 100]
+    assert disk.calls == ["write", "fsync"] * 2
+
+
+def test_rows_that_nobody_waits_for_share_a_sync_with_those_that_come_soon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "REST_S", 3600)
+    disk, groups = WatchedDisk(), []
+    delivered = threading.Event()
+
+    def deliver(dones: list[Done]) -> None:
+        groups.append(len(dones))
+        delivered.set()
+
+    with open_journal(str(tmp_path / "journal.jsonl"), disk=disk, deliver=deliver) as journal:
+        disk.calls.clear()
+        journal.append(result(0), lambda: None)
+        assert delivered.wait(60), "the first waits for nobody"
+        delivered.clear()
+        for number in range(1, 8):
+            journal.append(result(number), lambda: None)
+        journal.hurry()
+        assert delivered.wait(60), "whoever waits for them says so"
+        for number in range(8, 10):
+            journal.append(result(number), lambda: None)
+    assert groups == [1, 7, 2], "and so does the end"
+    assert disk.calls == ["write", "fsync"] * 3
+
+
+def test_an_event_loop_hears_of_a_group_at_once(tmp_path: Path) -> None:
+    async def run_trials() -> int:
+        loop = asyncio.get_running_loop()
+        acknowledged = [loop.create_future() for _ in range(200)]
+
+        def call_all(dones: list[Done]) -> None:
+            for done in dones:
+                done()
+
+        def deliver(dones: list[Done]) -> None:
+            loop.call_soon_threadsafe(call_all, dones)
+
+        with open_journal(str(tmp_path / "journal.jsonl"), deliver=deliver) as journal:
+            for number, future in enumerate(acknowledged):
+                journal.append(result(number), partial(future.set_result, None))
+            await asyncio.gather(*acknowledged)
+            return journal.rows
+
+    assert asyncio.run(run_trials()) == 200
+
+
+def test_short_writes_are_completed(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    assert write(path, [row(1), row(2)], disk=StutteringDisk()) == [0, 1]
+    assert rows_of(path) == [row(1), row(2)]
+
+
+def test_a_row_that_is_not_json_does_not_stop_the_journal(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with open_journal(str(path)) as journal:
+        with pytest.raises(ValueError, match="JSON"):
+            journal.append(
+                result(1, grades=(Grade("g", 1.0, True, "", {"a": object()}),)), lambda: None
+            )
+        assert append_and_wait(journal, row(1))
+    assert rows_of(path) == [row(1)]
+
+
+@for_each("keep", [1, 10, -27, -2, -1])
+def test_a_torn_last_line_is_cut_off_exactly(tmp_path: Path, keep: int) -> None:
+    path = tmp_path / "journal.jsonl"
+    write(path, [row(1), row(2)])
+    whole = path.read_bytes()
+    first = whole.index(b"\n") + 1
+    path.write_bytes(whole[:first] + whole[first:][:keep])
+    with open_journal(str(path)) as journal:
+        assert journal.cut is not None
+        assert (journal.cut.line, journal.cut.start) == (2, first)
+        assert path.read_bytes() == whole[:first]
+        assert append_and_wait(journal, row(2))
+    assert path.read_bytes() == whole
+
+
+def test_a_damaged_line_in_the_middle_is_named_and_nothing_is_touched(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    write(path, [row(1), row(2), row(3)])
+    broken = path.read_bytes().replace(b"case-2", b"case-7")
+    path.write_bytes(broken)
+    for _ in range(2):  # the lock is free again after the first
+        with pytest.raises(RecordError, match=r"journal\.jsonl:2: .* does not match its checksum"):
+            open_journal(str(path))
+    assert path.read_bytes() == broken
+
+
+def test_two_writers_of_one_journal(tmp_path: Path) -> None:
+    path = tmp_path / "20261115-213000-4f9a2c" / "journal.jsonl"
+    path.parent.mkdir()
+    script = (
+        "import sys; from evalcase.errors import RecordError\n"
+        "from evalcase.store.journal import open_journal\n"
+        "try: open_journal(sys.argv[1]).close()\n"
+        "except RecordError as error: print(error)\n"
+        "else: print('opened')"
+    )
+
+    def other() -> str:
+        command = python("-c", script, str(path))
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    with open_journal(str(path)) as journal:
+        pid = (path.parent / "writer.pid").read_text()
+        assert other() == f"run 20261115-213000-4f9a2c is being written by process {pid}"
+        with pytest.raises(RecordError, match="is being written by"):
+            open_journal(str(path))
+        assert append_and_wait(journal, row(1))
+    assert other() == "opened"
+    assert sorted(each.name for each in path.parent.iterdir()) == ["journal.jsonl"]
+
+
+def test_a_forked_child_that_lives_on_does_not_hold_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    script = (
+        "import os, signal, sys\n"
+        "from evalcase.store.journal import open_journal\n"
+        "journal = open_journal(sys.argv[1])\n"
+        "pid = os.fork()\n"
+        "if not pid:\n"
+        "    os.write(1, b'the child runs\\n')\n"
+        "    signal.pause()\n"
+        "os.write(1, b'%d\\n' % pid)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    command = python("-W", "ignore", "-c", script, str(path))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        lines = {parent.stdout.readline().strip(), parent.stdout.readline().strip()}
+        (child,) = lines - {"the child runs"}
+        parent.wait()
+        try:
+            open_journal(str(path)).close()
+        finally:
+            os.kill(int(child), signal.SIGKILL)
+
+
+def test_a_closed_journal_takes_no_rows(tmp_path: Path) -> None:
+    journal = open_journal(str(tmp_path / "journal.jsonl"))
+    journal.close()
+    journal.close()
+    with pytest.raises(RecordError, match="is closed"):
+        journal.append(result(1), lambda: None)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_an_exception_in_a_callback_does_not_go_unnoticed(tmp_path: Path) -> None:
+    def deliver(_: Any) -> None:
+        raise RuntimeError("a bug")
+
+    journal = open_journal(str(tmp_path / "journal.jsonl"), deliver=deliver)
+    journal.append(result(1), lambda: None)
+    with pytest.raises(RecordError, match="ended by an exception"):
+        journal.close()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_journal_whose_writer_died_takes_no_rows(tmp_path: Path) -> None:
+    def deliver(_: Any) -> None:
+        raise RuntimeError("a bug")
+
+    before = set(threading.enumerate())
+    journal = open_journal(str(tmp_path / "journal.jsonl"), deliver=deliver)
+    (writer,) = set(threading.enumerate()) - before
+    journal.append(result(1), lambda: None)
+    writer.join(60)
+    with pytest.raises(RecordError, match="is closed"):
+        journal.append(result(2), lambda: None)
+    with pytest.raises(RecordError, match="ended by an exception"):
+        journal.close()
+
+
+def test_fault_23_links_in_a_run_s_folder_lead_to_no_other_file(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_bytes(b"one line, as in many a file of a home folder\n")
+    (tmp_path / "journal.jsonl").symlink_to(mine)
+    with pytest.raises(RecordError, match="it is a link"):
+        open_journal(str(tmp_path / "journal.jsonl"))
+    (tmp_path / "journal.jsonl").unlink()
+    (tmp_path / "writer.pid").symlink_to(mine)
+    open_journal(str(tmp_path / "journal.jsonl")).close()
+    assert mine.read_bytes() == b"one line, as in many a file of a home folder\n"
+
+
+def test_fault_23_a_pipe_in_the_place_of_the_note_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "writer.pid")
+    with (
+        open_journal(str(tmp_path / "journal.jsonl")),
+        pytest.raises(RecordError, match="being written by another process"),
+    ):
+        open_journal(str(tmp_path / "journal.jsonl"))
+
+
+def test_a_journal_that_can_t_be_made(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match=r"can't be written: No such file"):
+        open_journal(str(tmp_path / "missing" / "journal.jsonl"))

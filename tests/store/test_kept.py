@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.errors import ConfigError, RecordError
+from evalcase.evaluation.evaluated import read_evaluated
+from evalcase.store.folder import Run, RunAbout
+from evalcase.store.reader import read_end
+from evalcase.store.rows import End
+from evalcase.store.stored import StoredRun
+from evalcase.types.case import Case, canonical_case
+from evalcase.types.codec import encode_object
+from evalcase.types.result import CaseVerdict, Decision, Regraded, Result, Verdict
+from tests.for_each import for_each
+from tests.store.rows import case_row, dict_of, encode_row, end_row
+from tests.store.samples import result, row
+
+SUITE = "evals/math.eval.yaml"
+
+
+def kept(folder: Path, rows: list[dict[str, Any]], grading: int | None = None) -> StoredRun:
+    (folder / "journal.jsonl").write_bytes(b"".join(map(encode_row, rows)))
+    return StoredRun(Run("id", str(folder), "", RunAbout({}, trials=9)), grading)
+
+
+def trial(number: int, repeat: int, verdict: Verdict, **changes: Any) -> Result:
+    key = result(number).key._replace(repeat=repeat)
+    return result(number, key=key, verdict=verdict, **changes)
+
+
+def rows_of(*results: Result) -> list[dict[str, Any]]:
+    return [dict_of(each) for each in results]
+
+
+def case(text: str) -> Case:
+    return canonical_case({"id": "case-1", "input": [{"role": "user", "content": text}]})
+
+
+def test_a_verdict_per_case_when_its_last_trial_has_come(tmp_path: Path) -> None:
+    many = {"repeats": 3, "pass_rate": 0.5}
+    run = kept(tmp_path, rows_of(
+        trial(1, 1, "failed", **many), trial(2, 1, "passed"), trial(1, 2, "passed", **many),
+        trial(3, 2, "failed", repeats=2), trial(1, 3, "passed", **many),
+    ))  # fmt: skip
+    target = result(1).key.target
+    assert list(run.cases()) == [
+        CaseVerdict(SUITE, "case-2", target, "passed", 1, 1, 1, 1.0, 0.0),
+        CaseVerdict(SUITE, "case-3", target, None, 0, 1, 2, 1.0, 0.0),
+        CaseVerdict(SUITE, "case-1", target, "passed", 2, 3, 3, 0.5, 0.0),
+    ]
+    assert run.totals.unfinished == 1
+    assert (run.totals.cases.total, run.totals.trials.total) == (2, 5)
+
+
+def test_how_often_a_case_is_repeated_may_change_in_between(tmp_path: Path) -> None:
+    """What the last trial says holds for all of them, wherever it is asked."""
+    run = kept(tmp_path, rows_of(
+        trial(1, 1, "passed", repeats=1), trial(1, 2, "failed", repeats=3, pass_rate=0.3),
+        trial(1, 3, "failed", repeats=3, pass_rate=0.3), trial(2, 1, "passed"),
+    ))  # fmt: skip
+    assert (run.totals.cases.passed, run.totals.unfinished) == (2, 0)
+    assert {(each.repeats, each.pass_rate) for each in run.results()} == {(3, 0.3), (1, 1.0)}
+    assert [each.verdict for each in run.cases()] == ["passed", "passed"]
+
+
+def graded_twice() -> list[dict[str, Any]]:
+    before = result(1, verdict="failed")
+    again = Regraded(before.key, "passed", "new", 2)
+    return [
+        case_row(SUITE, case("old")), *rows_of(before), {"type": "end", "status": "completed"},
+        {"type": "grading", "number": 2}, case_row(SUITE, case("new")),
+        {"type": "regraded", **encode_object(again)},
+    ]  # fmt: skip
+
+
+@for_each(
+    ("grading", "verdict", "text"),
+    [(None, "passed", "new"), (1, "failed", "old"), (2, "passed", "new")],
+)
+def test_each_grading_has_its_verdicts_and_its_cases(
+    tmp_path: Path, grading: int | None, verdict: str, text: str
+) -> None:
+    with kept(tmp_path, graded_twice(), grading) as run:
+        assert run.gradings == 2
+        assert [each.verdict for each in run.results()] == [verdict]
+        found = run.find_case(SUITE, "case-1")
+        assert found is not None
+        assert found.input[0].content == text
+        assert read_evaluated(run).grading == grading
+        assert [each.verdict for each in read_evaluated(run).cases] == [verdict]
+
+
+@pytest.mark.parametrize("grading", [0, 3])
+def test_a_grading_that_is_not_there(tmp_path: Path, grading: int) -> None:
+    with pytest.raises(ConfigError, match=f"has 2 gradings: there is no {grading}"):
+        _ = kept(tmp_path, graded_twice(), grading).totals
+
+
+def test_a_run_without_a_journal_has_nothing_yet(tmp_path: Path) -> None:
+    run = StoredRun(Run("id", str(tmp_path), "", RunAbout({})))
+    assert (list(run.results()), list(run.cases()), run.totals.trials.total) == ([], [], 0)
+    assert (run.end, run.planned) == (End("incomplete"), None)
+
+
+def test_cases_with_odd_names_are_found(tmp_path: Path) -> None:
+    odd = ['a"b', "a\\b", "\ud800", "é", "a\nb", ""]
+    rows = [case_row(id, canonical_case({"id": id, "input": []})) for id in odd]
+    with kept(tmp_path, rows) as run:
+        for id in odd:
+            found = run.find_case(id, id)
+            assert found is not None
+            assert found.id == id
+        assert run.find_case("é", "none") is None
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"type": "case", "suite": SUITE, "case": "case-1", "data": {"id": "case-1", "input": 5}},
+        {"type": "case", "suite": SUITE, "case": "case-1"},
+    ],
+)
+def test_a_case_of_the_wrong_shape_is_damage_when_it_is_looked_at(
+    tmp_path: Path, odd: dict[str, Any]
+) -> None:
+    with (
+        kept(tmp_path, [row(1), odd]) as run,
+        pytest.raises(RecordError, match=r"journal.jsonl:2: .* is not a"),
+    ):
+        run.find_case(SUITE, "case-1")
+
+
+@for_each(
+    "end",
+    [
+        End("completed", duration_s=1.5, trials=1),
+        End("stopped", "the cap is reached", cap_usd=0.5),
+        End("stopped", "failed fast", failed_fast=True),
+        End("interrupted"),
+    ],
+)
+def test_the_end_is_read_as_it_was_written(tmp_path: Path, end: End) -> None:
+    run = kept(tmp_path, [row(1), end_row(end)])
+    assert run.end == end
+    evaluated = read_evaluated(run)
+    assert (evaluated.status, evaluated.notice, evaluated.duration_s) == (
+        end.status, end.notice, end.duration_s
+    )  # fmt: skip
+
+
+@for_each(
+    "odd",
+    [
+        {"type": "end", "status": "won"},
+        {"type": "end"},
+        {"type": "end", "status": "completed", "duration_s": "long"},
+        {"type": "end", "status": "completed", "more": 1},
+        end_row(End("stopped", decision=Decision("certain", "met", 1, 1, 2, low=5.0, high=-3.0))),
+        end_row(End("stopped", decision=Decision("certain", "met", 1, 1, 2, low=0.5, high=1.5))),
+    ],
+)
+def test_an_end_of_the_wrong_shape_is_none(tmp_path: Path, odd: dict[str, Any]) -> None:
+    run = kept(tmp_path, [row(1), odd])
+    assert read_end(run.run.journal) == End("incomplete")

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.errors import ConfigError
+from evalcase.store.labels import LabelFile, read_labels
+from evalcase.types.grade import Label
+from tests.for_each import for_each
+
+ONE: dict[str, Any] = {
+    "suite": "s.eval.yaml", "case": "é\ud800", "target": "agent", "answer_hash": "0" * 16,
+    "passed": True, "by": "ada",
+}  # fmt: skip
+
+
+def test_what_was_appended_is_read_again(tmp_path: Path) -> None:
+    path = str(tmp_path / "labels.jsonl")
+    labels = [
+        Label(**ONE),
+        Label(**{**ONE, "passed": False}, repeat=2, criterion="polite", drawn_from=0.25),
+    ]
+    for label in labels:
+        LabelFile(path).append(label)
+    assert read_labels(path) == labels
+
+
+def test_a_last_line_without_its_end_is_not_run_into(tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_text(json.dumps(ONE))
+    LabelFile(str(path)).append(Label(**{**ONE, "by": "bob"}))
+    assert [label.by for label in read_labels(str(path))] == ["ada", "bob"]
+
+
+def test_a_label_is_synced_before_the_next_is_asked_for(tmp_path: Path) -> None:
+    from evalcase.util.files import LocalDisk
+
+    synced: list[int] = []
+
+    class Watched(LocalDisk):
+        def fsync(self, fd: int) -> None:
+            synced.append(os.fstat(fd).st_size)
+
+    path = tmp_path / "labels.jsonl"
+    LabelFile(str(path), Watched()).append(Label(**ONE))
+    assert synced == [path.stat().st_size]
+
+
+@for_each(
+    ("line", "said"),
+    [
+        ("{", "labels.jsonl:2: this is not a label"),
+        ("[]", "it is not an object"),
+        (json.dumps({**ONE, "passed": "yes"}), "`passed`"),
+        (json.dumps({**ONE, "answer": "x"}), "`answer` is not known"),
+        (json.dumps({"suite": "s"}), "is missing"),
+        (json.dumps({**ONE, "drawn_from": "x"}), "`drawn_from`"),
+        (json.dumps({**ONE, "drawn_from": 0}), "`drawn_from` must be a share"),
+        ("x" * 1_100_000, "too long"),
+    ],
+)
+def test_what_is_no_label_is_said_with_its_line(tmp_path: Path, line: str, said: str) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_text(f"{json.dumps(ONE)}\n{line}\n")
+    with pytest.raises(ConfigError, match=r"labels\.jsonl:2: ") as raised:
+        read_labels(str(path))
+    assert said in str(raised.value)
+
+
+def test_a_pipe_is_neither_waited_for_nor_written_to(tmp_path: Path) -> None:
+    path = str(tmp_path / "labels.jsonl")
+    os.mkfifo(path)
+    with pytest.raises(ConfigError, match="not a regular file"):
+        read_labels(path)
+    with pytest.raises(ConfigError, match="can't be written"):
+        LabelFile(path).append(Label(**ONE))

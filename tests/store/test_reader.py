@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import os
+import tempfile
+import tracemalloc
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalcase.errors import RecordError
+from evalcase.store.index import Index, read_index, read_results, read_totals
+from evalcase.store.journal import open_journal
+from evalcase.store.reader import JournalLines
+from evalcase.types.answer import Failure
+from evalcase.types.result import Counts
+from evalcase.util.rows import MAX_LINE
+from evalcase.util.table import mark_of
+from tests.effort import count_steps
+from tests.for_each import for_each
+from tests.store.rows import dict_of, encode_row
+from tests.store.samples import result, row, rows_of, write
+
+END = {"type": "end", "status": "completed"}
+
+
+def deep(depth: int) -> dict[str, Any]:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return {"kind": "exit", "message": "", "details": {"a": value}}
+
+
+def signed(body: bytes) -> bytes:
+    """A line with a right checksum that our own writer would not write."""
+    body = body[:-1]
+    return body + b',"sum":"' + sha256(body).hexdigest()[:16].encode() + b'"}\n'
+
+
+def test_results_come_back_whole_and_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    failed = result(3, answer=None, grades=(), failure=Failure("timeout", "120 s", {"limit": 120}))
+    results = [result(1), result(2), failed]
+    write(path, [*map(dict_of, results), END])
+    assert list(read_results(str(path))) == results
+
+
+def test_the_last_result_of_a_trial_counts(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    again = {"verdict": "passed", "question_hash": "changed"}
+    write(path, [row(1), row(2), row(3), END, row(2, **again), row(1, **again), row(2)])
+    assert [each.key.case for each in read_results(str(path))] == ["case-3", "case-1", "case-2"]
+    index = read_index(str(path))
+    hashes = {1: ("passed", "changed"), 2: ("errored", f"{2:016x}"), 3: ("ungraded", f"{3:016x}")}
+    for number, (verdict, question) in hashes.items():
+        known = index.find(result(number).key)
+        assert known is not None
+        assert (known.verdict, known.question) == (verdict, mark_of(question))
+    assert index.find(result(4).key) is None
+    assert len(index) == 3
+
+
+def test_totals(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    free = row(7)
+    del free["answer"]["cost_usd"]
+    without = row(8, answer=None)
+    write(path, [row(number) for number in range(5)] + [free, without, row(3, verdict="passed")])
+    counted = read_totals(str(path))
+    assert counted.trials == counted.cases == Counts(7, 2, 1, 2, 1, 1)
+    assert counted.cost_usd == 1.0
+    assert counted.spent_usd == 1.3
+    assert counted.unpriced == 1
+
+
+def test_the_cost_does_not_depend_on_the_order(tmp_path: Path) -> None:
+    orders = [range(100), range(99, -1, -1)]
+    sums = []
+    for number, order in enumerate(orders):
+        write(tmp_path / f"{number}.jsonl", [row(each) for each in order])
+        sums.append(read_totals(str(tmp_path / f"{number}.jsonl")))
+    assert sums[0] == sums[1]
+
+
+def test_no_price_is_not_zero(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    write(path, [row(1, answer=None), END])
+    assert read_totals(str(path)).cost_usd is None
+    assert read_totals(str(path)).spent_usd is None
+
+
+@given(st.data())
+def test_any_truncation_loses_only_the_torn_line(data: st.DataObject) -> None:
+    rows = [row(number, text=data.draw(st.text(max_size=20))) for number in range(4)]
+    encoded = [encode_row(each) for each in rows]
+    whole = b"".join(encoded)
+    cut = data.draw(st.integers(0, len(whole)))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "journal.jsonl")
+        path.write_bytes(whole[:cut])
+        seen = JournalLines(str(path))
+        kept = list(seen)
+        assert kept == encoded[: len(kept)]
+        assert (seen.torn is None) == (seen.size == cut)
+        assert len(b"".join(encoded[: len(kept) + 1])) > cut or len(kept) == 4
+        assert rows_of(path) == rows[: len(kept)]
+        assert write(path, rows[len(kept) :]) == list(range(4 - len(kept)))
+        assert path.read_bytes() == whole
+
+
+def test_a_whole_last_line_with_a_wrong_checksum_is_damage_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    write(path, [row(1), row(2)])
+    path.write_bytes(changed := path.read_bytes().replace(b"case-2", b"case-7"))
+    with pytest.raises(RecordError, match=r"journal\.jsonl:2: .* does not match its checksum"):
+        list(JournalLines(str(path)))
+    with pytest.raises(RecordError, match=r"journal\.jsonl:2: "):
+        open_journal(str(path))
+    assert path.read_bytes() == changed
+
+
+@for_each(
+    ("line", "fault"),
+    [
+        (b"\n", "has no checksum"),
+        (b"{}\n", "has no checksum"),
+        (encode_row(row(9)).replace(b"case-9", b"case-8"), "does not match its checksum"),
+        (signed(b'{"type":["case"]}'), "`type`"),
+        (signed(b'{"type":"c\\u0061se","case":"a"}'), "`suite` is missing"),
+        (signed(b'{"case":"a","type":"case"}'), "`suite` is missing"),
+        (signed(b'{"type":"unknown"}'), "Invalid value 'unknown'"),
+        (signed(b'{"type":"result"}'), "`key` is missing"),
+        (signed(b'{"type":"result",}'), "is not a row of a journal"),
+        (signed(b'{"type":"\xff"}'), "is not a row of a journal"),
+        (signed(b'{"type":"talk","key":NaN}'), "is not a row of a journal"),
+        (encode_row(row(9) | {"failure": deep(250)}), "nested more than 200 deep"),
+        (encode_row(row(9) | {"failure": deep(900)}), "nested more than 200 deep"),
+        (encode_row(row(9) | {"case": ["a"]}), "`key.1` must be text"),
+        (encode_row(row(9) | {"repeat": True}), "`key.3` must be a whole number"),
+        (encode_row(row(9) | {"verdict": "great"}), "'great', which is not known"),
+        (encode_row(row(9) | {"verdict": ["great"]}), "`verdict` must be"),
+        (encode_row(row(9) | {"answer": "text"}), "`answer` must be"),
+        (encode_row(row(9) | {"answer": {"messages": [], "cost_usd": "1"}}), "`answer.cost_usd`"),
+        (encode_row(row(9) | {"repeats": 0}), "`repeats` must be a whole number of 1 or more"),
+        (encode_row(row(9) | {"repeat": -1}), "-1 is not the number of a trial"),
+        (encode_row(row(9) | {"repeat": 0}), "0 is not the number of a trial"),
+        (encode_row(row(9) | {"answer": {"messages": [], "cost_usd": -5}}), "`answer.cost_usd`"),
+        (encode_row(row(9) | {"grading": "2"}), "`grading` must be a whole number"),
+        (encode_row(row(9) | {"pass_rate": 2}), "`pass_rate` must be"),
+        (encode_row(row(9) | {"answer": {"messages": [], "cost_usd": 10**400}}), "a journal"),
+    ],
+)
+def test_fault_23_a_damaged_line_is_named(tmp_path: Path, line: bytes, fault: str) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(encode_row(row(1)) + line + encode_row(row(2)))
+    for read in (read_totals, read_index, lambda path: list(read_results(path))):
+        with pytest.raises(RecordError, match=rf"journal\.jsonl:2: .*{fault}"):
+            read(str(path))
+
+
+GRADE = {"grader": "g", "score": 0.5, "passed": False, "reason": "no"}
+
+
+@for_each(
+    "change",
+    [
+        {"answer": {}},
+        {"answer": {"messages": [1]}},
+        {"answer": {"messages": [{"role": 1}]}},
+        {"answer": {"messages": [], "usage": {"input_tokens": "many"}}},
+        {"answer": {"messages": [], "usage": {"tokens": 1}}},
+        {"answer": {"messages": [], "truncated": "yes"}},
+        {"answer": {"messages": [], "cached": 1}},
+        {"failure": {}},
+        {"failure": {"kind": "exit", "message": 5}},
+        {"failure": {"kind": "exit", "message": "", "details": []}},
+        {"grades": 5},
+        {"grades": [1]},
+        {"grades": [GRADE | {"reason": 5}]},
+        {"grades": [GRADE | {"score": "high"}]},
+        {"grades": [GRADE | {"score": 10**400}]},
+        {"grades": [GRADE | {"details": 5}]},
+        {"grades": [GRADE | {"failure": {"kind": 5, "message": ""}}]},
+        {"duration_s": "long"},
+        {"duration_s": None},
+        {"attempts": True},
+        {"retried": {}},
+        {"retried": [{"kind": "http", "message": None}]},
+        {"started_at": 5},
+    ],
+)
+def test_fault_23_a_result_of_the_wrong_shape_is_named(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(b"".join(map(encode_row, [row(1), row(2) | change, row(3)])))
+    with pytest.raises(RecordError, match=r"journal\.jsonl:2: .* is not a row of a journal"):
+        list(read_results(str(path)))
+
+
+def test_fault_23_a_line_without_end_is_refused_without_being_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with path.open("wb") as file:
+        file.truncate(40 * MAX_LINE)  # a hole, not data
+    with pytest.raises(RecordError, match=r":1: .* longer than"):
+        list(JournalLines(str(path)))
+
+
+def test_fault_23_a_pipe_or_a_folder_is_no_journal(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(RecordError, match="not a regular file"):
+            read_totals(str(path))
+    with pytest.raises(RecordError, match="No such file"):
+        read_totals(str(tmp_path / "missing"))
+
+
+def long_journal(path: Path, count: int) -> str:
+    common = row(1)
+    path.write_bytes(b"".join(encode_row(common | {"case": f"case-{i}"}) for i in range(count)))
+    return str(path)
+
+
+def test_many_rows_are_read_in_linear_time(tmp_path: Path) -> None:
+    few = long_journal(tmp_path / "few", 200)
+    many = long_journal(tmp_path / "many", 2_000)
+    assert read_totals(many).trials.total == 2_000
+    assert count_steps(lambda: read_totals(many)) < 11 * count_steps(lambda: read_totals(few))
+
+
+def test_little_is_kept_in_memory_for_each_trial(tmp_path: Path) -> None:
+    path = long_journal(tmp_path / "journal.jsonl", 5_000)
+    tracemalloc.start()
+    try:
+        read_totals(path)
+        assert tracemalloc.get_traced_memory()[1] / 5_000 < 250
+        index = Index()
+        index.read(JournalLines(path))
+        assert len(index) == 5_000
+        assert tracemalloc.get_traced_memory()[0] / 5_000 < 140
+    finally:
+        tracemalloc.stop()

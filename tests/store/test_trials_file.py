@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.errors import ConfigError
+from evalcase.report.files.trials import Origin, trial_object
+from evalcase.store.trials_file import TrialsFile
+from evalcase.types.answer import Answer, Earlier, Failure, Usage
+from evalcase.types.case import canonical_case
+from evalcase.types.grade import Grade
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Outcome, Result
+from tests.for_each import for_each
+
+CASE = canonical_case(
+    {
+        "id": "sum", "input": [{"role": "user", "content": "2+2?"}], "tags": ["easy"],
+        "expected_output": [{"role": "assistant", "content": "4"}], "metadata": {"topic": "sums"},
+    }
+)  # fmt: skip
+ANSWER = Answer(
+    Answer.of_text("4").messages, Usage(5, 6, 7), 0.25, cached=True, earlier=Earlier(2.5, 0.5)
+)
+RESULT = Result(
+    TrialKey("s.eval.yaml", "sum", "agent", 1), "asked", "failed", ANSWER,
+    (
+        Grade("a", 0.25, False, "why", {"x": 1}, weight=3.0, required=True),
+        Grade("b", None, False, "broke", failure=Failure("grader", "boom")),
+    ),
+    duration_s=1.5, grading_hash="graded", repeats=2, pass_rate=0.5,
+)  # fmt: skip
+ORIGIN = Origin("run-1", "run-0", ("agent",), "completed", 1, "below")
+
+
+def line(**changes: Any) -> dict[str, Any]:
+    outcome = Outcome("failed", 0, 1, 2, 0.5)
+    return trial_object(ORIGIN, RESULT, CASE, outcome) | changes
+
+
+def write(path: Path, *lines: dict[str, Any] | str) -> TrialsFile:
+    file = path / "main.jsonl"
+    texts = [each if isinstance(each, str) else json.dumps(each) for each in lines]
+    file.write_text("".join(text + "\n" for text in texts), encoding="utf-8")
+    return TrialsFile(str(file))
+
+
+def refusal(path: Path, *lines: dict[str, Any] | str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        _ = write(path, *lines).targets
+    return str(caught.value)
+
+
+def test_what_a_report_writes_is_read_back(tmp_path: Path) -> None:
+    file = write(tmp_path, line())
+    assert list(file.results()) == [RESULT]
+    assert file.find_result(RESULT.key) == RESULT
+    assert file.find_case("s.eval.yaml", "sum") == CASE
+    assert file.outcome(RESULT) == Outcome("failed", 0, 1, 2, 0.5)
+    assert (file.runs, file.targets, file.mixed) == (("run-1",), ("agent",), ("agent",))
+    assert (file.folder, file.origin, file.missing) == ("below", "run-0", "")
+    file.close()
+
+
+def test_trials_of_a_case_are_counted_together(tmp_path: Path) -> None:
+    lines = [line(repeat=number, verdict=word) for number, word in ((1, "passed"), (2, "failed"))]
+    file = write(tmp_path, *lines)
+    assert {file.outcome(result) for result in file.results()} == {Outcome("failed", 1, 2, 2, 0.5)}
+
+
+def test_what_is_not_there_is_not_found(tmp_path: Path) -> None:
+    file = write(tmp_path, line())
+    assert file.find_result(RESULT.key._replace(repeat=2)) is None
+    assert file.find_case("s.eval.yaml", "other") is None
+    file.close()
+
+
+def test_lines_that_are_missing(tmp_path: Path) -> None:
+    assert write(tmp_path, line(run_trials=3)).missing == "it has 1 of the 3 trials of run run-1"
+    assert "not completed" in write(tmp_path, line(run_status="interrupted")).missing
+    nobody_says = {key: value for key, value in line().items() if key != "run_status"}
+    assert "not completed" in write(tmp_path, nobody_says).missing
+
+
+def test_what_a_newer_evalcase_adds_is_left_alone(tmp_path: Path) -> None:
+    assert list(write(tmp_path, line(novelty=[1]), "").results()) == [RESULT]
+
+
+def test_a_trial_counts_once(tmp_path: Path) -> None:
+    assert "the 2. trial, sum at agent, repeat 1, was there before" in refusal(
+        tmp_path, line(), line()
+    )
+
+
+@for_each(
+    "bad",
+    [
+        "{", "[]", "null", '{"suite": 1}', "\x00", '{"a":1,"a":2}', "[" * 1000,
+        {"verdict": "great"}, {"case": None}, {"repeat": 0}, {"repeat": "1"}, {"answer": "4"},
+        {"grades": [1]}, {"cost_usd": "free"}, {"duration_s": None}, {"metadata": []},
+        {"tags": [1]}, {"case_verdict": "fine"}, {"input": [1]},
+    ],
+)  # fmt: skip
+def test_lines_of_others_are_refused_by_their_number(
+    tmp_path: Path, bad: str | dict[str, Any]
+) -> None:
+    said = refusal(tmp_path, line(), bad if isinstance(bad, str) else line(**bad))
+    assert f"{tmp_path / 'main.jsonl'}:2: this is not a trial" in said
+
+
+def test_a_folder_a_pipe_and_nothing_are_no_files(tmp_path: Path) -> None:
+    import os
+
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    for name in (".", "pipe.jsonl", "none.jsonl"):
+        with pytest.raises(ConfigError, match="can't be read"):
+            _ = TrialsFile(str(tmp_path / name)).targets

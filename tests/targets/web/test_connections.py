@@ -1,0 +1,371 @@
+"""Proxies, TLS and connections, against servers that say exact bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+import ssl
+import subprocess
+from base64 import b64encode
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.errors import TargetError
+from evalcase.targets.http import HttpTarget
+from tests.targets.questions import LIMIT_S, question, target_of
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class RawServer:
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self.port = 0
+        self.connections = 0
+        self.hung_up = asyncio.Event()
+        """Set when the other side has ended a connection after its script."""
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            await self._script(reader, writer)
+            while await reader.read(1 << 16):
+                pass
+        except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
+            pass
+        finally:
+            self.hung_up.set()
+            writer.close()
+
+
+@asynccontextmanager
+async def raw_server(
+    script: Script, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
+) -> AsyncIterator[RawServer]:
+    server = RawServer(script)
+    listening = await asyncio.start_server(server.serve, host, 0, ssl=tls)
+    server.port = listening.sockets[0].getsockname()[1]
+    try:
+        async with asyncio.timeout(LIMIT_S):
+            yield server
+    finally:
+        listening.close()
+
+
+async def read_request(reader: asyncio.StreamReader) -> bytes:
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = 0
+    for line in head.split(b"\r\n"):
+        if line.lower().startswith(b"content-length:"):
+            length = int(line.split(b":")[1])
+    return head + await reader.readexactly(length)
+
+
+def saying(*answers: bytes, close: bool = False, heard: list[bytes] | None = None) -> Script:
+    """One answer for each request. With `close`, the connection ends after the last."""
+
+    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for answer in answers:
+            request = await read_request(reader)
+            if heard is not None:
+                heard.append(request)
+            writer.write(answer)
+            await writer.drain()
+        if close:
+            writer.close()
+
+    return script
+
+
+def tunnel(heard: list[bytes], said: bytes = b"HTTP/1.1 200 Go on\r\n\r\n") -> Script:
+    """A proxy that passes a connection on."""
+
+    async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while data := await reader.read(1 << 16):
+                writer.write(data)
+                await writer.drain()
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(said)
+        if b" 200 " not in said:
+            return
+        port = int(heard[-1].split(b" ")[1].rpartition(b":")[2])
+        ends = await asyncio.open_connection("127.0.0.1", port)
+        await asyncio.gather(pump(reader, ends[1]), pump(ends[0], writer))
+
+    return script
+
+
+async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """No answer at all."""
+    del reader, writer
+
+
+async def ask(url: str, times: int = 1, **options: Any) -> list[str]:
+    target = target_of(HttpTarget, url=url, **options)
+    await target.open()
+    try:
+        return [(await target.answer(question())).text for _ in range(times)]
+    finally:
+        await target.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for 127.0.0.1 and `localhost`, with its key."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("there is no openssl to make a certificate with")
+    folder = tmp_path_factory.mktemp("certificate")
+    subprocess.run(
+        [
+            openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+            "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost",
+            "-keyout", folder / "key.pem", "-out", folder / "certificate.pem",
+        ],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture
+def tls(folder: Path, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
+    """TLS for a server, which clients trust."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(folder / "certificate.pem"))
+    server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    server.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
+    return server
+
+
+def test_tls_is_agreed_on_once_for_several_questions(tls: ssl.SSLContext) -> None:
+    async def run() -> None:
+        async with raw_server(saying(OK, OK), tls) as server:
+            assert await ask(f"https://localhost:{server.port}", 2) == ["ok", "ok"]
+            assert server.connections == 1
+
+    asyncio.run(run())
+
+
+def test_a_certificate_for_another_host_is_not_trusted(tls: ssl.SSLContext) -> None:
+    async def run() -> None:
+        async with raw_server(saying(OK), tls, "127.0.0.2") as server:
+            with pytest.raises(TargetError, match="its certificate is not trusted") as caught:
+                await ask(f"https://127.0.0.2:{server.port}")
+            assert not caught.value.may_succeed_later
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("said", [b"", b"HTTP/1.1 400 This is plain\r\n\r\n"])
+def test_a_server_that_speaks_no_tls_is_no_connection(tls: ssl.SSLContext, said: bytes) -> None:
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(said)
+        writer.close()
+
+    async def run() -> None:
+        async with raw_server(plain) as server:
+            with pytest.raises(TargetError) as caught:
+                await ask(f"https://127.0.0.1:{server.port}")
+            assert caught.value.kind == "connection"
+
+    del tls
+    asyncio.run(run())
+
+
+def test_agreeing_on_keys_is_part_of_the_limit(tls: ssl.SSLContext) -> None:
+    async def run() -> None:
+        async with raw_server(hold) as server:
+            with pytest.raises(TargetError, match=r"no connection within 0\.05 s"):
+                await ask(f"https://127.0.0.1:{server.port}", connect_timeout_s=0.05)
+            await server.hung_up.wait()
+
+    del tls
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("user", ["", "me:p%40ss%3A@"])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_is_asked_for_a_whole_address(
+    tls: ssl.SSLContext, scheme: str, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[bytes] = []
+
+    async def run() -> None:
+        certificate = tls if scheme == "https" else None
+        async with raw_server(saying(OK, OK, heard=heard), certificate) as proxy:
+            monkeypatch.setenv("http_proxy", f"{scheme}://{user}127.0.0.1:{proxy.port}")
+            assert await ask("http://nowhere.test:81/a?b=c", 2) == ["ok", "ok"]
+            assert proxy.connections == 1
+
+    asyncio.run(run())
+    start = b"POST http://nowhere.test:81/a?b=c HTTP/1.1\r\nHost: nowhere.test:81\r\n"
+    assert heard[0].startswith(start)
+    secret = b"Proxy-Authorization: Basic " + b64encode(b"me:p@ss:") + b"\r\n"
+    assert [secret in each for each in heard] == [bool(user)] * 2
+
+
+@pytest.mark.parametrize("user", ["", "me:p%40ss%3A@"])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_passes_on_what_it_cannot_read(
+    tls: ssl.SSLContext, scheme: str, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[bytes] = []
+    asked: list[bytes] = []
+    monkeypatch.setenv("MY_KEY", "hunter2")
+
+    async def run() -> int:
+        certificate = tls if scheme == "https" else None
+        async with (
+            raw_server(saying(OK, OK, heard=asked), tls) as server,
+            raw_server(tunnel(heard), certificate) as proxy,
+        ):
+            monkeypatch.setenv("https_proxy", f"{scheme}://{user}127.0.0.1:{proxy.port}")
+            url = f"https://localhost:{server.port}/a"
+            assert await ask(url, 2, key_env="MY_KEY") == ["ok", "ok"]
+            assert (server.connections, proxy.connections) == (1, 1)
+            return server.port
+
+    port = asyncio.run(run())
+    (head,) = heard
+    assert head.startswith(f"CONNECT localhost:{port} HTTP/1.1\r\n".encode())
+    assert b"hunter2" not in head
+    assert (b64encode(b"me:p@ss:") in head) == bool(user)
+    assert asked[0].startswith(f"POST /a HTTP/1.1\r\nHost: localhost:{port}\r\n".encode())
+    assert b"\r\nAuthorization: Bearer hunter2\r\n" in asked[0]
+    assert b"Proxy-" not in asked[0]
+
+
+def test_behind_a_proxy_addresses_that_are_written_out_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    for host in ("169.254.169.254", "0xa9fea9fe"):
+        with pytest.raises(Exception, match="link-local or metadata address"):
+            asyncio.run(ask(f"http://{host}/"))
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "what"),
+    [
+        (b"HTTP/1.1 302 Elsewhere\r\nLocation: /\r\n\r\n", "http", "from the proxy for"),
+        (b"nonsense\r\n\r\n", "protocol", "the answer is not HTTP"),
+    ],
+)
+def test_a_proxy_may_say_no(
+    tls: ssl.SSLContext, said: bytes, kind: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> None:
+        async with raw_server(tunnel([], said)) as proxy:
+            monkeypatch.setenv("https_proxy", proxy.url)
+            with pytest.raises(TargetError, match=what) as caught:
+                await ask("https://host.test/")
+            assert caught.value.kind == kind
+            await proxy.hung_up.wait()
+
+    del tls
+    asyncio.run(run())
+
+
+def test_a_connection_that_is_reset_is_said() -> None:
+    async def reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        linger = b"\1\0\0\0\0\0\0\0"
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        writer.transport.abort()
+
+    async def run() -> None:
+        async with raw_server(reset) as server:
+            with pytest.raises(TargetError, match=r"the connection broke: .") as caught:
+                await ask(server.url)
+            assert (caught.value.kind, caught.value.may_succeed_later) == ("connection", True)
+            assert server.connections == 1
+
+    asyncio.run(run())
+
+
+def test_an_idle_connection_that_was_closed_is_not_used() -> None:
+    async def run() -> None:
+        async with raw_server(saying(OK, close=True)) as server:
+            target = target_of(HttpTarget, url=server.url)
+            await target.open()
+            for _ in range(3):
+                assert (await target.answer(question())).text == "ok"
+                await server.hung_up.wait()
+                server.hung_up.clear()
+                await asyncio.sleep(0.01)
+            await target.close()
+            assert server.connections == 3
+
+    asyncio.run(run())
+
+
+def test_an_answer_is_read_while_its_request_is_still_sent() -> None:
+    """A server that says no at once, and reads nothing of what follows."""
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 No\r\nContent-Length: 2\r\n\r\nno")
+        await writer.drain()
+        await over.wait()
+
+    async def run() -> None:
+        async with raw_server(refuse) as server:
+            body = {"prompt": "{prompt}", "more": "x" * 30_000_000}
+            with pytest.raises(TargetError, match="HTTP 413"):
+                await ask(server.url, body=body)
+            over.set()
+
+    over = asyncio.Event()
+    asyncio.run(run())
+
+
+def test_a_large_body_is_sent_whole() -> None:
+    heard: list[bytes] = []
+
+    async def run() -> None:
+        async with raw_server(saying(OK, heard=heard)) as server:
+            body = {"prompt": "{prompt}", "more": "x" * 3_000_000}
+            assert await ask(server.url, body=body) == ["ok"]
+
+    asyncio.run(run())
+    assert heard[0].endswith(b"x" * 3_000_000 + b'"}')
+    assert b"\r\nContent-Disposition" not in heard[0]
+
+
+def test_an_answer_is_read_no_faster_than_it_is_taken() -> None:
+    """Far more comes than is kept, and the connection is closed once that is known."""
+    sent = 0
+
+    async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        await read_request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
+        while True:
+            writer.write(b"x" * 100_000)
+            await writer.drain()
+            sent += 100_000
+
+    async def run() -> None:
+        async with raw_server(flood) as server:
+            assert await ask(server.url, max_output_bytes=50_000) == ["x" * 50_000]
+            await server.hung_up.wait()
+
+    asyncio.run(run())
+    assert sent < 20_000_000

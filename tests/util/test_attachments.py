@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.load import load_file
+from evalcase.types.message import Message
+from evalcase.types.problem import Unfit
+from evalcase.util.project import MAX_ATTACHED_BYTES, attachments_in, find_attachments, project_root
+from tests.for_each import for_each
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with a suite's folder two levels down, and a secret outside."""
+    root = tmp_path / "project"
+    (root / "evals" / "math").mkdir(parents=True)
+    (root / "pyproject.toml").touch()
+    (tmp_path / "secret.txt").write_text("secret")
+    return root
+
+
+def find(project: Path, name: str) -> str:
+    """The path that is found, relative to the project; a code where there is none."""
+    found = attachments_in(str(project / "evals" / "math")).find(name)
+    return found.code if isinstance(found, Unfit) else os.path.relpath(found, project)
+
+
+def test_the_nearest_file_is_found_from_the_suite_upwards(project: Path) -> None:
+    (project / "a.txt").touch()
+    assert find(project, "a.txt") == "a.txt"
+    (project / "evals" / "a.txt").touch()
+    assert find(project, "a.txt") == "evals/a.txt"
+    (project / "evals" / "math" / "a.txt").touch()
+    assert find(project, "a.txt") == "evals/math/a.txt"
+    assert find(project, "./a.txt") == "evals/math/a.txt"
+    assert find(project, "../a.txt") == "evals/a.txt"
+    assert find(project, "evals/a.txt") == "evals/a.txt"
+
+
+def test_a_file_that_is_nowhere(project: Path) -> None:
+    assert find(project, "nowhere.txt") == "missing-file"
+    assert find(project, "no/where.txt") == "missing-file"
+
+
+def test_an_absolute_path_inside_the_project(project: Path) -> None:
+    (project / "a.txt").touch()
+    assert find(project, str(project / "a.txt")) == "a.txt"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../../secret.txt", "/etc/passwd", "../" * 50 + "etc/passwd", "x/../../../../secret.txt"],
+)
+def test_paths_that_lead_outside(project: Path, name: str) -> None:
+    (project / "evals" / "math" / "x").mkdir()
+    assert find(project, name) == "file-outside-project"
+
+
+def test_a_file_outside_is_never_found_by_going_upwards(project: Path) -> None:
+    assert find(project, "secret.txt") == "missing-file"
+    assert find(project, "../secret.txt") in ("missing-file", "file-outside-project")
+
+
+def test_links(project: Path) -> None:
+    folder = project / "evals" / "math"
+    (project / "a.txt").touch()
+    (folder / "in").symlink_to("../../a.txt")
+    (folder / "out").symlink_to("../../../secret.txt")
+    (folder / "away").symlink_to(project.parent)
+    (folder / "nowhere").symlink_to("missing")
+    (folder / "loop").symlink_to("loop")
+    assert find(project, "in") == "a.txt"
+    assert find(project, "out") == "file-outside-project"
+    assert find(project, "away/secret.txt") == "file-outside-project"
+    assert find(project, "away/project/a.txt") == "a.txt"
+    assert find(project, "nowhere") == "missing-file"
+    assert find(project, "loop") == "missing-file"
+
+
+def test_a_near_link_that_leads_outside_is_not_replaced_by_a_far_file(project: Path) -> None:
+    (project / "a.txt").touch()
+    (project / "evals" / "math" / "a.txt").symlink_to("../../../secret.txt")
+    assert find(project, "a.txt") == "file-outside-project"
+
+
+def test_a_folder_whose_name_starts_like_the_projects_is_outside(project: Path) -> None:
+    twin = project.parent / "project-secret"
+    twin.mkdir()
+    (twin / "a.txt").touch()
+    assert find(project, "../../../project-secret/a.txt") == "file-outside-project"
+
+
+def test_what_is_no_regular_file(project: Path) -> None:
+    folder = project / "evals" / "math"
+    os.mkfifo(folder / "pipe")
+    (folder / "folder").mkdir()
+    assert find(project, "pipe") == "bad-file"
+    assert find(project, "folder") == "bad-file"
+    assert find(project, ".") == "bad-file"
+    assert find(project, "..") == "bad-file"
+    assert find(project, "../..") == "bad-file"
+
+
+def test_the_size_of_a_file(project: Path) -> None:
+    for name, size in (("fits", MAX_ATTACHED_BYTES), ("too-large", MAX_ATTACHED_BYTES + 1)):
+        with (project / name).open("wb") as file:
+            file.truncate(size)
+    assert find(project, "fits") == "fits"
+    assert find(project, "too-large") == "bad-file"
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 300, "x/" * 3_000, "\ud800"])
+def test_names_that_can_be_no_file(project: Path, name: str) -> None:
+    assert find(project, name) == "missing-file"
+
+
+def test_odd_names_are_names(project: Path) -> None:
+    for name in ("~", "$HOME", "a b", "日本.txt", "-", "*", "%2e%2e"):
+        assert find(project, name) == "missing-file"
+        (project / name).touch()
+        assert find(project, name) == name
+
+
+@for_each("mark", ["evalcase.toml", "pyproject.toml", ".git"])
+def test_the_project_root_has_a_mark(tmp_path: Path, mark: str) -> None:
+    folder = tmp_path / "a" / "b" / "c"
+    folder.mkdir(parents=True)
+    (tmp_path / "a" / mark).touch()
+    assert project_root(str(folder)) == str(tmp_path / "a")
+    (tmp_path / "a" / "b" / "evalcase.toml").touch()
+    assert project_root(str(folder)) == str(tmp_path / "a" / "b")
+
+
+def test_a_folder_without_a_project_is_its_own_root(tmp_path: Path) -> None:
+    # Nothing above the temporary folder is a project, or this would say nothing.
+    above = [parent for parent in tmp_path.parents if (parent / "pyproject.toml").exists()]
+    assert above == []
+    assert project_root(str(tmp_path)) == str(tmp_path)
+
+
+def test_the_suites_own_folder_may_be_a_link(project: Path) -> None:
+    (project / "evals" / "math" / "a.txt").touch()
+    (project.parent / "shortcut").symlink_to(project / "evals" / "math")
+    found = attachments_in(str(project.parent / "shortcut")).find("a.txt")
+    assert found == str(project / "evals" / "math" / "a.txt")
+
+
+def test_the_problem_points_at_the_name(project: Path) -> None:
+    suite = project / "evals" / "x.yaml"
+    (project / "here.txt").touch()
+    suite.write_text(
+        "- id: a\n  criteria: x\n  input:\n  - role: user\n    content:\n"
+        "    - {type: file, path: here.txt}\n"
+        "    - {type: file, path: ../../secret.txt}\n"
+        "    - {type: file, value: gone.txt}\n"
+        "    - {type: file, value: ''}\n"
+    )
+    problems = load_file(str(suite), Catalogue()).problems
+    assert [(p.code, p.line, p.column, p.case) for p in problems] == [
+        ("file-outside-project", 7, 26, "a"),
+        ("missing-file", 8, 27, "a"),
+        ("odd-part", 9, 7, "a"),
+    ]
+
+
+def test_a_jsonl_line_points_at_the_name(project: Path) -> None:
+    suite = project / "x.jsonl"
+    line = (
+        '{"criteria": "x", "input": {"role": "user", "content": [{"type": "file", "path": "no"}]}}'
+    )
+    suite.write_text('{"input": "a", "criteria": "x"}\n' + line)
+    (problem,) = load_file(str(suite), Catalogue()).problems
+    assert (problem.code, problem.line, problem.column) == (
+        "missing-file", 2, line.index('"no"') + 1,
+    )  # fmt: skip
+
+
+# The files of messages.
+
+
+def with_parts(*parts: dict[str, object]) -> tuple[Message, ...]:
+    return (Message({"role": "user", "content": list(parts)}),)
+
+
+def test_the_files_of_messages_are_found_from_the_suite_upwards(project: Path) -> None:
+    evals = project / "evals"
+    for path in (project / "a.txt", evals / "a.txt", project / "b.png", project / "c.txt"):
+        path.write_text("x")
+    (evals / "link.txt").symlink_to("../c.txt")
+    messages = (
+        *with_parts(
+            {"type": "file", "path": "a.txt"}, {"type": "image", "path": "b.png"},
+            {"type": "text", "text": "a.txt"}, {"type": "file", "value": "link.txt"},
+        ),
+        Message({"role": "user", "content": {"type": "file", "path": "c.txt"}}),
+        Message({"role": "user", "content": "a.txt"}),
+    )  # fmt: skip
+    assert find_attachments(str(evals / "math" / "s.yaml"), messages) == {
+        "a.txt": str(evals / "a.txt"),
+        "b.png": str(project / "b.png"),
+        "link.txt": str(project / "c.txt"),
+        "c.txt": str(project / "c.txt"),
+    }
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "image", "value": "iVBORw0KGgo="},
+        {"type": "image", "value": "x" * 5000},
+        {"type": "image", "data": "AAAA", "media_type": "image/heic"},
+        {"type": "image", "url": "https://example.com/a.png"},
+        {"type": "image", "value": "data:image/png;base64,AAAA"},
+        {"type": "file", "path": ""},
+        {"type": "file", "path": 3},
+        {"type": "audio", "path": "a.wav"},
+    ],
+)
+def test_what_names_no_file_is_none(project: Path, part: dict[str, object]) -> None:
+    assert find_attachments(str(project / "evals" / "s.yaml"), with_parts(part)) == {}
+
+
+@pytest.mark.parametrize("key", ["path", "value"])
+@pytest.mark.parametrize("kind", ["file", "image"])
+def test_the_first_that_is_unfit_is_told(project: Path, kind: str, key: str) -> None:
+    (project / "a.txt").touch()
+    os.mkfifo(project / "pipe")
+    messages = with_parts({"type": kind, key: "a.txt"}, {"type": kind, key: "pipe"})
+    found = find_attachments(str(project / "s.yaml"), messages)
+    assert found == Unfit("bad-file", "`pipe` is not a regular file")
+
+
+def test_a_root_that_is_given_counts_unless_the_suite_lies_outside_of_it(project: Path) -> None:
+    (project.parent / "a.txt").touch()
+    messages, suite = with_parts({"type": "file", "path": "a.txt"}), str(project / "s.yaml")
+    assert isinstance(find_attachments(suite, messages), Unfit)
+    wider = find_attachments(suite, messages, str(project.parent))
+    assert wider == {"a.txt": str(project.parent / "a.txt")}
+    elsewhere = find_attachments(suite, messages, str(project / "evals"))
+    assert elsewhere == find_attachments(suite, messages)
+
+
+def test_a_name_that_is_a_whole_picture_is_cut_in_what_is_said(project: Path) -> None:
+    found = attachments_in(str(project)).find("data:image/png;base64," + "A" * 100_000)
+    assert isinstance(found, Unfit)
+    assert len(found.message) < 300
+    assert "`url`" in (found.hint or "")

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from evalcase.util.errors import add_complaint, excerpt_complaint
+from tests.for_each import for_each
+
+NODE = """
+/app/agent.js:3
+  throw new Error("no such model: gpt-9")
+  ^
+
+Error: no such model: gpt-9
+    at main (/app/agent.js:3:9)
+    at Object.<anonymous> (/app/agent.js:6:1)
+    at Module._compile (node:internal/modules/cjs/loader:1364:14)
+    at node:internal/main/run_main_module:28:49
+
+Node.js v20.20.2
+"""
+
+NODE_MODULE = """
+node:internal/modules/cjs/loader:1228
+  throw err;
+  ^
+
+Error: Cannot find module './config'
+Require stack:
+- /app/agent.js
+    at Module._resolveFilename (node:internal/modules/cjs/loader:1225:15) {
+  code: 'MODULE_NOT_FOUND',
+  requireStack: [ '/app/agent.js' ]
+}
+
+Node.js v20.20.2
+"""
+
+NODE_SYSTEM = """
+node:fs:573
+  return binding.open(path, flagsNumber, mode, ctx);
+                 ^
+
+Error: ENOENT: no such file or directory, open 'x'
+    at Object.openSync (node:fs:573:18) {
+  errno: -2
+}
+
+Node.js v20.20.2
+"""
+
+PYTHON = """
+Loading…
+Traceback (most recent call last):
+  File "agent.py", line 1, in <module>
+    main()
+  File "agent.py", line 9, in main
+    raise ValueError("the key is wrong")
+ValueError: the key is wrong
+please see https://example.com/help
+"""
+
+PYTHON_CHAIN = """
+Traceback (most recent call last):
+  File "agent.py", line 3, in <module>
+    {}["x"]
+KeyError: 'x'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "agent.py", line 5, in <module>
+    raise RuntimeError from None
+RuntimeError
+Exception ignored in: <function f>
+"""
+
+PYTHON_SYNTAX = """
+  File "agent.py", line 1
+    x = (
+        ^
+SyntaxError: '(' was never closed
+"""
+
+JAVA = """
+Exception in thread "main" java.lang.IllegalStateException: no key
+	at com.example.Agent.main(Agent.java:7)
+Caused by: java.io.IOException: connection reset
+	at com.example.Agent.ask(Agent.java:9)
+	... 1 more
+"""
+
+RUST = """
+thread 'main' panicked at src/main.rs:4:5:
+no key
+note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
+"""
+
+
+@for_each(
+    ("stderr", "line"),
+    [
+        (NODE, "Error: no such model: gpt-9"),
+        (NODE_MODULE, "Error: Cannot find module './config'"),
+        (NODE_SYSTEM, "Error: ENOENT: no such file or directory, open 'x'"),
+        (PYTHON, "ValueError: the key is wrong"),
+        (PYTHON_CHAIN, "RuntimeError"),
+        (PYTHON_SYNTAX, "SyntaxError: '(' was never closed"),
+        (JAVA, "Caused by: java.io.IOException: connection reset"),
+        (RUST, "thread 'main' panicked at src/main.rs:4:5:"),
+        ("panic: no key\n\ngoroutine 1 [running]:\nmain.main()\nexit status 2", "panic: no key"),
+        ("fatal: not a git repository\nrun git init", "fatal: not a git repository"),
+        ("/bin/sh: 1: agnt: not found\n", "/bin/sh: 1: agnt: not found"),
+        ("usage: agent [-h]\nagent: error: no model\n", "agent: error: no model"),
+        ("usage: agent\nagent: unknown option -x\nTry agent --help", "agent: unknown option -x"),
+        ("cat: x: No such file or directory\nbye", "cat: x: No such file or directory"),
+        ("connecting\npermission denied (publickey)\nbye", "permission denied (publickey)"),
+        ("killed\n", "killed"),
+    ],
+)  # fmt: skip
+def test_the_line_that_says_why(stderr: str, line: str) -> None:
+    assert add_complaint("it ended", dedent(stderr)) == f"it ended: {line}"
+
+
+@pytest.mark.parametrize(("stderr", "last"), [("one\ntwo\n\n", "two"), ("   indented", "indented")])
+def test_a_line_that_says_no_reason_is_not_offered_as_one(stderr: str, last: str) -> None:
+    assert add_complaint("it ended", stderr) == f"it ended, after it wrote: {last}"
+
+
+@pytest.mark.parametrize("stderr", ["", "\n \n"])
+def test_where_nothing_was_written_nothing_is_added(stderr: str) -> None:
+    assert add_complaint("it ended", stderr) == "it ended"
+
+
+def test_a_traceback_that_was_cut_is_no_reason_to_say_nothing() -> None:
+    cut = "Traceback (most recent call last):\n  File 'x', line 1"
+    assert add_complaint("it ended", cut) == "it ended, after it wrote: File 'x', line 1"
+
+
+def test_much_is_looked_through_in_no_time() -> None:
+    assert add_complaint("it ended", "at a\n" * 100_000) == "it ended, after it wrote: at a"
+    assert len(add_complaint("it ended", "x" * 1_000_000)) < 300
+
+
+def test_the_lines_around_it_lead_to_it() -> None:
+    assert excerpt_complaint(NODE, 4) == (
+        1,
+        [
+            '  throw new Error("no such model: gpt-9")',
+            "  ^",
+            "Error: no such model: gpt-9",
+            "    at main (/app/agent.js:3:9)",
+        ],
+        4,
+    )
+    assert excerpt_complaint(PYTHON, 3)[1] == [
+        '    raise ValueError("the key is wrong")',
+        "ValueError: the key is wrong",
+        "please see https://example.com/help",
+    ]
+
+
+def test_few_lines_are_all_shown() -> None:
+    assert excerpt_complaint("error: a\n\nb\nc\n", 4) == (0, ["error: a", "b", "c"], 0)
+    assert excerpt_complaint("", 4) == (0, [], 0)

@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.errors import TargetError
+from evalcase.targets.command import CommandTarget
+from evalcase.util import process_tree as tree
+from tests.places.workers import find_children
+from tests.targets.bell import RING, Bell, is_there
+from tests.targets.questions import LIMIT_S, question, target_of
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only groups are ended")
+
+FAMILY = (
+    RING
+    + """
+start(ring_and_hang)
+start(in_a_new_session)
+start(as_a_daemon)
+"""
+)
+HANG = FAMILY + "ring_and_hang()\n"
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is killed is waited for, on a machine however busy."""
+    monkeypatch.setattr("evalcase.util.processes._END_S", LIMIT_S)
+
+
+def command(tmp_path: Path, source: str, bell: Bell, **options: Any) -> CommandTarget:
+    (tmp_path / "program.py").write_text(source)
+    argv = [sys.executable, "-S", "-E", "program.py"]
+    env = {"BELL": bell.port}
+    return target_of(CommandTarget, command=argv, root=str(tmp_path), env=env, **options)
+
+
+@pytest.fixture
+def _no_zombies() -> Iterator[None]:
+    """No child ends that nobody waits for, but those that other tests have left to themselves."""
+    before = set(find_children(os.getpid()))
+    yield
+    assert [pid for pid in set(find_children(os.getpid())) - before if is_zombie(pid)] == []
+
+
+def is_zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.usefixtures("_no_zombies")
+@pytest.mark.parametrize("options", [{}, {"mode": "worker"}])
+def test_fault_12_a_hung_command_is_gone_with_all_its_descendants(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    async def run() -> list[int]:
+        async with Bell() as bell:
+            target = command(tmp_path, HANG, bell, **options)
+            await target.open()
+            answering = asyncio.create_task(target.answer(question()))
+            pids = await bell.wait_for(4)
+            answering.cancel()
+            async with asyncio.timeout(LIMIT_S):
+                await asyncio.gather(answering, return_exceptions=True)
+            left = [pid for pid in pids if is_there(pid)]
+            await target.close()
+            return left
+
+    assert asyncio.run(run()) == []
+
+
+@pytest.mark.usefixtures("_no_zombies")
+def test_a_time_out_from_outside_ends_the_family(tmp_path: Path) -> None:
+    async def run() -> list[int]:
+        async with Bell() as bell:
+            target = command(tmp_path, HANG, bell)
+            await target.open()
+            ringing = asyncio.create_task(bell.wait_for(4))
+
+            async def answer_until_they_are_up() -> None:
+                async with asyncio.timeout(None) as limit:
+                    now = asyncio.get_running_loop().time()
+                    ringing.add_done_callback(lambda _: limit.reschedule(now))
+                    await target.answer(question())
+
+            with pytest.raises(TimeoutError):
+                await answer_until_they_are_up()
+            await target.close()
+            return [pid for pid in ringing.result() if is_there(pid)]
+
+    assert asyncio.run(run()) == []
+
+
+@pytest.mark.usefixtures("_no_zombies")
+def test_what_a_command_leaves_behind_is_ended_and_its_answer_kept(tmp_path: Path) -> None:
+    source = (
+        RING
+        + """
+start(as_a_daemon)
+os.wait()
+start(ring_and_hang)
+start(in_a_new_session)
+print("done")
+"""
+    )
+
+    async def run() -> tuple[str, list[int]]:
+        async with Bell() as bell:
+            target = command(tmp_path, source, bell)
+            await target.open()
+            try:
+                async with asyncio.timeout(LIMIT_S):
+                    answer = await target.answer(question())
+            finally:
+                await target.close()
+            # What was ended before it could ring never will; what did ring is gone.
+            pids = [bell._pids.get_nowait() for _ in range(bell._pids.qsize())]
+            return answer.text, [pid for pid in pids if is_there(pid)]
+
+    assert asyncio.run(run()) == ("done", [])
+
+
+def test_other_children_are_left_alone(tmp_path: Path) -> None:
+    async def run() -> tuple[list[int], int | None]:
+        async with Bell() as bell:
+            (tmp_path / "other.py").write_text(RING + "in_a_new_session()\n")
+            other = subprocess.Popen(  # noqa: ASYNC220 - as user code may do
+                [sys.executable, "-S", "other.py"], cwd=tmp_path,
+                env={**os.environ, "BELL": bell.port},
+            )  # fmt: skip
+            try:
+                await bell.wait_for(1)
+                target = command(tmp_path, HANG, bell)
+                await target.open()
+                answering = [asyncio.create_task(target.answer(question())) for _ in range(2)]
+                pids = await bell.wait_for(8)
+                answering[0].cancel()
+                await asyncio.wait(answering[:1])
+                left = [pid for pid in pids if is_there(pid)]
+                answering[1].cancel()
+                await asyncio.wait(answering)
+                await target.close()
+                assert [pid for pid in pids if is_there(pid)] == []
+                return left, other.poll()
+            finally:
+                other.kill()
+                other.wait()
+
+    left, code = asyncio.run(run())
+    assert (len(left), code) == (4, None)
+
+
+@pytest.mark.usefixtures("_no_zombies")
+def test_a_family_that_grows_is_ended_whole(tmp_path: Path) -> None:
+    source = (
+        RING
+        + """
+def grow(depth):
+    bell = ring()
+    for _ in range(2 if depth else 0):
+        start(lambda: grow(depth - 1))
+    time.sleep(600)
+grow(5)
+"""
+    )
+
+    async def run() -> list[int]:
+        async with Bell() as bell:
+            target = command(tmp_path, source, bell)
+            await target.open()
+            answering = asyncio.create_task(target.answer(question()))
+            pids = await bell.wait_for(10)
+            answering.cancel()
+            await asyncio.wait([answering])
+            await target.close()
+            pids += [bell._pids.get_nowait() for _ in range(bell._pids.qsize())]
+            return [pid for pid in pids if is_there(pid)]
+
+    assert asyncio.run(run()) == []
+
+
+def test_cancelling_at_any_moment_leaves_nothing(tmp_path: Path) -> None:
+    """Also before the process is up: after so many turns of the event loop, each number once."""
+
+    async def run() -> None:
+        async with Bell() as bell:
+            target = command(tmp_path, RING + "ring_and_hang()\n", bell)
+            await target.open()
+            for turns in range(12):
+                answering = asyncio.create_task(target.answer(question()))
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+                answering.cancel()
+                async with asyncio.timeout(LIMIT_S):
+                    await asyncio.wait([answering])
+                assert answering.cancelled()
+            await target.close()
+
+    before = set(find_children(os.getpid()))  # the servers of other tests
+    asyncio.run(run())
+    assert set(find_children(os.getpid())) <= before
+
+
+def test_stdout_that_stays_open_does_not_hold_up_the_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a descendant can't be found, for it has hidden all signs of where it came from."""
+    monkeypatch.setattr("evalcase.util.processes._END_S", 0.1)
+    source = (
+        RING
+        + """
+is_up, up = os.pipe()
+os.set_inheritable(up, True)
+def hide():
+    os.setsid()
+    argv = [sys.executable, "-S", "hidden.py", str(up)]
+    os.execve(sys.executable, argv, {"BELL": os.environ["BELL"]})
+start(lambda: start(hide))
+os.wait()  # from now on it is evalcase's child, and stays so
+os.read(is_up, 1)
+"""
+    )
+    hidden = RING + "bell = ring()\nos.write(int(sys.argv[1]), b'x')\ntime.sleep(600)\n"
+    (tmp_path / "hidden.py").write_text(hidden)
+
+    async def run() -> None:
+        async with Bell() as bell:
+            target = command(tmp_path, source, bell)
+            await target.open()
+            answering = asyncio.create_task(target.answer(question()))
+            (pid,) = await bell.wait_for(1)
+            try:
+                with pytest.raises(TargetError, match="stays open"):
+                    await answering
+            finally:
+                await target.close()
+                os.kill(pid, 9)
+
+    asyncio.run(run())
+
+
+def start_alone(mark: str = "") -> subprocess.Popen[bytes]:
+    """An innocent process in a session of its own."""
+    process = subprocess.Popen(
+        ["sleep", "600"], start_new_session=True, env={tree.TOKEN: mark} if mark else {}
+    )
+    # A moment after its program was started, a process has no environment that could be seen.
+    environment = Path(f"/proc/{process.pid}/environ")
+    while environment.exists() and mark.encode() not in environment.read_bytes():
+        pass
+    return process
+
+
+def test_a_process_of_another_family_is_left_alone() -> None:
+    innocent = start_alone(tree.new_token())
+    try:
+        assert tree.end_family(tree.new_token()) == set()
+        assert innocent.poll() is None
+    finally:
+        innocent.kill()
+        innocent.wait()
+
+
+def test_a_family_is_found_by_its_token_alone() -> None:
+    token = tree.new_token()
+    orphan = start_alone(token)
+    try:
+        assert [each.pid for each in tree.end_family(token)] == [orphan.pid]
+        assert orphan.wait() == -signal.SIGKILL
+    finally:
+        orphan.kill()
+        orphan.wait()
+
+
+def test_a_guard_ends_what_is_left_when_its_owner_is_killed() -> None:
+    token = tree.new_token()
+    orphan = start_alone(token)
+    owner = subprocess.Popen(["sleep", "600"])
+    argv = [sys.executable, "-I", tree.__file__, str(owner.pid), token]
+    guard = subprocess.Popen(argv)
+    try:
+        owner.kill()
+        owner.wait()
+        assert guard.wait(LIMIT_S) == 0
+        assert orphan.wait(LIMIT_S) == -signal.SIGKILL
+    finally:
+        for each in (owner, guard, orphan):
+            each.kill()
+            each.wait()

@@ -1,0 +1,238 @@
+"""Fault 14: secrets in logs, reports and the record."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+from urllib.parse import quote, quote_plus, unquote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalcase.util.secrets import Scrubber, is_common
+from tests.for_each import for_each
+
+SECRET = 'sk-é"/+\\ <&>\n😀=key'
+
+
+def knowing(**values: str) -> Scrubber:
+    return Scrubber(values, values)
+
+
+SCRUBBER = knowing(API_KEY=SECRET)
+
+
+def scrubbed(value: Any, scrubber: Scrubber = SCRUBBER) -> Any:
+    return scrubber.data(value)
+
+
+FORMS = {
+    "as it is": SECRET,
+    "as JSON": json.dumps(SECRET)[1:-1],
+    "as JSON with its characters": json.dumps(SECRET, ensure_ascii=False)[1:-1],
+    "in a path": quote(SECRET),
+    "in a query": quote(SECRET, safe=""),
+    "in a form": quote_plus(SECRET),
+    "in lower case": quote(SECRET, safe="").replace("%C3%A9", "%c3%a9").lower(),
+    "in hexadecimal": SECRET.encode().hex(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_fault_14_every_form_is_found(form: str) -> None:
+    assert scrubbed(f"before {form} after") == "before ***API_KEY*** after"
+    assert scrubbed({form: [form]}) == {"***API_KEY***": ["***API_KEY***"]}
+    assert SCRUBBER.text(f"{form}{form}") == "***API_KEY******API_KEY***"
+
+
+@for_each("user", ["", "u", "us", "use", "user:"])
+@for_each("after", ["", "x", "xy", "xyz"])
+@for_each("encode", [base64.b64encode, base64.urlsafe_b64encode])
+def test_fault_14_base64_is_found_wherever_it_begins(user: str, after: str, encode: Any) -> None:
+    header = encode((user + SECRET + after).encode()).decode()
+    found = scrubbed(f"Basic {header}")
+    assert "***API_KEY***" in found
+    assert len(found) < len("Basic ***API_KEY***") + 4 + 2 * (len(user) + len(after))
+
+
+@given(
+    st.text(st.characters(codec=None, exclude_categories=()), min_size=8).filter(
+        lambda text: not is_common(text.strip()) and not set(text) & set("*KEY")
+    ),
+    st.text(),
+    st.text(),
+)
+def test_fault_14_no_secret_is_left(secret: str, before: str, after: str) -> None:
+    value = {before + secret + after: [before, (secret, after + secret)]}
+    [(key, [first, rest])] = scrubbed(value, knowing(KEY=secret)).items()
+    assert [text for text in (key, first, *rest) if secret.strip() in text] == []
+
+
+def test_outer_white_space_is_no_part_of_a_secret() -> None:
+    assert (
+        knowing(PADDED=" hunter2hunter2\n").text("it is hunter2hunter2.") == "it is ***PADDED***."
+    )
+
+
+@for_each(
+    "value",
+    ["test", "none", "1234567", "password", "PASSWORD", "xxxxxxxxxxxx", "sk-no-key-required"],
+)
+def test_a_short_or_common_value_is_not_looked_for_and_that_is_said_once(value: str) -> None:
+    said: list[str] = []
+    scrubber = Scrubber({"KEY": value}, ["KEY"], said.append)
+    assert [scrubber.text(f"a {value}") for _ in range(3)] == [f"a {value}"] * 3
+    assert len(said) == 1
+    assert said[0].startswith("the value of KEY is too short or too common")
+    assert said[0].endswith(": it is not redacted from records and output")
+
+
+def test_keys_that_become_equal_are_both_kept() -> None:
+    scrubber = knowing(A="hunter2hunter2")
+    value = {"hunter2hunter2": 1, "***A***": 2}
+    assert scrubbed(value, scrubber) == {"***A***": 1, "***A***-2": 2}
+
+
+@for_each(
+    ("secret", "number"),
+    [
+        ("98765432", 98765432), ("98765432", 98765432.0), ("98765432", -98765432),
+        ("9876.54321", 9876.54321),
+        ("98765432109876543210", 98765432109876543210), ("98765432", 1987654321),
+    ],
+)  # fmt: skip
+def test_a_number_that_is_a_secret_is_found(secret: str, number: float) -> None:
+    scrubber = knowing(PIN=secret)
+    found = scrubbed({"pin": [number]}, scrubber)["pin"][0]
+    assert "***PIN***" in found
+    assert scrubber.finds(json.dumps({"pin": number}))
+
+
+def test_other_numbers_stay_numbers() -> None:
+    scrubber = knowing(PIN="98765432", ONE="00000001")
+    numbers = [1, 1.0, True, 9876543, 0.5, 98765431]
+    assert scrubbed(numbers, scrubber) == numbers
+
+
+LONG = "sk-proj-0123456789abcdefghijklmnop"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (f"key {LONG[:25]} [9 more characters were cut]", "key ***K*** [9 more"),
+        (f"{LONG[-20:]} is wrong", "***K*** is wrong"),
+        (f"… {LONG[9:22]} …", "… ***K*** …"),
+        (f"HTTP 401: {LONG[:12]}, from host", "HTTP 401: ***K***, from host"),
+        (f"{LONG} and {LONG[:10]} and {LONG[-10:]}", "***K*** and ***K*** and ***K***"),
+        (f"Basic {base64.b64encode(LONG.encode()).decode()[:20]}", "Basic ***K***"),
+        ("x" * 30_000 + LONG[:20], "x" * 30_000 + "***K***"),
+        ("nothing of it", "nothing of it"),
+        (LONG[:5], LONG[:5]),
+    ],
+    ids=range(9),
+)
+def test_pieces_of_a_secret_that_was_cut_are_found(text: str, left: str) -> None:
+    told: Any = knowing(K=LONG).look().told({"message": [text]})
+    assert told["message"][0].startswith(left)
+
+
+def test_words_of_a_secret_of_many_words_are_no_pieces_of_it() -> None:
+    key = json.dumps({"type": "service_account", "private_key_id": "ab12cd34ef56ab12cd34"})
+    scrubber = knowing(K=key)
+    assert scrubber.text("the service_account is missing") == "the service_account is missing"
+    assert scrubber.text("ab12cd34ef56 is unknown") == "***K*** is unknown"
+
+
+def test_lines_of_a_secret_of_several_lines_are_found_one_by_one() -> None:
+    key = "-----BEGIN KEY-----\nMIIBVwIBADANBgkqhkiG\n9w0BAQEFAASCAUEwggE9\n-----END KEY-----"
+    scrubber = knowing(K=key)
+    said = scrubber.data("line 1: MIIBVwIBADANBgkqhkiG\nline 2: 9w0BAQEFAASCAUEwggE9")
+    assert said == "line 1: ***K***\nline 2: ***K***"
+
+
+def test_a_value_is_found_once_it_is_there_and_stays_a_secret_when_it_is_gone() -> None:
+    environment = {"OTHER": "1"}
+    scrubber = Scrubber(environment, ["KEY"])
+    assert scrubber.text("first-secret") == "first-secret"
+    environment["KEY"] = "first-secret"
+    assert scrubber.text("first-secret") == "***KEY***"
+    environment["KEY"] = "second-secret"
+    assert scrubber.text("first-secret, second-secret") == "***KEY***, ***KEY***"
+    del environment["KEY"]
+    assert scrubber.text("first-secret, second-secret") == "***KEY***, ***KEY***"
+
+
+def test_variables_and_values_may_be_named_later() -> None:
+    scrubber = Scrubber({"KEY": "first-secret"})
+    assert scrubber.text("first-secret") == "first-secret"
+    scrubber.watch(["KEY"])
+    scrubber.add("OWN", "second-secret")
+    assert scrubber.text("first-secret, second-secret") == "***KEY***, ***OWN***"
+
+
+@for_each("name", ["HTTP_PROXY", "https_proxy", "ALL_PROXY"])
+@for_each("password", ["pw", "long-enough", "p%40ss%3Aword"])
+def test_the_password_of_a_proxy_is_a_secret(name: str, password: str) -> None:
+    environment: dict[str, str] = {}
+    scrubber = Scrubber(environment)
+    address = f"http://u:{password}@proxy.invalid:3128"
+    assert scrubber.text(address) == address
+    environment[name] = address
+    assert (
+        scrubber.text(f"no route to {address}")
+        == f"no route to http://***{name}***proxy.invalid:3128"
+    )
+    header = base64.b64encode(f"u:{unquote(password)}".encode()).decode()
+    if len(password) >= 8:
+        assert header not in scrubber.text(f"Proxy-Authorization: Basic {header}")
+    assert scrubber.text("u and you@example.invalid") == "u and you@example.invalid"
+
+
+def test_a_proxy_without_a_password_has_no_secret() -> None:
+    scrubber = Scrubber({"HTTP_PROXY": "http://proxy.invalid:3128"})
+    assert not scrubber.look().values
+
+
+def test_a_variable_may_have_another_value_for_each_call() -> None:
+    environment: dict[str, str] = {}
+    said: list[str] = []
+    scrubber = Scrubber(environment, ["KEY"], said.append)
+    for number in range(150):
+        environment["KEY"] = f"token-of-call-{number:03}"
+        assert scrubber.text(f"it was {environment['KEY']}.") == "it was ***KEY***."
+    assert scrubber.text("token-of-call-140") == "***KEY***"
+    assert len(scrubber.look().values) <= 100
+
+
+def test_a_very_long_secret_is_found_whole_by_its_lines_and_in_pieces() -> None:
+    lines = [f"{number:04}{'MIIBVwIBADANBgkqhkiG' * 3}" for number in range(1500)]
+    scrubber = knowing(K="\n".join(lines))
+    assert scrubber.data(f"all of {chr(10).join(lines)} it") == "all of ***K*** it"
+    assert scrubber.data(f"one: {lines[7]}") == "one: ***K***"
+    assert scrubber.text(f"the last: {lines[-1][:20]}…") == "the last: ***K***…"
+
+
+@pytest.mark.parametrize(
+    ("value", "alone"),
+    [
+        ("Bearer sk-live-0123456789abc", "sk-live-0123456789abc"),
+        ("bearer sk-live-0123456789abc", "sk-live-0123456789abc"),
+        ("Bot MTk4.Cl2FMQ.ZnCjm1XVW7vR", "MTk4.Cl2FMQ.ZnCjm1XVW7vR"),
+        ("postgres://bob:hunter2-hunter3@db/x", "hunter2-hunter3"),
+    ],
+    ids=["a token", "in small letters", "of a bot", "of a database"],
+)
+def test_fault_14_what_is_secret_in_a_header_is_found_alone(value: str, alone: str) -> None:
+    scrubber = knowing(AUTH=value)
+    assert scrubber.data(f"it is {value}.") == "it is ***AUTH***."
+    assert scrubber.data(f"it is {alone}.") == "it is ***AUTH***."
+
+
+def test_a_word_after_a_scheme_that_is_too_common_is_no_secret_and_nobody_is_warned() -> None:
+    said: list[str] = []
+    scrubber = Scrubber({"AUTH": "Bearer test-key"}, ["AUTH"], said.append)
+    assert scrubber.data("a test-key, Bearer test-key") == "a test-key, ***AUTH***"
+    assert said == []

@@ -1,0 +1,208 @@
+"""User code that does what it should not, and what its caller sees of that."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+
+import pytest
+
+from evalcase.util.user_calls import (
+    CallOutcome,
+    QueueTime,
+    UserCalls,
+    run_in_thread,
+    waiting_in_queue,
+)
+from tests.for_each import for_each
+
+Code = Callable[[], object]
+LIMIT_S = 20.0
+HERE: ContextVar[str] = ContextVar("HERE", default="nothing")
+
+
+def run(code: Code, limit_s: float = LIMIT_S, grace_s: float = 0.02) -> CallOutcome:
+    async def main() -> CallOutcome:
+        async with UserCalls(grace_s) as calls:
+            return await calls.run(code, limit_s, "x")
+
+    loop = asyncio.new_event_loop()  # `asyncio.run` would wait for what never ends
+    try:
+        return loop.run_until_complete(main())
+    finally:
+        loop.close()
+
+
+async def at_once() -> object:
+    return 3
+
+
+async def later() -> object:
+    await asyncio.sleep(0)
+    return 3
+
+
+async def in_thread() -> object:
+    return await run_in_thread(lambda: 3)
+
+
+@for_each("code", [at_once, later, in_thread, lambda: 3])
+def test_what_it_returns(code: Code) -> None:
+    outcome = run(code)
+    assert (outcome.value, outcome.error, outcome.is_late) == (3, None, False)
+
+
+ERRORS = [
+    ValueError("no"), SystemExit(0), KeyboardInterrupt(), GeneratorExit(), MemoryError(),
+    StopIteration(3), BaseExceptionGroup("two", [SystemExit(0)]),
+]  # fmt: skip
+
+
+@for_each("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_whatever_it_raises_is_an_outcome(error: BaseException) -> None:
+    def fail() -> object:
+        raise error
+
+    async def fail_in_thread() -> object:
+        return await run_in_thread(fail)
+
+    assert repr(run(fail).error) == repr(error)
+    assert repr(run(fail_in_thread).error) == repr(error)
+
+
+async def cancel_itself() -> object:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(0)
+    return 3
+
+
+def test_a_call_that_cancels_itself_is_errored() -> None:
+    outcome = run(cancel_itself)
+    assert "cancelled, but not by evalcase" in str(outcome.error)
+    assert not outcome.is_late
+
+
+async def swallow() -> object:
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        return "late"
+    return "never"
+
+
+async def sleep_in_finally() -> object:
+    try:
+        await asyncio.Event().wait()
+    finally:
+        await asyncio.Event().wait()
+    return "never"
+
+
+async def never_listen() -> object:
+    while True:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            continue
+
+
+async def hang_in_thread() -> object:
+    return await run_in_thread(time.sleep, 0.3)
+
+
+async def block() -> object:
+    time.sleep(0.05)  # noqa: ASYNC251 - what it should not do
+    return "late"
+
+
+@for_each("code", [swallow, sleep_in_finally, never_listen, hang_in_thread, block])
+def test_what_comes_after_the_limit_is_late(code: Code) -> None:
+    assert run(code, limit_s=0.01).is_late
+
+
+def test_limits_of_the_call_itself_work() -> None:
+    async def code() -> object:
+        try:
+            async with asyncio.timeout(0.01):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            return "its own"
+        return "none"
+
+    assert run(code).value == "its own"
+
+
+def test_a_call_has_a_task_and_a_context_of_its_own() -> None:
+    async def code() -> object:
+        before = HERE.get()
+        HERE.set("a call")
+        task = asyncio.current_task()
+        assert task is not None
+        return before, task.get_name()
+
+    assert run(code).value == ("nothing", "x")
+    assert HERE.get() == "nothing"
+
+
+def test_time_in_a_queue_does_not_count() -> None:
+    queue = QueueTime()
+
+    async def code() -> object:
+        with queue.counting(), waiting_in_queue():
+            await asyncio.sleep(0.1)
+        return 3
+
+    async def main() -> CallOutcome:
+        async with UserCalls() as calls:
+            return await calls.run(code, 0.05, "x", queue=queue)
+
+    outcome = asyncio.run(main())
+    assert (outcome.value, outcome.is_late) == (3, False)
+
+
+def test_a_call_is_cancelled_with_its_caller() -> None:
+    ended: list[str] = []
+
+    async def code() -> object:
+        try:
+            return await asyncio.Event().wait()
+        finally:
+            ended.append("ended")
+
+    async def main() -> None:
+        async with UserCalls() as calls:
+            task = asyncio.create_task(calls.run(code, LIMIT_S, "x"))
+            await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await calls.settle()
+            assert ended == ["ended"]
+
+    asyncio.run(main())
+
+
+def test_plain_calls_run_side_by_side_and_see_the_context() -> None:
+    barrier = threading.Barrier(10, timeout=60)
+
+    def code() -> object:
+        barrier.wait()
+        return HERE.get()
+
+    async def main() -> list[object]:
+        HERE.set("main")
+        return await asyncio.gather(*(run_in_thread(code) for _ in range(10)))
+
+    assert asyncio.run(main()) == ["main"] * 10
+
+
+def test_a_thread_that_comes_back_is_used_again() -> None:
+    async def main() -> list[int]:
+        return [await run_in_thread(threading.get_ident) for _ in range(20)]
+
+    assert len(set(asyncio.run(main()))) == 1

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from evalcase.util.environment import make_key, read_key, state_folder
+from tests.for_each import for_each
+
+
+def test_a_key_is_made_once_and_for_its_user_only(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "evalcase"
+    key = make_key(str(folder), os.urandom)
+    assert (len(key), make_key(str(folder), os.urandom), read_key(str(folder))) == (32, key, key)
+    assert [path.name for path in folder.iterdir()] == ["key"]
+    assert stat.S_IMODE((folder / "key").stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_who_makes_one_at_the_same_time_has_the_same(tmp_path: Path) -> None:
+    together = Barrier(8)
+
+    def entropy(size: int) -> bytes:
+        if size == 32:
+            together.wait()  # none is there yet, and all have seen that
+        return os.urandom(size)
+
+    with ThreadPoolExecutor(8) as pool:
+        keys = set(pool.map(lambda _: make_key(str(tmp_path), entropy), range(8)))
+    assert keys == {(tmp_path / "key").read_bytes()}
+    assert [path.name for path in tmp_path.iterdir()] == ["key"]
+
+
+def empty(key: Path) -> None:
+    key.write_bytes(b"")
+    key.chmod(0o600)
+
+
+def too_long(key: Path) -> None:
+    key.write_bytes(bytes(33))
+    key.chmod(0o600)
+
+
+def readable(key: Path) -> None:
+    key.write_bytes(bytes(32))
+    key.chmod(0o644)
+
+
+def of_the_group(key: Path) -> None:
+    key.write_bytes(bytes(32))
+    key.chmod(0o620)
+
+
+def link(key: Path) -> None:
+    other = key.with_name("other")
+    other.write_bytes(bytes(32))
+    other.chmod(0o600)
+    key.symlink_to(other)
+
+
+def dangling(key: Path) -> None:
+    key.symlink_to(key.with_name("nowhere"))
+
+
+def pipe(key: Path) -> None:
+    os.mkfifo(key, 0o600)
+
+
+def folder(key: Path) -> None:
+    key.mkdir()
+
+
+@for_each(
+    ("spoil", "why"),
+    [
+        (empty, "it is damaged"),
+        (too_long, "it is damaged"),
+        (readable, "others can read or write it"),
+        (of_the_group, "others can read or write it"),
+        (link, "it is a link"),
+        (dangling, "it is a link"),
+        (pipe, "not a regular file"),
+        (folder, "not a regular file"),
+    ],
+)
+def test_what_others_may_have_put_there_is_no_key_and_stays(
+    tmp_path: Path, spoil: Callable[[Path], None], why: str
+) -> None:
+    spoil(tmp_path / "key")
+    before = os.lstat(tmp_path / "key")
+    for get in (read_key, lambda path: make_key(path, os.urandom)):
+        with pytest.raises(OSError, match=why):
+            get(str(tmp_path))
+    after = os.lstat(tmp_path / "key")
+    assert (after.st_ino, after.st_mode, after.st_size) == (
+        before.st_ino, before.st_mode, before.st_size
+    )  # fmt: skip
+
+
+def test_a_key_of_somebody_else_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_key(str(tmp_path), os.urandom)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(OSError, match="it belongs to somebody else"):
+        read_key(str(tmp_path))
+
+
+def test_a_folder_that_can_t_be_made_leaves_no_key(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="Not a directory"):
+        make_key(str(tmp_path / "file" / "evalcase"), os.urandom)
+
+
+@for_each(
+    ("environment", "found"),
+    [
+        ({"XDG_STATE_HOME": "/x", "HOME": "/h"}, "/x/evalcase"),
+        ({"XDG_STATE_HOME": "x", "HOME": "/h"}, "/h/.local/state/evalcase"),
+        ({"XDG_STATE_HOME": "", "HOME": "/h"}, "/h/.local/state/evalcase"),
+        ({"HOME": "/h"}, "/h/.local/state/evalcase"),
+        ({"HOME": "here"}, None),
+        ({}, None),
+    ],
+)
+def test_where_the_state_of_a_user_is(environment: dict[str, str], found: str | None) -> None:
+    assert state_folder(environment) == found

@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import json
+import sys
+from textwrap import dedent
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalcase.format.writer import write_yaml
+from tests.for_each import for_each
+from tests.util.yaml_reader import read_yaml
+
+
+def text_of(value: object) -> str:
+    return "".join(write_yaml(value))
+
+
+def exact(value: Any) -> Any:
+    """Something equal only for values of the same types, with keys in the same order."""
+    if isinstance(value, dict):
+        return ("dict", [(key, exact(item)) for key, item in value.items()])
+    if isinstance(value, list):
+        return ("list", [exact(item) for item in value])
+    return (type(value).__name__, repr(value))
+
+
+def assert_reads_back(value: Any) -> None:
+    text = text_of(value)
+    assert exact(read_yaml(text)) == exact(value), text
+    # A YAML 1.1 loader agrees, so that no other tool takes the file for something else.
+    assert exact(yaml.load(text, yaml.CSafeLoader)) == exact(value), text
+
+
+def test_a_suite_reads_like_one_a_person_wrote() -> None:
+    suite = {
+        "$schema": "https://example.org/suite.json",
+        "name": "math",
+        "tags": ["smoke", "arithmetic", "v1.2"],
+        "cases": [
+            {
+                "id": "sum-1",
+                "input": [{"role": "user", "content": "What is 2+2?"}],
+                "expected_output": [{"role": "assistant", "content": "4"}],
+                "metadata": {},
+                "graders": [],
+                "threshold": 0.5,
+                "skip": None,
+            },
+            {"id": "poem", "input": "Write a poem:\n\n  two lines,\n  no more.\n"},
+        ],
+    }
+    assert text_of(suite) == dedent("""\
+        $schema: https://example.org/suite.json
+        name: math
+        tags: [smoke, arithmetic, v1.2]
+        cases:
+          - id: sum-1
+            input:
+              - role: user
+                content: What is 2+2?
+            expected_output:
+              - role: assistant
+                content: "4"
+            metadata: {}
+            graders: []
+            threshold: 0.5
+            skip: null
+          - id: poem
+            input: |
+              Write a poem:
+
+                two lines,
+                no more.
+        """)
+    assert_reads_back(suite)
+
+
+@for_each(
+    ("text", "written"),
+    [
+        ("a\nb", "|-\n  a\n  b\n"),
+        ("a\nb\n", "|\n  a\n  b\n"),
+        ("a\nb\n\n\n", "|+\n  a\n  b\n\n\n"),
+        ("  a\nb", "|2-\n    a\n  b\n"),
+        ("\na\n", "|2\n\n  a\n"),
+        ("\ta\n", "|2\n  \ta\n"),
+        ("a\n\tb\n  \nc  \n", "|\n  a\n  \tb\n    \n  c  \n"),
+        ("a\n---\n# b\n", "|\n  a\n  ---\n  # b\n"),
+        ("\n", '"\\n"\n'),
+        (" \n ", '" \\n "\n'),
+        ("a\r\nb", '"a\\r\\nb"\n'),
+        ("a\nb\x85", '"a\\nb\\u0085"\n'),
+    ],
+)
+def test_text_of_several_lines_is_a_block_where_that_is_exact(text: str, written: str) -> None:
+    assert text_of(text) == written
+    for value in (text, [text, text], {"a": text, "b": [{"c": text}, text], "d": 1}):
+        assert_reads_back(value)
+
+
+COULD_BE_SOMETHING_ELSE = """
+    y Y n N yes Yes NO no on On OFF off true TRUE False null Null NULL ~ << = 1 -1 +1 0 00 007 0o14
+    0x1F 0b11 1_000 12:30:00 12:30 190:20:30.15 2024-01-01 2024-01-01T00:00:00Z 1.0 .5 1. 1e3 1e+16
+    .inf -.INF .nan - -- --- ... ? : # ! & * | > @ ` % [ ] { } , ' " [a] {a:b} a: :a -a ?a
+""".split()
+HAS_SPACE = ["", " ", "a: b", "a #b", " a", "a ", "- a", "? a", "\u00a0", "\u0663", "4 apples"]
+
+
+@for_each("text", [*COULD_BE_SOMETHING_ELSE, *HAS_SPACE])
+def test_text_that_could_be_taken_for_something_else_is_quoted(text: str) -> None:
+    assert text_of(text) == json.dumps(text, ensure_ascii=False) + "\n"
+    assert text_of([text]) == f"[{json.dumps(text, ensure_ascii=False)}]\n"
+    for value in (text, [text], {text: text}, [[text, text]], {"k": {text: [text]}}):
+        assert_reads_back(value)
+
+
+@for_each(
+    "text",
+    ["hello", "Hello, world", "What is 2+2?", "it's \"fine\" [really] {yes}", "a:b", "a#b", "日本",
+     "😀 ok", "<b>x</b>", "/srv/x", "$x", "(a)", "C:\\x", "naïve — yes", "a  b", "nope", "y2k"],
+)  # fmt: skip
+def test_text_that_is_safe_everywhere_is_plain(text: str) -> None:
+    assert text_of(text) == f"{text}\n"
+    for value in (text, [text], {text: text}):
+        assert_reads_back(value)
+
+
+@for_each(
+    ("char", "escape"),
+    [
+        ("\0", "\\u0000"), ("\x1b", "\\u001b"), ("\t", "\\t"), ("\x7f", "\\u007f"),
+        ("\x85", "\\u0085"), ("\x9b", "\\u009b"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"),
+        ("\u202e", "\\u202e"), ("\ufeff", "\\ufeff"), ("\ufffe", "\\ufffe"), ("\uffff", "\\uffff"),
+    ],
+)  # fmt: skip
+def test_characters_that_a_file_must_not_hold_are_escaped(char: str, escape: str) -> None:
+    assert text_of(f"a{char}b") == f'"a{escape}b"\n'
+    assert_reads_back({f"a{char}b": [f"{char}\n{char}", char]})
+
+
+def test_characters_beyond_the_first_plane_stand_as_they_are() -> None:
+    assert text_of("\x1b😀") == '"\\u001b😀"\n'
+    assert_reads_back("\x1b😀")
+
+
+@for_each(
+    ("number", "written"),
+    [(1.0, "1.0"), (1e16, "1.0e+16"), (1e-7, "1.0e-07"), (-0.0, "-0.0"), (1.5e300, "1.5e+300"),
+     (5e-324, "5.0e-324"), (0, "0"), (-12, "-12"), (10**60, "1" + "0" * 60), (True, "true")],
+)  # fmt: skip
+def test_numbers_keep_their_type(number: float, written: str) -> None:
+    assert text_of(number) == f"{written}\n"
+    for value in (number, [number], {"a": number}):
+        assert_reads_back(value)
+
+
+@for_each("length", [999, 1000, 1001, 1023, 1024, 1025, 5000])
+def test_keys_too_long_for_a_simple_key_are_explicit(length: int) -> None:
+    key = "k" * length
+    assert text_of({key: 1}).startswith("? " if length > 1000 else "k")
+    assert_reads_back({key: 1, "b": {key: [{key: {"c": 1}}, "x"]}})
+    assert_reads_back([{key: "a\nb", "b": {key: {key: []}}}])
+
+
+def test_keys_of_several_lines_stay_on_one() -> None:
+    assert text_of({"a\nb": "c\nd"}) == '"a\\nb": |-\n  c\n  d\n'
+    assert_reads_back({"a\nb": 1, "": 2, " ": {"\n": 3}, "\x1b" * 400: 4})
+
+
+def test_lists_are_on_one_line_only_when_they_are_short_and_plain() -> None:
+    assert text_of(["a", 1, None, "b,c"]) == '[a, 1, null, "b,c"]\n'
+    assert text_of([[1, 2], []]) == "- [1, 2]\n- []\n"
+    assert text_of(["a", [["b"], {}], {"c": "d"}]) == "- a\n- - [b]\n  - {}\n- c: d\n"
+    assert text_of(["a sentence that is long enough"]) == "- a sentence that is long enough\n"
+    assert text_of(list(range(50))).startswith("- 0\n- 1\n")
+
+
+@for_each("leaf", [1, "a\nb", [], {}, ["x"]])
+def test_a_hundred_levels_are_no_trouble(leaf: object) -> None:
+    lists, mappings, both = leaf, leaf, leaf
+    for _ in range(100):
+        lists, mappings = [lists], {"k": mappings}
+    for _ in range(50):
+        both = [{"k": both, "l": 1}]
+    limit = sys.getrecursionlimit()
+    for value in (lists, mappings, both):
+        text = text_of(value)
+        assert exact(read_yaml(text)) == exact(value)
+    assert sys.getrecursionlimit() == limit
+
+
+@for_each("value", [float("nan"), float("inf"), "\ud800", "a\n\udcff", {"\udfff": 1}])
+def test_what_json_has_no_place_for_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match=r"can't be written|isn't a JSON value"):
+        text_of(value)
+
+
+@for_each("value", [{1: 2}, {"a": object()}, [b"x"], {1, 2}, (1, 2)])
+def test_what_is_no_json_value_is_refused(value: object) -> None:
+    with pytest.raises(TypeError):
+        text_of(value)
+
+
+def test_it_streams() -> None:
+    chunks = write_yaml({"a": {"b": 1}, "c": object()})
+    assert next(chunks) == "a:\n"
+
+
+NASTY = st.text(
+    st.sampled_from(
+        "ab 1\n\n\t\r:#-?,[]{}&*!|>'\"%@`~=<.\\\x00\x1b\x85\u2028\ufeff\uffff😀é\u0301日"
+    )
+)
+STRINGS = st.one_of(st.text(st.characters(exclude_categories=["Cs"])), NASTY)
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    STRINGS,
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=5), st.dictionaries(STRINGS, inner, max_size=5)
+    ),
+    max_leaves=20,
+)
+often = settings(max_examples=2 * settings().max_examples)
+
+
+@often
+@given(VALUES)
+def test_every_json_value_reads_back_as_it_was(value: object) -> None:
+    assert_reads_back(value)
+
+
+@often
+@given(NASTY)
+def test_every_string_reads_back_in_every_place(text: str) -> None:
+    assert_reads_back({text: text, "list": [text, [text, {"a": text}]], "z": {"y": {text: text}}})
