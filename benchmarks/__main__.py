@@ -11,23 +11,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.comparing import comparing_figures, comparing_million_figures
-from benchmarks.conversations import conversation_figures
 from benchmarks.coverage import coverage_figures
-from benchmarks.editing import editing_figures
 from benchmarks.figures import HEADER, Figure, save, show
-from benchmarks.graders import grader_figures
-from benchmarks.grading import grading_figures
 from benchmarks.growth import growth_figures
 from benchmarks.installed import installed_figures
-from benchmarks.instructions import instruction_figures
 from benchmarks.intervals import interval_figures
-from benchmarks.judging import judging_figures, regrading_figures
 from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
 from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
 from benchmarks.merging import merging_figures, merging_million_figures
-from benchmarks.packing import list_figures, packing_figures, packing_million_figures
-from benchmarks.page import page_figures
 from benchmarks.paired import paired_figures
 from benchmarks.places import place_figures
 from benchmarks.pytest_runs import pytest_figures
@@ -36,7 +28,6 @@ from benchmarks.running import peer_run_figures, running_figures
 from benchmarks.small_judge import small_judge_figures
 from benchmarks.stopping import stopping_figures
 from benchmarks.streaming import streaming_figures
-from benchmarks.traced import traced_figures
 from benchmarks.whole_job import whole_job_figures
 
 HERE = Path(__file__).parent
@@ -49,31 +40,19 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "installed": installed_figures,
     "streaming": streaming_figures,
     "running": running_figures,
-    "grading": grading_figures,
-    "graders": grader_figures,
-    "conversations": conversation_figures,
-    "regrading": regrading_figures,
-    "judging": judging_figures,
     "loopback": loopback_figures,
     "many": many_figures,
     "report": report_figures,
     "report-million": report_million_figures,
     "million": million_figures,
-    "packing": packing_figures,
-    "packing-million": packing_million_figures,
     "merging": merging_figures,
     "merging-million": merging_million_figures,
-    "lists": list_figures,
     "comparing": comparing_figures,
     "comparing-million": comparing_million_figures,
-    "page": page_figures,
     "places": place_figures,
     "pytest": pytest_figures,
-    "editor": editing_figures,
-    "traces": traced_figures,
     "peer-runs": peer_run_figures,
     "whole-job": whole_job_figures,
-    "instructions": instruction_figures,
     "coverage": coverage_figures,
     "intervals": interval_figures,
     "paired": paired_figures,
@@ -81,11 +60,10 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "small-judge": small_judge_figures,
 }
 ONLY_WHEN_ASKED = (
-    "million", "report-million", "comparing-million", "packing-million",
-    "merging-million",
+    "million", "report-million", "comparing-million", "merging-million",
     "coverage", "intervals", "paired", "stopping", "small-judge", "places",
 )  # fmt: skip
-"""The first five take as long as all the others, the last starts Ray again and again, and the five
+"""The first four take as long as all the others, the last starts Ray again and again, and the five
 before it measure no time."""
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from benchmarks.figures import Figure
 from benchmarks.measure import command_cost
-from evalcase.model.answer import Answer, Usage
-from evalcase.model.case import Case, canonical_case
-from evalcase.model.codec import encode_object
-from evalcase.model.grade import Grade
-from evalcase.model.result import Result
-from evalcase.model.trial_key import TrialKey
-from evalcase.record.cases import case_row
-from evalcase.text.journal_row import encode_row
+from evalcase.store.folder import VERSION
+from evalcase.types.answer import Answer, Usage
+from evalcase.types.case import Case, canonical_case
+from evalcase.types.codec import encode_object
+from evalcase.types.grade import Grade
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result
+from tests.store.rows import case_row, encode_row
 
 MOST_MB = 300
 EVALCASE = (sys.executable, "-m", "evalcase")
@@ -62,7 +62,12 @@ def write_run(project: Path, number: int, count: int) -> Path:
     run = project / ".evalcase" / "runs" / id
     run.mkdir(parents=True)
     about = {"suites": {}, "targets": ["agent"], "trials": count, "cases": count, "cwd": "."}
-    made = {"version": 2, "id": id, "created_at": f"2026-03-01T09:00:0{number}Z", "about": about}
+    made = {
+        "version": VERSION,
+        "id": id,
+        "created_at": f"2026-03-01T09:00:0{number}Z",
+        "about": about,
+    }
     (run / "run.json").write_text(json.dumps(made))
     with (run / "journal.jsonl").open("wb") as journal:
         for at in range(count):

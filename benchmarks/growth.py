@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.figures import Figure
-from evalcase.read.document import Format
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.load import load_text
+from evalcase.format.migrate import migrate_bytes
+from evalcase.format.positions import Format
+from evalcase.format.writer import write_yaml
 from evalcase.report.files.canonical import json_line
 from evalcase.report.terminal.problems import Checked, as_text
-from evalcase.suites.load import load_text
-from evalcase.suites.migrate import migrate_bytes
-from evalcase.text.yaml_writer import write_yaml
 
 SIZES = (1_500, 6_000)
 ROUNDS = 2
@@ -87,14 +88,14 @@ SHAPES: dict[str, Shape] = {
 
 def check(text: str, format: Format) -> None:
     """What `evalcase check` does with a file that was read."""
-    found = load_text(text, format)
+    found = load_text(text, format, Catalogue())
     for _ in as_text([found.problems], Checked(1, found.cases)):
         pass
 
 
 def show(text: str, format: Format) -> None:
     """What `evalcase show` does."""
-    suite = load_text(text, format).suite
+    suite = load_text(text, format, Catalogue()).suite
     if suite is not None:
         for case in suite:
             json_line(case.to_dict())
@@ -104,7 +105,7 @@ def show(text: str, format: Format) -> None:
 
 def migrate(text: str, format: Format) -> None:
     """What `evalcase migrate` does, but for the writing."""
-    migrate_bytes(text.encode(), format, f"growth.{format}")
+    migrate_bytes(text.encode(), format, f"growth.{format}", Catalogue())
 
 
 Command = Callable[[str, Format], None]

@@ -24,9 +24,9 @@ def installed_figures(folder: Path) -> Iterator[Figure]:
     site = _make(environment)
     empty = _size(site)
     _install(environment)
-    yield Figure("installed size beyond pip", (_size(site) - empty) / 1e6, "MB", 25)
+    yield Figure("installed size beyond pip", (_size(site) - empty) / 1e6, "MB", 70)
     packages = _packages(site)
-    yield Figure("packages installed", len(packages), "", 15, " ".join(packages))
+    yield Figure("packages installed", len(packages), "", 25, " ".join(packages))
     yield from _start_up(environment / "bin", write(folder, 10, ".yaml"))
     shutil.rmtree(environment)
 
@@ -41,7 +41,7 @@ def _start_up(programs: Path, suite: Path) -> Iterator[Figure]:
         [command, "list", *here],
     ]  # fmt: skip
     bare, *others = median_cpus(commands, ROUNDS)
-    names = {"--version": 3, "check, 10 cases": 7, "run, 3 cases": 11, "list": 7}
+    names = {"--version": 5, "check, 10 cases": 16, "run, 3 cases": 24, "list": 14}
     for (name, bar), cpu in zip(names.items(), others, strict=True):
         detail = f"{cpu * 1000:.0f} ms / {bare * 1000:.0f} ms"
         yield Figure(f"evalcase {name} ÷ python -c pass", cpu / bare, "×", bar, detail)

@@ -25,8 +25,8 @@ def _figures(folder: Path, few: int, many: int) -> Iterator[Figure]:
     detail = f"{small / 1e6:.0f} MB → {large / 1e6:.0f} MB"
     each = (large - small) / (many - few)
     yield Figure(f"run: memory per further case, {few:,} → {many:,}", each, "bytes", 100, detail)
-    yield Figure(f"run: resident at {many:,} JSONL cases", large / 1e6, "MB", 200)
-    yield Figure(f"resume: resident at {many:,} JSONL cases", resumed / 1e6, "MB", 200)
+    yield Figure(f"run: resident at {many:,} JSONL cases", large / 1e6, "MB", 300)
+    yield Figure(f"resume: resident at {many:,} JSONL cases", resumed / 1e6, "MB", 300)
 
 
 def _peaks(folder: Path, count: int) -> tuple[int, int]:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from benchmarks.figures import Figure
 from benchmarks.sums import command_cost, run_command, write_project
-from evalcase.run.selection import shard_number
-from evalcase.text.journal_row import decode_row, encode_row
+from evalcase.config.options import shard_number
+from tests.store.rows import decode_row, encode_row
 
 _SHARDS = 4
 _BASE = 40

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.figures import Figure
 from benchmarks.sums import command_cost, newest_run, run_command, write_project
-from evalcase.text.journal_row import decode_row, encode_row
+from tests.store.rows import decode_row, encode_row
 
 _BASE = 10_000
 _TAGS = 7

@@ -101,7 +101,7 @@ def _resumed(large: Path) -> Figure:
     rounds = [(command_cpu(run), command_cpu(resume)) for _ in range(ROUNDS)]
     ran, resumed = (min(column) for column in zip(*rounds, strict=True))
     detail = f"{resumed:.2f} s / {ran:.2f} s"
-    return Figure("resume of a finished run ÷ the run", resumed / ran, "×", 0.3, detail)
+    return Figure("resume of a finished run ÷ the run", resumed / ran, "×", 0.5, detail)
 
 
 def _per_case(pairs: dict[str, _Pair]) -> dict[str, float]:

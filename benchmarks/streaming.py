@@ -18,7 +18,7 @@ def streaming_figures(folder: Path) -> Iterator[Figure]:
     per_case = (many.peak_bytes - few.peak_bytes) / (MANY - FEW)
     detail = f"{few.peak_bytes / 1e6:.0f} MB → {many.peak_bytes / 1e6:.0f} MB"
     yield Figure("memory per further case, 100,000 → 1,000,000", per_case, "bytes", 100, detail)
-    yield Figure("resident at 1,000,000 JSONL cases", many.peak_bytes / 1e6, "MB", 200)
+    yield Figure("resident at 1,000,000 JSONL cases", many.peak_bytes / 1e6, "MB", 300)
 
 
 def _stream(folder: Path, count: int) -> Cost:

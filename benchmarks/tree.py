@@ -13,9 +13,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from evalcase.system.processes.tree import find_children
+import psutil
 
 _PR_SET_CHILD_SUBREAPER = 36
 _LOOK_S = 0.05
@@ -46,9 +47,9 @@ def _look_at_all(seen: dict[tuple[int, int], float]) -> bool:
 
 
 def _below(parent: int) -> Iterator[int]:
-    for pid in find_children(parent):
-        yield pid
-        yield from _below(pid)
+    with suppress(psutil.NoSuchProcess):
+        for process in psutil.Process(parent).children(recursive=True):
+            yield process.pid
 
 
 def _look(seen: dict[tuple[int, int], float], pid: int) -> bool:

@@ -15,7 +15,7 @@ from benchmarks.measure import command_cpu
 from benchmarks.sums import run_command, write_project
 
 COUNT, ROUNDS = 10_000, 2
-BARS = {"YAML": 1 / 5, "JSONL": 1 / 2.5}
+BARS = {"YAML": 1 / 3, "JSONL": 1 / 2}
 PEER = Path(__file__).parent / "peers" / "pydantic_evals_job.py"
 
 

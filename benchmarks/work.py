@@ -81,27 +81,6 @@ def load_peer(path: Path) -> Job:
     return lambda: len(dataset.from_file(path).cases)
 
 
-def grade_plain(project: Path) -> Job:
-    """Grade with a plain function."""
-    from benchmarks.grading import grading_job
-
-    return grading_job(project, "is_sum")
-
-
-def grade_async(project: Path) -> Job:
-    """Grade with an async function."""
-    from benchmarks.grading import grading_job
-
-    return grading_job(project, "is_sum_async")
-
-
-def grade_with(path: Path) -> Job:
-    """Grade an answer with the grader of a file."""
-    from benchmarks.graders import grader_job
-
-    return grader_job(path)
-
-
 JOBS: dict[str, Callable[[Path], Job]] = {
     job.__name__: job
     for job in (
@@ -112,9 +91,6 @@ JOBS: dict[str, Callable[[Path], Job]] = {
         load,
         stream_cases,
         load_peer,
-        grade_plain,
-        grade_async,
-        grade_with,
     )
 }
 
