@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeGuard
 
+from evalcase.errors import TargetError
 from evalcase.types.answer import Answer
 from evalcase.types.options import Count, Text, about
 from evalcase.types.question import Question
@@ -196,6 +197,19 @@ def kind_of_targets(value: object) -> TargetKind | None:
     """The kind of a class of targets; None if it has none."""
     kind = getattr(value, "kind", None)
     return kind if isinstance(kind, TargetKind) else None
+
+
+def vector_of(answer: Answer) -> list[float]:
+    """The embedding in an answer: a list of numbers. So a target of kind `openai` with
+    `api = "embeddings"`, or a Python function that returns such a list, embeds the user's text.
+    Raise TargetError for any other answer."""
+    content = answer.content
+    numbers = content if isinstance(content, list) else []
+    vector = [float(each) for each in numbers if isinstance(each, int | float)]
+    if not vector or len(vector) < len(numbers):
+        what = "the answer is no embedding, which is a list of numbers"
+        raise TargetError(f"{what}: {answer.text!r:.80}", kind="protocol")
+    return vector
 
 
 class Surroundings(Value, frozen=True):
