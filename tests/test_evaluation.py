@@ -19,7 +19,7 @@ from evalcase.format.collection import Suites
 from evalcase.runner.pacing import Limits
 from evalcase.store.index import read_index
 from evalcase.types.result import Counts, Result, Trial
-from evalcase.util.environment import this_world
+from evalcase.util.environment import this_environment
 from tests.for_each import for_each
 
 
@@ -48,10 +48,10 @@ class Watched:
 
 def evaluation(folder: Path, watched: Watched, options: RunOptions | None = None) -> Evaluation:
     options = options or RunOptions((str(folder),), ("echo",))
-    config, world = load_config(str(folder)), this_world()
-    scrubber = make_scrubber(config, world.environment, _ignore)
+    config, environment = load_config(str(folder)), this_environment()
+    scrubber = make_scrubber(config, environment.variables, _ignore)
     runs = str(folder / "runs")
-    asked = RunRequest(options, config, world, runs, watched, _ignore, _ignore, scrubber)
+    asked = RunRequest(options, config, environment, runs, watched, _ignore, _ignore, scrubber)
     return Evaluation(prepare_plan(asked), watched)
 
 

@@ -220,9 +220,9 @@ def prepare_evaluation(
 ) -> PreparedRun:
     """All of `evaluate` up to the first question: for whoever runs it in another way."""
     from evalcase.evaluation.called import read_call
-    from evalcase.util.environment import this_world
+    from evalcase.util.environment import this_environment
 
-    request = read_call(what, target, graders, users or {}, root, options, this_world())
+    request = read_call(what, target, graders, users or {}, root, options, this_environment())
     return ready_run(request, plan_run(request))
 
 

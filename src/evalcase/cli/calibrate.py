@@ -71,9 +71,9 @@ def command(
         judge = read_judge(kept, grader)
         if label:
             from evalcase.cli.labelling import Labelling
-            from evalcase.util.environment import this_world
+            from evalcase.util.environment import this_environment
 
-            environment = this_world().environment
+            environment = this_environment().variables
             return Labelling(
                 kept, judge, criterion, path, by or _find_user(environment), again
             ).ask()

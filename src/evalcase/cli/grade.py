@@ -35,7 +35,7 @@ from evalcase.store.rows import GradingRow
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
 from evalcase.types.value import replace
-from evalcase.util.environment import this_world
+from evalcase.util.environment import this_environment
 
 
 @click.command("grade")
@@ -89,7 +89,7 @@ def command(
     if grading is not None and not recorded:
         said = f"say --recorded with `{run}`"
         raise ConfigError(f"the cases of a grading are stored in the record: {said}")
-    options, state = read_request(found), this_world().state
+    options, state = read_request(found), this_environment().state
     basis = GradingBasis(options, suites, graders, recorded=recorded)
     if not trust and not is_own(found, state, config.root):
         if not basis.graders and not basis.suites:

@@ -27,7 +27,7 @@ from evalcase.store.runs import ListedRun, count_runs, find_run, list_runs
 from evalcase.store.stored import StoredRun
 from evalcase.types.problem import did_you_mean
 from evalcase.types.value import fits_pattern
-from evalcase.util.environment import this_world
+from evalcase.util.environment import this_environment
 from evalcase.util.text import make_visible
 
 NameKind = Literal["suites", "targets"]
@@ -117,8 +117,8 @@ def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
     """Some runs, of so many."""
     # A program that reads this gets one line for each run, however long.
     width = columns_of(sys.stdout) if sys.stdout.isatty() else sys.maxsize
-    world = this_world()
-    maker = _Entries(root, world.now(), find_sealer(world.state, root))
+    environment = this_environment()
+    maker = _Entries(root, environment.now(), find_sealer(environment.state, root))
     entries = list(map(maker.make, runs))
     for line in list_lines(entries, width, style_for(sys.stdout)):
         sys.stdout.write(line + "\n")

@@ -25,7 +25,7 @@ from evalcase.store.runs import FoundRun, find_run, list_runs
 from evalcase.store.shards import Shards, merge_shards, read_shards
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import first_code
-from evalcase.util.environment import World, this_world
+from evalcase.util.environment import Environment, this_environment
 
 
 @click.command("merge")
@@ -58,7 +58,7 @@ def command(
     run.
     """
     wanted = request_reports(reports)
-    config, world = look_for_runs(os.getcwd()), this_world()
+    config, environment = look_for_runs(os.getcwd()), this_environment()
     folder = config.find_runs(runs_dir)
     with ExitStack() as stack:
         found = [each for name in runs for each in _find_runs(name, folder)]
@@ -67,9 +67,14 @@ def command(
         _require_all(shards, partial=partial)
         for warning in shards.other_versions():
             write_prose(f"warning: {warning}", sys.stderr)
-        sealer = _sealer_for([each.run for each in stored], config, world)
+        sealer = _sealer_for([each.run for each in stored], config, environment)
         run = merge_shards(
-            shards, folder, config.root, now=world.now(), random=world.entropy, sealer=sealer
+            shards,
+            folder,
+            config.root,
+            now=environment.now(),
+            random=environment.entropy,
+            sealer=sealer,
         )
     manner = Manner(take_streams(), quiet, as_json, os.getcwd(), is_new=False, reports=wanted,
                     is_own=sealer is not None)  # fmt: skip
@@ -108,8 +113,8 @@ def _require_all(shards: Shards, *, partial: bool) -> None:
         raise RecordError(f"{'; '.join(lacks)}. --partial merges what is there")
 
 
-def _sealer_for(runs: list[Run], config: Config, world: World) -> Sealer | None:
+def _sealer_for(runs: list[Run], config: Config, environment: Environment) -> Sealer | None:
     """What seals the result: nothing, if any of it is a stranger's."""
-    if all(is_own(run, world.state, config.root) for run in runs):
-        return make_sealer(world.state, config.root, world.entropy)
+    if all(is_own(run, environment.state, config.root) for run in runs):
+        return make_sealer(environment.state, config.root, environment.entropy)
     return None

@@ -10,7 +10,7 @@ from contextlib import suppress
 from evalcase.config.config import read_config
 from evalcase.errors import ConfigError
 from evalcase.store.folder import note_start
-from evalcase.util.environment import this_world
+from evalcase.util.environment import this_environment
 
 _FOLDER = "--runs-dir"
 
@@ -22,7 +22,7 @@ def note_refused_run(arguments: Sequence[str]) -> None:
     with suppress(ConfigError):
         given = next(_given_folders(arguments), None)
         folder = read_config(os.getcwd(), os.getcwd()).find_runs(given)
-        note_start(folder, this_world().now())
+        note_start(folder, this_environment().now())
 
 
 def _given_folders(arguments: Sequence[str]) -> Iterator[str]:

@@ -33,7 +33,7 @@ from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import VERDICTS
 from evalcase.types.value import replace
-from evalcase.util.environment import this_world
+from evalcase.util.environment import this_environment
 
 
 @click.command("report")
@@ -102,7 +102,7 @@ def command(
         place, wanted = RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts)
         reported = Reported(
             kept, place, wanted, figuring=Figuring(interval, cluster, ks), by=by or PART_KINDS,
-            is_own=is_own(kept.run, this_world().state, config.root),
+            is_own=is_own(kept.run, this_environment().state, config.root),
             max_size=max_size, junit_properties=junit_properties,
         )  # fmt: skip
         chosen = choose_form(form, output)

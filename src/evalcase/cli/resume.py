@@ -38,7 +38,7 @@ from evalcase.store.folder import Run, left_no_record
 from evalcase.store.runs import newest_run
 from evalcase.types.result import first_code
 from evalcase.types.value import replace
-from evalcase.util.environment import this_world
+from evalcase.util.environment import this_environment
 
 
 @click.command("resume")
@@ -86,7 +86,7 @@ def command(
     config = load_config(os.getcwd(), os.getcwd())
     folder = config.find_runs(asked["runs_dir"])
     chosen = choose_run(run, folder, errored=retry_errored)
-    is_named, state = run is not None, this_world().state
+    is_named, state = run is not None, this_environment().state
     if not trust:
         stranger = find_stranger(chosen, folder, config.root, state, is_named=is_named)
         if stranger is not None:

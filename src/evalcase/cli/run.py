@@ -20,7 +20,7 @@ from evalcase.evaluation.plan import Plan, trials_of
 from evalcase.pipeline import ready_run
 from evalcase.store.folder import note_start
 from evalcase.types.value import replace
-from evalcase.util.environment import this_world
+from evalcase.util.environment import this_environment
 from evalcase.util.text import make_visible, write_count
 
 
@@ -52,17 +52,17 @@ def command(
     Exit code: 0 all passed; 1 some failed or were not graded, or a gate failed; 2 invalid suite,
     configuration or usage; 3 trials errored, or the run is not complete; 130 interrupted.
     """
-    config, world = read_config(os.getcwd(), os.getcwd()), this_world()
+    config, environment = read_config(os.getcwd(), os.getcwd()), this_environment()
     folder = config.find_runs(asked["runs_dir"])
     if not dry_run:
         # It may be refused, or what is imported may end the process: no record would tell of it.
-        note_start(folder, world.now())
+        note_start(folder, environment.now())
     manner = take_process(reports, quiet=quiet, as_json=as_json, is_new=True)
     view = manner.make_view()
     if asked["failed_of"] is not None:
         asked["failed_of"] = find_failed(asked["failed_of"], folder, config.root)
     asked |= {"paths": paths or (".",), "targets": tuple(dict.fromkeys(asked["targets"]))}
-    options, local = make_options(asked, world.entropy)
+    options, local = make_options(asked, environment.entropy)
     request = replace(ask_for(options, config, folder, view, manner), local=local)
     plan = plan_shown(request, view)
     if dry_run:

@@ -37,7 +37,12 @@ from evalcase.runner.event_loop import BlockingCall, run_async
 from evalcase.store.folder import Run
 from evalcase.types.result import first_code
 from evalcase.types.value import Value, replace
-from evalcase.util.environment import allow_descriptors, collector_paused, monotonic, this_world
+from evalcase.util.environment import (
+    allow_descriptors,
+    collector_paused,
+    monotonic,
+    this_environment,
+)
 
 if TYPE_CHECKING:
     from evalcase.evaluation.plan import Plan
@@ -90,10 +95,10 @@ def ask_for(
     options: RunOptions, config: Config, folder: str, view: RunView, manner: Manner
 ) -> RunRequest:
     """A run that a person asks for. Its secrets are kept from now on, also by other code."""
-    world = this_world()
-    scrubber = make_scrubber(config, world.environment, view.warn)
+    environment = this_environment()
+    scrubber = make_scrubber(config, environment.variables, view.warn)
     manner.streams.scrub_lent(scrubber.text)
-    return RunRequest(options, config, world, folder, view, view.warn, view.tell, scrubber)
+    return RunRequest(options, config, environment, folder, view, view.warn, view.tell, scrubber)
 
 
 def go_back(run: Run, config: Config) -> None:
@@ -133,7 +138,7 @@ def carry_out_run(prepared: PreparedRun, view: RunView, manner: Manner) -> int:
     place = RecordPlace(manner.cwd, evaluation.plan.config)
     written = print_conclusion(evaluated, statistics, place, manner)
     if not evaluated.complete or evaluated.totals.trials.errored:
-        _warn_unsealed(evaluated.run, evaluation.plan.world.state)
+        _warn_unsealed(evaluated.run, evaluation.plan.environment.state)
     return first_code(evaluated.exit_code, written)
 
 

@@ -12,7 +12,7 @@ from evalcase.cli.explained import explain_errors
 from evalcase.cli.options import Count
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.store.runs import find_run
-from evalcase.util.environment import this_world
+from evalcase.util.environment import this_environment
 
 
 @click.command("view")
@@ -44,7 +44,7 @@ def command(run: str | None, port: int, no_browser: bool, runs_dir: str | None) 
     found = find_run(run, folder).run if run is not None else None
     opening = Opening(folder, config, found, port, opens_browser=not no_browser)
     try:
-        run_async(serve_viewer(opening, this_world(), sys.stdout))
+        run_async(serve_viewer(opening, this_environment(), sys.stdout))
     except KeyboardInterrupt:
         return 0
     return 0

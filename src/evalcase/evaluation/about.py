@@ -36,7 +36,7 @@ def describe_plan(plan: Plan) -> RunAbout:
         cases=plan.cases,
         selected=None if plan.selected is None else SelectedCases(*plan.selected),
         failed_of=failed_of.run if (failed_of := plan.options.selection.failed_of) else None,
-        cwd=os.path.relpath(plan.world.cwd, plan.config.root),
+        cwd=os.path.relpath(plan.environment.cwd, plan.config.root),
         dealt=basis.dealt,
         rests_on=basis.rests_on,
     )

@@ -101,9 +101,9 @@ class BatchPhase:
                 yield written
 
     async def _send(self, name: str, batching: ChatBatches, draft: DraftFile) -> None:
-        world = self._plan.world
-        tag = f"{self._run}-{world.entropy(6).hex()}"
-        sent = SentBatch(name, tag, draft.count, world.stamp())
+        environment = self._plan.environment
+        tag = f"{self._run}-{environment.entropy(6).hex()}"
+        sent = SentBatch(name, tag, draft.count, environment.stamp())
         await self._recording.write(sent)
         id, failures = None, 0
         while id is None:

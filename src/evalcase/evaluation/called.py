@@ -27,7 +27,7 @@ from evalcase.types.grader import Grader, NamedGrader, is_grader
 from evalcase.types.suite import Suite
 from evalcase.types.target import Surroundings, Target, is_target
 from evalcase.types.value import replace
-from evalcase.util.environment import World
+from evalcase.util.environment import Environment
 
 GivenTarget: TypeAlias = str | Callable[..., Any] | Target
 """A target: its name, `kind:value`, a function, or an object that is one."""
@@ -41,21 +41,21 @@ ReadGrader: TypeAlias = Callable[[str | Mapping[str, Any]], NamedGrader]
 def read_call(
     what: object, target: GivenTarget | Iterable[GivenTarget] | None, graders: GivenGraders,
     users: Mapping[str, GivenTarget], root: str | os.PathLike[str] | None, keywords: Keywords,
-    world: World,
+    environment: Environment,
 ) -> RunRequest:  # fmt: skip
     """The names that it says, and the suites, targets and graders that it has itself."""
-    config = _read_config(root, world.cwd)
+    config = _read_config(root, environment.cwd)
     warn = keywords.get("on_warning", log_warning)
-    scrubber = make_scrubber(config, world.environment, warn)
+    scrubber = make_scrubber(config, environment.variables, warn)
     around = Surroundings(
-        config.root, world.environment, lambda text: warn(scrubber.text(text)), world.now
+        config.root, environment.variables, lambda text: warn(scrubber.text(text)), environment.now
     )
     targets = _name_targets(target, around)
     paths, suites = hold_suites(what)
     folder = config.find_runs(keywords.get("runs_dir"))
     origin = keywords.get("failed_of")
     failed_of = None if origin is None else find_failed(origin, folder, config.root)
-    options, local = read_keywords(keywords, failed_of, world.entropy)
+    options, local = read_keywords(keywords, failed_of, environment.entropy)
     options = replace(options, paths=paths, targets=tuple(targets))
     read = partial(read_grader, config=config, no_exec=options.no_exec)
     given = Given(
@@ -63,7 +63,9 @@ def read_call(
         name_graders(graders, read), users=_name_users(users, around),
     )  # fmt: skip
     listener = Listener(keywords.get("on_result"))
-    return RunRequest(options, config, world, folder, listener, warn, warn, scrubber, given, local)
+    return RunRequest(
+        options, config, environment, folder, listener, warn, warn, scrubber, given, local
+    )
 
 
 def _read_config(root: str | os.PathLike[str] | None, cwd: str) -> Config:

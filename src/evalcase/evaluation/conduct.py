@@ -93,10 +93,11 @@ class Evaluation:
         opening = partial(self._opening, goes_on=goes_on)
         async with UserCalls() as self._calls, self._there(), opening() as targets:
             if run is None:
-                world = plan.world
+                environment = plan.environment
                 run = create_run(
-                    runs_dir, describe_plan(plan), now=world.now(), random=world.entropy,
-                    sealer=make_sealer(world.state, plan.config.root, world.entropy),
+                    runs_dir, describe_plan(plan), now=environment.now(),
+                    random=environment.entropy,
+                    sealer=make_sealer(environment.state, plan.config.root, environment.entropy),
                 )  # fmt: skip
             self.run = run
             try:
@@ -230,7 +231,7 @@ class Evaluation:
         budget.spend(0.0)  # what earlier sessions spent may be all there is
         calls, store = self._calls, self._store()
         gate = Gate(
-            targets, limits, engine, budget, calls, plan.world.random,
+            targets, limits, engine, budget, calls, plan.environment.random,
             warn=plan.warn, store=store, workplace=workplace,
         )  # fmt: skip
         trials = Trials(plan, engine, gate, calls, run.id, recording.lose, workplace)

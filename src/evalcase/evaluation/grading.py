@@ -106,7 +106,7 @@ class Grading(Job):
                 f"grading {self._number} was interrupted and continues: {before_it.graded:,} of "
                 f"{before_it.answers:,} answers are graded"
             )
-        self._recording.note(self._by.begin(self._number, self._plan.world.stamp()))
+        self._recording.note(self._by.begin(self._number, self._plan.environment.stamp()))
         left = {name: self._answers(name) for name in self._plan.trials}
         await engine.run(left, self._grade, self._recording.append_grading)
         if engine.interrupted:

@@ -38,5 +38,5 @@ class NewGrading:
         """Note that results become others, when the first of them does."""
         if self._is_begun and not self._is_noted:
             self._is_noted = True
-            now, hashes = self._plan.world.stamp(), self._plan.suites.hashes()
+            now, hashes = self._plan.environment.stamp(), self._plan.suites.hashes()
             self._note_row(GradingRow(self.number, now, "resume", hashes))

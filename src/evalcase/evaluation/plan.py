@@ -38,7 +38,7 @@ from evalcase.types.question import Question
 from evalcase.types.result import Trial
 from evalcase.types.target import Surroundings, Target, Warn
 from evalcase.types.value import Value, replace
-from evalcase.util.environment import World, collector_paused
+from evalcase.util.environment import Environment, collector_paused
 from evalcase.util.project import ProjectPaths
 from evalcase.util.secrets import Scrubber
 
@@ -79,7 +79,7 @@ class Plan(Value, frozen=True):
 
     options: RunOptions
     config: Config
-    world: World
+    environment: Environment
     suites: SomeSuites
     selector: Selector
     """Which of their cases are run."""
@@ -145,7 +145,7 @@ def prepare_plan(request: RunRequest) -> Plan:
 
         given_by_file = read_env_file(request.options.env_file)
         for name, value in given_by_file.items():
-            request.world.environment.setdefault(name, value)
+            request.environment.variables.setdefault(name, value)
         scrubber.watch(filter(names_secret, given_by_file))
     warn, tell = (_scrub_warnings(each, scrubber) for each in (request.warn, request.tell))
     with errors_without_secrets(scrubber):
@@ -153,22 +153,27 @@ def prepare_plan(request: RunRequest) -> Plan:
 
 
 def _prepare_plan(request: RunRequest) -> Plan:
-    options, config, world, warn = request.options, request.config, request.world, request.warn
+    options, config, environment, warn = (
+        request.options,
+        request.config,
+        request.environment,
+        request.warn,
+    )
     given, scrubber = request.given, request.scrubber
     named_by = "--target" if given is None else "target"
     given = given or Given()
     if not options.no_exec:
         # A project's own modules are importable, as they are for its tests.
-        put_first(config.root, world.import_path)
+        put_first(config.root, environment.import_path)
     suites = given.suites
     if suites is None:
-        suites = Suites(options.paths, world.cwd, Catalogue(needs_graders=True))
-    surroundings = Surroundings(config.root, world.environment, warn, world.now)
+        suites = Suites(options.paths, environment.cwd, Catalogue(needs_graders=True))
+    surroundings = Surroundings(config.root, environment.variables, warn, environment.now)
     graders = Graders(
         given.graders, surroundings, config=config, no_exec=options.no_exec,
         only_given=given.only_graders,
     )  # fmt: skip
-    selector = make_selector(options.selection, ProjectPaths(config.root, world.cwd).find)
+    selector = make_selector(options.selection, ProjectPaths(config.root, environment.cwd).find)
     with collector_paused():
         found = survey_cases(suites, options, config, graders, selector, warn, given.has_user)
     named = [name for name in options.targets if not given.has_target(name)]
@@ -202,7 +207,7 @@ def _prepare_plan(request: RunRequest) -> Plan:
     watch_keys(scrubber, *known.values(), *askable)
     scrubber.look()  # what it warns of is said before anybody is asked
     return Plan(
-        options, config, world, suites, found.selector, trials, sum(found.cases.values()),
+        options, config, environment, suites, found.selector, trials, sum(found.cases.values()),
         (found.chosen, found.total) if found.chosen < found.total else None, targets, graders,
         scrubber, warn, request.tell, make,
         frozenset({*given.targets, *given.users}), users, needs, judges,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalcase.store.folder import Run
     from evalcase.types.result import Verdict
     from evalcase.types.target import Warn
-    from evalcase.util.environment import World
+    from evalcase.util.environment import Environment
     from evalcase.util.secrets import Scrubber
 
 
@@ -23,7 +23,7 @@ class RunRequest(Value, frozen=True):
 
     options: RunOptions
     config: Config
-    world: World
+    environment: Environment
     folder: str
     """Where records are kept."""
     watcher: Watcher

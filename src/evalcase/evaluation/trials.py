@@ -71,7 +71,7 @@ class Trials:
         """The files in the content of a case: real paths by the names that it has for them."""
         if not trial.case.has_parts:
             return {}
-        suite = os.path.join(self._plan.world.cwd, trial.suite)
+        suite = os.path.join(self._plan.environment.cwd, trial.suite)
         return find_attachments(suite, trial.case.written_messages)
 
     def hash_grading(self, case: Case) -> str:
@@ -92,7 +92,7 @@ class Trials:
     async def run(self, trial: Trial) -> Result:
         """Ask, and grade what is answered."""
         suite, case, target, repeat, repeats, number = trial
-        data, started = case._data, self._plan.world.stamp()
+        data, started = case._data, self._plan.environment.stamp()
         if "skip" in data and case.skip:
             return self._skipped(trial, started)
         plain = hash_plain_case(case)
@@ -140,7 +140,7 @@ class Trials:
         question = self._question(trial, files, self.hash_question(trial))
         # Where it was begun before, and nobody knows how far it came, it is another one.
         question = replace(
-            question, session=f"{question.session}-{self._plan.world.entropy(4).hex()}"
+            question, session=f"{question.session}-{self._plan.environment.entropy(4).hex()}"
         )
         if self._plan.targets[trial.target].traits.batching is not None:
             why = Failure("protocol", _NO_TALK)

@@ -149,7 +149,7 @@ class Work(Job):
         version = self._changed.pop(target, None)
         if version is not None:
             self._index.versions[target] = version
-            self._recording.note(TargetRow(target, version, self._plan.world.stamp()))
+            self._recording.note(TargetRow(target, version, self._plan.environment.stamp()))
 
     async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:
         from evalcase.store.reader import read_result_at

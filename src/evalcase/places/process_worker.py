@@ -20,7 +20,7 @@ from evalcase.places.setting import Setting
 from evalcase.places.wire import from_line, to_line
 from evalcase.runner.event_loop import run_async
 from evalcase.types.codec import decode_object
-from evalcase.util.environment import this_world
+from evalcase.util.environment import this_environment
 
 _OUT_OF_INPUT = 0
 _PR_SET_PDEATHSIG = 1
@@ -112,7 +112,7 @@ class LineService:
         if not lines.waiting:
             return
         setting = decode_object(Setting, lines.waiting.pop(0)["setting"], "setting")
-        service = self._service = make_service(setting, this_world(), outlet.send)
+        service = self._service = make_service(setting, this_environment(), outlet.send)
         sys.stdout = sys.stderr = ScrubbedOutput(sys.stderr.buffer, service.scrub)
         await service.open()
         for message in lines.waiting:

@@ -34,7 +34,7 @@ def make_processes(settings: EngineSettings, plan: Plan) -> Workplace:
 
 
 def _make_pool(settings: EngineSettings, plan: Plan, setting: Setting, away: Away) -> Pool:
-    environment = environment_for(setting, plan.world.environment)
+    environment = environment_for(setting, plan.environment.variables)
     most = settings.memory_mb * 1_000_000 if settings.memory_mb is not None else None
 
     def show(text: str) -> None:

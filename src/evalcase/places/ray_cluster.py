@@ -38,8 +38,8 @@ class RayCluster(Away):
         self._settings = settings
         self._plan = plan
         self._setting = setting
-        self._environment = environment_for(setting, plan.world.environment)
-        usual = environment_for(replace(setting, variables=()), plan.world.environment)
+        self._environment = environment_for(setting, plan.environment.variables)
+        usual = environment_for(replace(setting, variables=()), plan.environment.variables)
         self._usual = usual
         """What every program needs. What is named is told to workers, and not to Ray."""
 

@@ -17,7 +17,7 @@ from evalcase.places.setting import Setting
 from evalcase.places.wire import from_line, to_line
 from evalcase.types.codec import decode_object
 from evalcase.types.value import replace
-from evalcase.util.environment import this_world
+from evalcase.util.environment import this_environment
 from evalcase.util.process_tree import resident_bytes
 
 _LOOK_S = 0.2
@@ -64,7 +64,7 @@ class RayWorker:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         try:
-            self._service = make_service(_make_setting(greeting), this_world(), self._send)
+            self._service = make_service(_make_setting(greeting), this_environment(), self._send)
             # Ray has its logs there.
             sys.stdout, sys.stderr = (_scrub_output(number, self._service) for number in (1, 2))
             await self._service.open()

@@ -35,7 +35,7 @@ from evalcase.types.message import Message
 from evalcase.types.question import Question
 from evalcase.types.target import Surroundings, Target
 from evalcase.types.value import JSON, replace
-from evalcase.util.environment import World
+from evalcase.util.environment import Environment
 from evalcase.util.secrets import Scrubber
 from evalcase.util.user_calls import UserCalls
 
@@ -50,12 +50,12 @@ class Service:
     """Answers messages. It belongs to one event loop, and to one run."""
 
     def __init__(
-        self, setting: Setting, config: Config, world: World, scrubber: Scrubber,
+        self, setting: Setting, config: Config, environment: Environment, scrubber: Scrubber,
         graders: Graders, send: Send,
     ) -> None:  # fmt: skip
         self._setting = setting
         self._config = config
-        self._world = world
+        self._environment = environment
         self._scrubber = scrubber
         self._graders = graders
         self._send = send
@@ -74,7 +74,7 @@ class Service:
     async def open(self) -> None:
         """Take messages from now on. It says itself when it is ready to do what they ask for."""
         if not self._setting.no_exec:
-            put_first(self._config.root, self._world.import_path)
+            put_first(self._config.root, self._environment.import_path)
         self._calls = await self._stack.enter_async_context(UserCalls())
         opened = partial(watch_keys, self._scrubber)
         self._targets = await self._stack.enter_async_context(
@@ -243,7 +243,7 @@ class Service:
 
     def _make(self, name: str) -> Target:
         surroundings = Surroundings(
-            self._config.root, self._world.environment, self.warn, self._world.now
+            self._config.root, self._environment.variables, self.warn, self._environment.now
         )
         return make_target(
             name, self._config, surroundings,
@@ -255,18 +255,21 @@ class Service:
         warn_run(text, self._scrubber, self._send)
 
 
-def make_service(setting: Setting, world: World, send: Send) -> Service:
+def make_service(setting: Setting, environment: Environment, send: Send) -> Service:
     """A service of a setting, in the project as it lies here."""
     config = replace(read_config_of(setting.root, setting.cwd), target=setting.default_target)
     # What it warns of is about values, and has none of them in it.
     scrubber = make_scrubber(
-        config, world.environment, lambda text: send({"op": "warn", "text": text})
+        config, environment.variables, lambda text: send({"op": "warn", "text": text})
     )
     around = Surroundings(
-        config.root, world.environment, lambda text: warn_run(text, scrubber, send), world.now
+        config.root,
+        environment.variables,
+        lambda text: warn_run(text, scrubber, send),
+        environment.now,
     )
     graders = Graders((), around, config=config, no_exec=setting.no_exec)
-    return Service(setting, config, world, scrubber, graders, send)
+    return Service(setting, config, environment, scrubber, graders, send)
 
 
 def warn_run(text: str, scrubber: Scrubber, send: Send) -> None:

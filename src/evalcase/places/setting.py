@@ -63,7 +63,7 @@ def setting_of(plan: Plan, more: Iterable[str]) -> Setting:
     here = {name for name, target in plan.targets.items() if target.traits.batching is not None}
     opened = [name for name in (*plan.targets, *plan.users, *plan.judges) if name not in here]
     return Setting(
-        config.root, plan.world.cwd, options.no_exec, config.target, tuple(of_suite),
+        config.root, plan.environment.cwd, options.no_exec, config.target, tuple(of_suite),
         tuple(opened), tuple(sorted(names)),
     )  # fmt: skip
 

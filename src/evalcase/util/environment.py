@@ -40,11 +40,11 @@ else:
         return clock_gettime(CLOCK_REALTIME)
 
 
-class World(Value, frozen=True):
+class Environment(Value, frozen=True):
     """What a run takes from its process, in one value, so that tests can give another."""
 
     cwd: str
-    environment: MutableMapping[str, str]
+    variables: MutableMapping[str, str]
     import_path: list[str]
     """The folders from which modules are imported."""
     now: Callable[[], float]
@@ -58,8 +58,8 @@ class World(Value, frozen=True):
     file of environment variables, or user code, can change it."""
 
 
-def this_world() -> World:
-    return World(
+def this_environment() -> Environment:
+    return Environment(
         os.getcwd(), os.environ, sys.path, wall_time, Stamps().now, random.random, os.urandom,
         state_folder(os.environ),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from evalcase.report.files.folded import CaseTrials, fold_trials
 from evalcase.store.folder import describe_part
 from evalcase.types.result import Result
 from evalcase.types.value import replace
-from evalcase.util.environment import this_world
+from evalcase.util.environment import this_environment
 
 _TROUBLE = ("errored", "failed", "ungraded", "unfinished")
 
@@ -22,7 +22,7 @@ def write_junit(reported: Reported) -> Iterator[str]:
 
     kept, standing, evaluated = (
         reported.kept,
-        LineFinder(reported, this_world().state),
+        LineFinder(reported, this_environment().state),
         reported.evaluated(),
     )
     about = JUnitHead(
@@ -37,7 +37,7 @@ def write_junit(reported: Reported) -> Iterator[str]:
 def write_github(reported: Reported) -> Iterator[str]:
     from evalcase.report.files.annotations import RunNotes, annotation_lines
 
-    standing, evaluated = LineFinder(reported, this_world().state), reported.evaluated()
+    standing, evaluated = LineFinder(reported, this_environment().state), reported.evaluated()
     cases = _fold_cases(reported, reported.results())
     about = RunNotes(
         _say_incomplete(evaluated), say_mixed(reported.kept.mixed), _say_grading(evaluated),

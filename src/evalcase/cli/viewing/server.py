@@ -45,7 +45,7 @@ from evalcase.store.journal import is_written
 from evalcase.store.reader import GrowingCase, GrowingJournal, read_end
 from evalcase.store.stored import StoredRun
 from evalcase.types.value import Value
-from evalcase.util.environment import World
+from evalcase.util.environment import Environment
 
 _HOST = "127.0.0.1"
 _SHUTDOWN_S = 0.5
@@ -71,11 +71,11 @@ class Opening(Value, frozen=True):
     opens_browser: bool
 
 
-async def serve_viewer(opening: Opening, world: World, out: TextIO) -> None:
+async def serve_viewer(opening: Opening, environment: Environment, out: TextIO) -> None:
     """Serve until somebody ends it. Raise ConfigError if the port can't be used."""
-    token = urlsafe_b64encode(world.entropy(32)).rstrip(b"=").decode()
-    listing = Listing(opening.folder, opening.config.root, world.state)
-    viewer = Viewer(token, listing, RecordPlace(world.cwd, opening.config))
+    token = urlsafe_b64encode(environment.entropy(32)).rstrip(b"=").decode()
+    listing = Listing(opening.folder, opening.config.root, environment.state)
+    viewer = Viewer(token, listing, RecordPlace(environment.cwd, opening.config))
     server = web.Server(
         viewer.answer, access_log=None, logger=_silent_logger(),
         max_line_size=_LONGEST_HEADER, max_field_size=_LONGEST_HEADER,
@@ -94,7 +94,7 @@ async def serve_viewer(opening: Opening, world: World, out: TextIO) -> None:
             address += f"run/{os.path.basename(opening.run.path)}"
         out.write(f"{address}\npress Ctrl-C to stop\n")
         out.flush()
-        if opening.opens_browser and has_screen(world.environment, sys.platform):
+        if opening.opens_browser and has_screen(environment.variables, sys.platform):
             await asyncio.to_thread(webbrowser.open, address)
         await asyncio.Event().wait()
     finally:
