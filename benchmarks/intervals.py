@@ -10,11 +10,17 @@ from random import Random
 from typing import NamedTuple
 
 from benchmarks.figures import Figure
-from evalcase.report.statistics.estimate import Estimate
-from evalcase.report.statistics.exact import estimate_exact
-from evalcase.report.statistics.repeats import all_pass, any_passes
-from evalcase.report.statistics.units import Cluster, estimate_clusters, estimate_units
-from evalcase.report.statistics.wilson import bound_unseen, estimate_share
+from evalcase.stats.intervals import (
+    Cluster,
+    Estimate,
+    all_pass,
+    any_passes,
+    bound_unseen,
+    estimate_clusters,
+    estimate_exact,
+    estimate_share,
+    estimate_units,
+)
 
 TIMES = 2000
 RATES = [number / 200 for number in range(1, 200)]

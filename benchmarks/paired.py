@@ -10,15 +10,15 @@ from random import Random
 from typing import NamedTuple
 
 from benchmarks.figures import Figure
-from evalcase.report.statistics.mcnemar import mcnemar_p
-from evalcase.report.statistics.paired import (
+from evalcase.stats.intervals import Cluster
+from evalcase.stats.paired import (
     Change,
     estimate_clustered,
     estimate_scores,
     estimate_verdicts,
+    mcnemar_p,
+    sign_flip_p,
 )
-from evalcase.report.statistics.sign_flip import sign_flip_p
-from evalcase.report.statistics.units import Cluster
 
 TIMES = 4000
 ALPHA = 0.05

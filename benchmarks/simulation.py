@@ -6,12 +6,15 @@ from __future__ import annotations
 from random import Random
 from typing import NamedTuple
 
-from evalcase.report.statistics.confusion import Confusion, count_pairs
-from evalcase.report.statistics.estimate import Estimate
-from evalcase.report.statistics.kappa import cohen_kappa
-from evalcase.report.statistics.prevalence import estimate_true_share
-from evalcase.report.statistics.strata import Strata, Stratum
-from evalcase.report.statistics.wilson import estimate_share
+from evalcase.stats.agreement import (
+    Confusion,
+    Strata,
+    Stratum,
+    cohen_kappa,
+    count_pairs,
+    estimate_true_share,
+)
+from evalcase.stats.intervals import Estimate, estimate_share
 
 
 class Setting(NamedTuple):

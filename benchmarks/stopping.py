@@ -9,7 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 from benchmarks.figures import Figure
-from evalcase.report.statistics.sequence import ALPHA, PassSequence, weigh_change
+from evalcase.stats.sequential import ALPHA, PassSequence, weigh_change
 
 TIMES = 10_000
 

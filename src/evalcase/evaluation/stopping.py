@@ -15,7 +15,7 @@ from evalcase.config.options import number_of
 from evalcase.errors import ConfigError
 from evalcase.evaluation.against import Base, find_base
 from evalcase.evaluation.plan import Plan, trials_of
-from evalcase.report.statistics.sequence import ALPHA, PassSequence, weigh_change
+from evalcase.stats.sequential import ALPHA, PassSequence, weigh_change
 from evalcase.types.result import (
     Decision,
     DecisionOutcome,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from evalcase.report.statistics.quantiles import find_median, find_percentile
+from evalcase.stats.intervals import find_median, find_percentile
 from tests.report.page.in_node import run_script
 from tests.report.page.opened import open_page
 from tests.run.project import Project, case

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evalcase.report.calibration.text import calibration_lines
-from evalcase.report.statistics.confusion import Confusion
 from evalcase.report.terminal.style import PLAIN
+from evalcase.stats.agreement import Confusion
 from evalcase.types.value import replace
 from tests.report.calibration.labels import judged, label, only, whole
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evalcase.report.figures.figures import Mean
-from evalcase.report.statistics.units import Cluster, estimate_clusters
+from evalcase.stats.intervals import Cluster, estimate_clusters
 from tests.report.figures.results import figures, once, trials
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalcase.report.figures.figures import Judging, Mean
-from evalcase.report.statistics.exact import estimate_exact
-from evalcase.report.statistics.units import estimate_units
-from evalcase.report.statistics.wilson import estimate_share
+from evalcase.stats.intervals import estimate_exact, estimate_share, estimate_units
 from evalcase.types.answer import Answer, Earlier, Usage
 from evalcase.types.result import Counts
 from evalcase.types.value import replace

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evalcase.report.calibration.match import JudgedPair
-from evalcase.report.statistics.confusion import count_pairs
-from evalcase.report.statistics.strata import Stratum
+from evalcase.stats.agreement import Stratum, count_pairs
 
 
 def part_by_drawing(pairs: Sequence[JudgedPair]) -> list[Stratum]:

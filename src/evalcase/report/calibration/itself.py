@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from evalcase.report.statistics.fleiss import fleiss_kappa
+from evalcase.stats.agreement import fleiss_kappa
 from evalcase.types.grade import AnswerName, Judged
 from evalcase.types.value import Value
 

@@ -7,7 +7,7 @@ from math import exp
 from evalcase.report.calibration.calibration import Calibration, Section
 from evalcase.report.calibration.match import Between
 from evalcase.report.calibration.verdict import say_verdict
-from evalcase.report.statistics.estimate import LEVEL, Estimate
+from evalcase.stats.intervals import LEVEL, Estimate
 from evalcase.types.value import JSON
 
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from evalcase.report.statistics.confusion import count_pairs
-from evalcase.report.statistics.kappa import Kappa, cohen_kappa
+from evalcase.stats.agreement import Kappa, cohen_kappa, count_pairs
 from evalcase.types.grade import AnswerName, Judged, Label
 from evalcase.types.value import Value
 

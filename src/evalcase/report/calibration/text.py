@@ -9,9 +9,9 @@ from evalcase.report.calibration.calibration import Calibration, Section
 from evalcase.report.calibration.match import Between, Matched
 from evalcase.report.calibration.trust import Trust
 from evalcase.report.calibration.verdict import say_verdict
-from evalcase.report.statistics.estimate import Estimate
 from evalcase.report.terminal.cells import cut_text, pad_text, wrap_text
 from evalcase.report.terminal.style import Style, paint_text
+from evalcase.stats.intervals import Estimate
 from evalcase.util.text import make_visible, write_count
 
 _LABEL = 9

@@ -11,13 +11,16 @@ from typing import NamedTuple
 
 from evalcase.report.calibration.drawing import part_by_drawing
 from evalcase.report.calibration.match import Matched
-from evalcase.report.statistics.confusion import Confusion, count_pairs
-from evalcase.report.statistics.estimate import Estimate
-from evalcase.report.statistics.kappa import Kappa, cohen_kappa
-from evalcase.report.statistics.means import estimate_difference
-from evalcase.report.statistics.prevalence import estimate_true_share, estimate_youden
-from evalcase.report.statistics.strata import Strata
-from evalcase.report.statistics.wilson import estimate_share
+from evalcase.stats.agreement import (
+    Confusion,
+    Kappa,
+    Strata,
+    cohen_kappa,
+    count_pairs,
+    estimate_true_share,
+    estimate_youden,
+)
+from evalcase.stats.intervals import Estimate, estimate_difference, estimate_share
 from evalcase.types.value import Value
 
 FEWEST = 10

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from math import fsum, inf, isnan
 from struct import Struct
 
-from evalcase.report.statistics.estimate import Estimate
-from evalcase.report.statistics.quantiles import find_median, find_percentile
-from evalcase.report.statistics.ratios import Ratios
+from evalcase.stats.intervals import Estimate, find_median, find_percentile
+from evalcase.stats.paired import Ratios
 from evalcase.types.value import Value
 from evalcase.util.table import RowStore
 

@@ -6,15 +6,18 @@ from __future__ import annotations
 from collections import Counter
 from copy import deepcopy
 
-from evalcase.report.statistics.mcnemar import mcnemar_p, smallest_p
-from evalcase.report.statistics.paired import (
+from evalcase.stats.intervals import Cluster
+from evalcase.stats.paired import (
+    MOST_DISTINCT,
     Change,
     estimate_clustered,
     estimate_scores,
     estimate_verdicts,
+    mcnemar_p,
+    normal_p,
+    sign_flip_p,
+    smallest_p,
 )
-from evalcase.report.statistics.sign_flip import MOST_DISTINCT, normal_p, sign_flip_p
-from evalcase.report.statistics.units import Cluster
 from evalcase.types.value import Value
 
 _DIGITS = 12

@@ -10,8 +10,8 @@ from evalcase.errors import ConfigError
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.differences import Measured
 from evalcase.report.compare.track import TrackFigures
-from evalcase.report.statistics.holm import adjust_p_values
-from evalcase.report.statistics.sequence import ALPHA
+from evalcase.stats.paired import adjust_p_values
+from evalcase.stats.sequential import ALPHA
 from evalcase.types.problem import did_you_mean
 from evalcase.types.value import Value, replace
 

@@ -6,18 +6,16 @@ from math import sqrt
 from typing import NamedTuple
 
 from evalcase.report.compare.differences import Measured
-from evalcase.report.statistics.mcnemar_power import (
+from evalcase.stats.paired import (
+    cases_for_scores,
+    cases_for_verdicts,
     fewest_alike,
     is_few,
     raise_cases,
     smallest_change,
-)
-from evalcase.report.statistics.planning import (
-    cases_for_scores,
-    cases_for_verdicts,
     smallest_visible,
 )
-from evalcase.report.statistics.sequence import ALPHA
+from evalcase.stats.sequential import ALPHA
 
 
 class Power(NamedTuple):

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from evalcase.report.figures.cell import ClusterName, FigureCell, TrialCounts
 from evalcase.report.figures.figures import Interval, Mean, PassAt, Repeats, Slice, Spread
-from evalcase.report.statistics.estimate import Estimate, clip_number
-from evalcase.report.statistics.wilson import bound_unseen, estimate_around
+from evalcase.stats.intervals import Estimate, bound_unseen, clip_number, estimate_around
 from evalcase.types.result import Counts, Totals, Verdict
 from evalcase.types.value import Value
 
@@ -105,21 +104,21 @@ class Estimator(Value, frozen=True):
     def _estimate(self, held: Sequence[Sums], count: int) -> Estimate | None:
         around = self._around()
         if self.clustered:
-            from evalcase.report.statistics.units import Cluster as Members
-            from evalcase.report.statistics.units import estimate_clusters
+            from evalcase.stats.intervals import Cluster as Members
+            from evalcase.stats.intervals import estimate_clusters
 
             return estimate_clusters((Members(each.count, each.total) for each in held), around)
         total, squares = sum(each.total for each in held), sum(each.squares for each in held)
         if total == squares:  # nothing but 0 and 1: that is counted
             return around(total / count, count) if count > 1 else None
-        from evalcase.report.statistics.units import estimate_units
+        from evalcase.stats.intervals import estimate_units
 
         return estimate_units(count, total, squares, around)
 
     def _around(self) -> Callable[[float, float], Estimate]:
         if self.interval == "wilson":
             return estimate_around
-        from evalcase.report.statistics.exact import estimate_exact_around
+        from evalcase.stats.intervals import estimate_exact_around
 
         return estimate_exact_around
 
@@ -145,7 +144,7 @@ class Estimator(Value, frozen=True):
         )  # fmt: skip
 
     def _pass_at(self, cells: Sequence[FigureCell], k: int) -> PassAt:
-        from evalcase.report.statistics.repeats import all_pass, any_passes
+        from evalcase.stats.intervals import all_pass, any_passes
 
         return PassAt(
             k,
@@ -227,7 +226,7 @@ def _spread_of_scores(cells: Sequence[FigureCell]) -> Spread:
 
 
 def _make_spread(sums: Sums, within: float) -> Spread:
-    from evalcase.report.statistics.repeats import measure_spread
+    from evalcase.stats.intervals import measure_spread
 
     found = measure_spread(sums.count, sums.total, sums.squares, within)
     return Spread() if found is None else Spread(*found)

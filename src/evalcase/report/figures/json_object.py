@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from evalcase.report.figures.estimates import rate_totals
 from evalcase.report.figures.figures import Effort, Figures, Judging, Mean, Repeats, Slice
-from evalcase.report.statistics.estimate import LEVEL
+from evalcase.stats.intervals import LEVEL
 from evalcase.types.result import Decision, Totals
 
 

@@ -12,7 +12,7 @@ from evalcase.report.figures.cell import FigureCell, JudgingSums, Spent
 from evalcase.report.figures.estimates import Estimator
 from evalcase.report.figures.figures import Effort, Figures, Interval, Judging, Slice
 from evalcase.report.figures.ledger import Ledger
-from evalcase.report.statistics.quantiles import find_median, find_percentile
+from evalcase.stats.intervals import find_median, find_percentile
 from evalcase.types.value import replace
 
 T = TypeVar("T")

@@ -21,7 +21,7 @@ from evalcase.types.result import Folding, Outcome, Result, Verdict, outcome_of_
 from evalcase.types.value import replace
 
 if TYPE_CHECKING:
-    from evalcase.report.statistics.fleiss import Fleiss
+    from evalcase.stats.agreement import Fleiss
     from evalcase.types.grade import Grade
 
 MOST_IN_FULL = 20
@@ -168,8 +168,8 @@ class Statistics:
 
     def _count_votes(self, suite: str, grade: Grade) -> None:
         # Few runs have votes to count.
-        from evalcase.report.statistics.fleiss import Fleiss
         from evalcase.report.votes import votes_in
+        from evalcase.stats.agreement import Fleiss
 
         for votes in votes_in(grade):
             self.votes.setdefault(suite, Fleiss()).add(votes)

@@ -17,8 +17,7 @@ from benchmarks.intervals import (
     cover_unseen,
 )
 from benchmarks.simulation import Setting, cover
-from evalcase.report.statistics.exact import estimate_exact
-from evalcase.report.statistics.wilson import estimate_share
+from evalcase.stats.intervals import estimate_exact, estimate_share
 
 TIMES = 400
 LOWEST = 0.90

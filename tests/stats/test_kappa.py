@@ -8,9 +8,7 @@ from operator import mul
 
 import pytest
 
-from evalcase.report.statistics.confusion import Confusion, count_pairs
-from evalcase.report.statistics.fleiss import fleiss_kappa
-from evalcase.report.statistics.kappa import cohen_kappa
+from evalcase.stats.agreement import Confusion, cohen_kappa, count_pairs, fleiss_kappa
 from tests.for_each import for_each
 
 COHEN_1960 = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]

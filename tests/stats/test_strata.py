@@ -4,10 +4,8 @@ from random import Random
 
 import pytest
 
-from evalcase.report.statistics.confusion import Confusion, count_pairs
-from evalcase.report.statistics.kappa import cohen_kappa
-from evalcase.report.statistics.strata import Strata, Stratum
-from evalcase.report.statistics.wilson import estimate_share
+from evalcase.stats.agreement import Confusion, Strata, Stratum, cohen_kappa, count_pairs
+from evalcase.stats.intervals import estimate_share
 
 
 def by_verdict(table: Confusion, rate: float, judged: int) -> Strata:

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.report.statistics.exact import estimate_exact
-from evalcase.report.statistics.wilson import bound_unseen, estimate_share
+from evalcase.stats.intervals import bound_unseen, estimate_exact, estimate_share
 from tests.for_each import for_each
 
 NEWCOMBE_1998 = [

@@ -5,7 +5,7 @@ from math import sqrt
 
 import pytest
 
-from evalcase.report.statistics.repeats import all_pass, any_passes, measure_spread
+from evalcase.stats.intervals import all_pass, any_passes, measure_spread
 from tests.for_each import for_each
 
 

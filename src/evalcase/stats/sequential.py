@@ -1,8 +1,8 @@
-"""What may be said of a suite before all of it has been run, and still holds at every look.
+"""Statements about a suite that hold at every look before all of it has been run.
 
-Whoever looks at a test again and again until it says yes is wrong far more often than the test is.
-These two may be looked at after every case: they are wrong at most as often as `alpha` says, over
-all looks together, as long as cases come in an order that is drawn by chance.
+Looking at an ordinary test after every case until it says yes is wrong far more often than alpha.
+These two are wrong at most as often as alpha over all looks together, if cases come
+in random order.
 """
 
 from __future__ import annotations

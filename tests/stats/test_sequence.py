@@ -8,7 +8,7 @@ from math import comb
 import pytest
 
 from benchmarks.stopping import stop_against, stop_likely
-from evalcase.report.statistics.sequence import ALPHA, PassSequence, weigh_change
+from evalcase.stats.sequential import ALPHA, PassSequence, weigh_change
 from tests.for_each import for_each
 
 

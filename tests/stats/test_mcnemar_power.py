@@ -4,8 +4,7 @@ from math import comb
 
 import pytest
 
-from evalcase.report.statistics.mcnemar import mcnemar_p
-from evalcase.report.statistics.mcnemar_power import fewest_alike, find_share, smallest_change
+from evalcase.stats.paired import fewest_alike, find_share, mcnemar_p, smallest_change
 from tests.for_each import for_each
 
 

@@ -10,22 +10,22 @@ from typing import Any
 import pytest
 
 from benchmarks.paired import Clusters, cover_changes, cover_clusters, cover_verdicts
-from evalcase.report.statistics.holm import adjust_p_values
-from evalcase.report.statistics.mcnemar import mcnemar_p, smallest_p
-from evalcase.report.statistics.paired import (
+from evalcase.stats.intervals import Cluster
+from evalcase.stats.paired import (
     Change,
+    Ratios,
+    adjust_p_values,
+    cases_for_scores,
+    cases_for_verdicts,
     estimate_clustered,
     estimate_scores,
     estimate_verdicts,
-)
-from evalcase.report.statistics.planning import (
-    cases_for_scores,
-    cases_for_verdicts,
+    mcnemar_p,
+    normal_p,
+    sign_flip_p,
+    smallest_p,
     smallest_visible,
 )
-from evalcase.report.statistics.ratios import Ratios
-from evalcase.report.statistics.sign_flip import normal_p, sign_flip_p
-from evalcase.report.statistics.units import Cluster
 from tests.for_each import for_each
 
 FOUND: dict[str, list[Any]] = json.loads(

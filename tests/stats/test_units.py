@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.report.statistics.units import (
+from evalcase.stats.intervals import (
     Cluster,
     effective_size,
     estimate_clusters,
+    estimate_share,
     estimate_units,
 )
-from evalcase.report.statistics.wilson import estimate_share
 from tests.for_each import for_each
 
 

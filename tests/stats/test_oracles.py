@@ -9,14 +9,18 @@ from typing import Any
 
 import pytest
 
-from evalcase.report.statistics.beta import beta_quantile, share_below
-from evalcase.report.statistics.exact import estimate_exact
-from evalcase.report.statistics.fleiss import fleiss_kappa
-from evalcase.report.statistics.kappa import cohen_kappa
-from evalcase.report.statistics.means import estimate_difference
-from evalcase.report.statistics.student import t_quantile
-from evalcase.report.statistics.units import Cluster, estimate_clusters, estimate_units
-from evalcase.report.statistics.wilson import estimate_share
+from evalcase.stats.agreement import cohen_kappa, fleiss_kappa
+from evalcase.stats.intervals import (
+    Cluster,
+    beta_quantile,
+    estimate_clusters,
+    estimate_difference,
+    estimate_exact,
+    estimate_share,
+    estimate_units,
+    share_below,
+    t_quantile,
+)
 from tests.for_each import for_each
 
 FOUND: dict[str, list[Any]] = json.loads(

@@ -4,13 +4,12 @@ from math import sqrt
 
 import pytest
 
-from evalcase.report.statistics.estimate import Estimate, Z
-from evalcase.report.statistics.prevalence import (
+from evalcase.stats.agreement import (
     correct_share,
     estimate_true_share,
     estimate_youden,
 )
-from evalcase.report.statistics.wilson import estimate_share
+from evalcase.stats.intervals import Estimate, Z, estimate_share
 
 MANY = 10**9
 

@@ -1,0 +1,1 @@
+"""Statistics in closed form: intervals, paired tests, sequential tests, agreement."""

@@ -1,0 +1,281 @@
+"""Estimates with 95 % intervals in closed form: shares, means of units and clusters, repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from math import ceil, comb, exp, expm1, fsum, lgamma, log, log1p, sqrt
+from typing import NamedTuple
+
+LEVEL = 0.95
+Z = 1.959963984540054
+"""The quantile of the normal distribution that leaves half of the rest on either side."""
+
+
+class Estimate(NamedTuple):
+    value: float
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+
+def clip_number(value: float, low: float = 0.0, high: float = 1.0) -> float:
+    """The nearest number that is possible."""
+    return min(high, max(low, value))
+
+
+_CLOSE = 1e-15
+_FOUND = 1e-14
+"""Near enough: what is left is the rounding of the arithmetic."""
+_TINY = 1e-300
+_STEPS = 200
+"""Of a search that seldom takes ten; halving alone would do with a hundred."""
+
+
+def share_below(x: float, a: float, b: float) -> float:
+    """I_x(a, b): how much of the distribution with these two shapes lies below x."""
+    if x <= 0:
+        return 0.0
+    if x >= 1:
+        return 1.0
+    scale = exp(_log_density(x, a, b) + log(x) + log1p(-x))
+    # On either side of the middle only one of the two fractions converges soon.
+    if x < (a + 1) / (a + b + 2):
+        return scale * _continue_fraction(x, a, b) / a
+    return 1 - scale * _continue_fraction(1 - x, b, a) / b
+
+
+def beta_quantile(share: float, a: float, b: float) -> float:
+    """The number below which this share of the distribution lies."""
+    low, high = 0.0, 1.0
+    # Where the density is highest, steps of Newton begin on the right side and stay there.
+    x = (a - 1) / (a + b - 2) if a > 1 and b > 1 else a / (a + b)
+    for _ in range(_STEPS):
+        missed = share_below(x, a, b) - share
+        if abs(missed) <= _FOUND * share:
+            break
+        low, high = (low, x) if missed > 0 else (x, high)
+        step = x - missed / exp(_log_density(x, a, b))
+        nearer = step if low < step < high else (low + high) / 2
+        if abs(nearer - x) <= _FOUND * x:
+            return nearer
+        x = nearer
+    return x
+
+
+def _log_density(x: float, a: float, b: float) -> float:
+    scale = lgamma(a + b) - lgamma(a) - lgamma(b)
+    return scale + (a - 1) * log(x) + (b - 1) * log1p(-x)
+
+
+def _continue_fraction(x: float, a: float, b: float) -> float:
+    """The continued fraction; its terms come in pairs."""
+    below = 1 / _not_zero(1 - (a + b) * x / (a + 1))
+    above, value, m = 1.0, below, 0
+    change = 0.0
+    while abs(change - 1) > _CLOSE:
+        m += 1
+        for term in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            below = 1 / _not_zero(1 + term * below)
+            above = _not_zero(1 + term / above)
+            change = above * below
+            value *= change
+    return value
+
+
+def _not_zero(number: float) -> float:
+    return number if abs(number) > _TINY else _TINY
+
+
+_MANY = 1000
+"""Degrees of freedom from which on the expansion is right to the last digits."""
+
+
+@lru_cache(maxsize=1024)
+def t_quantile(freedom: float) -> float:
+    """How many standard errors to either side of a mean hold the truth, at the level of all
+    intervals here."""
+    if freedom > _MANY:
+        return _expand_quantile(freedom)
+    # freedom / (freedom + t²) has a beta distribution.
+    outside = beta_quantile(1 - LEVEL, freedom / 2, 0.5)
+    return sqrt(freedom * (1 - outside) / outside)
+
+
+def _expand_quantile(v: float) -> float:
+    """From the quantile of the normal distribution, as Cornish and Fisher do."""
+    z = Z
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    fourth = (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160
+    return z + first / v + second / v**2 + third / v**3 + fourth / v**4
+
+
+def estimate_share(hits: float, total: float) -> Estimate | None:
+    """The share of hits; None of nothing. Counts may be those of a sample that is worth as many."""
+    return estimate_around(hits / total, total) if total > 0 else None
+
+
+def estimate_around(share: float, total: float) -> Estimate:
+    """The same for a share that is known, and for the size of the sample that it rests on."""
+    shrink = 1 + Z * Z / total
+    middle = (share + Z * Z / (2 * total)) / shrink
+    half = Z / shrink * sqrt(share * (1 - share) / total + Z * Z / (4 * total * total))
+    # At 0 and 1 the interval ends there, but for the last digit of the arithmetic.
+    low = 0.0 if share == 0 else clip_number(middle - half)
+    high = 1.0 if share == 1 else clip_number(middle + half)
+    return Estimate(share, low, high)
+
+
+def bound_unseen(total: int) -> float:
+    """How large the rate of something may still be that was not seen in as many: any larger, and
+    it would have been seen in 95 of 100 such samples."""
+    return -expm1(log(1 - LEVEL) / total)
+
+
+def estimate_exact(hits: int, total: int) -> Estimate | None:
+    """The share of hits; None of nothing."""
+    return estimate_exact_around(hits / total, total) if total > 0 else None
+
+
+def estimate_exact_around(share: float, total: float) -> Estimate:
+    """The same for a share that is known, and for the size of the sample that it rests on, which
+    may be an effective one, as Korn and Graubard (1998) take it."""
+    tail, hits, missed = (1 - LEVEL) / 2, share * total, (1 - share) * total
+    low = beta_quantile(tail, hits, missed + 1) if hits else 0.0
+    high = 1 - beta_quantile(tail, missed, hits + 1) if missed else 1.0
+    return Estimate(share, low, high)
+
+
+Around = Callable[[float, float], Estimate]
+"""Makes the interval of a share, from the share and the size of the sample."""
+
+
+class Cluster(NamedTuple):
+    """How many cases it has, and the sum of what they gave."""
+
+    cases: int
+    total: float
+
+
+def estimate_units(
+    count: int, total: float, squares: float, around: Around = estimate_around
+) -> Estimate | None:
+    """The mean of units from how many they are, their sum and the sum of their squares; None with
+    fewer than two, since one tells nothing of how far apart they lie."""
+    if count < 2:
+        return None
+    mean = clip_number(total / count)
+    variance = (squares - total * total / count) / (count - 1) / count
+    return around(mean, effective_size(mean, variance, count))
+
+
+def estimate_clusters(
+    clusters: Iterable[Cluster], around: Around = estimate_around
+) -> Estimate | None:
+    """The mean of all cases, in doubt by how far apart whole clusters lie; None with fewer than
+    two."""
+    held = [cluster for cluster in clusters if cluster.cases]
+    count, cases = len(held), sum(cluster.cases for cluster in held)
+    if count < 2:
+        return None
+    mean = clip_number(fsum(cluster.total for cluster in held) / cases)
+    apart = fsum((cluster.total - cluster.cases * mean) ** 2 for cluster in held)
+    variance = count / (count - 1) * apart / cases**2
+    return around(mean, effective_size(mean, variance, count))
+
+
+def effective_size(mean: float, variance: float, units: int) -> float:
+    """As many units of yes or no as leave the doubt that this variance does. Where nothing varies
+    there is no telling, and each unit counts for one."""
+    likely = mean * (1 - mean)
+    if variance <= 1e-15 * likely or not likely:
+        return units
+    return likely / variance * (Z / t_quantile(units - 1)) ** 2
+
+
+def find_median(ordered: Sequence[float]) -> float | None:
+    """The middle one, or the mean of the two; None of nothing."""
+    count = len(ordered)
+    if not count:
+        return None
+    return (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+
+
+def find_percentile(ordered: Sequence[float], percent: int) -> float | None:
+    """The smallest that so many percent are not above: always one that was measured. None of
+    nothing."""
+    count = len(ordered)
+    return ordered[max(0, ceil(percent * count / 100) - 1)] if count else None
+
+
+def any_passes(k: int, trials: int, passed: int) -> float:
+    """pass@k of a case: the share of all choices of k trials in which at least one passed. Raise
+    ValueError where there are fewer trials than k, or k is none."""
+    _require_trials(k, trials)
+    return 1 - comb(trials - passed, k) / comb(trials, k)
+
+
+def all_pass(k: int, trials: int, passed: int) -> float:
+    """pass^k of a case: the share of all choices of k trials in which each one passed. Raise
+    ValueError as above."""
+    _require_trials(k, trials)
+    return comb(passed, k) / comb(trials, k)
+
+
+def _require_trials(k: int, trials: int) -> None:
+    if not 1 <= k <= trials:
+        raise ValueError(f"{k} of {trials} trials can't be chosen")
+
+
+class StandardErrors(NamedTuple):
+    """Where the doubt about a mean of repeated cases comes from."""
+
+    more_repeats: float
+    """The standard error that is left however often these cases are repeated: other cases of the
+    same kind would give another mean."""
+    same_cases: float
+    """The standard error if these very cases were run again, as often."""
+
+
+def measure_spread(
+    cases: int, total: float, squares: float, within: float
+) -> StandardErrors | None:
+    """From the number of cases, each with two or more trials, the sum and the sum of squares of
+    their means, and the sum of what those means vary by themselves (s²/m). None of fewer than two.
+    """
+    if cases < 2:
+        return None
+    variance = max(0.0, (squares - total * total / cases) / (cases - 1))
+    between = max(0.0, variance - within / cases)
+    return StandardErrors(sqrt(between / cases), sqrt(max(0.0, within)) / cases)
+
+
+def estimate_difference(first: Sequence[float], second: Sequence[float]) -> Estimate | None:
+    """The mean of the first less that of the second; None with fewer than three of either, or where
+    neither varies."""
+    if min(len(first), len(second)) < 3:
+        return None
+    (mean, spread), (other, other_spread) = _measure_mean(first), _measure_mean(second)
+    error = spread + other_spread
+    if not error:
+        return None
+    freedom = error**2 / (
+        spread**2 / (len(first) - 1) + other_spread**2 / (len(second) - 1)
+    )  # fmt: skip
+    half = t_quantile(freedom) * sqrt(error)
+    return Estimate(mean - other, mean - other - half, mean - other + half)
+
+
+def _measure_mean(values: Sequence[float]) -> tuple[float, float]:
+    """The mean, and its variance."""
+    mean = fsum(values) / len(values)
+    squares = fsum((value - mean) ** 2 for value in values)
+    return mean, squares / (len(values) - 1) / len(values)
