@@ -35,7 +35,7 @@ STATUS = struct.Struct("=i")
 """What is written to the pipe of a command: the id of its process, and how that ended."""
 MOST_BYTES = 1 << 17
 STREAMS = 3
-NOT_IMPORTED = ("evalcase.__main__", "evalcase.lsp", "evalcase.pytest_plugin")
+NOT_IMPORTED = ("evalcase.__main__", "evalcase.editor.server", "evalcase.pytest_plugin")
 """What is run as a program, and what no command that is forked needs."""
 _IMPORTED: dict[str, Any] = {}
 """All modules that were there before anything was forked."""

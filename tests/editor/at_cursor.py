@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalcase.editor.cursor import Cursor
-from evalcase.editor.cursors import find_cursor
+from evalcase.editor.find_cursor import find_cursor
 
 
 def place(text: str) -> tuple[list[str], int, int]:

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from evalcase.editor.carried import carry_lines
+from evalcase.editor.reading import map_lines
 
 
 def carried(before: str, now: str) -> list[int | None]:
-    carry = carry_lines([*before], [*now])
-    return [carry(line) for line in range(len(before))]
+    move = map_lines([*before], [*now])
+    return [move(line) for line in range(len(before))]
 
 
 def test_lines_above_a_change_stay_and_those_below_move_along() -> None:

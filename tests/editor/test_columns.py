@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evalcase.editor.columns import Encoding, to_column, to_units
+from evalcase.editor.protocol import Encoding, to_column, to_units
 from tests.for_each import for_each
 
 LINE = "a😀漢é\u2028b"

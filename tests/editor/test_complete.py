@@ -6,7 +6,7 @@ from typing import Literal
 
 from evalcase.config.catalogue import declared_graders
 from evalcase.editor.complete import Completion, Names, find_completions
-from evalcase.editor.schema_walk import Schemas
+from evalcase.editor.schema import Schemas
 from evalcase.format.fields import WrittenCase, WrittenSuite
 from evalcase.format.positions import Format
 from evalcase.format.schema import describe_fields

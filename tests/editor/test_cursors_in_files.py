@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.editor.cursors import find_cursor
+from evalcase.editor.find_cursor import find_cursor
 from evalcase.format.document import Document, parse_document
 from evalcase.format.positions import split_lines
 from evalcase.types.problem import KeyPath

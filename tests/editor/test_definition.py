@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 
 from evalcase.config.config import read_config
-from evalcase.editor.definition import locate_definition
+from evalcase.editor.lookup import locate_definition
 from evalcase.format.positions import Format
 from tests.editor.at_cursor import place
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evalcase.editor.fixes import find_mendings, mend_all
+from evalcase.editor.fixes import find_fixes, fix_all
 from evalcase.format.positions import apply_edits
 from tests.editor.test_reading import read
 from tests.for_each import for_each
@@ -27,7 +27,7 @@ def test_a_quick_fix_cures_what_it_stands_at(
     tmp_path: Path, text: str, title: str, after: str
 ) -> None:
     reading, _ = read(tmp_path, text)
-    (found,) = find_mendings(reading, 1, 3)
+    (found,) = find_fixes(reading, 1, 3)
     assert found.title == title
     assert found.problem in reading.problems
     assert apply_edits(text, found.edits, "yaml") == after
@@ -36,14 +36,14 @@ def test_a_quick_fix_cures_what_it_stands_at(
 
 def test_only_what_lies_between_the_lines_is_offered(tmp_path: Path) -> None:
     reading, _ = read(tmp_path, "- inptu: x\n  expected_output: x\n- input: 5\n")
-    assert [each.title for each in find_mendings(reading, 3, 3)] == ['Write `"5"` for `5`']
-    assert find_mendings(reading, 2, 2) == []
+    assert [each.title for each in find_fixes(reading, 3, 3)] == ['Write `"5"` for `5`']
+    assert find_fixes(reading, 2, 2) == []
 
 
 def test_all_deprecated_names_at_once(tmp_path: Path) -> None:
     text = "tests:\n  - input_messages: x\n    expected_messages: 😀\n"
     reading, _ = read(tmp_path, text)
-    *_, found = find_mendings(reading, 1, 1)
+    *_, found = find_fixes(reading, 1, 1)
     assert found.title == "Rename all 3 deprecated names of this file"
     after = apply_edits(text, found.edits, "yaml")
     assert after == "cases:\n  - input: x\n    expected_output: 😀\n"
@@ -52,10 +52,10 @@ def test_all_deprecated_names_at_once(tmp_path: Path) -> None:
 def test_all_that_check_would_fix_as_one_edit(tmp_path: Path) -> None:
     text = "cases:\n  - inptu: x\n    expected_output: 5\n    tags: a\n  - id: b\n    input: 7\n"
     reading, known = read(tmp_path, text)
-    found = mend_all(reading, known)
+    found = fix_all(reading, known)
     assert found is not None
     after = apply_edits(text, found.edits, "yaml")
     assert "input: x" in after
     assert 'input: "7"' in after
     assert [each for each in read(tmp_path, after)[0].problems if each.fix is not None] == []
-    assert mend_all(*read(tmp_path, "- input: x\n  expected_output: x\n")) is None
+    assert fix_all(*read(tmp_path, "- input: x\n  expected_output: x\n")) is None

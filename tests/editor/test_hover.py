@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from evalcase.config.catalogue import declared_graders
-from evalcase.editor.hover import case_number, explain_place
-from evalcase.editor.schema_walk import Schemas
+from evalcase.editor.lookup import case_number, explain_position
+from evalcase.editor.schema import Schemas
 from evalcase.format.fields import WrittenCase
 from evalcase.format.schema import describe_fields
 from tests.editor.at_cursor import place
@@ -15,7 +15,7 @@ CASE = "cases:\n  - id: a\n    input: Hi\n"
 
 def explained(text: str) -> str:
     lines, line, column = place(text)
-    found = explain_place(lines, "yaml", line, column, SCHEMAS.suite)
+    found = explain_position(lines, "yaml", line, column, SCHEMAS.suite)
     return "" if found is None else found.about
 
 

@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.editor.files import role_of
 from evalcase.editor.outline import list_cases, show_case
-from evalcase.editor.reading import Reading, read_version
-from evalcase.editor.surroundings import KnownWhileWanted, StaleError, config_around
+from evalcase.editor.reading import (
+    CancellableCatalogue,
+    Reading,
+    StaleError,
+    config_around,
+    read_text,
+    role_of,
+)
 from evalcase.pipeline import check_text
 from tests.for_each import for_each
 
@@ -27,12 +32,14 @@ cases:
 """
 
 
-def read(folder: Path, text: str, name: str = "a.eval.yaml") -> tuple[Reading, KnownWhileWanted]:
+def read(
+    folder: Path, text: str, name: str = "a.eval.yaml"
+) -> tuple[Reading, CancellableCatalogue]:
     path = str(folder / name)
     role = role_of(path, text)
     assert role is not None
-    known = KnownWhileWanted(config_around(str(folder), {}))
-    return read_version(text, path, role, known), known
+    known = CancellableCatalogue(config_around(str(folder), {}))
+    return read_text(text, path, role, known), known
 
 
 def test_the_problems_are_those_of_check(tmp_path: Path) -> None:
@@ -109,10 +116,10 @@ def test_suite_fields_and_configurations_have_checks_of_their_own(tmp_path: Path
 
 def test_a_check_that_nobody_waits_for_is_given_up(tmp_path: Path) -> None:
     asked = iter([False, True])
-    known = KnownWhileWanted(config_around(str(tmp_path), {}), lambda: next(asked))
+    known = CancellableCatalogue(config_around(str(tmp_path), {}), lambda: next(asked))
     path = str(tmp_path / "a.eval.yaml")
     text = "- input: x\n  graders: [expected, {contains: x}]\n"
     role = role_of(path, text)
     assert role is not None
     with pytest.raises(StaleError):
-        read_version(text, path, role, known)
+        read_text(text, path, role, known)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from evalcase.editor.tags import TagsInUse
+from evalcase.editor.complete import TagIndex
 
 
 def test_tags_of_all_suites_the_most_frequent_first(tmp_path: Path) -> None:
@@ -13,7 +13,7 @@ def test_tags_of_all_suites_the_most_frequent_first(tmp_path: Path) -> None:
     (tmp_path / "d.eval.yaml").write_text(
         "- {input: x, tags: [5, {a: b}], metadata: {tags: [m]}}\n"
     )
-    tags = TagsInUse()
+    tags = TagIndex()
     assert tags.find(str(tmp_path)) == ["a", "all", "b"]
     assert tags.find(str(tmp_path), [{"tags": ["new"]}]) == ["a", "all", "b", "new"]
 
@@ -21,7 +21,7 @@ def test_tags_of_all_suites_the_most_frequent_first(tmp_path: Path) -> None:
 def test_a_file_is_read_again_once_it_has_changed(tmp_path: Path) -> None:
     path = tmp_path / "a.eval.yaml"
     path.write_text("- {input: x, tags: [a]}\n")
-    tags = TagsInUse()
+    tags = TagIndex()
     assert tags.find(str(tmp_path)) == ["a"]
     path.write_text("- {input: x, tags: [b]}\n")
     os.utime(path, ns=(0, 1))

@@ -3,13 +3,12 @@ documentation."""
 
 from __future__ import annotations
 
-import os
 import sys
 
 import click
 
 from evalcase.cli.terminal import columns_of, style_for, write_prose
-from evalcase.lsp.pages import find_pages
+from evalcase.editor.pages import page_path
 from evalcase.types.problem import CODES, did_you_mean
 from evalcase.util.files import read_file
 
@@ -43,9 +42,9 @@ def command(code: str | None) -> int:
 
 
 def read_page(code: str) -> str:
-    """The page about a code, as Markdown; its title alone, where somebody took the pages away."""
-    path = os.path.join(find_pages() or "", f"{code}.md")
-    if os.path.isfile(path):
+    """The page about a code, as Markdown; its title alone where the page is missing."""
+    path = page_path(code)
+    if path is not None:
         return read_file(path, _LARGEST).decode()
     severity, title = CODES[code]
     return f"# {code}\n\n*{severity.capitalize()}.* {title}\n"

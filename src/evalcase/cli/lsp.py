@@ -22,7 +22,7 @@ def command() -> int:
     Exit code: 0 if the editor shut it down; 1 if the editor is gone; 2 without the extra.
     """
     try:
-        from evalcase.lsp.features import make_server
+        from evalcase.editor.server import make_server
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
             raise

@@ -1,4 +1,4 @@
-"""What an editor shows of a file while somebody writes it: texts and positions in, values out.
+"""Editor support: completion, hover, definitions, quick fixes, verdicts, and the language server.
 
-Nothing here knows a protocol, waits, writes, or runs code of the project.
+It reads files and records. It runs no code of the project and writes nothing.
 """

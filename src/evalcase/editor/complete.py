@@ -1,18 +1,111 @@
-"""What can be written at a cursor: fields, roles, graders and their options, values that are
-listed, targets of the project and tags in use."""
+"""What can be written at a cursor: fields, roles, graders and their options, listed values, targets
+of the project, and tags in use."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from evalcase.config.config import Config
+from evalcase.config.registry import find_target_kind, list_names
 from evalcase.editor.cursor import Cursor
-from evalcase.editor.cursors import find_cursor
-from evalcase.editor.schema_walk import Offer, SchemaWalk
+from evalcase.editor.find_cursor import find_cursor
+from evalcase.editor.schema import Offer, SchemaWalk
+from evalcase.errors import ConfigError
+from evalcase.format.document import Document, parse_document, read_lines
 from evalcase.format.positions import Format
+from evalcase.format.source import (
+    UnreadableError,
+    discover_files,
+    format_of,
+    open_bytes,
+    read_source,
+)
 from evalcase.format.writer import quoted_text, scalar_text
 from evalcase.types.value import JSON
+
+_MOST_FILES = 500
+_MOST_BYTES = 1_000_000
+"""Of a file: larger ones are left out, and so their tags are those of the others."""
+
+
+class TagIndex:
+    """Reads each file again only when it has changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[tuple[int, int], Counter[str]]] = {}
+
+    def find(self, root: str, open_texts: Iterable[JSON] = ()) -> list[str]:
+        """All tags below a folder, and those of values that are open in the editor."""
+        counts: Counter[str] = Counter()
+        for number, path in enumerate(discover_files([root])):
+            if number >= _MOST_FILES:
+                break
+            if isinstance(path, str):
+                counts.update(self._tags_of(path))
+        for value in open_texts:
+            counts.update(_tags_in(value))
+        return [tag for tag, _ in counts.most_common()]
+
+    def _tags_of(self, path: str) -> Counter[str]:
+        try:
+            about = os.stat(path)
+            stamp = about.st_mtime_ns, about.st_size
+            known = self._known.get(path)
+            if known is None or known[0] != stamp:
+                small = about.st_size <= _MOST_BYTES
+                known = stamp, Counter(_read_tags(path) if small else ())
+                self._known[path] = known
+        except (OSError, UnreadableError):
+            return Counter()
+        return known[1]
+
+
+def _read_tags(path: str) -> Iterator[str]:
+    format = format_of(path)
+    if format == "jsonl":
+        with open_bytes(path) as file:
+            for line in read_lines(file, path):
+                if isinstance(line, Document):
+                    yield from _tags_in(line.value)
+    elif isinstance(format, str):
+        yield from _tags_in(parse_document(read_source(path), format, path).value)
+
+
+def _tags_in(value: JSON) -> Iterator[str]:
+    """Those of suites and cases: what `tags` holds, at the top or one level below a list."""
+    cases: list[JSON] = [value]
+    while cases:
+        each = cases.pop()
+        if isinstance(each, list):
+            cases += each
+        elif isinstance(each, dict):
+            tags = each.get("tags")
+            yield from (tag for tag in (tags if isinstance(tags, list) else ()) if type(tag) is str)
+            cases += [held for held in each.values() if isinstance(held, list)]
+
+
+def offer_targets(config: Config) -> dict[str, str]:
+    """Each name with a sentence."""
+    offers = {name: _describe_target(table.get("kind")) for name, table in config.targets.items()}
+    for kind in list_names("targets"):
+        try:
+            found = find_target_kind(kind)
+        except ConfigError:
+            continue
+        offers.setdefault(f"{kind}:" if found.value_needed else kind, found.about)
+    return offers
+
+
+def _describe_target(kind: object) -> str:
+    try:
+        return f"{kind}: {find_target_kind(str(kind)).about}"
+    except ConfigError:
+        return ""
+
 
 CompletionKind = Literal["field", "value", "target", "tag"]
 _SCALARS = frozenset({"string", "number", "integer", "boolean", "null"})

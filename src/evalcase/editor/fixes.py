@@ -15,7 +15,7 @@ from evalcase.types.problem import Problem, Span
 from evalcase.util.text import make_visible, write_count
 
 
-class Mending(NamedTuple):
+class QuickFix(NamedTuple):
     """Edits under a title that says what they do."""
 
     title: str
@@ -24,7 +24,7 @@ class Mending(NamedTuple):
     """The one that is cured; None where it is as many as can be."""
 
 
-def find_mendings(reading: Reading, first: int, last: int) -> list[Mending]:
+def find_fixes(reading: Reading, first: int, last: int) -> list[QuickFix]:
     """What can be mended between two lines, counted from 1."""
     near = [
         each
@@ -37,12 +37,12 @@ def find_mendings(reading: Reading, first: int, last: int) -> list[Mending]:
     return found
 
 
-def _follow_hint(problem: Problem, reading: Reading) -> Iterator[Mending]:
+def _follow_hint(problem: Problem, reading: Reading) -> Iterator[QuickFix]:
     if problem.fix is None or problem.span is None:
         return
     old = _source_of_span(reading, problem.span)
     title = f"Write {_quote_text(problem.fix)}" + (f" for {_quote_text(old)}" if old else "")
-    yield Mending(
+    yield QuickFix(
         title if problem.fix else f"Remove {_quote_text(old)}",
         (_edit_of_problem(problem),),
         problem,
@@ -63,16 +63,16 @@ def _source_of_span(reading: Reading, span: Span) -> str:
     return line[span.column - 1 : span.end_column - 1] if span.end_line == span.line else ""
 
 
-def _offer_renames(reading: Reading, near: list[Problem]) -> Iterator[Mending]:
+def _offer_renames(reading: Reading, near: list[Problem]) -> Iterator[QuickFix]:
     renames = _find_renames(reading)
     for problem in near:
         for rename in renames:
             if rename.span == problem.span:
                 title = f"Rename {_quote_text(rename.old)} to {_quote_text(rename.new)}"
-                yield Mending(title, rename.edits, problem)
+                yield QuickFix(title, rename.edits, problem)
     if len(renames) > 1:
         edits = tuple(edit for rename in renames for edit in rename.edits)
-        yield Mending(f"Rename all {len(renames)} deprecated names of this file", edits)
+        yield QuickFix(f"Rename all {len(renames)} deprecated names of this file", edits)
 
 
 def _find_renames(reading: Reading) -> list[Rename]:
@@ -82,7 +82,7 @@ def _find_renames(reading: Reading) -> list[Rename]:
     ).renames
 
 
-def mend_all(reading: Reading, known: Known) -> Mending | None:
+def fix_all(reading: Reading, known: Known) -> QuickFix | None:
     """All that `check --fix` would do, as one edit of what differs."""
     if reading.role.kind != "suite" or not any(each.fix for each in reading.own_problems):
         return None
@@ -95,7 +95,7 @@ def mend_all(reading: Reading, known: Known) -> Mending | None:
     end = _count_common(before[begin:][::-1], after[begin:][::-1])
     lines = Lines(before, only_feeds=reading.role.format == "jsonl")
     edit = Edit(lines.span(begin, len(before) - end), after[begin : len(after) - end])
-    return Mending(f"Mend {write_count(len(edits), 'mistake')} of this file", (edit,))
+    return QuickFix(f"Mend {write_count(len(edits), 'mistake')} of this file", (edit,))
 
 
 def _count_common(one: str, other: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from evalcase.config.catalogue import Catalogue
-from evalcase.editor.reading import CasePlace, Reading
+from evalcase.editor.reading import CasePosition, Reading
 from evalcase.format.load import load_text
 from evalcase.format.writer import write_yaml
 from evalcase.types.case import Case
@@ -33,12 +33,14 @@ def list_cases(reading: Reading, known: Catalogue) -> list[CaseSymbol]:
     return [_make_symbol(place, case) for place, case in zip(places, cases, strict=True)]
 
 
-def cases_at(reading: Reading, places: Sequence[CasePlace], known: Catalogue) -> list[Case | None]:
+def cases_at(
+    reading: Reading, places: Sequence[CasePosition], known: Catalogue
+) -> list[Case | None]:
     """The cases at some places; None for those that are not valid."""
     if reading.role.format != "jsonl":
         whole = len(reading.cases) == len(reading.places)
         return [reading.cases[each.number] if whole else None for each in places]
-    # A line stands for itself: only those that are asked for are read.
+    # Each line is a case of its own: only the requested lines are read.
     return [_case_of_line(reading, each.number, known) for each in places]
 
 
@@ -47,7 +49,7 @@ def _case_of_line(reading: Reading, number: int, known: Catalogue) -> Case | Non
     return loaded.suite.cases[0] if loaded.suite is not None and loaded.suite.cases else None
 
 
-def _make_symbol(place: CasePlace, case: Case | None) -> CaseSymbol:
+def _make_symbol(place: CasePosition, case: Case | None) -> CaseSymbol:
     if case is None:
         return CaseSymbol(f"case {place.number + 1}", "not valid", place.span, place.name_span)
     words = case.description or _first_words(case)

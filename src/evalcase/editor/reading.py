@@ -1,26 +1,101 @@
-"""One version of a text, checked: its problems, its cases as far as they are valid, and the places
-of all of them, which are looked up when somebody asks."""
+"""One version of an open text, checked: the kind of file it is, its problems, its valid cases, and
+their positions, which are looked up when they are needed."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from evalcase.config.catalogue import Catalogue, check_config_text
-from evalcase.editor.files import FileRole
+from evalcase.config.config import TABLES, Config, config_of_text, has_settings, read_config
 from evalcase.format.document import Document
 from evalcase.format.fields import CASE_CONTAINERS
 from evalcase.format.load import load_text, read_sidecar
-from evalcase.format.positions import split_lines
-from evalcase.format.source import UnreadableError, encode_text
+from evalcase.format.positions import Format, split_lines
+from evalcase.format.source import UnreadableError, encode_text, format_of, is_sidecar
 from evalcase.types.case import Case
-from evalcase.types.problem import Problem, Span
+from evalcase.types.grader import DeclaredGrader, What
+from evalcase.types.problem import Problem, Span, Unfit
+from evalcase.util.files import read_file
+from evalcase.util.project import project_root
+
+FileKind = Literal["suite", "sidecar", "config"]
+_EVAL = re.compile(r"\.eval\.(?:ya?ml|jsonl?)$")
+_SCHEMA_LINE = re.compile(r"\A(?:\s*(?:#.*)?\n){0,20}?#\s*yaml-language-server:.*evalcase")
 
 
-class CasePlace(NamedTuple):
-    """Where a case stands, and its id: that of the file, else the one that was made for it."""
+class FileRole(NamedTuple):
+    kind: FileKind
+    format: Format | Literal["toml"]
+
+
+def role_of(path: str, text: str) -> FileRole | None:
+    """What a file is to evalcase, by its name, or by the schema that its first lines name."""
+    name = os.path.basename(path)
+    if name in TABLES:
+        return FileRole("config", "toml") if has_settings(name, text.encode()) else None
+    format = format_of(path)
+    if not isinstance(format, str):
+        return None
+    if is_sidecar(path):
+        return FileRole("sidecar", "yaml")
+    if _EVAL.search(name.lower()) or (format == "yaml" and _SCHEMA_LINE.match(text[:4000])):
+        return FileRole("suite", format)
+    return None
+
+
+class StaleError(Exception):
+    """The text changed while it was checked."""
+
+
+class CancellableCatalogue(Catalogue):
+    """The catalogue of `check`. It raises StaleError as soon as the result is no longer wanted."""
+
+    def __init__(self, config: Config, is_stale: Callable[[], bool] = lambda: False) -> None:
+        super().__init__(config)
+        self._is_stale = is_stale
+
+    def grader(self, name: str) -> DeclaredGrader | None:
+        if self._is_stale():
+            raise StaleError
+        return super().grader(name)
+
+    def object_to(self, what: What, name: str) -> Unfit | None:
+        if self._is_stale():
+            raise StaleError
+        return super().object_to(what, name)
+
+
+def config_around(folder: str, unsaved: Mapping[str, str]) -> Config:
+    """The configuration of the project that a folder belongs to. `unsaved` has the texts that are
+    open in the editor, by their paths."""
+    root = project_root(os.path.realpath(folder))
+    paths = [os.path.join(root, name) for name in TABLES]
+    if not any(path in unsaved for path in paths):
+        return read_config(folder)
+    for path in paths:
+        config = _config_at(path, root, unsaved.get(path))
+        if config is not None:
+            return config
+    return Config(root)
+
+
+def _config_at(path: str, root: str, text: str | None) -> Config | None:
+    if text is None and not os.path.lexists(path):
+        return None
+    try:
+        data = encode_text(text, path) if text is not None else read_file(path, 10_000_000, root)
+        data.decode()
+    except (OSError, UnreadableError, UnicodeDecodeError):
+        return None
+    return config_of_text(data, path, root, path)
+
+
+class CasePosition(NamedTuple):
+    """The position of a case, and of its id."""
 
     number: int
     span: Span
@@ -58,13 +133,13 @@ class Reading:
         return split_lines(self.text)
 
     @cached_property
-    def places(self) -> list[CasePlace]:
+    def places(self) -> list[CasePosition]:
         """The cases in their order; none where the text can't be read, or isn't made of cases."""
         if not self.is_readable or self.role.kind != "suite":
             return []
         if self.role.format == "jsonl":
             return [
-                CasePlace(number, span, span)
+                CasePosition(number, span, span)
                 for number, text in enumerate(self.lines)
                 if text.strip()
                 for span in [Span(number + 1, 1, number + 1, len(text) + 1)]
@@ -75,7 +150,7 @@ class Reading:
 _UNREADABLE = frozenset({"syntax", "bad-encoding", "too-deep", "too-large"})
 
 
-def _find_places(reading: Reading) -> list[CasePlace]:
+def _find_places(reading: Reading) -> list[CasePosition]:
     assert reading.role.format != "toml"
     if not reading.cases:
         return []
@@ -85,11 +160,11 @@ def _find_places(reading: Reading) -> list[CasePlace]:
     for number, path in enumerate(positions.item_paths(CASE_CONTAINERS)):
         span, name = positions.span(path), positions.find((*path, "id"))
         is_elsewhere = name.through is not None  # behind an alias, or in a mapping that is merged
-        places.append(CasePlace(number, span, span if is_elsewhere else name.span))
+        places.append(CasePosition(number, span, span if is_elsewhere else name.span))
     return places
 
 
-def read_version(text: str, path: str, role: FileRole, known: Catalogue) -> Reading:
+def read_text(text: str, path: str, role: FileRole, known: Catalogue) -> Reading:
     """Check a text as if it stood at its path. It never raises for what a text may hold."""
     if role.kind == "config":
         return Reading(text, path, role, check_config_text(text, path))
@@ -103,3 +178,19 @@ def read_version(text: str, path: str, role: FileRole, known: Catalogue) -> Read
     assert role.format != "toml"
     loaded = load_text(text, role.format, known, path)
     return Reading(text, path, role, loaded.problems, loaded.read)
+
+
+def map_lines(before: Sequence[str], now: Sequence[str]) -> Callable[[int], int | None]:
+    """What turns the number of a line into its number now; None for one that was changed."""
+    most = min(len(before), len(now))
+    above = next((at for at in range(most) if before[at] != now[at]), most)
+    left = most - above
+    below = next((at for at in range(left) if before[-1 - at] != now[-1 - at]), left)
+    shift = len(now) - len(before)
+
+    def move(line: int) -> int | None:
+        if line < above:
+            return line
+        return line + shift if line >= len(before) - below else None
+
+    return move

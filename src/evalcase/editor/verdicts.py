@@ -1,5 +1,4 @@
-"""What became of cases in the newest run that has them: read from its record, as data, and told
-beside them; and whether a case is another by now."""
+"""The verdicts of cases in the newest run that has them, and whether a case changed since."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ _MOST_RUNS = 50
 """So many are looked at for those that have a suite."""
 
 
-class CaseNews(NamedTuple):
+class CaseStatus(NamedTuple):
     """What is shown beside a case, and what is said of it when asked."""
 
     label: str
@@ -41,9 +40,11 @@ class Verdicts:
         for each in self._runs:
             each.close()
 
-    def tell(self, case: Case) -> CaseNews | None:
+    def status_of(self, case: Case) -> CaseStatus | None:
         """What became of a case; None where no run has it."""
-        return next((told for each in self._runs if (told := each.tell(case)) is not None), None)
+        return next(
+            (status for each in self._runs if (status := each.status_of(case)) is not None), None
+        )
 
 
 class RunVerdicts:
@@ -59,7 +60,7 @@ class RunVerdicts:
         """Let go of the record."""
         self._kept.close()
 
-    def tell(self, case: Case) -> CaseNews | None:
+    def status_of(self, case: Case) -> CaseStatus | None:
         """What became of a case; None where the run hasn't got it."""
         found = self._found.get(case.id)
         if not found:
@@ -74,7 +75,7 @@ class RunVerdicts:
         changed = self._is_changed(case)
         if changed:
             label += ", changed since"
-        return CaseNews(label, "\n".join(self._lines(found, changed)))
+        return CaseStatus(label, "\n".join(self._lines(found, changed)))
 
     def _lines(self, found: list[CaseVerdict], changed: bool) -> Iterator[str]:
         yield f"Run {self._run.id}, {self._run.created_at[:16].replace('T', ' ')} UTC"

@@ -13,7 +13,7 @@ from lsprotocol import types
 
 from evalcase.pipeline import check_text
 from tests.cli.command import EVALCASE, LIMIT_S, environment, evalcase
-from tests.lsp.client import Editor, apply, split_at_cursor
+from tests.editor.client import Editor, apply, split_at_cursor
 
 WRONG = """\
 cases:

@@ -8,9 +8,15 @@ import os
 from collections.abc import Callable
 
 from evalcase.config.config import Config
-from evalcase.editor.files import FileRole, role_of
-from evalcase.editor.reading import Reading, read_version
-from evalcase.editor.surroundings import KnownWhileWanted, StaleError, config_around
+from evalcase.editor.reading import (
+    CancellableCatalogue,
+    FileRole,
+    Reading,
+    StaleError,
+    config_around,
+    read_text,
+    role_of,
+)
 from evalcase.format.positions import split_lines
 from evalcase.util.environment import monotonic
 
@@ -85,8 +91,8 @@ class OpenFile:
 
     def _check(self, text: str, role: FileRole, config_of: Callable[[str], Config]) -> Reading:
         config = config_of(os.path.dirname(self.path))
-        known = KnownWhileWanted(config, lambda: self.text is not text)
-        return read_version(text, self.path, role, known)
+        known = CancellableCatalogue(config, lambda: self.text is not text)
+        return read_text(text, self.path, role, known)
 
 
 class OpenFiles:

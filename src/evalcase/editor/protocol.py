@@ -1,21 +1,48 @@
-"""Our values to those of the protocol: lines count from 0, and columns in units that both sides
-have agreed on."""
+"""Converts evalcase's values to those of the language server protocol. Lines count from 0, and
+columns in units that client and server have agreed on: by default of UTF-16."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
-from evalcase.editor.columns import Encoding, to_units
 from evalcase.editor.complete import Completion, CompletionKind
-from evalcase.editor.definition import Definition
-from evalcase.editor.fixes import Mending
+from evalcase.editor.fixes import QuickFix
+from evalcase.editor.lookup import Definition
 from evalcase.editor.outline import CaseSymbol
+from evalcase.editor.pages import page_address
 from evalcase.format.positions import Edit
-from evalcase.lsp.pages import page_of
 from evalcase.types.problem import Problem, Span
+
+Encoding = Literal["utf-8", "utf-16", "utf-32"]
+
+
+def to_units(line: str, column: int, encoding: Encoding) -> int:
+    """The units before a column of code points; at most those of the whole line."""
+    before = line[:column]
+    if encoding == "utf-32" or before.isascii():
+        return len(before)
+    return len(_encode_text(before, encoding)) // _WIDTH[encoding]
+
+
+def to_column(line: str, units: int, encoding: Encoding) -> int:
+    """The column of code points after some units; one in the midst of a character is before it."""
+    if encoding == "utf-32" or line.isascii():
+        return min(units, len(line))
+    data = _encode_text(line, encoding)[: units * _WIDTH[encoding]]
+    return len(data.decode(_CODECS[encoding], "ignore"))
+
+
+_WIDTH = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
+_CODECS = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+
+
+def _encode_text(text: str, encoding: Encoding) -> bytes:
+    return text.encode(_CODECS[encoding], "surrogatepass")
+
 
 _SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,
@@ -65,7 +92,7 @@ class Converter:
             code=problem.code,
             source="evalcase",
         )
-        page = page_of(problem.code)
+        page = page_address(problem.code)
         if page is not None:
             found.code_description = types.CodeDescription(page)
         if problem.code in ("deprecated-name", "ignored-alias"):
@@ -86,14 +113,14 @@ class Converter:
             text_edit=types.TextEdit(where, found.insert),
         )
 
-    def action(self, mending: Mending, version: int | None, path: str) -> types.CodeAction:
-        edits = self.edits(mending.edits)
+    def action(self, fix: QuickFix, version: int | None, path: str) -> types.CodeAction:
+        edits = self.edits(fix.edits)
         document = types.OptionalVersionedTextDocumentIdentifier(self._uri, version)
         change = types.TextDocumentEdit(document, list(edits))
-        problem = mending.problem
+        problem = fix.problem
         kind = types.CodeActionKind
         return types.CodeAction(
-            mending.title,
+            fix.title,
             kind=kind.QuickFix if problem is not None else kind.SourceFixAll,
             diagnostics=[self.diagnostic(problem, path)] if problem is not None else None,
             is_preferred=problem is not None,

@@ -1,12 +1,13 @@
-"""Where a cursor stands in `evalcase.toml`, told by the header above it and its own line."""
+"""Finds the cursor at a line and column, in YAML, JSON, JSONL or TOML."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from evalcase.editor.cursor import NOWHERE, Cursor, Token
-from evalcase.editor.scalar import read_scalar
+from evalcase.editor.cursor import NOWHERE, Cursor, Token, read_flow, read_scalar
+from evalcase.editor.yaml_cursor import extend_cursor, find_in_yaml
+from evalcase.format.positions import Format
 from evalcase.types.value import JSON
 
 _HEADER = re.compile(r"\s*\[+([^\[\]]*)\]+\s*(?:#.*)?$")
@@ -86,3 +87,30 @@ def _value_token(text: str, start: int, column: int) -> Token:
         if column > start and text[start:column].strip()
         else Token(text[start:].strip(), start, start + len(text[start:].strip()))
     )
+
+
+_BEGIN = re.compile(r"\s*[\[{]")
+
+
+def find_cursor(lines: Sequence[str], format: Format | str, line: int, column: int) -> Cursor:
+    """What a position, counted from 0, means in the lines of a text."""
+    if format == "toml":
+        return find_in_toml(lines, line, column)
+    if format == "yaml":
+        found = _BEGIN.match("\n".join(lines[:50]))
+        return _in_json(lines, line, column) if found else find_in_yaml(lines, line, column)
+    if format == "jsonl":
+        return _in_json(lines[line : line + 1], 0, column)
+    return _in_json(lines, line, column)
+
+
+def _in_json(lines: Sequence[str], line: int, column: int) -> Cursor:
+    text = "\n".join(lines)
+    found = _BEGIN.match(text)
+    if found is None or line >= len(lines):
+        return NOWHERE
+    line_start = sum(len(each) + 1 for each in lines[:line])
+    flow = read_flow(text, found.end() - 1, line_start + column, line_start)
+    if flow is None:
+        return NOWHERE
+    return extend_cursor(Cursor((), "value", NOWHERE.token, ({},)), flow)

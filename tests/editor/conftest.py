@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.lsp.client import Editor
+from tests.editor.client import Editor
 
 
 @pytest.fixture(scope="session")

@@ -9,20 +9,21 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from evalcase.config.config import Config
-from evalcase.editor.carried import carry_lines
-from evalcase.editor.complete import Completion, Names, find_completions
-from evalcase.editor.cursors import find_cursor
-from evalcase.editor.definition import Definition, locate_definition
-from evalcase.editor.fixes import Mending, find_mendings, mend_all
-from evalcase.editor.hover import Explained, case_number, explain_place
+from evalcase.editor.complete import Completion, Names, TagIndex, find_completions, offer_targets
+from evalcase.editor.find_cursor import find_cursor
+from evalcase.editor.fixes import QuickFix, find_fixes, fix_all
+from evalcase.editor.lookup import (
+    Definition,
+    Explained,
+    case_number,
+    explain_position,
+    locate_definition,
+)
+from evalcase.editor.open_files import OpenFile, OpenFiles
 from evalcase.editor.outline import CaseSymbol, cases_at, list_cases, show_case
-from evalcase.editor.reading import CasePlace, Reading
-from evalcase.editor.schema_walk import Schemas, SchemaWalk
-from evalcase.editor.surroundings import KnownWhileWanted
-from evalcase.editor.tags import TagsInUse
-from evalcase.editor.target_offers import offer_targets
-from evalcase.editor.verdicts import CaseNews, Verdicts, find_verdicts, stamp_runs
-from evalcase.lsp.opened import OpenFile, OpenFiles
+from evalcase.editor.reading import CancellableCatalogue, CasePosition, Reading, map_lines
+from evalcase.editor.schema import Schemas, SchemaWalk
+from evalcase.editor.verdicts import CaseStatus, Verdicts, find_verdicts, stamp_runs
 from evalcase.types.case import Case
 
 
@@ -31,7 +32,7 @@ class Hint(NamedTuple):
 
     line: int
     column: int
-    told: CaseNews
+    status: CaseStatus
 
 
 class Answers:
@@ -40,7 +41,7 @@ class Answers:
     def __init__(self, files: OpenFiles) -> None:
         self._files = files
         self._schemas = Schemas()
-        self._tags = TagsInUse()
+        self._tags = TagIndex()
         self._verdicts: dict[str, tuple[tuple[object, ...], Verdicts | None]] = {}
 
     def _config(self, file: OpenFile) -> Config:
@@ -75,7 +76,7 @@ class Answers:
         """What is said of a place, in Markdown; on the id of a case, with its canonical form."""
         if file.role is None:
             return None
-        found = explain_place(file.lines, file.role.format, line, column, self._walk(file))
+        found = explain_position(file.lines, file.role.format, line, column, self._walk(file))
         if found is None:
             return None
         case = await self._case_of(file, line, found)
@@ -102,7 +103,7 @@ class Answers:
         places = [each for each in reading.places if each.number == number]
         if not places or (only_unnamed and places[0].span != places[0].name_span):
             return None
-        return cases_at(reading, places, KnownWhileWanted(self._config(file)))[0]
+        return cases_at(reading, places, CancellableCatalogue(self._config(file)))[0]
 
     async def _good(self, file: OpenFile) -> Reading | None:
         """The reading of a text as it is, else of the last that could be read."""
@@ -117,22 +118,22 @@ class Answers:
             locate_definition, file.lines, format, line, column, file.path, config
         )  # fmt: skip
 
-    async def mend(self, file: OpenFile, first: int, last: int, everything: bool) -> list[Mending]:
+    async def fix(self, file: OpenFile, first: int, last: int, everything: bool) -> list[QuickFix]:
         """Edits for what is wrong between two lines, counted from 0; or for all of it."""
         reading = await file.read(self._files.config_of)
         if reading is None or reading.role.format == "toml":
             return []
         if not everything:
-            return await asyncio.to_thread(find_mendings, reading, first + 1, last + 1)
-        known = KnownWhileWanted(self._config(file))
-        found = await asyncio.to_thread(mend_all, reading, known)
+            return await asyncio.to_thread(find_fixes, reading, first + 1, last + 1)
+        known = CancellableCatalogue(self._config(file))
+        found = await asyncio.to_thread(fix_all, reading, known)
         return [] if found is None else [found]
 
     async def list_cases(self, file: OpenFile) -> list[CaseSymbol]:
         reading = await self._good(file)
         if reading is None:
             return []
-        known = KnownWhileWanted(self._config(file))
+        known = CancellableCatalogue(self._config(file))
         found = await asyncio.to_thread(list_cases, reading, known)
         return (
             found if reading.text is file.text else _carry_symbols(found, reading.lines, file.lines)
@@ -151,18 +152,18 @@ class Answers:
         verdicts = self._verdicts_of(file, config)
         if verdicts is None:
             return []
-        carry = carry_lines(reading.lines, file.lines)
-        near: list[tuple[int, CasePlace]] = []
+        move = map_lines(reading.lines, file.lines)
+        near: list[tuple[int, CasePosition]] = []
         for each in reading.places:
-            line = carry(each.name_span.line - 1)
+            line = move(each.name_span.line - 1)
             if line is not None and first <= line <= last:
                 near.append((line, each))
-        cases = cases_at(reading, [each for _, each in near], KnownWhileWanted(config))
+        cases = cases_at(reading, [each for _, each in near], CancellableCatalogue(config))
         found = []
         for (line, place), case in zip(near, cases, strict=True):
-            told = verdicts.tell(case) if case is not None else None
-            if told is not None:
-                found.append(Hint(line, _end_column(place), told))
+            status = verdicts.status_of(case) if case is not None else None
+            if status is not None:
+                found.append(Hint(line, _end_column(place), status))
         return found
 
     def _verdicts_of(self, file: OpenFile, config: Config) -> Verdicts | None:
@@ -176,7 +177,7 @@ class Answers:
         return known[1]
 
 
-def _end_column(place: CasePlace) -> int:
+def _end_column(place: CasePosition) -> int:
     span = place.name_span
     return span.end_column - 1 if span.line == span.end_line else span.column - 1
 
@@ -189,10 +190,10 @@ def _carry_symbols(
     found: Sequence[CaseSymbol], before: Sequence[str], now: Sequence[str]
 ) -> list[CaseSymbol]:
     """Cases of an earlier text at their lines of now; those that were changed are left out."""
-    carry = carry_lines(before, now)
+    move = map_lines(before, now)
     carried = []
     for each in found:
-        lines = [carry(line - 1) for span in each[2:] for line in (span.line, span.end_line)]
+        lines = [move(line - 1) for span in each[2:] for line in (span.line, span.end_line)]
         first, last, top, bottom = lines
         if first is None or last is None or top is None or bottom is None:
             continue

@@ -1,0 +1,132 @@
+"""Looks up the name or value at a position: the sentence of its declaration, and its definition."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+from evalcase.config.config import Config
+from evalcase.editor.cursor import Cursor, read_scalar
+from evalcase.editor.find_cursor import find_cursor
+from evalcase.editor.schema import SchemaWalk
+from evalcase.format.fields import CASE_CONTAINERS
+from evalcase.format.positions import Format
+from evalcase.system.definitions import find_definition
+from evalcase.types.problem import KeyPath
+from evalcase.types.value import JSON
+from evalcase.util.project import attachments_in
+
+
+class Explained(NamedTuple):
+    """A sentence, and the columns of what it is about."""
+
+    about: str
+    start: int
+    end: int
+    path: KeyPath
+    """Of the field or value itself."""
+
+
+def explain_position(
+    lines: Sequence[str], format: Format | Literal["toml"], line: int, column: int,
+    walk: SchemaWalk,
+) -> Explained | None:  # fmt: skip
+    """The sentence about the name or value at a position."""
+    cursor = find_cursor(lines, format, line, column)
+    token = cursor.token
+    if cursor.slot == "text" or not token.text:
+        return None
+    name = str(read_scalar(token.text)) if token.quote else token.text
+    if cursor.slot == "key" or token.has_colon:
+        about = walk.about_field(walk.parts_at(cursor, {**cursor.fields, name: {}}), name)
+        path: KeyPath = (*cursor.path, name)
+    else:
+        about, path = _about_value(cursor, walk, read_scalar(token.text)), cursor.path
+    return Explained(about, token.start, token.end, path)
+
+
+def _about_value(cursor: Cursor, walk: SchemaWalk, value: JSON) -> str:
+    """What is said of a value that is listed; else of the field that holds it."""
+    parts = walk.parts_at(cursor, value)
+    for part in parts:
+        if "description" in part and _is_name_of(part, value):
+            return str(part["description"])
+    return walk.about(parts)
+
+
+def _is_name_of(part: dict[str, Any], value: JSON) -> bool:
+    if "const" in part:
+        return bool(part["const"] == value)
+    pattern = part.get("pattern")
+    return isinstance(pattern, str) and isinstance(value, str) and bool(re.search(pattern, value))
+
+
+def case_number(path: KeyPath, format: Format | Literal["toml"]) -> int | None:
+    """Which case of its file a path leads into, counted from 0; None for none."""
+    if format in ("jsonl", "toml"):
+        return None
+    if path and isinstance(path[0], int):
+        return path[0]
+    if len(path) > 1 and path[0] in CASE_CONTAINERS and isinstance(path[1], int):
+        return path[1]
+    return None
+
+
+_REFERENCE = re.compile(r"(?:\./)?[\w./-]+:[^\W\d][\w.]*")
+
+
+class Definition(NamedTuple):
+    """A place in a file: its line and column count from 0, in code points."""
+
+    path: str
+    line: int
+    column: int
+
+
+def locate_definition(
+    lines: Sequence[str], format: Format | Literal["toml"], line: int, column: int, path: str,
+    config: Config,
+) -> Definition | None:  # fmt: skip
+    """Where the file, function or target that is named at a position is defined."""
+    cursor = find_cursor(lines, format, line, column)
+    if cursor.slot == "text" or not cursor.token.text:
+        return None
+    name = read_scalar(cursor.token.text)
+    if not isinstance(name, str) or "\n" in name:
+        return None
+    is_name = cursor.path[-1:] in (("target",), ("kind",)) or cursor.path[-2:-1] == ("targets",)
+    if is_name and name in config.targets:
+        return _of_target(name, config)
+    return _of_code(name, config.root) or _of_file(name, path, config.root)
+
+
+def _of_target(name: str, config: Config) -> Definition | None:
+    """The function of a target that is one, else its table in the configuration."""
+    function = config.targets[name].get("function")
+    if isinstance(function, str) and (found := _of_code(function, config.root)) is not None:
+        return found
+    if config.source is None or config.source.document is None or config.path is None:
+        return None
+    steps = (*config.source.table, "targets", name)
+    span = config.source.document.positions.span(steps, "key")
+    return Definition(config.path, span.line - 1, span.column - 1)
+
+
+def _of_code(name: str, root: str) -> Definition | None:
+    reference = name.removeprefix("python:")
+    if not _REFERENCE.fullmatch(reference):
+        return None
+    found = find_definition(reference, root)
+    return None if found is None else Definition(found[0], found[1] - 1, found[2])
+
+
+def _of_file(name: str, path: str, root: str) -> Definition | None:
+    if not name or len(name) > 1000:
+        return None
+    attachments = attachments_in(os.path.dirname(path), root)
+    for found in (attachments.find(name), attachments.find_from_root(name)):
+        if isinstance(found, str):
+            return Definition(found, 0, 0)
+    return None
