@@ -10,13 +10,11 @@ from evalcase.config.catalogue import Catalogue
 from evalcase.config.config import Config, load_config
 from evalcase.config.options import RunOptions, Selection, Shard
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.evaluation.conduct import Evaluation
-from evalcase.evaluation.evaluated import Evaluated
-from evalcase.evaluation.plan import prepare_plan, trials_of
-from evalcase.evaluation.request import RunRequest
-from evalcase.evaluation.secrets import make_scrubber
 from evalcase.format.collection import Suites
+from evalcase.runner.evaluated import Evaluated
 from evalcase.runner.pacing import Limits
+from evalcase.runner.plan import RunRequest, make_scrubber, prepare_plan, trials_of
+from evalcase.runner.run import Evaluation
 from evalcase.store.index import read_index
 from evalcase.types.result import Counts, Result, Trial
 from evalcase.util.environment import this_environment

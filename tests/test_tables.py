@@ -102,7 +102,7 @@ def test_a_run_that_is_read_has_its_tables_whatever_was_imported_before() -> Non
     done = evalcase.evaluate(CASES, agent)
     program = """
 import json, sys
-from evalcase.evaluation.evaluated import read_evaluated
+from evalcase.runner.evaluated import read_evaluated
 from evalcase.store.folder import read_run
 from evalcase.store.stored import StoredRun
 

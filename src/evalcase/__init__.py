@@ -6,16 +6,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from evalcase.errors import (
-        ConfigError,
-        EvalcaseError,
-        GraderError,
-        RecordError,
-        SuiteError,
-        TargetError,
-    )
-    from evalcase.evaluation.evaluated import Evaluated
-    from evalcase.pipeline import (
+    from evalcase.api import (
         check,
         check_text,
         evaluate,
@@ -27,10 +18,19 @@ if TYPE_CHECKING:
         parse_case,
         write_suite,
     )
+    from evalcase.errors import (
+        ConfigError,
+        EvalcaseError,
+        GraderError,
+        RecordError,
+        SuiteError,
+        TargetError,
+    )
     from evalcase.pytest_plugin.asserting import assert_case, assert_case_async
     from evalcase.pytest_plugin.case_marks import cases
     from evalcase.report.explain import explain
     from evalcase.report.figures.figures import Figures
+    from evalcase.runner.evaluated import Evaluated
     from evalcase.types import options
     from evalcase.types.answer import Answer, Usage
     from evalcase.types.case import Case
@@ -98,7 +98,7 @@ _HOMES = {
     "ConfigError": "errors",
     "Context": "types.grader",
     "EvalcaseError": "errors",
-    "Evaluated": "evaluation.evaluated",
+    "Evaluated": "runner.evaluated",
     "Figures": "report.figures.figures",
     "Grade": "types.grade",
     "Grader": "types.grader",
@@ -123,18 +123,18 @@ _HOMES = {
     "assert_case": "pytest_plugin.asserting",
     "assert_case_async": "pytest_plugin.asserting",
     "cases": "pytest_plugin.case_marks",
-    "check": "pipeline",
-    "check_text": "pipeline",
-    "evaluate": "pipeline",
-    "evaluate_async": "pipeline",
+    "check": "api",
+    "check_text": "api",
+    "evaluate": "api",
+    "evaluate_async": "api",
     "explain": "report.explain",
-    "figures": "pipeline",
-    "iter_cases": "pipeline",
-    "load": "pipeline",
-    "loads": "pipeline",
+    "figures": "api",
+    "iter_cases": "api",
+    "load": "api",
+    "loads": "api",
     "options": "types.options",
-    "parse_case": "pipeline",
-    "write_suite": "pipeline",
+    "parse_case": "api",
+    "write_suite": "api",
 }
 
 

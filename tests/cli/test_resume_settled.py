@@ -12,13 +12,14 @@ from typing import Any, TypeVar
 
 import pytest
 
-from evalcase.evaluation import standing, work
-from evalcase.evaluation.plan import Plan
+from evalcase.runner import resume as work
+from evalcase.runner.plan import Plan
 from evalcase.store.index import Index
 from tests.run.project import CONFIG, Done, Project, case, cases
 from tests.store.rows import decode_row, encode_row
 
 T = TypeVar("T")
+IS_SETTLED = work.is_settled
 Change = Callable[[Project], object]
 
 TABLE = "word,then\nok,ok\nno,no\n"
@@ -46,7 +47,7 @@ def resume(
     settled: list[bool] = []
 
     def tell(plan: Plan, index: Index) -> bool:
-        settled.append(not look and standing.is_settled(plan, index))
+        settled.append(not look and IS_SETTLED(plan, index))
         return settled[-1]
 
     monkeypatch.setattr(work, "is_settled", tell)
@@ -265,7 +266,7 @@ def test_another_version_has_each_case_looked_at(
 ) -> None:
     make(project)
     project.run("run", "--quiet")
-    monkeypatch.setattr(standing, "__version__", "99")
+    monkeypatch.setattr(work, "__version__", "99")
     for settled in (False, True):
         _, seen = resume(project, monkeypatch)
         assert seen == [settled]

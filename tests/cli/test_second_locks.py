@@ -26,7 +26,7 @@ def test_where_a_suite_leads_is_looked_at_again_when_targets_are_made(
     project.suite({"id": "a", "graders": ["json"], **fields})
     first = project.run("run")
     assert (first.code, project.runs()) == (2, [])
-    monkeypatch.setattr("evalcase.evaluation.plan.check_plan", lambda *_: [])
+    monkeypatch.setattr("evalcase.runner.plan.check_plan", lambda *_: [])
     second = project.run("run")
     assert (second.code, project.runs()) == (2, [])
     reasons = "carries an address", "is outside the project"

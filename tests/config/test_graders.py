@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 
 import pytest
 
+from evalcase.api import name_graders
 from evalcase.config.catalogue import Catalogue
 from evalcase.config.graders import is_light_class, make_declared, make_grader
 from evalcase.config.registry import find_class, list_names
 from evalcase.errors import ConfigError
-from evalcase.evaluation.called import name_graders
 from evalcase.format.load import load_case
 from evalcase.graders.contains import ContainsGrader
 from evalcase.graders.expected import ExpectedGrader

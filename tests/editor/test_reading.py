@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from evalcase.api import check_text
 from evalcase.editor.outline import list_cases, show_case
 from evalcase.editor.reading import (
     CancellableCatalogue,
@@ -15,7 +16,6 @@ from evalcase.editor.reading import (
     read_text,
     role_of,
 )
-from evalcase.pipeline import check_text
 from tests.for_each import for_each
 
 SUITE = """\

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
 
-from evalcase.pipeline import check_text
+from evalcase.api import check_text
 from tests.cli.command import EVALCASE, LIMIT_S, environment, evalcase
 from tests.editor.client import Editor, apply, split_at_cursor
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.pipeline import prepare_evaluation
+from evalcase.api import prepare_evaluation
 from evalcase.types.result import Result
 
 

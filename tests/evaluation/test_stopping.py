@@ -6,8 +6,7 @@ import pytest
 
 from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError
-from evalcase.evaluation.against import Base
-from evalcase.evaluation.stopping import Stopping, _cases_needed
+from evalcase.runner.stopping import Base, Stopping, _cases_needed
 from evalcase.types.case import canonical_case
 from evalcase.types.result import Decision, Result, Trial, Verdict
 from evalcase.util.table import Table, mark_of

@@ -9,9 +9,9 @@ import pytest
 
 import evalcase
 from evalcase import Case, Suite, SuiteError
+from evalcase.api import write_suite
 from evalcase.config.catalogue import Catalogue
 from evalcase.format.writer import shorten, suite_lines
-from evalcase.pipeline import write_suite
 from tests.for_each import for_each
 
 

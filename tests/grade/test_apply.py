@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from msgspec.structs import force_setattr, replace
 
 from evalcase.config.graders import NO_SURROUNDINGS, make_grader
-from evalcase.grade.apply import Graded, grade_answer, left_to_compare
 from evalcase.graders.combine import AllGrader, AnyGrader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
+from evalcase.runner.grading import Graded, grade_answer, left_to_compare
 from evalcase.types.answer import Answer
 from evalcase.types.codec import decode_object, encode_object
 from evalcase.types.grade import Grade, Score

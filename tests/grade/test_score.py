@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evalcase.grade.score import decide_verdict
+from evalcase.runner.grading import decide_verdict
 from evalcase.types.answer import Failure
 from evalcase.types.grade import Grade, mean_score
 from evalcase.types.result import Verdict, decide_case_verdict

@@ -8,8 +8,8 @@ from collections.abc import Awaitable
 from typing import Any
 
 from evalcase import parse_case
-from evalcase.grade.decided import grade_of
 from evalcase.graders.expected import ExpectedGrader
+from evalcase.runner.grading import grade_of
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Grade, Score
 from evalcase.types.grader import Context, NamedGrader

@@ -18,7 +18,7 @@ from evalcase import Case, parse_case
 from evalcase.config.graders import make_grader
 from evalcase.errors import SuiteError
 from evalcase.format.yaml import read_yaml
-from evalcase.grade.apply import grade_answer
+from evalcase.runner.grading import grade_answer
 from evalcase.types.answer import Answer, Earlier, Usage
 from evalcase.types.grade import Grade
 from evalcase.types.grader import Context

@@ -13,8 +13,8 @@ from evalcase.config.catalogue import Catalogue
 from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError
 from evalcase.format.load import load_file
-from evalcase.grade.apply import grade_answer, left_to_compare
 from evalcase.runner.graders import Graders
+from evalcase.runner.grading import grade_answer, left_to_compare
 from evalcase.types.codec import decode_object, encode_object
 from evalcase.types.grade import Grade, Score
 from evalcase.types.grader import NamedGrader

@@ -11,9 +11,9 @@ import pytest
 
 from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError, TargetError
-from evalcase.grade.apply import grade_answer, left_to_compare
 from evalcase.graders.judging.neutral import BREAK, neutralise_tokens
 from evalcase.graders.judging.ready import RUBRIC_NAMES, read_rubric, rubric_text
+from evalcase.runner.grading import grade_answer, left_to_compare
 from evalcase.types.answer import Answer
 from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade

@@ -11,8 +11,8 @@ import pytest
 
 from evalcase.config.graders import NO_SURROUNDINGS
 from evalcase.errors import ConfigError
-from evalcase.grade.apply import grade_answer
 from evalcase.graders.python import FunctionGrader, PythonGrader
+from evalcase.runner.grading import grade_answer
 from evalcase.system.file_modules import sources_of_module
 from evalcase.types.grade import Grade
 from evalcase.types.grader import Context, NamedGrader

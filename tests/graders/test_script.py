@@ -15,8 +15,8 @@ import pytest
 
 from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.grade.apply import grade_answer
 from evalcase.runner.graders import Graders
+from evalcase.runner.grading import grade_answer
 from evalcase.types.grade import Grade
 from evalcase.types.grader import Context
 from evalcase.types.target import Surroundings

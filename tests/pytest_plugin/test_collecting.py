@@ -22,7 +22,7 @@ def test_a_plain_run_collects_no_evals_and_imports_nothing_to_run_them(
         "import sys\n"
         "def test_own():\n"
         "    names = {n for n in sys.modules if n.startswith('evalcase')}\n"
-        "    assert 'evalcase.pipeline' not in names\n",
+        "    assert 'evalcase.api' not in names\n",
     )
     result = evals.runpytest_subprocess("-p", "no:hypothesispytest", "-p", "no:xdist")
     result.assert_outcomes(passed=1)

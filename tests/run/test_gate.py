@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from contextlib import suppress
 from json import dumps
 from math import nan
@@ -11,7 +9,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.runner.gate import Asked, Gate, Patience
+from evalcase.runner.dispatch import Asked, Gate, Patience
 from evalcase.runner.pacing import Budget, Limits, Pace, Start
 from evalcase.testing import HANGS, ScriptedTarget
 from evalcase.types.answer import Answer
@@ -438,12 +436,3 @@ def test_a_grader_that_waits_for_its_turn_is_not_at_work() -> None:
         return queue.seconds()
 
     assert asyncio.run(go()) > 0
-
-
-def test_what_only_some_questions_need_is_imported_for_those() -> None:
-    program = "import sys, evalcase.runner.gate; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    seldom = {"evalcase.runner.answer_key", "evalcase.runner.sessions"}
-    assert seldom.isdisjoint(done.stdout.split())

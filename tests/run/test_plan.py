@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.runner.plan import plan_trials
+from evalcase.runner.select import plan_trials
 from evalcase.types.case import Case, canonical_case
 
 Pair = tuple[str, Case]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from msgspec.structs import fields
 
-from evalcase.runner.question import question_of
+from evalcase.runner.trials import question_of
 from evalcase.types.case import Case
 from evalcase.types.message import Message
 from evalcase.types.question import Question

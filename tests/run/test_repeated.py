@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.runner.attempt import Attempted
-from evalcase.runner.repeated import leave_out_question, take_own
+from evalcase.runner.attempt import Attempted, leave_out_question, take_own
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message
 from evalcase.types.question import Question

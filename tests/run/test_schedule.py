@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 
-from evalcase.runner.fail_fast import FailFast
 from evalcase.runner.pacing import Limits, Pace
 from evalcase.runner.schedule import Engine
+from evalcase.runner.stopping import FailFast
 from evalcase.types.result import Result, Trial, Verdict
 from tests.for_each import for_each
 from tests.targets.trials import trial

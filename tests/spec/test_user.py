@@ -10,7 +10,7 @@ import pytest
 
 import evalcase
 from evalcase import Answer, Message, Question
-from evalcase.runner.simulated_user import BEGIN, SILENCE, describe_task
+from evalcase.runner.conversation import BEGIN, SILENCE, describe_task
 from evalcase.testing import HANGS, ScriptedTarget, ScriptedUser, SeededUser
 from evalcase.types.answer import Usage
 from evalcase.types.conversation import split_turns

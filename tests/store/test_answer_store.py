@@ -8,7 +8,7 @@ import pytest
 
 import evalcase
 from evalcase.errors import ConfigError, TargetError
-from evalcase.runner.gate import Asked
+from evalcase.runner.dispatch import Asked
 from evalcase.runner.pacing import Limits
 from evalcase.store.cache import AnswerCache
 from evalcase.testing import ScriptedTarget

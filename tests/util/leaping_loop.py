@@ -37,7 +37,7 @@ def run_leaping(main: Coroutine[Any, Any, T]) -> T:
 
     with (
         mock.patch("evalcase.util.user_calls.monotonic", now),
-        mock.patch("evalcase.grade.asked.monotonic", now),
+        mock.patch("evalcase.runner.grading.monotonic", now),
         asyncio.Runner(loop_factory=make) as runner,
     ):
         return runner.run(main)

@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 
 from evalcase.cli.terminal import seen_from
 from evalcase.config.config import Config
-from evalcase.evaluation.evaluated import Evaluated
+from evalcase.runner.evaluated import Evaluated
 from evalcase.store.folder import RUN_ID, Run, describe_part, is_run
 from evalcase.store.reader import HALF_WRITTEN
 from evalcase.types.codec import encode_object
@@ -97,8 +97,8 @@ def rate_of(evaluated: Evaluated) -> Mean:
 
 def gather_statistics(kept: StoredRun) -> Statistics:
     """Those of all results that were kept."""
-    from evalcase.evaluation.figures import Figuring
     from evalcase.report.terminal.statistics import Statistics
+    from evalcase.runner.evaluated import Figuring
 
     statistics = Statistics(ledger=Figuring().open_ledger(kept.run))
     for result in kept.results():

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from evalcase.api import ready_run
 from evalcase.cli import run_flags
 from evalcase.cli.explained import explain_errors
 from evalcase.cli.options import WrongUsageError
@@ -17,8 +18,7 @@ from evalcase.cli.trust import refuse_graders, refuse_stranger, specs_of, trust_
 from evalcase.config.config import Config, load_config
 from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.evaluation.going_on import read_request
-from evalcase.evaluation.grading_basis import (
+from evalcase.runner.regrade import (
     GradingBasis,
     basis_of_broken,
     explain_empty,
@@ -29,7 +29,7 @@ from evalcase.evaluation.grading_basis import (
     require_paths,
     settle_grading,
 )
-from evalcase.pipeline import ready_run
+from evalcase.runner.resume import read_request
 from evalcase.store.folder import Run, is_own
 from evalcase.store.rows import GradingRow
 from evalcase.store.runs import find_run

@@ -11,10 +11,10 @@ import click
 from evalcase.cli.options import Count, checked
 from evalcase.config.config import load_config
 from evalcase.errors import ConfigError
-from evalcase.evaluation.secrets import make_scrubber
 from evalcase.format.source import STDIN, format_of
 from evalcase.harvesting.draft_case import HowDrafted
 from evalcase.harvesting.harvest import Harvest, Harvested, harvest_file
+from evalcase.runner.plan import make_scrubber
 from evalcase.traces.span import BadTraceError
 from evalcase.util.files import OutsideError, write_atomically
 from evalcase.util.project import leaves_by_link

@@ -19,9 +19,9 @@ from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import columns_of, seen_from, style_for
 from evalcase.errors import ConfigError, RecordError
-from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.report.files.canonical import json_line
 from evalcase.report.terminal.run_list import Entry, list_lines
+from evalcase.runner.evaluated import read_evaluated
 from evalcase.store.folder import Run, Sealer, find_sealer, folder_of_run
 from evalcase.store.runs import ListedRun, count_runs, find_run, list_runs
 from evalcase.store.stored import StoredRun

@@ -19,7 +19,7 @@ from evalcase.cli.terminal import write_prose
 from evalcase.config.config import Config
 from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, RecordError
-from evalcase.evaluation.evaluated import hold_to_gates, read_evaluated
+from evalcase.runner.evaluated import hold_to_gates, read_evaluated
 from evalcase.store.folder import Run, Sealer, is_own, make_sealer
 from evalcase.store.runs import FoundRun, find_run, list_runs
 from evalcase.store.shards import Shards, merge_shards, read_shards

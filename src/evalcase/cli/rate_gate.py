@@ -3,7 +3,7 @@ red or green."""
 
 from __future__ import annotations
 
-from evalcase.evaluation.evaluated import Evaluated
+from evalcase.runner.evaluated import Evaluated
 from evalcase.util.text import write_count
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from evalcase.api import ready_run
 from evalcase.cli import run_flags
 from evalcase.cli.explained import explain_errors
 from evalcase.cli.grade import finish_grading
@@ -24,7 +25,7 @@ from evalcase.cli.running import (
 from evalcase.cli.trust import refuse_stranger, trust_option
 from evalcase.config.config import Config, load_config
 from evalcase.config.options import LocalOptions
-from evalcase.evaluation.going_on import (
+from evalcase.runner.resume import (
     choose_run,
     describe_dropped,
     find_broken_grading,
@@ -33,7 +34,6 @@ from evalcase.evaluation.going_on import (
     read_request,
     request_rest,
 )
-from evalcase.pipeline import ready_run
 from evalcase.store.folder import Run, left_no_record
 from evalcase.store.runs import newest_run
 from evalcase.types.result import first_code

@@ -9,15 +9,15 @@ from typing import Any
 
 import click
 
+from evalcase.api import ready_run
 from evalcase.cli import run_flags
 from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.requested import report_option
 from evalcase.cli.running import ask_for, carry_out_run, plan_shown, take_process
 from evalcase.config.config import read_config
 from evalcase.config.options import make_options
-from evalcase.evaluation.failed_of import find_failed
-from evalcase.evaluation.plan import Plan, trials_of
-from evalcase.pipeline import ready_run
+from evalcase.runner.plan import Plan, trials_of
+from evalcase.runner.select import find_failed
 from evalcase.store.folder import note_start
 from evalcase.types.value import replace
 from evalcase.util.environment import this_environment

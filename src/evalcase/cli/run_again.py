@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from evalcase.cli.terminal import seen_from
-from evalcase.evaluation.evaluated import Evaluated
+from evalcase.runner.evaluated import Evaluated
 from evalcase.store.folder import Run, folder_of_run
 from evalcase.types.answer import Failure
 from evalcase.types.question import TrialKey

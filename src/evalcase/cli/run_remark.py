@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 from evalcase.cli.conclusion import say_mixed, say_progress, suggest_next
-from evalcase.evaluation.evaluated import read_evaluated
+from evalcase.runner.evaluated import read_evaluated
 from evalcase.store.folder import describe_part
 from evalcase.store.reader import HALF_WRITTEN
 from evalcase.store.stored import StoredRun

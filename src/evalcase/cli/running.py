@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from evalcase.api import PreparedRun, plan_run
 from evalcase.cli.conclusion import (
     RecordPlace,
     conclusion_lines,
@@ -27,13 +28,11 @@ from evalcase.cli.watching import keep_shown, make_view
 from evalcase.config.config import Config
 from evalcase.config.options import RunOptions
 from evalcase.errors import EvalcaseError, RecordError
-from evalcase.evaluation.conduct import Evaluation
-from evalcase.evaluation.evaluated import Evaluated, read_evaluated
-from evalcase.evaluation.request import RunRequest
-from evalcase.evaluation.secrets import make_scrubber
-from evalcase.pipeline import PreparedRun, plan_run
 from evalcase.report.terminal.view import RunView
+from evalcase.runner.evaluated import Evaluated, read_evaluated
 from evalcase.runner.event_loop import BlockingCall, run_async
+from evalcase.runner.plan import RunRequest, make_scrubber
+from evalcase.runner.run import Evaluation
 from evalcase.store.folder import Run
 from evalcase.types.result import first_code
 from evalcase.types.value import Value, replace
@@ -45,8 +44,8 @@ from evalcase.util.environment import (
 )
 
 if TYPE_CHECKING:
-    from evalcase.evaluation.plan import Plan
     from evalcase.report.terminal.statistics import Statistics
+    from evalcase.runner.plan import Plan
     from evalcase.store.stored import StoredRun
 
 _OWN_DESCRIPTORS, _DESCRIPTORS_OF_TRIAL = 256, 4

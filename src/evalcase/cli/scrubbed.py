@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from evalcase.config.config import Config, read_config
 from evalcase.errors import ConfigError
-from evalcase.evaluation.secrets import make_scrubber
+from evalcase.runner.plan import make_scrubber
 from evalcase.types.problem import Problem
 from evalcase.types.value import replace
 from evalcase.util.secrets import Scrubber, mask_credentials

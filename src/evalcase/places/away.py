@@ -16,7 +16,7 @@ from evalcase.places.stand_in import StandIn
 from evalcase.places.task import Task, Worker, WorkerLostError
 from evalcase.places.wire import MOST_HELD, describe_failure
 from evalcase.runner.attempt import Attempted
-from evalcase.runner.sessions import is_graders, is_users
+from evalcase.runner.dispatch import is_graders, is_users
 from evalcase.types.answer import Answer, Failure
 from evalcase.types.codec import encode_object
 from evalcase.types.grade import Grade

@@ -8,8 +8,8 @@ from evalcase.config.config import Config, EngineSettings
 from evalcase.config.options import LocalOptions
 from evalcase.config.registry import find_class
 from evalcase.errors import ConfigError
-from evalcase.evaluation.plan import Plan
-from evalcase.runner.workplace import Workplace
+from evalcase.runner.dispatch import Workplace
+from evalcase.runner.plan import Plan
 from evalcase.types.value import replace
 
 MakeWorkplace = Callable[[EngineSettings, Plan], Workplace | None]

@@ -8,8 +8,7 @@ from typing import Any
 from evalcase.errors import TargetError
 from evalcase.places.pool import LAST_CHANCE, Pool
 from evalcase.places.task import Task, Worker
-from evalcase.runner.sessions import is_users, trial_of_session
-from evalcase.runner.workplace import SessionLostError
+from evalcase.runner.dispatch import SessionLostError, is_users, trial_of_session
 from evalcase.types.question import Question
 
 _LAST_CHANCE_OF_USER = 4

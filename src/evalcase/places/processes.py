@@ -7,12 +7,12 @@ import sys
 from functools import partial
 
 from evalcase.config.config import EngineSettings
-from evalcase.evaluation.plan import Plan
 from evalcase.places.away import Away
 from evalcase.places.pool import Pool
 from evalcase.places.process_channel import ProcessChannel
 from evalcase.places.setting import Setting, environment_for, setting_of
-from evalcase.runner.workplace import Workplace
+from evalcase.runner.dispatch import Workplace
+from evalcase.runner.plan import Plan
 from evalcase.types.codec import encode_object
 from evalcase.util.process_tree import close_guard, open_guard
 

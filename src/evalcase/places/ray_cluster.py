@@ -14,13 +14,13 @@ from typing import Any
 import evalcase
 from evalcase.config.config import EngineSettings
 from evalcase.errors import ConfigError
-from evalcase.evaluation.plan import Plan
 from evalcase.places.away import Away
 from evalcase.places.pool import Pool, Room
 from evalcase.places.processes import count_cores
 from evalcase.places.ray_channel import RayChannel
 from evalcase.places.setting import Setting, environment_for, setting_of
-from evalcase.runner.workplace import Workplace
+from evalcase.runner.dispatch import Workplace
+from evalcase.runner.plan import Plan
 from evalcase.types.codec import encode_object
 from evalcase.types.value import replace
 

@@ -17,15 +17,14 @@ from typing import Any
 from evalcase.config.config import Config, read_config_of
 from evalcase.config.targets import make_target
 from evalcase.errors import EvalcaseError, TargetError
-from evalcase.evaluation.secrets import make_scrubber, watch_keys
-from evalcase.grade.apply import grade_answer
 from evalcase.places.setting import Setting
 from evalcase.places.wire import MOST_HELD, attempt_object, grades_object, traits_object
-from evalcase.runner.answer_key import name_of_kind
-from evalcase.runner.attempt import make_attempt
+from evalcase.runner.attempt import make_attempt, take_own
+from evalcase.runner.dispatch import name_of_kind
 from evalcase.runner.graders import Graders
+from evalcase.runner.grading import grade_answer
 from evalcase.runner.opening import CLOSE_S, OpenTargets
-from evalcase.runner.repeated import take_own
+from evalcase.runner.plan import make_scrubber, watch_keys
 from evalcase.system.own_modules import put_first
 from evalcase.types.answer import Answer, Failure
 from evalcase.types.case import canonical_case

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from evalcase.errors import ConfigError
-from evalcase.evaluation.plan import Plan
+from evalcase.runner.plan import Plan
 from evalcase.types.value import Value
 
 _USUAL = frozenset(

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from evalcase.errors import TargetError
 from evalcase.places.replies import Read, key_of, opened_of, session_end_of
 from evalcase.places.task import Worker
-from evalcase.runner.workplace import KeyFromAfar
+from evalcase.runner.dispatch import KeyFromAfar
 from evalcase.types.answer import Answer
 from evalcase.types.codec import encode_object
 from evalcase.types.question import Question

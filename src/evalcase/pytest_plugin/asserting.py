@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from evalcase.api import prepare_evaluation
 from evalcase.errors import ConfigError, GraderError
 from evalcase.format.collection import IN_CODE
 from evalcase.graders.latency import UNKNOWN_TIME
-from evalcase.pipeline import prepare_evaluation
 from evalcase.pytest_plugin.case_marks import PlacedCase
 from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
@@ -29,7 +29,7 @@ from evalcase.types.value import replace
 from evalcase.util.text import make_visible
 
 if TYPE_CHECKING:
-    from evalcase.evaluation.called import GivenGraders
+    from evalcase.api import GivenGraders
 
 _WIDTH = 80
 

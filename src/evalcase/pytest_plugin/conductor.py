@@ -9,18 +9,18 @@ from concurrent.futures import Future
 from contextlib import suppress
 from threading import Lock, Thread
 
+from evalcase.api import PreparedRun, prepare_evaluation
 from evalcase.cli.conclusion import RecordPlace, last_lines
 from evalcase.config.config import say_settings
 from evalcase.config.options import Keywords
 from evalcase.errors import ConfigError, EvalcaseError, SuiteError
-from evalcase.evaluation.conduct import Evaluation
-from evalcase.evaluation.evaluated import Evaluated
-from evalcase.pipeline import PreparedRun, prepare_evaluation
 from evalcase.pytest_plugin.settings import EvalSettings
 from evalcase.pytest_plugin.told import CaseKey, ToldItem, tell_item
 from evalcase.report.files.folded import CaseTrials
 from evalcase.report.terminal.style import PLAIN
+from evalcase.runner.evaluated import Evaluated
 from evalcase.runner.event_loop import run_async
+from evalcase.runner.run import Evaluation
 from evalcase.types.case import Case
 from evalcase.types.result import Folding, Result
 from evalcase.util.text import write_count

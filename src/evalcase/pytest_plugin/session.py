@@ -10,12 +10,12 @@ import pytest
 
 from evalcase.config.catalogue import Catalogue
 from evalcase.errors import ConfigError
-from evalcase.evaluation.survey import targets_of
 from evalcase.format.source import FILE_ENDINGS
 from evalcase.pytest_plugin.conductor import Conductor, EndedBeforeError, NotRunError
 from evalcase.pytest_plugin.nodes import EvalFile, EvalItem
 from evalcase.pytest_plugin.settings import EvalSettings, read_settings
 from evalcase.pytest_plugin.told import ToldItem
+from evalcase.runner.needs import targets_of
 from evalcase.types.case import Case
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from evalcase.config.registry import find_class, is_built_in
 from evalcase.config.targets import make_target, version_of
 from evalcase.errors import ConfigError
 from evalcase.format.graders import find_named_code
-from evalcase.grade.apply import left_to_compare
 from evalcase.graders.expected import ExpectedGrader
+from evalcase.runner.grading import left_to_compare
 from evalcase.system.file_modules import sources_of_module
 from evalcase.types.case import Case
 from evalcase.types.grader import (

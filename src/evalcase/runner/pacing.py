@@ -15,7 +15,9 @@ from typing import NamedTuple, TypeGuard
 from evalcase.config.config import Config
 from evalcase.config.options import CONCURRENCY, RETRIES, TIMEOUT_S, RunOptions
 from evalcase.errors import TargetError
-from evalcase.types.target import Allowance, Quota
+from evalcase.runner.attempt import Attempted
+from evalcase.types.answer import Answer
+from evalcase.types.target import Allowance, Quota, Target
 from evalcase.types.value import Value
 from evalcase.util.errors import ToldError, leaves_of
 
@@ -405,3 +407,49 @@ class Pace:
             if not turn.done():
                 turn.set_result(None)
                 room -= 1
+
+
+class Paces:
+    """One for each target that is asked."""
+
+    def __init__(self, limits: Limits, warn: Callable[[str], None]) -> None:
+        """`warn` is told of a rate that can't be kept."""
+        self._limits = limits
+        self._warn = warn
+        self._paces: dict[str, Pace] = {}
+
+    def of(self, name: str, target: Target) -> Pace:
+        pace = self._paces.get(name)
+        if pace is None:
+            traits = target.traits
+            pace = self._paces[name] = Pace(self._limits.of_pace(name, traits.concurrency))
+            rate = self._limits.of_rate(name, Rate(traits.rpm, traits.tpm))
+            if rate is not None:
+                pace.rates = Rates(rate)
+        return pace
+
+    def end(self, name: str, start: Start, tried: Attempted | None) -> None:
+        """An attempt is over; None if nobody knows how it went."""
+        pace = self._paces[name]
+        error = None if tried is None or tried.error is None else leaves_of(tried.error)[0]
+        known = error if isinstance(error, TargetError) else None
+        answer = None if tried is None else tried.answer
+        if tried is not None and tried.quota is not None:
+            pace.learn(tried.quota)
+        tokens = None if pace.rates is None or answer is None else self._tokens(name, pace, answer)
+        pace.end(
+            start,
+            overloaded=known is not None and known.overloaded,
+            retry_after_s=known.retry_after_s if known is not None else None,
+            tokens=tokens,
+        )
+
+    def _tokens(self, name: str, pace: Pace, answer: Answer) -> int | None:
+        usage = answer.usage
+        parts = () if usage is None else (usage.input_tokens, usage.output_tokens)
+        given = [part for part in parts if part is not None]
+        if given:
+            return sum(given)
+        if pace.rates is not None and pace.rates.counts_tokens:
+            self._warn(f"answers of `{name}` come without token counts: `tpm` can't be enforced")
+        return None

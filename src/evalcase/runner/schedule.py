@@ -11,21 +11,13 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager
 from contextvars import Context, copy_context
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from evalcase.runner.events import Watcher
 from evalcase.runner.pacing import Limits, Pace, Start
-from evalcase.types.result import Result, Trial
-
-if TYPE_CHECKING:
-    from evalcase.runner.fail_fast import FailFast
-
-
-class Watcher(Protocol):
-    """Is told what happens, in the thread of the event loop."""
-
-    def resumed(self, finished: int) -> None: ...
-    def started(self, trial: Trial) -> None: ...
-    def finished(self, result: Result) -> None: ...
+from evalcase.runner.stopping import FailFast
+from evalcase.store.rows import End, Status
+from evalcase.types.result import Result, Totals, Trial
 
 
 class _Slots:
@@ -234,3 +226,28 @@ class Engine:
             self.stop(f"--fail-fast: {result.key.case} did not pass")
         if self.decide is not None and (reason := self.decide(result)) is not None:
             self.stop(reason)
+
+
+class Job(Protocol):
+    """All that is left to do, whatever it is."""
+
+    @property
+    def grading(self) -> int:
+        """Which of its gradings the run stands at."""
+        ...
+
+    async def go(self, engine: Engine) -> tuple[Status, str | None]:
+        """Do all of it. Return how it ended, and why if it ended early."""
+        ...
+
+    def complete_end(self, end: End) -> End:
+        """The same end, with what is known here of how far it came."""
+        ...
+
+    def totals(self) -> Totals | None:
+        """What all comes to; None if only the journal can say."""
+        ...
+
+    def mixed(self) -> tuple[str, ...]:
+        """The targets that were changed while there were answers of theirs that still count."""
+        ...

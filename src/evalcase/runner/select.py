@@ -1,4 +1,5 @@
-"""Which cases are run: filters, sample, limit and shard; and the filters that match nothing.
+"""Which cases are run, and the trials of each: filters, sample, limit and shard; filters that match
+nothing are reported.
 
 Samples and shards depend on the path of a suite within its project and on the id of a case. So
 they are the same on every machine, from every folder, in any order of the suites.
@@ -6,6 +7,7 @@ they are the same on every machine, from every folder, in any order of the suite
 
 from __future__ import annotations
 
+import os
 import sys
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -15,10 +17,17 @@ from typing import NamedTuple
 
 from msgspec import field
 
-from evalcase.config.options import Selection, Shard, number_of, shard_number
+from evalcase.config.options import FailedOf, Selection, Shard, number_of, shard_number
+from evalcase.errors import ConfigError
+from evalcase.runner.evaluated import read_evaluated
+from evalcase.store.folder import folder_of_run
+from evalcase.store.runs import find_run
+from evalcase.store.stored import StoredRun
 from evalcase.types.case import Case
 from evalcase.types.problem import nearest_meaning, plain_name
+from evalcase.types.result import Trial
 from evalcase.types.value import Value, fits_pattern, replace
+from evalcase.util.project import ProjectPaths
 from evalcase.util.text import list_some
 
 SuiteCase = tuple[str, Case]
@@ -307,3 +316,69 @@ def _there_are(known: Collection[str], quote: str = "") -> str:
 def _list_names(known: Collection[str], quote: str = "") -> str:
     listed = (f"{quote}{each}{quote}" for each in islice(known, _MOST_LISTED))
     return list_some(listed, len(known))
+
+
+_ONCE = (1,)
+
+Says = Callable[[str, Case, str], bool]
+"""Says something of a suite, a case of it, and a target."""
+
+
+def times_of(case: Case, repeat: int | None) -> int:
+    """How many trials there are of a case for each target; one of the command line wins."""
+    data = case._data
+    if repeat is None and "repeat" not in data:
+        return 1
+    return 1 if case.skip else repeat or case.repeat
+
+
+def plan_trials(
+    cases: Iterable[tuple[str, Case]],
+    target: str,
+    default: str | None,
+    repeat: int | None,
+    overridden: bool,
+    asks: Says | None = None,
+    stands: Says | None = None,
+) -> Iterator[Trial]:
+    """The trials of one target: of the cases that name it, or that name none if it is the default.
+
+    Targets of the command line are `overridden` onto every case, and so is its `repeat`. Skipped
+    cases are planned too: their result says so. `asks` says which of its targets a case is
+    asked of, where that is not all of them. A case whose one trial `stands` as it is makes none.
+    """
+    for number, (suite, case) in enumerate(cases):
+        named = overridden or target in (case.targets or (default,))
+        if named and (asks is None or asks(suite, case, target)):
+            times = times_of(case, repeat)
+            if times == 1 and stands is not None and stands(suite, case, target):
+                continue
+            for each in _ONCE if times == 1 else range(1, times + 1):
+                yield Trial(suite, case, target, each, times, number)
+
+
+def find_failed(name: str, runs_dir: str, root: str) -> FailedOf:
+    """The cases of a run, by its name, that did not pass at one of their targets.
+
+    They are names and nothing more: what is read and asked is for others to say. Raise ConfigError
+    if there is no such run, or if all of its cases passed.
+    """
+    with StoredRun(*find_run(name, runs_dir)) as kept:
+        kept.refuse_interrupted()
+        places = ProjectPaths(root, os.path.join(root, folder_of_run(kept.run)))
+        failed = {
+            (places.find(each.suite), each.case): True
+            for each in kept.cases()
+            if each.verdict not in ("passed", "skipped")
+        }
+        id = os.path.basename(os.path.realpath(kept.run.path))
+        done = read_evaluated(kept)
+        missing = (done.not_run or 0) - done.lost + done.totals.unfinished
+        if missing > 0:
+            raise ConfigError(
+                f"run {id} is not complete: {missing:,} of its cases have no verdict yet; "
+                f"`evalcase resume {id}` continues it"
+            )
+    if not failed:
+        raise ConfigError(f"run {id} has no cases that did not pass: there is nothing to run")
+    return FailedOf(id, tuple(failed))

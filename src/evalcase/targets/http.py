@@ -101,7 +101,7 @@ class HttpOptions(WebOptions, frozen=True, kw_only=True):
         """Where in the response everything is."""
         calls = self.tool_calls if isinstance(self.tool_calls, JsonPath) else None
         return ReplyPaths(
-            self.answer, calls, self.usage, self.cost_usd, cast(How, self.output),
+            self.answer, calls, self.usage, self.cost_usd, cast("How", self.output),
             counts_calls=self.tool_calls is not False, stream=self.stream,
         )  # fmt: skip
 

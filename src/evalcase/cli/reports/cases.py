@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from evalcase.cli.conclusion import say_mixed, why_incomplete
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.reports.standing import LineFinder
-from evalcase.evaluation.evaluated import Evaluated, read_evaluated
 from evalcase.report.files.folded import CaseTrials, fold_trials
+from evalcase.runner.evaluated import Evaluated, read_evaluated
 from evalcase.store.folder import describe_part
 from evalcase.types.result import Result
 from evalcase.types.value import replace

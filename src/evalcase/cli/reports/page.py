@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from evalcase.cli.conclusion import name_run, say_mixed, why_incomplete
 from evalcase.cli.reports.by_parts import require_variables
 from evalcase.cli.reports.reported import Reported
-from evalcase.evaluation.evaluated import Evaluated
 from evalcase.report.figures.decided import settle_figures
 from evalcase.report.figures.figures import Figures
 from evalcase.report.figures.ledger import Ledger
@@ -17,6 +16,7 @@ from evalcase.report.page.messages import Told
 from evalcase.report.page.subject import CaseRow, Regrading, RunFacts
 from evalcase.report.page.write import Page, write_page
 from evalcase.report.terminal.failures import UNFINISHED
+from evalcase.runner.evaluated import Evaluated
 from evalcase.store.folder import describe_part
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import Result

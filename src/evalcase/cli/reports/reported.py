@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.reports.by_parts import require_variables
 from evalcase.errors import ConfigError
-from evalcase.evaluation.evaluated import Evaluated, read_evaluated
-from evalcase.evaluation.figures import Figuring
 from evalcase.report.figures.decided import settle_figures
 from evalcase.report.figures.figures import Figures
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.part_table import PART_KINDS, PartKind
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import PLAIN, Style
+from evalcase.runner.evaluated import Evaluated, Figuring, read_evaluated
 from evalcase.store.index import Tally
 from evalcase.store.stored import StoredRun
 from evalcase.types.problem import did_you_mean

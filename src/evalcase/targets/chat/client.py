@@ -76,7 +76,7 @@ class ChatClient:
             return {}
         assert self._client is not None, "open() comes first"
         root = self._surroundings.root
-        return cast(Files, await self._client.in_thread(load_files, question, root))
+        return cast("Files", await self._client.in_thread(load_files, question, root))
 
     async def ask(self, body: JSON, assembler: Assembler | None) -> dict[str, Any]:
         """The answer, which is no error of the service. Raise TargetError."""

@@ -75,7 +75,7 @@ def resolve_program(options: CommandOptions, surroundings: Surroundings) -> Prog
         options.env,
         surroundings.environment,
         _choose_stdin(options, template),
-        "agentv" if agentv else cast(How, options.output or "auto"),
+        "agentv" if agentv else cast("How", options.output or "auto"),
         options.max_output_bytes,
         options.files_template,
     )
@@ -84,4 +84,4 @@ def resolve_program(options: CommandOptions, surroundings: Surroundings) -> Prog
 def _choose_stdin(options: CommandOptions, template: Template) -> Stdin:
     if options.stdin in (None, "auto"):
         return "none" if options.is_agentv or template.used & _INPUTS else "json"
-    return cast(Stdin, options.stdin)
+    return cast("Stdin", options.stdin)

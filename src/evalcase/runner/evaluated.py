@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any
 
+from evalcase.config.options import RunOptions
+from evalcase.errors import ConfigError
+from evalcase.report.figures.figures import Figures, Interval
+from evalcase.report.figures.ledger import Ledger
+from evalcase.report.files.folded import fold_trials
+from evalcase.report.files.rows import RowCell, trial_row
+from evalcase.report.page.notebook import MOST_TABLE_ROWS, notebook_table, row_of_case
 from evalcase.store.folder import Run
 from evalcase.store.index import GradedBy
 from evalcase.store.rows import Status
+from evalcase.store.stored import StoredCases, StoredItems, StoredRun
+from evalcase.types.case import Case
 from evalcase.types.result import CaseVerdict, Decision, Result, Totals
 from evalcase.types.value import Value, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evalcase.config.options import RunOptions
-
-    # A run that is just over need not be read.
-    from evalcase.store.stored import StoredCases, StoredRun
+from evalcase.util.text import write_count
 
 
 class Evaluated(Value, frozen=True):
@@ -64,14 +67,9 @@ class Evaluated(Value, frozen=True):
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """A row for each trial, of plain cells: for pandas, polars, or a loop."""
-        # Most who evaluate want neither this nor the next, and need not wait for it.
-        from evalcase.evaluation.table import table_of
-
         return table_of(self)
 
     def _repr_html_(self) -> str:
-        from evalcase.evaluation.table import html_of
-
         return html_of(self)
 
     def __str__(self) -> str:
@@ -111,9 +109,6 @@ class Evaluated(Value, frozen=True):
     @property
     def results(self) -> Sequence[Result]:
         """Every result, read from the record each time, in the order of the cases."""
-        # Who runs a command needs none of these.
-        from evalcase.store.stored import StoredItems, StoredRun
-
         count = self.totals.trials.total
         return StoredItems(lambda: StoredRun(self.run, self.grading).results(), count, "results")
 
@@ -121,8 +116,6 @@ class Evaluated(Value, frozen=True):
     def cases(self) -> StoredCases:
         """Every case at every target with its verdict, read from the record each time, in their
         order."""
-        from evalcase.store.stored import StoredCases, StoredRun
-
         count = self.totals.cases.total + self.totals.unfinished
         return StoredCases(lambda: StoredRun(self.run, self.grading).cases(), count, "cases")
 
@@ -204,3 +197,81 @@ def decide_exit_code(
         return 1 if needs_tries and fail_under != 0 else 0
     enough = 1.0 if fail_under is None else fail_under
     return 0 if totals.pass_rate >= enough else 1
+
+
+def table_of(evaluated: Evaluated) -> list[dict[str, RowCell]]:
+    """A row for each trial, as in the tables that `report` writes. Each has every column."""
+    with StoredRun(evaluated.run, evaluated.grading) as kept:
+        rows = [
+            trial_row(
+                kept.run.id, result, kept.find_case(result.key.suite, result.key.case),
+                kept.outcome(result), kept.mixed,
+            )
+            for result in kept.results()
+        ]  # fmt: skip
+    columns = dict.fromkeys(name for row in rows for name in row)
+    return [{name: row.get(name) for name in columns} for row in rows]
+
+
+def html_of(evaluated: Evaluated) -> str:
+    """HTML for a notebook: the verdict in a line, and a row for each case at a target."""
+    with StoredRun(evaluated.run, evaluated.grading) as kept:
+        shown = islice(fold_trials(kept.results(), kept.outcome), MOST_TABLE_ROWS)
+        rows = [row_of_case(each, kept.find_case(each.suite, each.case)) for each in shown]
+    notice = "" if evaluated.complete else evaluated.notice or evaluated.status
+    return notebook_table(evaluated.totals, rows, notice, is_shared=evaluated.is_shared)
+
+
+class Figuring(Value, frozen=True):
+    """How figures are estimated."""
+
+    interval: Interval = "wilson"
+    cluster: str | None = None
+    """The path to what cases have in common that tend to come out alike."""
+    ks: tuple[int, ...] = ()
+    """The k of pass@k and pass^k."""
+
+    def open_ledger(self, run: Run) -> Ledger:
+        """What the results of a run are added up in. Raise ConfigError where clusters are asked for
+        by what is no path."""
+        if self.cluster is None:
+            targets = run.about.targets
+            return Ledger(several_targets=len(targets) > 1, targets=targets)
+        from evalcase.report.figures.clustering import Clustering
+
+        try:
+            return Ledger(Clustering(self.cluster), targets=run.about.targets)
+        except ValueError as error:
+            raise ConfigError(f"`{self.cluster}` can't be a cluster: {error}") from None
+
+    def finder(self, kept: StoredRun) -> Callable[[str, str], Case | None]:
+        """What finds the cases of which more is read than their results."""
+        return kept.find_tagged if self.cluster is None else kept.find_case
+
+    def sum_up(self, ledger: Ledger, not_run: int) -> Figures:
+        """Raise ConfigError where no case is in a cluster, or cases have too few trials."""
+        from evalcase.report.figures.summing import sum_up
+
+        clustering = ledger.clustering
+        if clustering is not None and not clustering.found:
+            raise ConfigError(f"no case has a value at `{clustering.path}` to cluster by")
+        figures = sum_up(ledger, self.interval, self.ks, not_run=not_run)
+        repeats, k = figures.all.repeats, max(self.ks, default=1)
+        fewest = repeats.fewest if repeats is not None else 1
+        if k > fewest:
+            only = write_count(fewest, "trial")
+            raise ConfigError(f"pass@{k} needs {k} trials, but some cases have only {only}")
+        return figures
+
+
+def read_figures(evaluated: Evaluated, figuring: Figuring) -> Figures:
+    """Those of all results of a run. Raise ConfigError as above."""
+    ledger = figuring.open_ledger(evaluated.run)
+    with StoredRun(evaluated.run, evaluated.grading) as kept:
+        find = figuring.finder(kept)
+        for result in kept.results():
+            ledger.add(result, find(*result.key[:2]))
+    from evalcase.report.figures.decided import settle_figures
+
+    figures = figuring.sum_up(ledger, evaluated.not_run)
+    return settle_figures(figures, evaluated.decision, is_biased=evaluated.is_biased)

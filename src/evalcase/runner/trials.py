@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property, partial
 
-from evalcase.evaluation.plan import Plan
-from evalcase.grade.apply import Graded, grade_answer
-from evalcase.grade.score import decide_verdict
 from evalcase.runner.conversation import Conversations, Talk
-from evalcase.runner.gate import Asked, Gate
+from evalcase.runner.dispatch import Asked, Gate, Workplace
+from evalcase.runner.grading import Graded, decide_verdict, grade_answer
 from evalcase.runner.hashes import hash_grading, hash_plain_case, hash_plain_question, hash_question
-from evalcase.runner.question import question_of
+from evalcase.runner.plan import Plan
 from evalcase.runner.schedule import Engine
-from evalcase.runner.workplace import Workplace
 from evalcase.store.writer import TooLargeError, cap_answer
 from evalcase.types.answer import Answer, Failure
 from evalcase.types.case import Case
@@ -29,6 +26,17 @@ from evalcase.types.value import JSON, replace
 from evalcase.util.files import FileDigests
 from evalcase.util.project import find_attachments
 from evalcase.util.user_calls import UserCalls
+
+
+def question_of(trial: Trial, files: Mapping[str, str], session: str, hash: str) -> Question:
+    """The question of a trial. `files` are those that its messages name, by those names."""
+    suite, case, _, repeat, _, _ = trial
+    data = case._data
+    return Question(
+        case.input, data["id"], suite, repeat, 1, session, 1, data.get("conversation_id"),
+        case.metadata if "metadata" in data else {}, dict(files) if files else {}, None, hash,
+    )  # fmt: skip
+
 
 _NO_TALK = "a conversation can't be run in batches: use a target without `batch`"
 _UNANSWERED = Graded("errored", ())

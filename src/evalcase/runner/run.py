@@ -7,22 +7,23 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 from evalcase.config.targets import bounds_of
 from evalcase.errors import RecordError
-from evalcase.evaluation.about import describe_plan, find_changes, find_new_basis
-from evalcase.evaluation.conclude import conclude_run
-from evalcase.evaluation.evaluated import Evaluated
-from evalcase.evaluation.plan import Plan
-from evalcase.evaluation.secrets import errors_without_secrets, refuse_secret_names, watch_keys
-from evalcase.evaluation.trials import Trials
-from evalcase.evaluation.work import Work
+from evalcase.runner.dispatch import Gate, Workplace
+from evalcase.runner.evaluated import Evaluated
 from evalcase.runner.event_loop import BlockingCall, LoopWatch
-from evalcase.runner.gate import Gate
+from evalcase.runner.events import Watcher
 from evalcase.runner.opening import CLOSE_S, OpenTargets
 from evalcase.runner.pacing import Budget, Limits
-from evalcase.runner.schedule import Engine, Watcher
+from evalcase.runner.plan import Plan, errors_without_secrets, refuse_secret_names, watch_keys
+from evalcase.runner.record import conclude_run, describe_plan, find_changes, find_new_basis
+from evalcase.runner.regrade import By
+from evalcase.runner.resume import Work
+from evalcase.runner.schedule import Engine, Job
+from evalcase.runner.stopping import FailFast, Stopping
+from evalcase.runner.trials import Trials
+from evalcase.store.cache import CACHE_FOLDER, AnswerCache
 from evalcase.store.folder import Run, create_run, make_sealer, read_run
 from evalcase.store.index import Index
 from evalcase.store.journal import Journal, JournalFailure, open_journal
@@ -34,14 +35,6 @@ from evalcase.types.value import replace
 from evalcase.util.environment import monotonic
 from evalcase.util.table import mark_of
 from evalcase.util.user_calls import UserCalls
-
-if TYPE_CHECKING:
-    from evalcase.evaluation.grading import By
-    from evalcase.evaluation.job import Job
-    from evalcase.evaluation.stopping import Stopping
-    from evalcase.runner.fail_fast import FailFast
-    from evalcase.runner.workplace import Workplace
-    from evalcase.store.cache import AnswerCache
 
 
 class Evaluation:
@@ -236,7 +229,7 @@ class Evaluation:
         )  # fmt: skip
         trials = Trials(plan, engine, gate, calls, run.id, recording.lose, workplace)
         if self._by is not None:
-            from evalcase.evaluation.grading import Grading
+            from evalcase.runner.regrade import Grading
 
             return Grading(plan, run, index, trials, recording, self._by), engine
         changed = {} if self._is_new else find_changes(plan, run, index.versions)
@@ -260,8 +253,6 @@ class Evaluation:
         options = self.plan.options
         if not options.fail_fast:
             return None
-        from evalcase.runner.fail_fast import FailFast
-
         watch = FailFast(options.max_errors, lambda result: mark_of(result.key[:3]))
         for each in index.counted():
             if each.verdict not in again:
@@ -272,8 +263,6 @@ class Evaluation:
         plan = self.plan
         if not plan.options.caches(plan.config.cache):
             return None
-        from evalcase.store.cache import CACHE_FOLDER, AnswerCache
-
         folder = os.path.join(plan.config.root, CACHE_FOLDER)
         return AnswerCache(folder, plan.scrubber, plan.warn)
 

@@ -1,20 +1,23 @@
-"""load, check and evaluate: the stages wired together. The file to read first.
+"""load, check and evaluate: what a program calls.
 
-    path →read→ document →resolve→ suite →plan→ trials →ask→ answers →grade→ results →record→ run
+    path → document → suite → plan → trials → answers → grades → results → record
 
-A document knows values and places, resolving knows the format: `suites` brings the two together.
-To evaluate is to prepare a plan (suites checked, targets and graders made), to open targets and
-record, to send each trial that is left through ask, grade and keep, and to conclude.
-"""
+`runner/run.py` shows how a run goes."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Unpack
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias, Unpack, cast
 
 from evalcase.config.catalogue import Catalogue, check_config_text, check_project, project_catalogue
-from evalcase.errors import SuiteError
+from evalcase.config.config import Config, read_config, read_config_of
+from evalcase.config.graders import read_grader
+from evalcase.config.options import Keywords, read_keywords
+from evalcase.errors import ConfigError, SuiteError
+from evalcase.format.collection import hold_suites
 from evalcase.format.load import (
     Loaded,
     LoggedWarnings,
@@ -28,23 +31,29 @@ from evalcase.format.load import (
 from evalcase.format.positions import Format
 from evalcase.format.source import format_of, suite_name
 from evalcase.format.writer import suite_text
+from evalcase.graders.python import FunctionGrader
+from evalcase.places.chosen import choose_engine, make_workplace
+from evalcase.report.figures.figures import Figures, Interval
+from evalcase.runner.dispatch import Workplace
+from evalcase.runner.evaluated import Evaluated, Figuring, read_figures
+from evalcase.runner.event_loop import BlockingCall, run_async
+from evalcase.runner.events import Listener, log_warning
+from evalcase.runner.plan import Given, Plan, RunRequest, make_scrubber, prepare_plan
+from evalcase.runner.regrade import By
+from evalcase.runner.run import Evaluation
+from evalcase.runner.select import find_failed
+from evalcase.runner.stopping import Stopping, make_stopping
+from evalcase.targets.code.useless import hint_at_answering
+from evalcase.targets.python import PythonTarget
 from evalcase.types.case import Case
+from evalcase.types.grade import Score
+from evalcase.types.grader import Grader, NamedGrader, is_grader
 from evalcase.types.problem import Problem, in_order
 from evalcase.types.suite import Suite
+from evalcase.types.target import Surroundings, Target, is_target
+from evalcase.types.value import replace
+from evalcase.util.environment import Environment, this_environment
 from evalcase.util.files import write_atomically
-
-if TYPE_CHECKING:
-    from evalcase.config.options import Keywords
-    from evalcase.evaluation.called import GivenGraders, GivenTarget
-    from evalcase.evaluation.conduct import Evaluation
-    from evalcase.evaluation.evaluated import Evaluated
-    from evalcase.evaluation.grading import By
-    from evalcase.evaluation.plan import Plan
-    from evalcase.evaluation.request import RunRequest
-    from evalcase.evaluation.stopping import Stopping
-    from evalcase.report.figures.figures import Figures, Interval
-    from evalcase.runner.event_loop import BlockingCall
-    from evalcase.runner.workplace import Workplace
 
 Path: TypeAlias = str | os.PathLike[str]
 Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Case | Iterable[Case]"
@@ -169,8 +178,6 @@ def evaluate(
     Raise SuiteError if a case is invalid, ConfigError or TargetError if a target can't be used,
     RecordError if nothing can be kept. Failures and errors of trials are results, and not raised.
     """
-    from evalcase.runner.event_loop import run_async
-
     if _is_in_loop():
         raise RuntimeError("an event loop is running: `await evalcase.evaluate_async(…)` there")
     prepared = prepare_evaluation(what, target, graders, root, users, **options)
@@ -219,9 +226,6 @@ def prepare_evaluation(
     **options: Unpack[Keywords],
 ) -> PreparedRun:
     """All of `evaluate` up to the first question: for whoever runs it in another way."""
-    from evalcase.evaluation.called import read_call
-    from evalcase.util.environment import this_environment
-
     request = read_call(what, target, graders, users or {}, root, options, this_environment())
     return ready_run(request, plan_run(request))
 
@@ -229,17 +233,12 @@ def prepare_evaluation(
 def plan_run(request: RunRequest) -> Plan:
     """Check every suite, and make every target and grader. Whoever asks for a run comes by here:
     `evaluate`, the command and the plug-in of pytest."""
-    # Who only loads or checks need not wait for it.
-    from evalcase.evaluation.plan import prepare_plan
-
     return prepare_plan(request)
 
 
 def ready_run(request: RunRequest, plan: Plan, by: By | None = None) -> PreparedRun:
     """Say where the trials of a plan are answered, and what may end it early. With `by`, answers
     that are known are graded by that, and no target is asked."""
-    from evalcase.evaluation.conduct import Evaluation
-
     workplace = _find_workplace(request, plan) if by is None else None
     stopping = _find_stopping(request, plan) if request.run is None else None
     return PreparedRun(Evaluation(plan, request.watcher, by, workplace, stopping), request)
@@ -249,16 +248,11 @@ def _find_stopping(request: RunRequest, plan: Plan) -> Stopping | None:
     """What may end a new run early, if something may."""
     if plan.options.stop is None:
         return None
-    from evalcase.evaluation.stopping import make_stopping
-
     return make_stopping(plan, request.folder)
 
 
 def _find_workplace(request: RunRequest, plan: Plan) -> Workplace | None:
     """Where trials are answered, if that is not in this process."""
-    from evalcase.places.chosen import choose_engine, make_workplace
-    from evalcase.types.value import replace
-
     if request.run is not None:
         plan = replace(plan, judges={})  # nobody knows yet if anything is left to judge
     return make_workplace(choose_engine(plan.config, request.local), plan)
@@ -271,16 +265,142 @@ def figures(
     """The figures of a run, read from its record: rates with their intervals, of all cases and by
     target, suite, tag and grader. Cases with the same value at the path `cluster` count together;
     `pass_at` has the k of pass@k and pass^k. Raise ConfigError where the run hasn't got them."""
-    from evalcase.evaluation.figures import Figuring, read_figures
-
     return read_figures(evaluated, Figuring(interval, cluster, tuple(pass_at)))
 
 
 def _is_in_loop() -> bool:
-    import asyncio
-
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return False
     return True
+
+
+GivenTarget: TypeAlias = str | Callable[..., Any] | Target
+"""A target: its name, `kind:value`, a function, or an object that is one."""
+GivenGrader: TypeAlias = Callable[..., Any] | Grader | NamedGrader | str | Mapping[str, Any]
+"""A grader: a function, an object that is one, or as a file writes it."""
+GivenGraders: TypeAlias = GivenGrader | Iterable[GivenGrader]
+ReadGrader: TypeAlias = Callable[[str | Mapping[str, Any]], NamedGrader]
+"""Makes a grader of what a file writes."""
+
+
+def read_call(
+    what: object, target: GivenTarget | Iterable[GivenTarget] | None, graders: GivenGraders,
+    users: Mapping[str, GivenTarget], root: str | os.PathLike[str] | None, keywords: Keywords,
+    environment: Environment,
+) -> RunRequest:  # fmt: skip
+    """The names that it says, and the suites, targets and graders that it has itself."""
+    config = _read_config(root, environment.cwd)
+    warn = keywords.get("on_warning", log_warning)
+    scrubber = make_scrubber(config, environment.variables, warn)
+    around = Surroundings(
+        config.root, environment.variables, lambda text: warn(scrubber.text(text)), environment.now
+    )
+    targets = _name_targets(target, around)
+    paths, suites = hold_suites(what)
+    folder = config.find_runs(keywords.get("runs_dir"))
+    origin = keywords.get("failed_of")
+    failed_of = None if origin is None else find_failed(origin, folder, config.root)
+    options, local = read_keywords(keywords, failed_of, environment.entropy)
+    options = replace(options, paths=paths, targets=tuple(targets))
+    read = partial(read_grader, config=config, no_exec=options.no_exec)
+    given = Given(
+        suites, {name: each for name, each in targets.items() if each is not None},
+        name_graders(graders, read), users=_name_users(users, around),
+    )  # fmt: skip
+    listener = Listener(keywords.get("on_result"))
+    return RunRequest(
+        options, config, environment, folder, listener, warn, warn, scrubber, given, local
+    )
+
+
+def _read_config(root: str | os.PathLike[str] | None, cwd: str) -> Config:
+    return read_config(cwd, cwd) if root is None else read_config_of(os.fspath(root), cwd)
+
+
+def _name_targets(
+    target: GivenTarget | Iterable[GivenTarget] | None, surroundings: Surroundings
+) -> dict[str, Target | None]:
+    """Targets by name; None for those that are only named, and made later."""
+    if target is None:
+        return {}
+    is_one = isinstance(target, str | Mapping | Suite) or callable(target)
+    several = isinstance(target, Iterable) and not is_one
+    named: dict[str, Target | None] = {}
+    for each in cast("Iterable[GivenTarget]", target if several else (target,)):
+        name, made = _name_target(each, surroundings)
+        # Two functions of the same name are two targets.
+        named[_find_free_name(name, named) if made is not None else name] = made
+    if not named:
+        raise ConfigError("`target` is an empty list: without it, cases are asked of their own")
+    return named
+
+
+def _name_users(users: Mapping[str, GivenTarget], surroundings: Surroundings) -> dict[str, Target]:
+    """Targets that play users, by the names that they are given."""
+    made: dict[str, Target] = {}
+    for name, each in users.items():
+        _, target = _name_target(each, surroundings)
+        if target is None:
+            what = "a user is played by a function or a Target"
+            raise ConfigError(f"{what}, not by a name: the case says `target: {each}`")
+        made[name] = target
+    return made
+
+
+def _name_target(target: GivenTarget, surroundings: Surroundings) -> tuple[str, Target | None]:
+    if isinstance(target, str):
+        return target, None
+    if is_target(target):
+        return type(target).__name__, target
+    if callable(target) or callable(getattr(target, "answer", None)):
+        made = PythonTarget.of(target, surroundings)
+        return f"python:{made.name}", made
+    if isinstance(target, Suite | Case):
+        hint = "evaluate(what, target) takes cases first, and the target second"
+    elif isinstance(target, Mapping):
+        hint = "options go in evalcase.toml, as [targets.NAME], and NAME is given"
+    else:
+        hint = hint_at_answering(target)
+    raise ConfigError(f"a target is a name, a function or a Target, not {target!r:.80}: {hint}")
+
+
+def name_graders(graders: GivenGraders, read: ReadGrader) -> list[NamedGrader]:
+    """Graders by name, for every case of a run: several, or one."""
+    several = isinstance(graders, Iterable) and not isinstance(graders, str | Mapping)
+    named: dict[str, NamedGrader] = {}
+    for each in cast("Iterable[GivenGrader]", graders if several else (graders,)):
+        made = read(each) if isinstance(each, str | Mapping) else _name_grader(each)
+        name = _find_free_name(made.name, named)
+        named[name] = replace(made, name=name)
+    return list(named.values())
+
+
+def _name_grader(grader: Callable[..., Any] | Grader | NamedGrader) -> NamedGrader:
+    if isinstance(grader, NamedGrader):
+        return grader
+    if is_grader(grader):
+        return NamedGrader(grader.kind.name, grader)
+    if isinstance(grader, type):
+        name = grader.__name__
+        raise ConfigError(f"`{name}` is a class: a grader is an object of it, `{name}(…)`")
+    if Grader in type(grader).__mro__:
+        name = type(grader).__name__
+        line = f'kind = GraderKind("{name.lower()}", "When it passes.")'
+        raise ConfigError(f"the grader `{name}` has no `kind`: its class must say `{line}`")
+    if callable(grader):
+        made = FunctionGrader(grader)
+        return NamedGrader(made.name, made)
+    what = f"a grader is a function, a Grader, or as in a file, not {grader!r:.80}"
+    if isinstance(grader, bool | int | float | Score):
+        raise ConfigError(f"{what}: pass the function itself, not what it returns")
+    raise ConfigError(what)
+
+
+def _find_free_name(name: str, taken: Mapping[str, object]) -> str:
+    count, free = 1, name
+    while free in taken:
+        count += 1
+        free = f"{name}-{count}"
+    return free

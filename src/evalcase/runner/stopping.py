@@ -1,21 +1,24 @@
-"""When a run may be ended because it is decided: cases in an order drawn by the seed, looked at in
-that order, and only whole ones, so that what is decided holds however often it is looked at.
-
-A case that is done before one ahead of it waits: those that are quick may be those that pass.
-"""
+"""Results in, one at a time; out whether the run can't end well any more, for `--fail-fast`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import groupby
 from math import ceil
 from operator import attrgetter
 
+from msgspec import Struct
+
 from evalcase.config.options import number_of
 from evalcase.errors import ConfigError
-from evalcase.evaluation.against import Base, find_base
-from evalcase.evaluation.plan import Plan, trials_of
+from evalcase.report.compare.comparison import pair_targets
+from evalcase.runner.plan import Plan, trials_of
 from evalcase.stats.sequential import ALPHA, PassSequence, weigh_change
+from evalcase.store.folder import folder_of_run
+from evalcase.store.runs import find_run
+from evalcase.store.stored import StoredRun
+from evalcase.types.grade import reaches
 from evalcase.types.result import (
     Decision,
     DecisionOutcome,
@@ -24,8 +27,93 @@ from evalcase.types.result import (
     StopRule,
     Trial,
     Verdict,
+    decide_case_verdict,
 )
-from evalcase.types.value import replace
+from evalcase.types.value import Value, replace
+from evalcase.util.project import ProjectPaths
+from evalcase.util.table import Table, mark_of
+
+
+class _Tried(Struct):
+    """The trials so far of a case that has several."""
+
+    trials: int = 0
+    passed: int = 0
+    errored: bool = False
+
+
+class FailFast:
+    """Cases are what fails; of trials that error, so many are allowed."""
+
+    def __init__(
+        self, max_errors: int = 0, name_of: Callable[[Result], Hashable] | None = None
+    ) -> None:
+        self._errors_left = max_errors
+        self._name_of = name_of or (lambda result: result.key[:3])
+        self._open: dict[Hashable, _Tried] = {}
+
+    def note(self, name: Hashable, verdict: Verdict, repeats: int, pass_rate: float) -> bool:
+        """Take a trial of a case; return whether that case has failed with it.
+
+        It need not have all of its trials: it has failed once too few of them are left to pass.
+        """
+        if repeats <= 1:
+            return decide_case_verdict((verdict,), pass_rate) in ("failed", "ungraded")
+        tried = self._open.setdefault(name, _Tried())
+        tried.trials += 1
+        tried.passed += verdict == "passed"
+        tried.errored = tried.errored or verdict == "errored"
+        if tried.trials >= repeats:
+            del self._open[name]
+        left = repeats - tried.trials
+        # A case of which a trial errored is itself errored, if it doesn't pass.
+        return not tried.errored and not reaches(tried.passed + left, pass_rate * repeats)
+
+    def must_stop(self, result: Result) -> bool:
+        """Whether to start no more trials after a result."""
+        if result.verdict == "errored":
+            self._errors_left -= 1
+        if result.verdict == "skipped":
+            return False
+        failed = self.note(self._name_of(result), result.verdict, result.repeats, result.pass_rate)
+        return failed or self._errors_left < 0
+
+
+class Base(Value, frozen=True):
+    """An earlier run, by what can be compared with it."""
+
+    run: str
+    targets: dict[str, str]
+    """For each target of the run that goes on, that of the earlier one."""
+    verdicts: Table
+    """Whether each case passed."""
+
+    def find(self, target: str, place: str, case: str) -> bool | None:
+        """Whether a case passed there; None where it has no verdict on its answer."""
+        found = self.verdicts.find(mark_of((self.targets.get(target), place, case)))
+        return None if found is None else bool(found[0])
+
+
+def find_base(name: str, runs_dir: str, root: str, targets: Sequence[str]) -> Base:
+    """The run of a name. What errored there, or was skipped, is no verdict on an answer.
+
+    Raise ConfigError if there is no such run, or if it has none of the targets.
+    """
+    with StoredRun(*find_run(name, runs_dir)) as kept:
+        kept.refuse_interrupted()
+        paired = pair_targets(kept.targets, targets)
+        id = os.path.basename(os.path.realpath(kept.run.path))
+        missing = [f"`{name}`" for name in targets if name not in paired]
+        if missing:
+            # To be better, all that is run has to be compared.
+            raise ConfigError(f"run {id} has no results of {', '.join(missing)} to compare with")
+        places = ProjectPaths(root, os.path.join(root, folder_of_run(kept.run)))
+        verdicts = Table("b")
+        for each in kept.cases():
+            if each.verdict in ("passed", "failed", "ungraded"):
+                mark = mark_of((each.target, places.find(each.suite), each.case))
+                verdicts.add(mark, each.verdict == "passed")
+    return Base(id, paired, verdicts)
 
 
 def make_stopping(plan: Plan, runs_dir: str) -> Stopping:

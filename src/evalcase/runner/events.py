@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from evalcase.types.result import Result, Trial
+
+
+class Watcher(Protocol):
+    """Is told what happens, in the thread of the event loop."""
+
+    def resumed(self, finished: int) -> None: ...
+    def started(self, trial: Trial) -> None: ...
+    def finished(self, result: Result) -> None: ...
 
 
 class Listener:

@@ -1,22 +1,25 @@
-"""The gate through which every question goes, whoever asks: pace, retries, time, cache, budget."""
+"""The dispatcher of all questions, whether a trial, a judge or a simulated user asks: rate limits,
+back-off, retries, time limits, cache and budget."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
+from hashlib import sha256
+from inspect import isawaitable
 from itertools import count
+from json import dumps
 from typing import NamedTuple, Protocol
 
 from evalcase.errors import TargetError
-from evalcase.runner.attempt import Attempted, OverTimeError, make_attempt
+from evalcase.runner.attempt import Attempted, OverTimeError, make_attempt, take_own
 from evalcase.runner.opening import CLOSE_S
-from evalcase.runner.paces import Paces
-from evalcase.runner.pacing import Budget, Limits, Pace, Start, wait_before_retry
-from evalcase.runner.repeated import take_own
-from evalcase.runner.workplace import SessionLostError, Workplace
+from evalcase.runner.pacing import Budget, Limits, Pace, Paces, Start, wait_before_retry
 from evalcase.types.answer import Answer, Earlier, Failure
-from evalcase.types.grader import Usable
+from evalcase.types.grade import Grade, copy_question
+from evalcase.types.grader import Context, NamedGrader, Usable
 from evalcase.types.message import Message
 from evalcase.types.question import Question
 from evalcase.types.target import Target
@@ -24,6 +27,95 @@ from evalcase.types.value import JSON, replace
 from evalcase.util.answers import find_block
 from evalcase.util.errors import ToldError, failure_of
 from evalcase.util.user_calls import UserCalls, waiting_in_queue
+
+_USER = "/user"
+_AGAIN = re.compile(rf"\.\d+(?=(?:{_USER})?\Z)")
+_GRADERS = re.compile(r"/grader-\d+\Z")
+
+
+def user_session(session: str) -> str:
+    """The session in which the user of a conversation is played: never that of the target."""
+    return f"{session}{_USER}"
+
+
+def is_users(session: str) -> bool:
+    return session.endswith(_USER)
+
+
+def grader_session(session: str, number: int) -> str:
+    """That of a question which a grader asks within a trial."""
+    return f"{session}/grader-{number}"
+
+
+def is_graders(session: str) -> bool:
+    return _GRADERS.search(session) is not None
+
+
+def trial_of_session(session: str) -> str:
+    """What all sessions of a trial have in common, however often it was begun."""
+    return _AGAIN.sub("", session)
+
+
+class SessionLostError(TargetError):
+    """Who held a session has ended. It is begun again, whatever is said of retries: nothing says
+    that its target had any part in it."""
+
+
+class KeyFromAfar(NamedTuple):
+    """All that decides an answer, as a target elsewhere says, with the kind of that target."""
+
+    kind: str
+    described: JSON
+
+
+class Workplace(Protocol):
+    """Processes that answer, be they on this machine or on others. It is open while entered."""
+
+    async def __aenter__(self) -> Workplace: ...
+    async def __aexit__(self, *_: object) -> None: ...
+
+    def stand_in(self, name: str) -> Target:
+        """What tells of a target that is made there: its traits, once it is open."""
+        ...
+
+    async def attempt(self, name: str, question: Question, limit_s: float) -> Attempted:
+        """Call a target once. Nothing that it does is raised."""
+        ...
+
+    def must_grade(self, answer: Answer, graders: Sequence[NamedGrader]) -> bool:
+        """Whether an answer has to be graded there: code is called for it, or the answer that came
+        here is not what was answered, since a secret was taken out of it."""
+        ...
+
+    async def grade(
+        self, context: Context, graders: Sequence[NamedGrader], limit_s: float
+    ) -> tuple[Grade, ...]:
+        """The grades of an answer, in the order of the case's graders. What graders ask goes back
+        through the asker of the context. The limit is for those that have none of their own."""
+        ...
+
+
+CACHE_VERSION = 3
+
+
+def name_of_kind(target: Target) -> str:
+    """What tells the keys of one kind of target from those of another."""
+    return f"{type(target).__module__}.{type(target).__qualname__}"
+
+
+async def make_answer_key(target: Target, question: Question) -> str:
+    """The key. Whatever the target raises is raised."""
+    asked = question if target.traits.only_reads else copy_question(question)
+    described: object = target.cache_key(asked)
+    if isawaitable(described):
+        described = await described
+    if isinstance(described, KeyFromAfar):
+        kind, described = described
+    else:
+        kind = name_of_kind(target)
+    data = [CACHE_VERSION, kind, described, question.repeat]
+    return sha256(dumps(data, sort_keys=True).encode()).hexdigest()
+
 
 _BATCHED = (
     "answers in batches, which a grader can't wait for: give it the same model without `batch`"
@@ -180,8 +272,6 @@ class Gate:
 
     async def _find_key(self, name: str, target: Target, question: Question) -> str | None:
         """Under which the answer to a question is kept; None if it can't be."""
-        from evalcase.runner.answer_key import make_answer_key  # most runs keep none
-
         try:
             return await make_answer_key(target, question)
         except (TargetError, OSError):
@@ -200,8 +290,6 @@ class Gate:
         An answer of no use to it is not kept, and asked for again by the next run. The question has
         a session of its own, which is over with its answer.
         """
-        from evalcase.runner.sessions import grader_session  # most graders ask nobody
-
         session = grader_session(within.session, next(self._numbers))
         question = replace(
             within, messages=tuple(messages), schema=schema, files={}, attempt=1, session=session,

@@ -1,24 +1,30 @@
-"""What `run.json` says of a plan: enough to resume it, and to see later what has changed."""
+"""What `run.json` says of a plan, and what a run comes to once its journal is closed."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from contextlib import suppress
 
 from evalcase import __version__
 from evalcase.config.targets import kind_of, version_of
-from evalcase.errors import ConfigError
-from evalcase.evaluation.plan import Plan
+from evalcase.errors import ConfigError, RecordError, SuiteError
+from evalcase.format.collection import WantsCase
+from evalcase.format.source import UnreadableError
+from evalcase.runner.evaluated import Evaluated, count_not_run, hold_to_gates
+from evalcase.runner.plan import Plan
+from evalcase.runner.regrade import By
+from evalcase.runner.schedule import Job
+from evalcase.store.case_lines import read_line_hashes, write_case_lines
 from evalcase.store.folder import Run, RunAbout, SelectedCases
-from evalcase.store.rows import Basis, Row
-from evalcase.store.stored import basis_of_run
+from evalcase.store.rows import Basis, End, Row, Status
+from evalcase.store.stored import StoredRun, basis_of_run
+from evalcase.types.case import Case
+from evalcase.types.result import Totals
 from evalcase.types.target import TargetKind, TargetVersion, kind_of_targets
 from evalcase.types.value import replace
-
-if TYPE_CHECKING:
-    from evalcase.evaluation.grading import By
+from evalcase.util.table import Table, mark_of
 
 
 def describe_plan(plan: Plan) -> RunAbout:
@@ -53,8 +59,6 @@ def find_new_basis(plan: Plan, run: Run, last: Basis | None, by: By | None) -> l
     began with."""
     now = describe_basis(plan)
     if by is not None and by.recorded:
-        from evalcase.store.stored import StoredRun
-
         # The cases are no others than they were.
         cases = StoredRun(run, by.cases_of).basis
         now = replace(now, suites=cases.suites, dealt=cases.dealt)
@@ -131,3 +135,74 @@ def say_broken(case: str) -> str:
 
 def say_without_result(missing: int, planned: int) -> str:
     return f"{missing:,} of {planned:,} trials {'has' if missing == 1 else 'have'} no result"
+
+
+def keep_case_lines(plan: Plan, run: Run, *, are_needed: bool) -> None:
+    """Look up where the cases of a run begin, and keep that in its folder. Where nobody needs them,
+    only lines that are there, and of other suites than now, are looked up again.
+
+    If it can't be done, a report finds them as long as the suites are there.
+    """
+    known = read_line_hashes(run)
+    if known is None and not are_needed:
+        return
+    with suppress(ConfigError, OSError, SuiteError, UnreadableError):
+        hashes = plan.suites.hashes()
+        # Answers may have been graded by other suites than they were asked by.
+        if hashes == known or not _are_of(run, hashes):
+            return
+        lines = plan.suites.lines(_choose_cases(plan))
+        if lines is not None:
+            write_case_lines(run, hashes, lines)
+
+
+def _are_of(run: Run, hashes: dict[str, str]) -> bool:
+    return not run.about.suites.keys().isdisjoint(hashes)
+
+
+def _choose_cases(plan: Plan) -> WantsCase:
+    """What tells the cases of a run among those of its suites."""
+    if not plan.selector.narrows:
+        return lambda *_: True
+    chosen = Table("B")
+    for suite, case in plan.selector.select(plan.suites):
+        chosen.add(mark_of((suite, case.id)), 1)
+
+    def wants(suite: str, case: Case) -> bool:
+        return mark_of((suite, case.id)) in chosen
+
+    return wants
+
+
+def conclude_run(
+    plan: Plan, run: Run, end: End, work: Job, *, is_new: bool, is_failed: bool
+) -> Evaluated:
+    """`is_failed`: whether it is the record itself that failed."""
+    totals, graded_by = (None if is_failed else work.totals()), None
+    if totals is None or work.grading > 1:  # else the record need not be gone through again
+        kept = StoredRun(run)
+        totals = totals or _count_kept(kept)
+        graded_by = kept.graded_by if work.grading > 1 and not is_failed else None
+    _put_in_order(plan, run, end.status, totals, is_new=is_new)
+    evaluated = Evaluated(
+        run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
+        mixed=work.mixed(), not_run=count_not_run(run, end.status, totals),
+        decision=end.decision, lost=end.lost, was_decided=end.was_decided,
+        finished=end.finished, planned=end.planned,
+        graded_by=graded_by,
+    )  # fmt: skip
+    return hold_to_gates(evaluated, plan.options)
+
+
+def _put_in_order(plan: Plan, run: Run, status: Status, totals: Totals, *, is_new: bool) -> None:
+    is_fine = status == "completed" and not totals.trials.not_passed
+    if not (is_fine and is_new):
+        keep_case_lines(plan, run, are_needed=not is_fine)
+
+
+def _count_kept(kept: StoredRun) -> Totals:
+    """What the results that are on disk come to; none, if nobody can read them."""
+    try:
+        return kept.totals
+    except RecordError:
+        return Totals()

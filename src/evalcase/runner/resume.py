@@ -1,33 +1,191 @@
-"""What is left of a plan, done: which trials have no result yet, each of them run and kept."""
+"""Which trials of a run are left: those without a result, and those whose question or grading has
+changed since."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from hashlib import sha256
 
-from evalcase.errors import ConfigError, SuiteError
-from evalcase.evaluation.about import say_broken, say_gone, say_nothing_left, say_without_result
-from evalcase.evaluation.job import Job
-from evalcase.evaluation.judges import OpenAll, open_before
-from evalcase.evaluation.new_grading import NewGrading
-from evalcase.evaluation.plan import Plan, trials_of
-from evalcase.evaluation.standing import count_planned, find_later, is_settled, note_basis
-from evalcase.evaluation.trials import Trials
+from evalcase import __version__
+from evalcase.config.options import RunOptions
+from evalcase.errors import ConfigError, RecordError, SuiteError
+from evalcase.runner.batches import BatchPhase
 from evalcase.runner.conversation import UnaskedTurnsError
+from evalcase.runner.evaluated import hold_to_gates, read_evaluated
 from evalcase.runner.hashes import hash_plain_case
-from evalcase.runner.plan import Says
-from evalcase.runner.schedule import Engine
-from evalcase.store.folder import Run
+from evalcase.runner.plan import OpenAll, Plan, RunRequest, open_before, trials_of, warn_once
+from evalcase.runner.record import say_broken, say_gone, say_nothing_left, say_without_result
+from evalcase.runner.schedule import Engine, Job
+from evalcase.runner.select import Says
+from evalcase.runner.trials import Trials
+from evalcase.store.folder import Run, is_own
 from evalcase.store.index import FinishedTrial, Index, read_index
-from evalcase.store.reader import open_journal_file
-from evalcase.store.rows import End, Status, TalkRow, TargetRow
+from evalcase.store.reader import has_gradings, open_journal_file, read_end, read_result_at
+from evalcase.store.rows import End, GradingRow, Row, Status, TalkRow, TargetRow
+from evalcase.store.runs import find_run, list_runs, newest_run, newest_unfinished
+from evalcase.store.stored import StoredRun
 from evalcase.store.writer import RunWriter
 from evalcase.types.case import Case
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result, Totals, Trial, Verdict
 from evalcase.types.target import TargetVersion
 from evalcase.types.value import replace
+from evalcase.util.files import UNREADABLE
 from evalcase.util.table import mark_of
+
+
+def choose_run(name: str | None, folder: str, *, errored: bool) -> Run | None:
+    """The run that is named; or the newest that is not finished, else the newest. Raise ConfigError
+    where one of its gradings is named."""
+    if name is None:
+        return newest_unfinished(folder, errored=errored) or newest_run(folder)
+    run, grading = find_run(name, folder)
+    if grading is not None:
+        raise ConfigError(f"resume continues a run, not one of its gradings: say `{run.id}`")
+    return run
+
+
+def find_stranger(
+    chosen: Run | None, folder: str, root: str, state: str | None, *, is_named: bool
+) -> Run | None:
+    """A run of somebody else's that would be gone on with. Where none is named, the newest has a
+    say in the exit code, and a stranger's could make it better."""
+    newest = [] if is_named else [listed.run for listed in list_runs(folder, 1)]
+    for run in (*newest, chosen):
+        if run is not None and not is_own(run, state, root):
+            return run
+    return None
+
+
+def read_request(run: Run) -> RunOptions:
+    """What was asked for when a run was begun. Raise RecordError if the record doesn't say."""
+    try:
+        return RunOptions.from_dict(run.about.options)
+    except (ConfigError, ValueError) as error:
+        raise RecordError(f"{run.path}: run.json does not say what was run: {error}") from None
+
+
+def request_rest(request: RunRequest, run: Run, *, retry_errored: bool) -> RunRequest:
+    """A request for what is left of a run. Its targets are those it began with, whatever the
+    configuration says by now."""
+    config = replace(request.config, target=run.about.default_target)
+    again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
+    return replace(request, config=config, run=run, again=again)
+
+
+def find_broken_grading(run: Run) -> GradingRow | None:
+    """The newest grading of a run, if it was broken off."""
+    if not has_gradings(run.journal):
+        return None  # most runs have none, and who goes on with them reads the journal himself
+    return StoredRun(run).find_interrupted()
+
+
+def describe_dropped(run: Run) -> str:
+    """What was decided of a run, and no longer counts when it goes on; empty if nothing was."""
+    decision = read_end(run.journal).decision
+    if decision is None:
+        return ""
+    return f"the run was {decision}. That is dropped, and the rest is run now"
+
+
+def find_exit_code(run: Run) -> int:
+    """The exit code of a run as it stands, by what was asked for when it was begun."""
+    return hold_to_gates(read_evaluated(StoredRun(run)), read_request(run)).exit_code
+
+
+def note_basis(end: End, plan: Plan, plain: int) -> End:
+    """The same end with a hash of what all trials of a plan rest on, if all of them ask and expect
+    plain texts."""
+    basis = print_basis(plan) if plain == plan.planned == plan.cases else None
+    return end if basis is None else replace(end, rests_on=basis)
+
+
+def print_basis(plan: Plan) -> str | None:
+    """A hash of all that decides what trials a plan has, and what each asks and expects, if those
+    are plain texts: neither files in content nor graders are in it. None where no file says it."""
+    try:
+        files = plan.suites.file_hashes()
+    except ConfigError:  # one is being written to; who looks at the cases says so
+        return None
+    if not files or UNREADABLE in files.values():
+        return None
+    options = plan.options
+    asked = options.targets, plan.config.target, options.repeat, options.selection
+    # The version is in it, for another one may make other cases of the same files.
+    told = repr((__version__, sorted(files.items()), asked))
+    return sha256(told.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def is_settled(plan: Plan, index: Index) -> bool:
+    """Whether all trials of a plan have results that stand. If this doesn't know, a look at each of
+    them does."""
+    basis = index.find_basis()
+    return basis is not None and len(index) >= plan.planned and basis == print_basis(plan)
+
+
+def find_later(first: Trial, index: Index) -> Iterator[tuple[Trial, FinishedTrial]]:
+    """The trials of a case from when it was repeated more often, given its first: they count still,
+    and so have to rest on what it says now, as the others do. Where a run was broken off, some of
+    them may have no result."""
+    if first.repeat > 1:
+        return
+    for repeat in range(first.repeats + 1, index.last_repeat + 1):
+        later = first._replace(repeat=repeat)
+        found = index.find(later.key)
+        if found is not None:
+            yield later, found
+
+
+def count_planned(end: End, plan: Plan, index: Index, new: int) -> End:
+    """The same end; where a run that went on was interrupted, with how many of the trials that are
+    planned now have a result, `new` ones among them, if the suites can still say."""
+    if end.status != "interrupted" or (finished := _count_finished(plan, index)) is None:
+        return end
+    return replace(end, finished=new + finished, planned=plan.planned)
+
+
+def _count_finished(plan: Plan, index: Index) -> int | None:
+    """How many of the trials that are planned now have a result; None if the suites can't say."""
+    trials = (trial for name in plan.trials for trial in trials_of(plan, name))
+    try:
+        return sum(index.find(each.key) is not None for each in trials)
+    except (ConfigError, SuiteError):
+        return None
+
+
+class NewGrading:
+    """Stands for one that was broken off, or for one that has to be begun."""
+
+    def __init__(self, plan: Plan, index: Index, note: Callable[[Row], None]) -> None:
+        """`note` writes a row."""
+        self._plan = plan
+        self._note_row = note
+        self._tell_once = warn_once(plan.tell)
+        self.number = index.gradings
+        """Which of its gradings the run stands at."""
+        broken = index.find_interrupted(index.gradings)
+        self._goes_on = broken is not None and broken.origin == "resume"
+        self._is_begun = self._is_noted = False
+
+    @property
+    def is_under_way(self) -> bool:
+        return self._is_begun or self._goes_on
+
+    def begin(self, why: str) -> None:
+        """Tell why results become others. What they were before stays beside it."""
+        self._tell_once(why)
+        if not self._is_begun:
+            self._is_begun = True
+            self.number += not self._goes_on
+
+    def note(self) -> None:
+        """Note that results become others, when the first of them does."""
+        if self._is_begun and not self._is_noted:
+            self._is_noted = True
+            now, hashes = self._plan.environment.stamp(), self._plan.suites.hashes()
+            self._note_row(GradingRow(self.number, now, "resume", hashes))
+
 
 _SCRUBBED = "was recorded without a secret that was in it"
 _UNASKED = "has no turns after one that failed"
@@ -108,8 +266,6 @@ class Work(Job):
         return "completed", None
 
     async def _send_batches(self, engine: Engine) -> None:
-        from evalcase.evaluation.batches import BatchPhase
-
         phase = BatchPhase(self._plan, self._run.id, self._recording, self._trials, engine)
         for name, target in self._plan.targets.items():
             if target.traits.batching is not None and not engine.stopping:
@@ -152,8 +308,6 @@ class Work(Job):
             self._recording.note(TargetRow(target, version, self._plan.environment.stamp()))
 
     async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:
-        from evalcase.store.reader import read_result_at
-
         self._anew.note()
         with open_journal_file(self._run.journal) as file:
             before = read_result_at(self._run.journal, file, known.answer_at, known.grading_at)

@@ -10,9 +10,9 @@ from functools import partial
 from typing import TypeVar
 
 from evalcase.errors import TargetError
-from evalcase.evaluation.plan import Plan
-from evalcase.evaluation.trials import Trials
+from evalcase.runner.plan import Plan
 from evalcase.runner.schedule import Engine
+from evalcase.runner.trials import Trials
 from evalcase.store.writer import RunWriter
 from evalcase.targets.chat.batch_draft import BatchedQuestion, DraftFile
 from evalcase.targets.chat.batches import ChatBatches
