@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.pages import names, open_file, open_report, panel, rows, run_mixed
 from tests.browser.test_accessible import find_faults
 from tests.run.project import Project, case
-from tests.traces.otlp import chat, line, span
+from tests.tracing.otlp import chat, line, span
 
 ORDER = ["delta", "beta", "alpha", "gamma", "omega"]
 

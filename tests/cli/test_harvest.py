@@ -14,9 +14,9 @@ import evalcase as library
 from evalcase.harvesting.fold import NearFolding
 from tests.cli.command import Result, evalcase
 from tests.for_each import for_each
-from tests.traces.otlp import chat, line, said, span
+from tests.tracing.otlp import chat, line, said, span
 
-RECORDED = Path(__file__).parent.parent / "traces" / "recorded"
+RECORDED = Path(__file__).parent.parent / "tracing" / "recorded"
 FILES = sorted(each.name for each in RECORDED.glob("*.jsonl"))
 SUITE = """\
 # Harvested from traces.jsonl: drafts of cases, for a person to finish.

@@ -19,9 +19,9 @@ from evalcase.types.result import Result
 from evalcase.util.calls import list_steps
 from tests.cli.command import evalcase
 from tests.run.project import Project
-from tests.traces.otlp import chat, line, span
+from tests.tracing.otlp import chat, line, span
 
-RECORDED = Path(__file__).parent.parent / "traces" / "recorded"
+RECORDED = Path(__file__).parent.parent / "tracing" / "recorded"
 STEPS = (
     Step("agent", "agent", 0, 0.0, 2.5),
     Step("chat small", "model", 1, 0.1, 1.0, input_tokens=5, output_tokens=None),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.run.project import Project
-from tests.traces.otlp import chat, line, span, trace_of
+from tests.tracing.otlp import chat, line, span, trace_of
 
 AGENT = {"gen_ai.operation.name": "invoke_agent"}
 CUT = {"gen_ai.output.messages": '[{"role": "assistant", "parts": [{"type": "text", "cont'}

@@ -12,7 +12,7 @@ from evalcase.targets.otlp import OtlpTarget
 from evalcase.types.answer import Answer, Earlier, Usage
 from tests.for_each import for_each
 from tests.targets.questions import answer_all, ask, of_value, question, target_of
-from tests.traces.otlp import chat, export, line, span, trace_of
+from tests.tracing.otlp import chat, export, line, span, trace_of
 
 
 def otlp(tmp_path: Path, *lines: str, warned: list[str] | None = None) -> OtlpTarget:

@@ -13,7 +13,7 @@ import pytest
 from evalcase.runner.attempt import Attempted, make_attempt
 from evalcase.targets.command import CommandTarget
 from evalcase.targets.http import HttpTarget
-from evalcase.traces.context import BegunTraces
+from evalcase.tracing.context import StartedTraces
 from evalcase.types.answer import Answer
 from evalcase.types.question import Question
 from evalcase.types.target import Target, Traits
@@ -91,8 +91,8 @@ def test_the_trace_of_a_call_that_failed_is_told_once_with_its_error(tmp_path: P
 
 
 def test_what_is_known_of_a_call_is_told_once() -> None:
-    traces, given = BegunTraces(), question()
-    with pytest.raises(OSError, match="no disk"), traces.begin(given) as begun:
+    traces, given = StartedTraces(), question()
+    with pytest.raises(OSError, match="no disk"), traces.start(given) as begun:
         raise OSError("no disk")
     assert traces.seen_of(question()) == {}
     assert [traces.seen_of(given), traces.seen_of(given)] == [{"trace": begun.trace}, {}]
@@ -103,11 +103,11 @@ class Waiting(Target):
 
     def __init__(self, calls: int) -> None:
         self.begun: list[str] = []
-        self._traces, self._left, self._all = BegunTraces(), calls, asyncio.Event()
+        self._traces, self._left, self._all = StartedTraces(), calls, asyncio.Event()
         self.traits = Traits(seen=self._traces.seen_of)
 
     async def answer(self, question: Question) -> Answer:
-        with self._traces.begin(question) as begun:
+        with self._traces.start(question) as begun:
             self.begun.append(begun.trace)
             self._left -= 1
             if not self._left:

@@ -15,7 +15,7 @@ from evalcase.format.source import STDIN, format_of
 from evalcase.harvesting.draft_case import HowDrafted
 from evalcase.harvesting.harvest import Harvest, Harvested, harvest_file
 from evalcase.runner.plan import make_scrubber
-from evalcase.traces.span import BadTraceError
+from evalcase.tracing.otlp import BadTraceError
 from evalcase.util.files import OutsideError, write_atomically
 from evalcase.util.project import leaves_by_link
 from evalcase.util.secrets import PERSONAL, Finder

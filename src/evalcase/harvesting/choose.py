@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from random import Random
 from typing import TypeVar
 
-from evalcase.traces.span import TraceSpan
-from evalcase.traces.told import ToldTrace
+from evalcase.tracing.otlp import TraceSpan
+from evalcase.tracing.trace import Transcript
 from evalcase.types.value import JSON
 from evalcase.util.text import as_json
 
@@ -17,7 +17,7 @@ SLOWEST = 0.1
 T = TypeVar("T")
 
 
-def is_errored(told: ToldTrace) -> bool:
+def is_errored(told: Transcript) -> bool:
     """Whether a span of it failed, be it the first or any other."""
     return any(node.span.error is not None for node in told.nodes)
 

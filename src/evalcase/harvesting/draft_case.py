@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from evalcase.traces.dialects.said import SaidMessage
-from evalcase.traces.told import ToldTrace
+from evalcase.tracing.dialects import MessageDict
+from evalcase.tracing.trace import Transcript
 from evalcase.types.value import JSON
 from evalcase.util.text import as_json, call_lines
 
@@ -37,13 +37,13 @@ class HowDrafted(NamedTuple):
     keep_system: bool = False
 
 
-def question_text(told: ToldTrace) -> str:
+def question_text(told: Transcript) -> str:
     """What was asked, as one text; what an agent is told of itself is no part of it."""
     asked = [each for each in told.asked if each["role"] not in ("system", "developer")]
     return "\n".join(_text_of_content(each.get("content")) for each in asked)
 
 
-def draft_case(told: ToldTrace, trace: str, id: str | None, how: HowDrafted) -> DraftedCase:
+def draft_case(told: Transcript, trace: str, id: str | None, how: HowDrafted) -> DraftedCase:
     """The draft. An id that no trace names is made once nothing is left in it that has to go."""
     asked = [
         _strip_message(each) for each in told.asked
@@ -67,7 +67,7 @@ def draft_case(told: ToldTrace, trace: str, id: str | None, how: HowDrafted) -> 
     return DraftedCase(fields, notes)
 
 
-def _find_answered(told: ToldTrace) -> list[dict[str, Any]]:
+def _find_answered(told: Transcript) -> list[dict[str, Any]]:
     """What was called and said since the last question; of all that was said, the last."""
     known = {call.get("id") for each in told.asked for call in each.get("tool_calls", ())} - {None}
     found: list[dict[str, Any]] = []
@@ -97,7 +97,7 @@ def _shorten_call(call: dict[str, Any]) -> dict[str, Any]:
     return {key: call[key] for key in ("tool", "input") if key in call}
 
 
-def _strip_message(message: SaidMessage) -> dict[str, Any]:
+def _strip_message(message: MessageDict) -> dict[str, Any]:
     """A message with nothing in it but what a suite has."""
     kept: dict[str, Any] = {"role": message["role"]}
     content = message.get("content")

@@ -25,11 +25,9 @@ from evalcase.harvesting.draft_case import (
     question_text,
 )
 from evalcase.harvesting.fold import NearFolding
-from evalcase.traces.file import read_trace_file
-from evalcase.traces.labels import TraceLabels
-from evalcase.traces.span import BadTraceError
-from evalcase.traces.store import TraceStore
-from evalcase.traces.told import ToldTrace, tell_trace
+from evalcase.tracing.context import TraceLabels
+from evalcase.tracing.otlp import BadTraceError, TraceStore, read_trace_file
+from evalcase.tracing.trace import Transcript, read_transcript
 from evalcase.types.problem import CODES
 from evalcase.types.value import JSON, copy_value
 from evalcase.util.files import open_file
@@ -140,7 +138,7 @@ class _Harvesting:
         return list(kept.values())
 
     def draft(self, kept: _Kept, how: HowDrafted) -> DraftedCase:
-        told = tell_trace(self._store.read(kept.trace))
+        told = read_transcript(self._store.read(kept.trace))
         drafted = draft_case(told, kept.trace, self._names.get(kept.trace), how)
         if not kept.others:
             return drafted
@@ -156,10 +154,10 @@ class _Harvesting:
         notes = {**drafted.notes, (): "\n".join(filter(None, said))}
         return drafted._replace(notes=notes)
 
-    def _tell(self, traces: Iterable[str], *, aloud: bool) -> Iterator[tuple[str, ToldTrace]]:
+    def _tell(self, traces: Iterable[str], *, aloud: bool) -> Iterator[tuple[str, Transcript]]:
         for trace in traces:
             try:
-                yield trace, tell_trace(self._store.read(trace))
+                yield trace, read_transcript(self._store.read(trace))
             except BadTraceError as error:
                 if aloud:
                     self.left_out.append(f"{trace}: {error}")
@@ -169,7 +167,7 @@ def _list_first(traces: list[str]) -> str:
     return ", ".join([*traces[:3], *(["…"] if len(traces) > 3 else [])])
 
 
-def _is_wanted(told: ToldTrace, only: str) -> bool:
+def _is_wanted(told: Transcript, only: str) -> bool:
     if only == "errored":
         return is_errored(told)
     key, _, value = only.partition("=")

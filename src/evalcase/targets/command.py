@@ -20,7 +20,7 @@ from evalcase.targets.process.options import COMMAND_RULES, CommandOptions
 from evalcase.targets.process.program import Program, resolve_program
 from evalcase.targets.process.worker import Workers
 from evalcase.targets.reading.outputs import read_output
-from evalcase.traces.context import VARIABLE, BegunTraces, TraceContext
+from evalcase.tracing.context import VARIABLE, StartedTraces, TraceContext
 from evalcase.types.answer import Answer
 from evalcase.types.question import Question
 from evalcase.types.read_options import fields_of
@@ -70,7 +70,7 @@ class CommandTarget(Target):
             min(bounds, default=None), caching="keyed", stateless=stateless,
             holds_sessions=is_worker and not stateless, only_reads=True,
         )  # fmt: skip
-        self._traces = BegunTraces()
+        self._traces = StartedTraces()
         if options.trace:
             self.traits = replace(self.traits, seen=self._traces.seen_of)
         self._most_workers = most
@@ -92,7 +92,7 @@ class CommandTarget(Target):
     async def answer(self, question: Question) -> Answer:
         if not self._options.trace:
             return await self._answer(question, None)
-        with self._traces.begin(question) as begun:
+        with self._traces.start(question) as begun:
             return replace(await self._answer(question, begun), trace=begun.trace)
 
     async def _answer(self, question: Question, trace: TraceContext | None) -> Answer:

@@ -13,7 +13,7 @@ from evalcase.targets.web.endpoint import make_endpoint
 from evalcase.targets.web.option_types import Address, Never, Parameters, ReplyPath
 from evalcase.targets.web.options import WebOptions
 from evalcase.targets.web.picked import ReplyPaths, ReplyReader
-from evalcase.traces.context import HEADER, BegunTraces
+from evalcase.tracing.context import HEADER, StartedTraces
 from evalcase.types.answer import Answer
 from evalcase.types.options import OptionFault, about
 from evalcase.types.question import Question
@@ -156,7 +156,7 @@ class HttpTarget(Target):
         self._query = BodyTemplate(dict(options.query))
         self._used = self._query.used | (self._body.used if self._body is not None else set())
         self._reply = ReplyReader(options.paths, surroundings.warn)
-        self._traces = BegunTraces()
+        self._traces = StartedTraces()
         stateless = options.stateless
         if stateless is None:
             stateless = "session" not in self._used
@@ -183,7 +183,7 @@ class HttpTarget(Target):
         body, query = self._make_body(question), self._make_query(question)
         if not self._options.trace:
             return self._reply.read(await self._client.ask(body, query=query))
-        with self._traces.begin(question) as begun:
+        with self._traces.start(question) as begun:
             answered = await self._client.ask(body, {HEADER: begun.traceparent}, query)
             return replace(self._reply.read(answered), trace=begun.trace)
 

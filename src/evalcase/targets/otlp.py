@@ -15,12 +15,9 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.stored.traced import TraceIndex
 from evalcase.targets.stored.turns import expect_asked, expect_whole
-from evalcase.traces.file import read_trace_file
-from evalcase.traces.labels import QUESTION_HASH, SCRUBBED, STEPS_CUT, TRUNCATED, TraceLabels
-from evalcase.traces.span import BadTraceError
-from evalcase.traces.steps import keep_steps
-from evalcase.traces.store import TraceStore
-from evalcase.traces.told import ToldTrace, tell_trace
+from evalcase.tracing.context import QUESTION_HASH, SCRUBBED, STEPS_CUT, TRUNCATED, TraceLabels
+from evalcase.tracing.otlp import BadTraceError, TraceStore, read_trace_file
+from evalcase.tracing.trace import Transcript, read_steps, read_transcript
 from evalcase.types.answer import Answer, Earlier
 from evalcase.types.options import Text, about
 from evalcase.types.question import Question
@@ -71,7 +68,7 @@ class OtlpTarget(Target):
         assert self._store is not None, "open() comes first"
         trace = self._index.find(question)
         try:
-            told = tell_trace(self._store.read(trace))
+            told = read_transcript(self._store.read(trace))
         except BadTraceError as error:
             raise TargetError(f"the trace {trace}: {error}", kind="protocol") from None
         about = told.nodes[0].span.attributes
@@ -91,9 +88,9 @@ class OtlpTarget(Target):
             self._surroundings.warn(f"otlp target: {left}")
 
 
-def answer_of(told: ToldTrace, trace: str) -> Answer:
+def answer_of(told: Transcript, trace: str) -> Answer:
     """The answer that a trace tells of. Raise TargetError where there is none."""
-    kept = keep_steps(told.nodes)
+    kept = read_steps(told.nodes)
     if told.error is not None:
         seen = {"steps": list_steps(kept.steps, kept.cut), "trace": trace}
         raise TargetError(f"the trace {trace}: {told.error}", details=seen)

@@ -17,7 +17,7 @@ from opentelemetry.trace import StatusCode
 from evalcase.errors import ConfigError
 from evalcase.runner.attempt import Attempted, make_attempt
 from evalcase.targets.python import PythonTarget
-from evalcase.traces.steps import MOST_STEPS
+from evalcase.tracing.trace import MAX_STEPS
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.message import Step
 from evalcase.util.user_calls import UserCalls
@@ -62,7 +62,7 @@ def silent(text: str) -> str:
 
 
 def busy(text: str) -> str:
-    for number in range(MOST_STEPS + 3):
+    for number in range(MAX_STEPS + 3):
         TRACER.start_span(f"step {number}").end()
     return text
 
@@ -128,7 +128,7 @@ def test_a_function_without_spans_has_no_steps() -> None:
 
 def test_more_steps_than_are_kept_are_counted() -> None:
     answer = ask(traced(busy))
-    assert (len(answer.steps), answer.steps_cut) == (MOST_STEPS, 3)
+    assert (len(answer.steps), answer.steps_cut) == (MAX_STEPS, 3)
 
 
 def test_attributes_of_any_kind_and_size_are_digested() -> None:
@@ -152,7 +152,7 @@ def test_attributes_of_any_kind_and_size_are_digested() -> None:
 def test_spans_that_are_too_many_to_be_seen_are_counted_and_make_tokens_unknown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("evalcase.targets.code.traced_call.MOST_PIECES", 2)
+    monkeypatch.setattr("evalcase.targets.code.traced_call.MAX_SPANS", 2)
     answer = ask(traced(plain))
     assert (len(answer.steps), answer.steps_cut, answer.usage) == (2, 1, None)
 

@@ -16,8 +16,7 @@ from itertools import islice
 from typing import Any
 
 from evalcase.report.files.canonical import json_line
-from evalcase.traces.genai import CONVENTIONS
-from evalcase.traces.labels import (
+from evalcase.tracing.context import (
     CASE,
     QUESTION_HASH,
     REPEAT,
@@ -27,6 +26,7 @@ from evalcase.traces.labels import (
     TRUNCATED,
     TURN,
 )
+from evalcase.tracing.dialects import CONVENTIONS
 from evalcase.types.answer import Answer
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade

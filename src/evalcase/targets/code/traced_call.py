@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from evalcase.traces.genai import usage_of
-from evalcase.traces.span import BadTraceError, SpanEvent, TraceSpan, find_reason
-from evalcase.traces.steps import keep_steps
-from evalcase.traces.store import MOST_PIECES
-from evalcase.traces.told import find_models
-from evalcase.traces.tree import SpanNode, arrange_spans
+from evalcase.tracing.dialects import usage_of
+from evalcase.tracing.otlp import MAX_SPANS, BadTraceError, SpanEvent, TraceSpan, find_reason
+from evalcase.tracing.trace import SpanNode, arrange_spans, find_models, read_steps
 from evalcase.types.answer import Answer, sum_usage
 from evalcase.types.value import JSON, replace
 from evalcase.util.calls import list_steps
@@ -35,7 +32,7 @@ class TracedCall:
         self._lost = 0
 
     def add(self, span: ReadableSpan) -> None:
-        if len(self._spans) < MOST_PIECES:
+        if len(self._spans) < MAX_SPANS:
             self._spans.append(_digest_span(span))
         else:
             self._lost += 1
@@ -43,7 +40,7 @@ class TracedCall:
     def with_steps(self, answer: Answer) -> Answer:
         """The answer with the steps that led to it; and with tokens, where it says none itself."""
         nodes = self._arranged()
-        kept = keep_steps(nodes)
+        kept = read_steps(nodes)
         usage, cut = answer.usage, kept.cut + self._lost
         if usage is None and not self._lost:
             usage = sum_usage([usage_of(span) for span in find_models(nodes)])
@@ -53,7 +50,7 @@ class TracedCall:
 
     def seen(self) -> dict[str, JSON]:
         """The steps that there were, and the trace, for whoever looks for the cause of an error."""
-        kept = keep_steps(self._arranged())
+        kept = read_steps(self._arranged())
         return {"steps": [*list_steps(kept.steps, kept.cut + self._lost)], "trace": self.trace}
 
     def _arranged(self) -> list[SpanNode]:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.targets.code.traced_call import TracedCall
-from evalcase.traces.context import ByCall
-from evalcase.traces.labels import CASE, REPEAT, SUITE, TURN
+from evalcase.tracing.context import CASE, REPEAT, SUITE, TURN, PendingCalls
 from evalcase.types.question import Question
 from evalcase.types.value import JSON
 
@@ -35,7 +34,7 @@ class Tracing:
 
     def __init__(self) -> None:
         self._under_way: dict[int, TracedCall] = {}
-        self._unanswered: ByCall[TracedCall] = ByCall()
+        self._unanswered: PendingCalls[TracedCall] = PendingCalls()
         self._tracer: Tracer | None = None
 
     def open(self) -> None:

@@ -27,7 +27,7 @@ from evalcase.targets.asking.shown import describe_question
 from evalcase.targets.process.program import Program
 from evalcase.targets.reading.replies import note_unread, put_together
 from evalcase.targets.reading.shaped import read_json, with_extras
-from evalcase.traces.context import HEADER, TraceContext
+from evalcase.tracing.context import HEADER, TraceContext
 from evalcase.types.answer import Answer
 from evalcase.types.question import Question
 from evalcase.types.target import Warn

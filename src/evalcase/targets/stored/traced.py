@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sized
 
 from evalcase.errors import TargetError
 from evalcase.targets.stored.traced_talks import OverlapError, TracedTalk, find_talks
-from evalcase.traces.labels import LabelledTrace
+from evalcase.tracing.context import LabelledTrace
 from evalcase.types.question import Question
 
 _TracePlace = tuple[str, str | None]

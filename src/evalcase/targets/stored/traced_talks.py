@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from evalcase.traces.labels import LabelledTrace
+from evalcase.tracing.context import LabelledTrace
 
 
 class TracedTalk(NamedTuple):

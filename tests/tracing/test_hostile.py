@@ -18,14 +18,12 @@ from evalcase.errors import TargetError
 from evalcase.harvesting.draft_case import HowDrafted, draft_case, name_case, question_text
 from evalcase.harvesting.fold import NearFolding
 from evalcase.targets.otlp import answer_of
-from evalcase.traces.export import read_pieces
-from evalcase.traces.labels import TraceLabels
-from evalcase.traces.span import BadTraceError
-from evalcase.traces.store import MOST_PIECES, TraceStore
-from evalcase.traces.told import tell_trace
+from evalcase.tracing.context import TraceLabels
+from evalcase.tracing.otlp import MAX_SPANS, BadTraceError, TraceStore, read_pieces
+from evalcase.tracing.trace import read_transcript
 from evalcase.util.secrets import PERSONAL, Replacing
 from tests.effort import count_steps
-from tests.traces.otlp import chat, export, span
+from tests.tracing.otlp import chat, export, span
 
 RECORDED = Path(__file__).parent / "recorded"
 EXPORTS = [
@@ -75,7 +73,7 @@ def read_whole(value: Any) -> None:
             return
         for trace in store:
             try:
-                told = tell_trace(store.read(trace))
+                told = read_transcript(store.read(trace))
                 drafted = draft_case(told, trace, None, HowDrafted(criteria=True))
                 name_case(drafted.fields["input"])
                 NearFolding().find(question_text(told), 1)
@@ -93,7 +91,7 @@ def test_a_spoilt_trace_is_read_or_refused(seed: int) -> None:
 
 def test_a_trace_of_too_many_spans_is_refused() -> None:
     one = span(name="x")
-    pieces = (piece for _ in range(MOST_PIECES + 1) for piece in read_pieces(export(one)))
+    pieces = (piece for _ in range(MAX_SPANS + 1) for piece in read_pieces(export(one)))
     with closing(TraceStore()) as store, pytest.raises(BadTraceError, match="more than 20,000"):
         store.fill(pieces)
 

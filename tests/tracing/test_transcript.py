@@ -7,15 +7,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from evalcase.traces.export import read_pieces
-from evalcase.traces.file import read_trace_file
-from evalcase.traces.labels import TraceLabels
-from evalcase.traces.steps import keep_steps
-from evalcase.traces.store import TraceStore
-from evalcase.traces.told import ToldTrace, tell_trace
+from evalcase.tracing.context import TraceLabels
+from evalcase.tracing.otlp import TraceStore, read_pieces, read_trace_file
+from evalcase.tracing.trace import Transcript, read_steps, read_transcript
 from evalcase.types.answer import Usage
 from tests.for_each import for_each
-from tests.traces.otlp import chat, export, pairs, said, span
+from tests.tracing.otlp import chat, export, pairs, said, span
 
 RECORDED = Path(__file__).parent / "recorded"
 FILES = sorted(each.name for each in RECORDED.glob("*.jsonl"))
@@ -26,21 +23,21 @@ TOKENS = {
 }
 
 
-def tell(*spans: dict[str, Any], logs: list[dict[str, Any]] | None = None) -> ToldTrace:
+def tell(*spans: dict[str, Any], logs: list[dict[str, Any]] | None = None) -> Transcript:
     told = export(*spans)
     if logs is not None:
         told["resourceLogs"] = [{"scopeLogs": [{"logRecords": logs}]}]
     with closing(TraceStore()) as store:
         store.fill(read_pieces(told))
         (trace,) = store
-        return tell_trace(store.read(trace))
+        return read_transcript(store.read(trace))
 
 
-def read_recorded(name: str) -> dict[str, ToldTrace]:
+def read_recorded(name: str) -> dict[str, Transcript]:
     labels = TraceLabels()
     with closing(TraceStore()) as store, (RECORDED / name).open("rb") as file:
         store.fill(labels.note(read_trace_file(file)))
-        return {each.label.case: tell_trace(store.read(each.id)) for each in labels}
+        return {each.label.case: read_transcript(store.read(each.id)) for each in labels}
 
 
 @for_each("name", FILES)
@@ -207,7 +204,7 @@ def test_a_call_without_an_id_is_that_of_a_span_which_has_one() -> None:
 def test_what_a_tool_was_given_is_kept_whatever_its_characters() -> None:
     given = {"gen_ai.tool.call.arguments": json.dumps({"mood": "\N{GRINNING FACE}"})}
     half = {"gen_ai.tool.call.arguments": '{"mood": "\\udc00"}'}
-    both = keep_steps(tell(span({**TOOL, **given}), span({**TOOL, **half}, start=2)).nodes).steps
+    both = read_steps(tell(span({**TOOL, **given}), span({**TOOL, **half}, start=2)).nodes).steps
     assert [(each.input, each.is_cut) for each in both] == [
         ({"mood": "\N{GRINNING FACE}"}, False), (None, True),
     ]  # fmt: skip

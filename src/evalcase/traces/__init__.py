@@ -1,1 +1,0 @@
-"""Traces of agents, as OpenTelemetry writes them: what was asked, called, answered, and used."""

@@ -1,1 +1,0 @@
-"""How instrumentations write down what was said: each way is a file that turns it to messages."""

@@ -1,0 +1,178 @@
+"""Which call a trace belongs to: the ids that a program is given, and the labels that spans carry.
+
+A span names its case by `evalcase.case`, and where needed by `evalcase.suite`, `evalcase.repeat`
+and `evalcase.turn`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Generic, NamedTuple, TypeVar
+
+from evalcase.tracing.otlp import BadTraceError, Piece, unwrap_value
+from evalcase.types.question import Question
+from evalcase.types.value import JSON
+
+HEADER = "traceparent"
+VARIABLE = "TRACEPARENT"
+CASE, SUITE = "evalcase.case", "evalcase.suite"
+REPEAT, TURN = "evalcase.repeat", "evalcase.turn"
+TARGET = "evalcase.target"
+CONVERSATION = "gen_ai.conversation.id"
+QUESTION_HASH = "evalcase.question_hash"
+# What an exported run says of an answer that is not whole.
+SCRUBBED, TRUNCATED, STEPS_CUT = "evalcase.scrubbed", "evalcase.truncated", "evalcase.steps_cut"
+
+_Value = TypeVar("_Value")
+
+
+class TraceContext(NamedTuple):
+    """The ids of a trace, and of the parent of its next span."""
+
+    trace: str
+    span: str
+
+    @property
+    def traceparent(self) -> str:
+        """W3C Trace Context: version, trace, span, and the flag "recorded"."""
+        return f"00-{self.trace}-{self.span}-01"
+
+
+class PendingCalls(Generic[_Value]):
+    """A value for each call that has no answer yet. The key is the identity of the question: a
+    judge asks equal questions at the same time."""
+
+    def __init__(self) -> None:
+        # The question is stored, too, so that no other object gets its id.
+        self._by_id: dict[int, tuple[Question, _Value]] = {}
+
+    def put(self, question: Question, value: _Value) -> None:
+        self._by_id[id(question)] = question, value
+
+    def take(self, question: Question) -> _Value | None:
+        _, value = self._by_id.pop(id(question), (None, None))
+        return value
+
+    def clear(self) -> None:
+        self._by_id.clear()
+
+
+class StartedTraces:
+    """Traces that were started here, of calls that have no answer yet."""
+
+    def __init__(self) -> None:
+        self._pending: PendingCalls[TraceContext] = PendingCalls()
+
+    @contextmanager
+    def start(self, question: Question) -> Iterator[TraceContext]:
+        started = TraceContext(os.urandom(16).hex(), os.urandom(8).hex())
+        self._pending.put(question, started)
+        yield started
+        self._pending.take(question)
+
+    def seen_of(self, question: Question) -> dict[str, JSON]:
+        """The trace of a call that failed."""
+        started = self._pending.take(question)
+        return {} if started is None else {"trace": started.trace}
+
+
+class TraceLabel(NamedTuple):
+    """The trial that a trace belongs to."""
+
+    case: str
+    suite: str | None = None
+    repeat: int | None = None
+    turn: int = 1
+
+
+class LabelledTrace(NamedTuple):
+    """A trace with its label, its start, and the conversation and target that it names."""
+
+    label: TraceLabel
+    start_ns: int
+    id: str
+    conversation: str | None = None
+    target: str | None = None
+
+
+class TraceLabels:
+    """Collects the labels of traces while their pieces pass by."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, LabelledTrace] = {}
+        self._inner: dict[str, str | None] = {}
+        """Conversations by spans without a label; None if they name several."""
+
+    def note(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        """Pass pieces on. Raise BadTraceError if one trace names two cases."""
+        for piece in pieces:
+            if piece.kind == "span":
+                self._note(piece)
+            yield piece
+
+    def _note(self, piece: Piece) -> None:
+        label = read_label(piece.raw.get("attributes"), piece.resource)
+        conversation = _text_attribute(piece, CONVERSATION)
+        if label is None:
+            inner = self._inner
+            if conversation and inner.setdefault(piece.trace, conversation) != conversation:
+                inner[piece.trace] = None
+            return
+        known, start_ns = self._found.get(piece.trace), _start_of(piece)
+        if known is not None and known.label != label:
+            both = f"`{known.label.case}` and of `{label.case}`"
+            what = "the same case and repeat" if known.label.case == label.case else both
+            raise BadTraceError(f": the trace {piece.trace} says in two ways that it is of {what}")
+        if known is None or start_ns < known.start_ns:
+            conversation = conversation or (known and known.conversation)
+            target = _text_attribute(piece, TARGET) or (known and known.target)
+            self._found[piece.trace] = LabelledTrace(
+                label, start_ns, piece.trace, conversation, target
+            )
+
+    def __iter__(self) -> Iterator[LabelledTrace]:
+        for each in self._found.values():
+            inner = self._inner.get(each.id) if each.conversation is None else None
+            yield each if inner is None else each._replace(conversation=inner)
+
+
+def read_label(attributes: JSON, resource: dict[str, JSON]) -> TraceLabel | None:
+    """The label of a span; None if it has none. Raise BadTraceError."""
+    found = dict(resource)
+    for each in attributes if isinstance(attributes, list) else ():
+        if isinstance(each, dict) and each.get("key") in (CASE, SUITE, REPEAT, TURN):
+            found[str(each["key"])] = unwrap_value(each.get("value"))
+    case, suite = found.get(CASE), found.get(SUITE)
+    if case is None:
+        return None
+    if not isinstance(case, str) or not isinstance(suite, str | None):
+        raise BadTraceError(f"`{CASE}` and `{SUITE}` are texts")
+    turn = _read_count(found, TURN)
+    return TraceLabel(case, suite, _read_count(found, REPEAT), 1 if turn is None else turn)
+
+
+def _read_count(found: dict[str, JSON], name: str) -> int | None:
+    value = found.get(name)
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
+        value = int(value)  # attributes of a resource are texts, from environment variables
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        raise BadTraceError(f"`{name}` is a whole number from 1, not {value!r:.40}")
+    return value
+
+
+def _start_of(piece: Piece) -> int:
+    value = piece.raw.get("startTimeUnixNano", 0)
+    text = str(value) if isinstance(value, int | str) else ""
+    return int(text) if text.isdecimal() and len(text) < 20 else 0
+
+
+def _text_attribute(piece: Piece, name: str) -> str | None:
+    attributes = piece.raw.get("attributes")
+    for each in attributes if isinstance(attributes, list) else ():
+        if isinstance(each, dict) and each.get("key") == name:
+            value = each.get("value")
+            text = value.get("stringValue") if isinstance(value, dict) else None
+            return text if isinstance(text, str) and text else None
+    return None
