@@ -17,7 +17,7 @@ from evalcase.format.load import load_text
 from evalcase.format.migrate import migrate_bytes
 from evalcase.format.positions import Format
 from evalcase.format.writer import write_yaml
-from evalcase.report.files.canonical import json_line
+from evalcase.report.json import json_line
 from evalcase.report.terminal.problems import Checked, as_text
 
 SIZES = (1_500, 6_000)

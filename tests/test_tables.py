@@ -12,7 +12,7 @@ import pytest
 
 import evalcase
 from evalcase import Case
-from evalcase.report.page.notebook import MOST_TABLE_ROWS
+from evalcase.report.tables import MOST_TABLE_ROWS
 
 
 @pytest.fixture(autouse=True)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evalcase.pytest_plugin.asserting import assert_case, assert_case_async
     from evalcase.pytest_plugin.case_marks import cases
     from evalcase.report.explain import explain
-    from evalcase.report.figures.figures import Figures
+    from evalcase.report.figures import Figures
     from evalcase.runner.evaluated import Evaluated
     from evalcase.types import options
     from evalcase.types.answer import Answer, Usage
@@ -99,7 +99,7 @@ _HOMES = {
     "Context": "types.grader",
     "EvalcaseError": "errors",
     "Evaluated": "runner.evaluated",
-    "Figures": "report.figures.figures",
+    "Figures": "report.figures",
     "Grade": "types.grade",
     "Grader": "types.grader",
     "GraderError": "errors",

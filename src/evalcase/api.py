@@ -33,7 +33,7 @@ from evalcase.format.source import format_of, suite_name
 from evalcase.format.writer import suite_text
 from evalcase.graders.python import FunctionGrader
 from evalcase.places.chosen import choose_engine, make_workplace
-from evalcase.report.figures.figures import Figures, Interval
+from evalcase.report.figures import Figures, Interval
 from evalcase.runner.dispatch import Workplace
 from evalcase.runner.evaluated import Evaluated, Figuring, read_figures
 from evalcase.runner.event_loop import BlockingCall, run_async

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.report.page.trials import tell_trial
+from evalcase.report.html.details import tell_trial
 from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import PLAIN
 from evalcase.types.answer import Answer

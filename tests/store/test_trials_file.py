@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.report.files.trials import Origin, trial_object
+from evalcase.report.json import Origin, trial_object
 from evalcase.store.trials_file import TrialsFile
 from evalcase.types.answer import Answer, Earlier, Failure, Usage
 from evalcase.types.case import canonical_case

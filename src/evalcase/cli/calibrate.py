@@ -115,10 +115,9 @@ def _calibrate_judge(
     run: str, judge: Judge, labels: list[Label], criterion: str | None, min_kappa: float | None,
     *, as_json: bool,
 ) -> int:  # fmt: skip
-    from evalcase.report.calibration.calibration import calibrate_grader
-    from evalcase.report.calibration.json_object import calibration_object
-    from evalcase.report.calibration.text import calibration_lines
-    from evalcase.report.files.canonical import json_line
+    from evalcase.report.calibrate import calibrate_grader, calibration_object
+    from evalcase.report.calibration_text import calibration_lines
+    from evalcase.report.json import json_line
 
     found = calibrate_grader(run, judge.name, judge.said, labels, criterion)
     if as_json:

@@ -117,16 +117,16 @@ def _print_problems(files: Iterator[list[Problem]], output: str, tally: _Tally) 
             more = f"evalcase explain {tally.first_code} tells more"
             write(paint_text(more, style.gutter) + "\n")
     elif output == "github":
-        from evalcase.report.files.problems import as_github
+        from evalcase.report.github import as_github
 
         for line in as_github(problems):
             write(line + "\n")
     elif output == "json":
-        from evalcase.report.files.problems import format_json
+        from evalcase.report.json import format_json
 
         write(format_json(problems) + "\n")
     else:
         from evalcase import __version__
-        from evalcase.report.files.sarif import as_sarif
+        from evalcase.report.sarif import as_sarif
 
         write(as_sarif(problems, version=__version__) + "\n")

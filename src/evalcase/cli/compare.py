@@ -18,18 +18,20 @@ from evalcase.cli.reports.size import max_size_option
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, defuse_lines, style_for
 from evalcase.errors import ConfigError
-from evalcase.report.compare.compared import EFFECT, Compared
-from evalcase.report.compare.comparison import compare_sides
-from evalcase.report.compare.gated import Measure, find_gated
-from evalcase.report.compare.gates import (
+from evalcase.report.aggregate import Clustering
+from evalcase.report.compare import compare_sides
+from evalcase.report.gates import (
+    EFFECT,
     GATES,
+    Compared,
     ComparisonGate,
+    Measure,
+    find_gated,
     gates_exit_code,
     judge_gates,
     read_gate,
 )
-from evalcase.report.compare.track import ChangeKind
-from evalcase.report.figures.clustering import Clustering
+from evalcase.report.paired_cases import ChangeKind
 from evalcase.report.terminal.style import PLAIN, Style
 
 _COMPARED_FORMS = ("text", "html", "markdown", "json")
@@ -152,15 +154,14 @@ def _write_text(compared: Compared, width: int, style: Style) -> Iterator[str]:
 
 
 def _write_markdown(compared: Compared, width: int, style: Style) -> Iterator[str]:
-    from evalcase.report.files.comparison_markdown import markdown_lines
+    from evalcase.report.markdown import markdown_lines
 
     del width, style
     return markdown_lines(compared)
 
 
 def _write_json(compared: Compared, width: int, style: Style) -> Iterator[str]:
-    from evalcase.report.files.canonical import json_line
-    from evalcase.report.files.comparison_object import comparison_object
+    from evalcase.report.json import comparison_object, json_line
 
     del width, style
     yield json_line(comparison_object(compared))

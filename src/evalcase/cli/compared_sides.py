@@ -10,8 +10,8 @@ from typing import NamedTuple
 from evalcase.cli.suite_places import find_suite_places
 from evalcase.config.config import Config
 from evalcase.errors import ConfigError
-from evalcase.report.compare.comparison import pair_targets, pair_within, require_target
-from evalcase.report.compare.side import Side
+from evalcase.report.compare import pair_targets, pair_within, require_target
+from evalcase.report.paired_cases import Side
 from evalcase.runner.evaluated import read_evaluated
 from evalcase.store.folder import describe_part, folder_of_run
 from evalcase.store.runs import FoundRun, choose_base, find_run

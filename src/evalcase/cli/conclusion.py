@@ -21,7 +21,7 @@ from evalcase.util.text import make_visible
 
 if TYPE_CHECKING:
     # Whoever wants JSON needs nothing of what people read.
-    from evalcase.report.figures.figures import Figures, Mean
+    from evalcase.report.figures import Figures, Mean
     from evalcase.report.terminal.part_table import PartKind
     from evalcase.report.terminal.statistics import Statistics
     from evalcase.report.terminal.style import Style
@@ -57,12 +57,12 @@ def conclusion_lines(
     next_one = suggest_next(evaluated, name, first, fixed, is_own=is_own)
     ending = _make_ending(evaluated, place, next_one)
     if figures is None:
-        from evalcase.report.figures.summing import sum_up
+        from evalcase.report.aggregate import sum_up
 
         targets = evaluated.run.about.targets
         figures = sum_up(statistics.ledger, not_run=evaluated.not_run, targets=targets)
         if evaluated.decision is not None or evaluated.is_biased:
-            from evalcase.report.figures.decided import settle_figures
+            from evalcase.report.figures import settle_figures
 
             figures = settle_figures(figures, evaluated.decision, is_biased=evaluated.is_biased)
     by = PART_KINDS if by is None else by
@@ -85,7 +85,7 @@ def last_lines(
 
 def rate_of(evaluated: Evaluated) -> Mean:
     """The pass rate of a run, with the interval that follows from its totals, if one does."""
-    from evalcase.report.figures.estimates import pass_rate_of
+    from evalcase.report.figures import pass_rate_of
 
     rate, decision = pass_rate_of(evaluated.totals), evaluated.decision
     if decision is not None:
@@ -236,7 +236,7 @@ def summary_object(
     """What `--json` prints; without figures, with those that follow from the totals."""
     totals = evaluated.totals
     if figures is None:
-        from evalcase.report.figures.json_object import totals_object
+        from evalcase.report.json import totals_object
 
         figures = totals_object(
             totals, evaluated.not_run, evaluated.decision,

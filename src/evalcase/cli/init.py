@@ -11,7 +11,7 @@ import click
 from evalcase.cli.starter import AGENT, CONFIG, IGNORED, NEXT, SUITE
 from evalcase.config.catalogue import config_schema, suite_schema
 from evalcase.config.config import read_config_of
-from evalcase.report.files.problems import json_text
+from evalcase.report.json import json_text
 from evalcase.util.files import read_file
 from evalcase.util.text import make_visible
 

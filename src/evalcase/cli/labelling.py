@@ -9,9 +9,8 @@ from collections.abc import Iterator
 
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
-from evalcase.report.calibration.draw import draw_answers, shares_of
-from evalcase.report.calibration.match import first_of_each
-from evalcase.report.calibration.question import question_lines
+from evalcase.report.calibrate import draw_answers, first_of_each, shares_of
+from evalcase.report.calibration_text import question_lines
 from evalcase.report.terminal.cells import cut_text
 from evalcase.store.labels import Judge, LabelFile, read_labels
 from evalcase.store.stored import StoredRun

@@ -19,7 +19,7 @@ from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import columns_of, seen_from, style_for
 from evalcase.errors import ConfigError, RecordError
-from evalcase.report.files.canonical import json_line
+from evalcase.report.json import json_line
 from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.runner.evaluated import read_evaluated
 from evalcase.store.folder import Run, Sealer, find_sealer, folder_of_run

@@ -24,7 +24,7 @@ from evalcase.cli.reports.reported import Reported, Wanted
 from evalcase.cli.reports.size import max_size_option
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, style_for
-from evalcase.report.figures.figures import Interval
+from evalcase.report.figures import Interval
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.part_table import PART_KINDS, PartKind
 from evalcase.runner.evaluated import Figuring

@@ -7,7 +7,7 @@ import sys
 import click
 
 from evalcase.cli.options import WrongUsageError
-from evalcase.report.files.problems import json_text
+from evalcase.report.json import json_text
 
 
 @click.command("schema")

@@ -16,8 +16,7 @@ from evalcase.format.load import Loaded, load_each, stream_cases
 from evalcase.format.positions import Format
 from evalcase.format.source import STDIN, format_of
 from evalcase.format.writer import write_yaml
-from evalcase.report.files.canonical import json_line, yaml_documents
-from evalcase.report.files.problems import json_text
+from evalcase.report.json import json_line, json_text, yaml_documents
 from evalcase.report.terminal.problems import fold_problems
 from evalcase.types.case import Case
 from evalcase.types.problem import Problem, find_nearest

@@ -16,7 +16,7 @@ from evalcase.config.options import Keywords
 from evalcase.errors import ConfigError, EvalcaseError, SuiteError
 from evalcase.pytest_plugin.settings import EvalSettings
 from evalcase.pytest_plugin.told import CaseKey, ToldItem, tell_item
-from evalcase.report.files.folded import CaseTrials
+from evalcase.report.cases import CaseTrials
 from evalcase.report.terminal.style import PLAIN
 from evalcase.runner.evaluated import Evaluated
 from evalcase.runner.event_loop import run_async

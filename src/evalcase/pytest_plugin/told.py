@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from evalcase.report.files.folded import CaseTrials
+from evalcase.report.cases import CaseTrials
 from evalcase.report.terminal.failures import passed_of, reason_of
 from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN

@@ -8,11 +8,10 @@ from typing import Any
 
 from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError
-from evalcase.report.figures.figures import Figures, Interval
-from evalcase.report.figures.ledger import Ledger
-from evalcase.report.files.folded import fold_trials
-from evalcase.report.files.rows import RowCell, trial_row
-from evalcase.report.page.notebook import MOST_TABLE_ROWS, notebook_table, row_of_case
+from evalcase.report.aggregate import Ledger
+from evalcase.report.cases import fold_trials
+from evalcase.report.figures import Figures, Interval
+from evalcase.report.tables import MOST_TABLE_ROWS, RowCell, notebook_table, row_of_case, trial_row
 from evalcase.store.folder import Run
 from evalcase.store.index import GradedBy
 from evalcase.store.rows import Status
@@ -237,7 +236,7 @@ class Figuring(Value, frozen=True):
         if self.cluster is None:
             targets = run.about.targets
             return Ledger(several_targets=len(targets) > 1, targets=targets)
-        from evalcase.report.figures.clustering import Clustering
+        from evalcase.report.aggregate import Clustering
 
         try:
             return Ledger(Clustering(self.cluster), targets=run.about.targets)
@@ -250,7 +249,7 @@ class Figuring(Value, frozen=True):
 
     def sum_up(self, ledger: Ledger, not_run: int) -> Figures:
         """Raise ConfigError where no case is in a cluster, or cases have too few trials."""
-        from evalcase.report.figures.summing import sum_up
+        from evalcase.report.aggregate import sum_up
 
         clustering = ledger.clustering
         if clustering is not None and not clustering.found:
@@ -271,7 +270,7 @@ def read_figures(evaluated: Evaluated, figuring: Figuring) -> Figures:
         find = figuring.finder(kept)
         for result in kept.results():
             ledger.add(result, find(*result.key[:2]))
-    from evalcase.report.figures.decided import settle_figures
+    from evalcase.report.figures import settle_figures
 
     figures = figuring.sum_up(ledger, evaluated.not_run)
     return settle_figures(figures, evaluated.decision, is_biased=evaluated.is_biased)

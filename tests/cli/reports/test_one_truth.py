@@ -116,7 +116,7 @@ def test_the_same_cases_at_several_targets_are_not_as_many_that_came_by_chance(
     assert figures["by_target"]["agent"]["low"] > 0.2
     said = project.run("report").out
     assert "pass rate 75.0%," in said
-    assert "no interval: the same cases at several targets" in said
+    assert "intervals are shown per target" in said
     clustered = json.loads(project.run("report", "--format", "json", "--cluster", "id").out)
     assert clustered["figures"]["all"]["low"] is not None
 
@@ -139,7 +139,7 @@ def test_cases_of_one_suite_with_a_target_each_are_counted_together(
     figures = json.loads(project.run("report", "--format", "json").out)["figures"]
     assert figures["all"]["low"] is not None
     project.suite(*apart, {**case("both"), "targets": ["agent", "other"]}, repeat=repeat)
-    assert "no interval: the same cases at several targets" in project.run("run").out
+    assert "intervals are shown per target" in project.run("run").out
     figures = json.loads(project.run("report", "--format", "json").out)["figures"]
     assert figures["all"]["low"] is None
 
@@ -152,7 +152,7 @@ def test_a_run_that_ended_at_its_first_failure_has_no_interval(project: Project)
     assert (whole["n"], whole["low"], whole["high"]) == (10, None, None)
     said = project.run("report").out
     assert "pass rate 90.0%," in said
-    assert "no interval: the run was ended by what it saw" in said
+    assert "the results ended the run early" in said
     for _ in range(2):  # what it ended by is as it was, whatever it is graded by
         again = project.run("grade", "latest", "--json").json["figures"]["all"]
         assert (again["n"], again["low"]) == (10, None)

@@ -12,8 +12,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
 from opentelemetry.semconv.schemas import Schemas
 
-from evalcase.report.files import otlp
-from evalcase.report.files.otlp import SCHEMA
+from evalcase.report import otlp
+from evalcase.report.otlp import SCHEMA
 from tests.run.project import Project, case
 
 IDS = ("traceId", "spanId")

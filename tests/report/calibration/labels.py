@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalcase.report.calibration.calibration import Calibration, Section, calibrate_grader
+from evalcase.report.calibrate import Calibration, Section, calibrate_grader
 from evalcase.types.grade import AnswerName, Judged, Label
 
 

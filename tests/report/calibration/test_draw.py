@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from evalcase.report.calibration.draw import draw_answers
+from evalcase.report.calibrate import draw_answers
 from tests.report.calibration.labels import judged
 
 SAID = [judged(number, number % 10 != 0) for number in range(200)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.report.calibration.text import calibration_lines
+from evalcase.report.calibration_text import calibration_lines
 from evalcase.report.terminal.style import PLAIN
 from evalcase.stats.agreement import Confusion
 from evalcase.types.value import replace

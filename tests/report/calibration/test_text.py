@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evalcase.report.calibration.calibration import Calibration
-from evalcase.report.calibration.text import calibration_lines
+from evalcase.report.calibrate import Calibration
+from evalcase.report.calibration_text import calibration_lines
 from evalcase.report.terminal.style import ANSI, PLAIN
 from tests.report.calibration.labels import judged, label, of_table, only, whole
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.report.calibration.verdict import say_verdict
+from evalcase.report.calibrate import say_verdict
 from evalcase.types.grade import Judged, Label
 from tests.for_each import for_each
 from tests.report.calibration.labels import judged, label, of_table, only

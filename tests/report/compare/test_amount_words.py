@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from evalcase.report.compare.amount_words import say_ratio, say_seconds
-from evalcase.report.compare.amounts import Amount
+from evalcase.report.differences import Amount, say_ratio, say_seconds
 from evalcase.stats.intervals import Estimate
 from tests.for_each import for_each
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evalcase.report.compare.amounts import Amounts
+from evalcase.report.differences import Amounts
 from tests.for_each import for_each
 
 

@@ -6,20 +6,18 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.report.compare.compared import Compared
-from evalcase.report.compare.comparison import (
+from evalcase.report.compare import (
     Comparison,
     compare_sides,
     pair_targets,
     pair_within,
     require_target,
 )
-from evalcase.report.compare.differences import Measured
-from evalcase.report.compare.gated import find_gated
-from evalcase.report.compare.gates import gates_exit_code, judge_gates, read_gate
-from evalcase.report.compare.sentence import say_result, say_test
-from evalcase.report.compare.side import Side
-from evalcase.report.files.comparison_object import comparison_object
+from evalcase.report.differences import Measured
+from evalcase.report.findings import say_result, say_test
+from evalcase.report.gates import Compared, find_gated, gates_exit_code, judge_gates, read_gate
+from evalcase.report.json import comparison_object
+from evalcase.report.paired_cases import Side
 from evalcase.report.terminal.comparison import comparison_lines
 from evalcase.report.terminal.comparison_tables import part_rows
 from evalcase.report.terminal.style import ANSI, PLAIN

@@ -6,9 +6,15 @@ from typing import Any
 
 import pytest
 
-from evalcase.report.compare.comparison import compare_sides, pair_targets
-from evalcase.report.compare.gated import Measure, find_gated
-from evalcase.report.compare.gates import GateFinding, gates_exit_code, judge_gates, read_gate
+from evalcase.report.compare import compare_sides, pair_targets
+from evalcase.report.gates import (
+    GateFinding,
+    Measure,
+    find_gated,
+    gates_exit_code,
+    judge_gates,
+    read_gate,
+)
 from tests.report.compare.fakes import side
 
 SCORE: dict[str, Any] = {"measure": "score"}

@@ -7,10 +7,8 @@ from typing import Any
 
 from msgspec.structs import force_setattr
 
-from evalcase.report.figures.clustering import Clustering
-from evalcase.report.figures.figures import Figures
-from evalcase.report.figures.ledger import Ledger
-from evalcase.report.figures.summing import sum_up
+from evalcase.report.aggregate import Clustering, Ledger, sum_up
+from evalcase.report.figures import Figures
 from evalcase.types.answer import Answer, Failure, Usage
 from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.report.figures.figures import Mean
+from evalcase.report.figures import Mean
 from evalcase.stats.intervals import Cluster, estimate_clusters
 from tests.report.figures.results import figures, once, trials
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evalcase.report.figures.json_object import figures_object
+from evalcase.report.json import figures_object
 from tests.report.figures.results import figures, once, priced, trial, trials
 
 

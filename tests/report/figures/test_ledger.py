@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.report.figures.figures import Judging, Mean
+from evalcase.report.figures import Judging, Mean
 from evalcase.stats.intervals import estimate_exact, estimate_share, estimate_units
 from evalcase.types.answer import Answer, Earlier, Usage
 from evalcase.types.result import Counts

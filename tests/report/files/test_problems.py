@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import json
 
-from evalcase.report.files.problems import as_github, format_json
+from evalcase.report.github import as_github
+from evalcase.report.json import format_json
 from evalcase.types.problem import Problem, Span
 from tests.for_each import for_each
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 from urllib.parse import unquote
 
-from evalcase.report.files.sarif import as_sarif
+from evalcase.report.sarif import as_sarif
 from evalcase.types.problem import CODES, Problem, Span
 from tests.for_each import for_each
 

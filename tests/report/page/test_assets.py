@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.report import page
-from evalcase.report.page.assets import (
+from evalcase.report import html
+from evalcase.report.html.shell import (
     RUNS_SCRIPTS,
     SCRIPTS,
     SERVED_SCRIPTS,
@@ -17,7 +17,7 @@ from evalcase.report.page.assets import (
     read_style,
 )
 
-FOLDER = Path(page.__path__[0])
+FOLDER = Path(html.__path__[0])
 
 
 def test_script_and_style_are_small() -> None:

@@ -5,13 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.report import page
-from evalcase.report.page.assets import RUNS_SCRIPTS, SERVED_SCRIPTS, read_script
-from evalcase.report.page.squeeze import squeeze_script, squeeze_style
+from evalcase.report import html
+from evalcase.report.html.shell import (
+    RUNS_SCRIPTS,
+    SERVED_SCRIPTS,
+    read_script,
+    squeeze_script,
+    squeeze_style,
+)
 from tests.for_each import for_each
 from tests.report.page.in_node import run_script
 
-FOLDER = Path(page.__path__[0])
+FOLDER = Path(html.__path__[0])
 
 
 @for_each(

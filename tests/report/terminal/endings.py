@@ -7,14 +7,11 @@ writes the pictures anew; then read the diff.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
-from evalcase.report.figures.estimates import rate_totals
-from evalcase.report.figures.summing import sum_up
+from evalcase.report.aggregate import sum_up
 from evalcase.report.terminal.case_report import case_lines, trial_lines
-from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.summary import RunEnding, summary_lines
@@ -27,7 +24,6 @@ from evalcase.types.question import TrialKey
 from evalcase.types.result import Result, Totals, Verdict, outcome_of_one
 from evalcase.types.value import replace
 
-FOLDER = Path(__file__).parent / "golden"
 WIDTHS = (40, 80, 120)
 STYLES = {"plain": PLAIN, "colour": ANSI}
 LETTER = """Dear customer,
@@ -224,15 +220,6 @@ def summary(results: list[Result], width: int, style: Style, **changes: Any) -> 
 RESUME = "evalcase resume 20260301-090000-a1b2c3 --retry-errored"
 
 
-def _everything(width: int, style: Style) -> list[str]:
-    return summary(everything(), width, style, next=RESUME)
-
-
-def _several(width: int, style: Style) -> list[str]:
-    notice = "interrupted, with 29 of 30 trials finished and stored"
-    return summary(several(), width, style, notice=notice, grading="2 of 2")
-
-
 def one_case(width: int, style: Style) -> list[str]:
     """Trials of every sort in full, as if they were of one case."""
     chosen = ("calls", "own", "busy", "judged", "triage", "off")
@@ -244,42 +231,3 @@ def one_case(width: int, style: Style) -> list[str]:
         lines += trial_lines(trial, None, outcome, width, style, is_first=not number)
     lines += trial_lines(results[0], None, outcome_of_one("failed"), width, style, is_first=True)
     return lines
-
-
-def _list(width: int, style: Style) -> list[str]:
-    suites, targets = ("evals/shop.eval.yaml", "b"), ("agent",)
-    return list(list_lines([
-        Entry("20260301-090000-a1b2c3", "now", suites, targets, count(everything()),
-              "incomplete, 21 of 30 trials: evalcase resume 20260301-090000-a1b2c3",
-              rate_totals(count(everything())).rate),
-        Entry("20260228-090000-a1b2c3", "1 d", ("quiz.eval.jsonl",), ("gpt", "b"),
-              count(several()), "2 gradings"),
-        Entry("20260227-090000-a1b2c3", remark="damaged: run.json has no 'id'"),
-    ], width, style))  # fmt: skip
-
-
-PICTURES: dict[str, Callable[[int, Style], list[str]]] = {
-    "everything": _everything, "several": _several, "case": one_case, "list": _list
-}  # fmt: skip
-
-
-def pictures() -> dict[str, tuple[str, int, Style]]:
-    """The name of each golden file, and of what it is the picture."""
-    return {
-        f"{name}-{width}-{label}.txt": (name, width, style)
-        for name in PICTURES
-        for width in WIDTHS
-        for label, style in STYLES.items()
-    }
-
-
-def draw(name: str, width: int, style: Style) -> str:
-    """What a golden file should hold."""
-    text = "\n".join(PICTURES[name](width, style)) + "\n"
-    return text.replace("\x1b", "␛")
-
-
-if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
-    for file, picture in pictures().items():
-        (FOLDER / file).write_text(draw(*picture), encoding="utf-8")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.report.figures.figures import Figures
+from evalcase.report.figures import Figures
 from evalcase.report.terminal.figure_facts import (
     Fact,
     draw_bins,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import tracemalloc
 from typing import Any
 
-from evalcase.report.figures.summing import sum_up
+from evalcase.report.aggregate import sum_up
 from evalcase.report.terminal.statistics import MOST_IN_FULL, Statistics
 from evalcase.types.answer import Answer, Failure
 from evalcase.types.result import Outcome, Result, Verdict

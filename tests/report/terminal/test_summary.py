@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from evalcase.report.figures.summing import sum_up
+from evalcase.report.aggregate import sum_up
 from evalcase.report.terminal.cells import measure_text
 from evalcase.report.terminal.failures import name_lines
 from evalcase.report.terminal.progress import write_percent
@@ -17,16 +17,13 @@ from evalcase.types.grade import Grade
 from evalcase.types.result import Result, outcome_of_one
 from tests.for_each import for_each
 from tests.report.terminal.endings import (
-    FOLDER,
     called,
     count,
-    draw,
     everything,
     find_case,
     gathered,
     hopeless,
     one_case,
-    pictures,
     result,
     said,
     several,
@@ -35,16 +32,6 @@ from tests.report.terminal.endings import (
 )
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-
-
-@for_each("file", pictures())
-def test_it_looks_as_it_did(file: str) -> None:
-    """`python -m tests.report.terminal.endings` draws the pictures anew."""
-    assert (FOLDER / file).read_text(encoding="utf-8") == draw(*pictures()[file])
-
-
-def test_no_picture_is_left_over() -> None:
-    assert {path.name for path in FOLDER.iterdir()} == pictures().keys()
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import click
 
 from evalcase.errors import ConfigError
-from evalcase.report.figures.by_variable import MOST_VALUES
-from evalcase.report.figures.figures import Figures
+from evalcase.report.aggregate import MOST_VALUES
+from evalcase.report.figures import Figures
 from evalcase.types.problem import did_you_mean
 
 _KINDS = ("target", "tag", "suite", "grader")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from evalcase.cli.conclusion import say_mixed, why_incomplete
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.reports.standing import LineFinder
-from evalcase.report.files.folded import CaseTrials, fold_trials
+from evalcase.report.cases import CaseTrials, fold_trials
 from evalcase.runner.evaluated import Evaluated, read_evaluated
 from evalcase.store.folder import describe_part
 from evalcase.types.result import Result
@@ -18,7 +18,7 @@ _TROUBLE = ("errored", "failed", "ungraded", "unfinished")
 
 
 def write_junit(reported: Reported) -> Iterator[str]:
-    from evalcase.report.files.junit import JUnitHead, junit_pieces
+    from evalcase.report.junit import JUnitHead, junit_pieces
 
     kept, standing, evaluated = (
         reported.kept,
@@ -35,7 +35,7 @@ def write_junit(reported: Reported) -> Iterator[str]:
 
 
 def write_github(reported: Reported) -> Iterator[str]:
-    from evalcase.report.files.annotations import RunNotes, annotation_lines
+    from evalcase.report.github import RunNotes, annotation_lines
 
     standing, evaluated = LineFinder(reported, this_environment().state), reported.evaluated()
     cases = _fold_cases(reported, reported.results())
@@ -48,7 +48,7 @@ def write_github(reported: Reported) -> Iterator[str]:
 
 
 def write_markdown(reported: Reported) -> Iterator[str]:
-    from evalcase.report.files.markdown import MarkdownHead, markdown_pieces
+    from evalcase.report.markdown import MarkdownHead, markdown_pieces
 
     kept, evaluated = reported.kept, reported.evaluated()
     notes = [describe_part(kept.run),

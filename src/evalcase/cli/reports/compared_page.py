@@ -5,14 +5,12 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 
-from evalcase.report.compare.compared import Compared
-from evalcase.report.compare.side import Side
-from evalcase.report.figures.ledger import Ledger
-from evalcase.report.figures.summing import sum_up
-from evalcase.report.page.comparison import tell_comparison
-from evalcase.report.page.paired import PairedRows
-from evalcase.report.page.subject import RunFacts
-from evalcase.report.page.write import Page, write_page
+from evalcase.report.aggregate import Ledger, sum_up
+from evalcase.report.gates import Compared
+from evalcase.report.html.compared import PairedRows, tell_comparison
+from evalcase.report.html.details import RunFacts
+from evalcase.report.html.page import Page, write_page
+from evalcase.report.paired_cases import Side
 
 
 def write_compared_html(compared: Compared, max_size: int, home: str = "") -> Iterator[bytes]:

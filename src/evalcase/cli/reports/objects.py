@@ -8,9 +8,7 @@ from msgspec.structs import asdict
 
 from evalcase.cli.conclusion import summary_object
 from evalcase.cli.reports.reported import Reported
-from evalcase.report.figures.json_object import figures_object
-from evalcase.report.files.canonical import json_line
-from evalcase.report.files.trials import Origin, trial_object
+from evalcase.report.json import Origin, figures_object, json_line, trial_object
 from evalcase.store.folder import folder_of_run
 
 

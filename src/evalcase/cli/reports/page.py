@@ -8,13 +8,11 @@ from collections.abc import Iterator
 from evalcase.cli.conclusion import name_run, say_mixed, why_incomplete
 from evalcase.cli.reports.by_parts import require_variables
 from evalcase.cli.reports.reported import Reported
-from evalcase.report.figures.decided import settle_figures
-from evalcase.report.figures.figures import Figures
-from evalcase.report.figures.ledger import Ledger
-from evalcase.report.files.folded import CaseTrials, fold_trials
-from evalcase.report.page.messages import Told
-from evalcase.report.page.subject import CaseRow, Regrading, RunFacts
-from evalcase.report.page.write import Page, write_page
+from evalcase.report.aggregate import Ledger
+from evalcase.report.cases import CaseTrials, fold_trials
+from evalcase.report.figures import Figures, settle_figures
+from evalcase.report.html.details import CaseRow, Regrading, RunFacts, Told
+from evalcase.report.html.page import Page, write_page
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.runner.evaluated import Evaluated
 from evalcase.store.folder import describe_part

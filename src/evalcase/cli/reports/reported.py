@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.reports.by_parts import require_variables
 from evalcase.errors import ConfigError
-from evalcase.report.figures.decided import settle_figures
-from evalcase.report.figures.figures import Figures
+from evalcase.report.figures import Figures, settle_figures
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.part_table import PART_KINDS, PartKind
 from evalcase.report.terminal.statistics import Statistics

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evalcase import __version__
 from evalcase.cli.reports.reported import Reported
-from evalcase.report.files.otlp import otlp_lines
+from evalcase.report.otlp import otlp_lines
 
 
 def write_otlp(reported: Reported) -> Iterator[str]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evalcase.cli.reports.reported import Reported
-from evalcase.report.files.rows import COLUMN_TYPES, RowCell, grader_column, trial_row
+from evalcase.report.tables import COLUMN_TYPES, RowCell, grader_column, trial_row
 
 
 def write_csv(reported: Reported) -> Iterator[str]:
-    from evalcase.report.files.csv import csv_pieces
+    from evalcase.report.tables import csv_pieces
 
     return csv_pieces(_list_columns(reported), _make_rows(reported))
 
 
 def write_parquet(reported: Reported) -> Iterator[bytes]:
-    from evalcase.report.files.parquet import parquet_pieces
+    from evalcase.report.tables import parquet_pieces
 
     return parquet_pieces(_list_columns(reported), _make_rows(reported))
 

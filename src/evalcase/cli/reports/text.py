@@ -9,7 +9,7 @@ from evalcase.cli.reports.by_parts import require_variables
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import defuse_lines
-from evalcase.report.figures.decided import settle_figures
+from evalcase.report.figures import settle_figures
 from evalcase.report.terminal.case_report import case_lines, trial_lines
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.statistics import TROUBLED, Statistics

@@ -13,12 +13,8 @@ from msgspec.structs import asdict
 from evalcase.cli.run_remark import Remark, remark_on
 from evalcase.cli.suite_places import find_suite_places
 from evalcase.errors import EvalcaseError
-from evalcase.report.figures.cell import FigureCell
-from evalcase.report.figures.decided import settle_figures, settle_part
-from evalcase.report.figures.estimates import Estimator
-from evalcase.report.figures.figures import Mean
-from evalcase.report.figures.ledger import Ledger
-from evalcase.report.figures.summing import sum_up
+from evalcase.report.aggregate import Ledger, sum_up
+from evalcase.report.figures import Estimator, FigureCell, Mean, settle_figures, settle_part
 from evalcase.runner.evaluated import Evaluated, read_evaluated
 from evalcase.store.folder import Run, folder_of_run, is_own
 from evalcase.store.journal import is_written

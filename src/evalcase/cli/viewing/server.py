@@ -32,14 +32,11 @@ from evalcase.cli.reports.reported import Reported
 from evalcase.cli.viewing.listing import Listing
 from evalcase.config.config import Config
 from evalcase.errors import ConfigError, EvalcaseError
-from evalcase.report.compare.compared import Compared
-from evalcase.report.compare.comparison import compare_sides
-from evalcase.report.compare.gated import find_gated
-from evalcase.report.page.assets import RUNS_SCRIPTS, SERVED_SCRIPTS, build_shell
-from evalcase.report.page.chunks import pack_element, squeeze_json
-from evalcase.report.page.columns import tell_row
-from evalcase.report.page.detail import tell_case
-from evalcase.report.page.subject import CaseRow
+from evalcase.report.compare import compare_sides
+from evalcase.report.gates import Compared, find_gated
+from evalcase.report.html.details import CaseRow, tell_case
+from evalcase.report.html.page import pack_element, squeeze_json, tell_row
+from evalcase.report.html.shell import RUNS_SCRIPTS, SERVED_SCRIPTS, build_shell
 from evalcase.store.folder import Run
 from evalcase.store.journal import is_written
 from evalcase.store.reader import GrowingCase, GrowingJournal, read_end

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from evalcase.report.compare.side import Side
-from evalcase.report.compare.track import ChangedPair, ChangeKind
+from evalcase.report.paired_cases import ChangedPair, ChangeKind, Side
 from evalcase.report.terminal.cells import cut_text, measure_text
 from evalcase.report.terminal.failures import INDENT, UNFINISHED, reason_lines, reason_of
 from evalcase.report.terminal.pairs import pair_texts

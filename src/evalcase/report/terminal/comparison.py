@@ -5,13 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from evalcase.report.compare.compared import Compared
-from evalcase.report.compare.gated import Gated
-from evalcase.report.compare.gates import GateFinding
-from evalcase.report.compare.parts import choose_parts, list_parts, say_folded
-from evalcase.report.compare.power import find_power
-from evalcase.report.compare.sentence import say_counts, say_power, say_result, say_test
-from evalcase.report.compare.track import ChangedPair, ChangeKind, TrackFigures
+from evalcase.report.findings import (
+    choose_parts,
+    find_power,
+    list_parts,
+    say_counts,
+    say_folded,
+    say_power,
+    say_result,
+    say_test,
+)
+from evalcase.report.gates import Compared, Gated, GateFinding
+from evalcase.report.paired_cases import ChangedPair, ChangeKind, TrackFigures
 from evalcase.report.terminal.cells import cut_text, wrap_text
 from evalcase.report.terminal.changed_cases import (
     changed_lines,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from evalcase.report.compare.amount_words import say_ratio, say_seconds
-from evalcase.report.compare.amounts import Amount, SideAmount
-from evalcase.report.compare.differences import Measured
-from evalcase.report.compare.track import TrackFigures
+from evalcase.report.differences import Amount, Measured, SideAmount, say_ratio, say_seconds
+from evalcase.report.paired_cases import TrackFigures
 from evalcase.report.terminal.progress import write_money, write_percent
 
 _NOTHING = "–"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from evalcase.report.figures.figures import Effort, Figures, Judging, Mean, Repeats, Slice
+from evalcase.report.figures import Effort, Figures, Judging, Mean, Repeats, Slice
 from evalcase.report.terminal.part_table import interval_of
 from evalcase.report.terminal.progress import write_money, write_percent
 from evalcase.types.result import VERDICTS, Totals

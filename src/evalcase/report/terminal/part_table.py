@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from evalcase.report.figures.figures import Effort, Figures, Mean, Slice
+from evalcase.report.figures import Effort, Figures, Mean, Slice
 from evalcase.report.terminal.cells import cut_text, measure_text, pad_text
 from evalcase.report.terminal.progress import write_money, write_percent
 from evalcase.report.terminal.style import Style, paint_text

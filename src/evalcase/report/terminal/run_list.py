@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evalcase.report.figures.figures import Mean
+from evalcase.report.figures import Mean
 from evalcase.report.terminal.cells import cut_text, measure_text, pad_text
 from evalcase.report.terminal.part_table import interval_of
 from evalcase.report.terminal.progress import write_money, write_percent

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
-from evalcase.report.figures.ledger import Ledger
+from evalcase.report.aggregate import Ledger
 from evalcase.report.terminal.failures import reason_of
 from evalcase.report.terminal.said import Heard, result_heard
 from evalcase.report.terminal.verdict_grid import VerdictGrid

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from evalcase.report.figures.figures import Figures, Mean
+from evalcase.report.figures import Figures, Mean
 from evalcase.report.terminal.cells import cut_text, measure_text, wrap_text
 from evalcase.report.terminal.failures import (
     INDENT,

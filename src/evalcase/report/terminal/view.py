@@ -38,7 +38,7 @@ class RunView:
     @cached_property
     def statistics(self) -> Statistics:
         """Of what it was told of; trials that were finished before are not among them."""
-        from evalcase.report.figures.ledger import Ledger
+        from evalcase.report.aggregate import Ledger
         from evalcase.report.terminal.statistics import Statistics
 
         return Statistics(ledger=Ledger(several_targets=self.name_target))

@@ -1,1 +1,0 @@
-"""A judge's verdicts and people's labels in; how far the judge can be trusted out."""

@@ -1,0 +1,260 @@
+"""Pairs of numbers of two runs, added up one at a time: how far base and head are apart.
+
+Memory grows with clusters and with distinct differences up to a limit, never with pairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from copy import deepcopy
+from math import floor, fsum, inf, isnan, log10
+from struct import Struct
+
+from evalcase.stats.intervals import Cluster, Estimate, find_median, find_percentile
+from evalcase.stats.paired import (
+    MOST_DISTINCT,
+    Change,
+    Ratios,
+    estimate_clustered,
+    estimate_scores,
+    estimate_verdicts,
+    mcnemar_p,
+    normal_p,
+    sign_flip_p,
+    smallest_p,
+)
+from evalcase.types.value import Value
+from evalcase.util.table import RowStore
+
+_DIGITS = 12
+"""Differences that agree in as many are the same, but for the arithmetic."""
+
+
+class Measured(Value, frozen=True):
+    """What two sides of pairs come to."""
+
+    name: str
+    pairs: int
+    base: float | None
+    """The mean; None where there are no pairs."""
+    head: float | None
+    better: int
+    """How many pairs are higher in head."""
+    worse: int
+    change: Change | None
+    """None where it can't be estimated."""
+    p: float
+    test: str
+    """The name of the test that p is of."""
+    least_p: float
+    """What p would be if all had changed alike: where that is not small, nothing can be shown."""
+    clusters: int | None = None
+    """How many clusters there are, where cases are not taken one by one."""
+    adjusted: float | None = None
+    """p with regard to the other tests of the comparison; None where it is no part of them."""
+    lost: int = 0
+    """How many pairs have a number in base, and none in head, or only one of some trials."""
+    at_worst: Measured | None = None
+    """What it would be with those that are lost, each 0 in head; None where none is."""
+
+
+class Differences:
+    """Takes pairs of numbers between 0 and 1."""
+
+    def __init__(self, name: str, *, clustered: bool = False) -> None:
+        self.name = name
+        self.pairs = 0
+        self.better = 0
+        self.worse = 0
+        self._base = 0.0
+        self._head = 0.0
+        self._squares = 0.0
+        self._is_whole = True
+        """Whether every difference is that of two verdicts: 0, or 1 in one direction."""
+        self._sizes: Counter[float] = Counter()
+        self._clusters: dict[str, Cluster] | None = {} if clustered else None
+        self.lost = 0
+        self._at_worst: Differences | None = None
+        """All that was taken, and what is lost beside it, from the first that is."""
+
+    def add(
+        self, base: float, head: float, cluster: str = "", worst: float | None = None
+    ) -> None:  # fmt: skip
+        """Take a pair. One of which base is no number from 0 to 1 is none, and one of which head
+        is none is lost; so is that of which a part is missing, if head may be `worst`."""
+        if not 0 <= base <= 1:
+            return
+        is_known = 0 <= head <= 1
+        worst = worst if is_known else 0.0
+        if worst is not None:
+            self._at_worst = self._at_worst or deepcopy(self)
+            self.lost += 1
+        if self._at_worst is not None:
+            self._at_worst.take(base, head if worst is None else worst, cluster)
+        if is_known:
+            self.take(base, head, cluster)
+
+    def take(self, base: float, head: float, cluster: str) -> None:
+        """Take a pair of two numbers from 0 to 1."""
+        difference = head - base
+        self.pairs += 1
+        self._base += base
+        self._head += head
+        if self._clusters is not None:
+            cases, total = self._clusters.get(cluster, (0, 0.0))
+            self._clusters[cluster] = Cluster(cases + 1, total + difference)
+        if difference:
+            self._note(difference)
+
+    def _note(self, difference: float) -> None:
+        self.better += difference > 0
+        self.worse += difference < 0
+        self._squares += difference * difference
+        size = abs(difference)
+        self._is_whole = self._is_whole and size == 1
+        if len(self._sizes) <= MOST_DISTINCT:
+            self._sizes[round(size, _DIGITS)] += 1
+
+    def measure(self) -> Measured:
+        pairs, p = self.pairs, self._p()
+        return Measured(
+            self.name, pairs, self._base / pairs if pairs else None,
+            self._head / pairs if pairs else None, self.better, self.worse, self._change(), p[0],
+            p[1], smallest_p(pairs if self._clusters is None else len(self._clusters)),
+            None if self._clusters is None else len(self._clusters), lost=self.lost,
+            at_worst=None if self._at_worst is None else self._at_worst.measure(),
+        )  # fmt: skip
+
+    @property
+    def _total(self) -> float:
+        return self._head - self._base
+
+    def _change(self) -> Change | None:
+        if self._clusters is not None:
+            return estimate_clustered(self._clusters.values())
+        if self._is_whole:
+            return estimate_verdicts(self.better, self.worse, self.pairs)
+        largest = max(self._sizes, default=0.0)
+        return estimate_scores(self.pairs, self._total, self._squares, largest)
+
+    def _p(self) -> tuple[float, str]:
+        if self._clusters is not None:
+            totals = [cluster.total for cluster in self._clusters.values()]
+            sizes = Counter(round(abs(total), _DIGITS) for total in totals)
+            return sign_flip_p(sizes, sum(totals)), "sign-flip by cluster"
+        if self._is_whole:
+            return mcnemar_p(self.better, self.worse), "exact McNemar"
+        if len(self._sizes) > MOST_DISTINCT:
+            return normal_p(self._total, self._squares), "sign-flip"
+        return sign_flip_p(self._sizes, self._total), "sign-flip"
+
+
+_PAIR = Struct("<dd")
+_IN_MEMORY = 1 << 20
+"""Bytes of pairs above which they go to a file: four amounts have one each."""
+_SHORTEST_S = 0.001
+"""Below that a latency is that of the machine and what else it does, and not of a target."""
+
+
+class SideAmount(Value, frozen=True):
+    """What one side comes to, over the cases of which both sides are known."""
+
+    median: float
+    p95: float
+    total: float
+
+
+class Amount(Value, frozen=True):
+    name: str
+    pairs: int
+    """Cases of which both sides are known."""
+    base: SideAmount | None
+    """None where there are none."""
+    head: SideAmount | None
+    ratio: Estimate | None
+    """Head by base; None where it can't be estimated, or is of times that mean nothing."""
+    zeros: int
+    """Pairs that have no ratio, since one side is 0."""
+    unknown: int
+    """Pairs of which one side doesn't say: they are in no figure."""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether hardly any case took a time that means something."""
+        sides = self.base, self.head
+        return _is_short(self.name, *(side.p95 for side in sides if side is not None))
+
+
+class Amounts:
+    """Takes pairs of numbers that are not below 0. It keeps them: quantiles need all."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._known = 0
+        self._pairs = RowStore(_PAIR.size, _IN_MEMORY)
+        self._ratios = Ratios()
+        self._zeros = 0
+        self._unknown = 0
+
+    def add(self, base: float, head: float) -> None:
+        """Take a pair; what is not a number is not known."""
+        if isnan(base) or isnan(head):
+            self._unknown += 1
+            return
+        self._known += 1
+        self._pairs.append(_PAIR.pack(base, head))
+        if base > 0 and head > 0:
+            self._ratios.add(base, head)
+        else:
+            self._zeros += 1
+
+    def measure(self) -> Amount:
+        base, head = _measure_spread(self._side(0)), _measure_spread(self._side(1))
+        sides = (side for side in (base, head) if side is not None)
+        is_noise = _is_short(self.name, *(side.median for side in sides))
+        return Amount(
+            self.name, self._known, base, head, None if is_noise else self._ratios.estimate(),
+            self._zeros, self._unknown,
+        )  # fmt: skip
+
+    def _side(self, number: int) -> Iterator[float]:
+        for block in self._pairs.blocks():
+            for pair in _PAIR.iter_unpack(block):
+                yield pair[number]
+
+
+def _is_short(name: str, *values: float) -> bool:
+    return name == "latency" and max(values, default=inf) < _SHORTEST_S
+
+
+def _measure_spread(values: Iterator[float]) -> SideAmount | None:
+    ordered = sorted(values)
+    if not ordered:
+        return None
+    return SideAmount(
+        find_median(ordered) or 0.0, find_percentile(ordered, 95) or 0.0, fsum(ordered)
+    )
+
+
+def say_seconds(value: float) -> str:
+    if value >= 100:
+        return f"{value:,.0f} s"
+    if value >= 0.1:
+        return f"{value:.2f} s"
+    return f"{1000 * value:.3g} ms" if value >= 0.001 else f"{1_000_000 * value:.3g} µs"
+
+
+def say_ratio(amount: Amount) -> str:
+    """Head to base, with its interval."""
+    ratio = amount.ratio
+    if ratio is None:
+        return "no estimate"
+    value, low, high = map(_say_times, (ratio.value, ratio.low, ratio.high))
+    return f"×{value} ({low} to {high})"
+
+
+def _say_times(value: float) -> str:
+    """With two digits after the point, or as many as show two that are not 0."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.{2 if value <= 0 else max(2, 1 - floor(log10(value)))}f}"

@@ -1,0 +1,470 @@
+"""The figures of a run, of all cases and of parts: plain values, and how they are estimated."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from msgspec import field
+
+from evalcase.stats.intervals import (
+    Cluster,
+    Estimate,
+    all_pass,
+    any_passes,
+    bound_unseen,
+    clip_number,
+    estimate_around,
+    estimate_clusters,
+    estimate_exact_around,
+    estimate_units,
+    measure_spread,
+)
+from evalcase.types.result import Counts, Decision, Totals, Verdict
+from evalcase.types.value import Value, replace
+
+Interval = Literal["wilson", "exact", "sequence"]
+"""Wilson; Clopper and Pearson, never too narrow; or that of the decision that ended the run."""
+
+_FEW_CLUSTERS = 10
+
+TrialCounts = tuple[int, int, int]
+"""Trials of a case, or grades of a grader on a case: all, passed, errored."""
+ClusterName = str | None
+
+
+class Mean(Value, frozen=True):
+    """A mean over cases, 0 to 1, and the 95 % interval around it."""
+
+    n: int
+    value: float | None
+    """None if there are no cases."""
+    low: float | None = None
+    """None if it can't be estimated: with one case, or one cluster."""
+    high: float | None = None
+    clusters: int | None = None
+    """The number of clusters; None if each case counts for itself."""
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether the interval is of too few clusters to be relied on."""
+        return self.clusters is not None and self.clusters < _FEW_CLUSTERS
+
+    @property
+    def without_interval(self) -> Mean:
+        return replace(self, low=None, high=None)
+
+
+class PassAt(Value, frozen=True):
+    k: int
+    any: Mean
+    """pass@k: at least one of k trials passes."""
+    all: Mean
+    """pass^k: all of them do."""
+
+
+class Spread(Value, frozen=True):
+    """Standard errors of a mean by their source; None if they can't be estimated."""
+
+    more_repeats: float | None = None
+    """Left however often these cases are repeated."""
+    same_cases: float | None = None
+    """If these very cases were run again."""
+
+
+class Repeats(Value, frozen=True):
+    """Figures of cases that have two or more trials."""
+
+    cases: int
+    fewest: int
+    """Trials that a case has at least, and at most."""
+    most: int
+    share: Mean
+    """The share of trials that pass, as the mean over cases."""
+    flaky: int
+    """Cases of which some trials passed and others did not."""
+    passes: Spread
+    scores: Spread
+    pass_at: tuple[PassAt, ...] = ()
+
+
+class Slice(Value, frozen=True):
+    """Some cases of a run, or all of them; a case at two targets counts twice."""
+
+    cases: Counts
+    """By verdict; of a grader, its grades."""
+    unfinished: int
+    """Cases that lack trials: they are in no figure."""
+    rate: Mean
+    """The share that passed of those that were tried. An errored case did not pass."""
+    without_errors: Mean
+    score: Mean
+    repeats: Repeats | None = None
+    partial: bool = False
+    """Whether some trial has a score between 0 and 1."""
+    failures_up_to: float | None = None
+    """Where none failed: how large the true rate of failures may still be."""
+
+
+class Effort(Value, frozen=True):
+    """Time, tokens and money that answers took."""
+
+    answers: int
+    timed: int
+    """Answers with a known duration."""
+    median_s: float | None
+    p95_s: float | None
+    total_s: float
+    """All trials together, also those without an answer."""
+    reported: int
+    """Answers that came with their tokens."""
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    """None if no answer came with its cost."""
+    unpriced: int
+    cached: int
+    scores: tuple[int, ...] = ()
+    """How many cases have a score in each tenth from 0 to 1."""
+
+
+class Judging(Value, frozen=True):
+    """Calls of targets by graders, such as judges."""
+
+    asked: int
+    cached: int
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+    """All calls together, waiting included."""
+    cost_usd: float | None
+
+
+class Figures(Value, frozen=True):
+    """All of a run. Parts are in the order in which they first came."""
+
+    all: Slice
+    effort: Effort
+    by_target: dict[str, Slice] = field(default_factory=dict)
+    efforts: dict[str, Effort] = field(default_factory=dict)
+    """By target."""
+    by_suite: dict[str, Slice] = field(default_factory=dict)
+    by_tag: dict[str, Slice] = field(default_factory=dict)
+    by_grader: dict[str, Slice] = field(default_factory=dict)
+    not_run: int = 0
+    """Cases that were not started."""
+    interval: Interval = "wilson"
+    cluster: str | None = None
+    """The path of the value that cases of a cluster share."""
+    unclustered: int = 0
+    """Cases without that value: each is a cluster of its own."""
+    without: str = ""
+    """Why there is no interval of all, although there are cases enough."""
+    judging: Judging | None = None
+    by_vars: dict[str, dict[str, Slice]] = field(default_factory=dict)
+    """By the name of a variable, and by its value."""
+    crowded: tuple[str, ...] = ()
+    """Variables with too many values to group by."""
+    grouping: frozenset[str] = frozenset()
+    """Variables with a value that several cases share."""
+    distinct: int = 0
+    """Cases, each counted once however many targets it has."""
+
+
+class FigureCell:
+    """Sums over cases at a target, or over one grader's grades; it does not grow with them."""
+
+    __slots__ = (
+        "cluster", "once", "partial", "repeated", "scored", "scores", "spread", "squares", "trials",
+        "verdicts", "within",
+    )  # fmt: skip
+
+    def __init__(self, cluster: ClusterName = None) -> None:
+        self.cluster = cluster
+        self.once: dict[Verdict, int] = {}
+        """Cases with one trial, by verdict."""
+        self.verdicts: dict[Verdict, int] = {}
+        """Cases with several trials, by verdict; of a grader, its grades."""
+        self.trials: dict[TrialCounts, int] = {}
+        """How many cases have such trials, skipped ones left out."""
+        self.scored = 0
+        self.scores = 0.0
+        """The sum of scores, each the mean of a case's trials; and of their squares."""
+        self.squares = 0.0
+        self.partial = False
+        self.repeated = 0
+        """Cases with the scores of several trials."""
+        self.within = 0.0
+        """The sum of the variances of those cases' means."""
+        self.spread = (0.0, 0.0)
+        """The sum of those means, and of their squares."""
+
+    def add_once(self, verdict: Verdict, score: float | None) -> None:
+        self.once[verdict] = self.once.get(verdict, 0) + 1
+        if score is not None:
+            self.scored += 1
+            self.scores += score
+            self.squares += score * score
+            if 0 < score < 1:
+                self.partial = True
+
+    def add_case(
+        self, verdicts: Mapping[Verdict, int], trials: TrialCounts, scores: list[float]
+    ) -> None:
+        """Add a case with several trials."""
+        for verdict, times in verdicts.items():
+            self.verdicts[verdict] = self.verdicts.get(verdict, 0) + times
+        if "skipped" not in verdicts:
+            self.trials[trials] = self.trials.get(trials, 0) + 1
+        if not scores:
+            return
+        count = len(scores)
+        mean = sum(scores) / count
+        self.scored += 1
+        self.scores += mean
+        self.squares += mean * mean
+        self.partial = self.partial or any(0 < score < 1 for score in scores)
+        if count > 1:
+            self.repeated += 1
+            self.within += sum((score - mean) ** 2 for score in scores) / (count - 1) / count
+            self.spread = (self.spread[0] + mean, self.spread[1] + mean * mean)
+
+    def counts(self) -> Iterator[tuple[TrialCounts, int]]:
+        """How many cases have such trials."""
+        for verdict, times in self.once.items():
+            if verdict != "skipped":
+                yield (1, int(verdict == "passed"), int(verdict == "errored")), times
+        yield from self.trials.items()
+
+
+class Sums:
+    """The number of values, their sum, and the sum of their squares."""
+
+    __slots__ = ("count", "squares", "total")
+
+    def __init__(self, count: int = 0, total: float = 0.0, squares: float = 0.0) -> None:
+        self.count = count
+        self.total = total
+        self.squares = squares
+
+    def add(self, value: float, times: int) -> None:
+        self.count += times
+        self.total += times * value
+        self.squares += times * value * value
+
+    def take(self, other: Sums) -> None:
+        self.count += other.count
+        self.total += other.total
+        self.squares += other.squares
+
+
+_Counted = Callable[[int, int, int], float | None]
+"""What a case counts for, from its trials: all, passed, errored."""
+
+
+class Estimator(Value, frozen=True):
+    """Makes figures of cells."""
+
+    interval: Interval = "wilson"
+    clustered: bool = False
+    ks: tuple[int, ...] = ()
+    """The k of pass@k; without any, as many as the case with the fewest trials has."""
+
+    def of_cases(self, cells: Sequence[FigureCell], unfinished: int = 0) -> Slice:
+        rate = self.rate(cells)
+        without_errors = self._mean(cells, lambda cell: _rate_cell(cell, errors=False))
+        return Slice(
+            _count_verdicts(cells), unfinished, rate, without_errors, self._score(cells),
+            self._repeats(cells), any(cell.partial for cell in cells), _failures_up_to(rate),
+        )  # fmt: skip
+
+    def rate(self, cells: Sequence[FigureCell]) -> Mean:
+        """The share of cases that passed."""
+        return self._mean(cells, _rate_cell)
+
+    def of_grader(self, cells: Sequence[FigureCell]) -> Slice:
+        """Each case counts by the share of its grades that passed."""
+        rate = self._mean_of(cells, _share_of_trials)
+        without_errors = self._mean_of(
+            cells, lambda tried, passed, errored: (
+                passed / (tried - errored) if tried > errored else None
+            )
+        )  # fmt: skip
+        return Slice(
+            _count_verdicts(cells), 0, rate, without_errors, self._score(cells),
+            None, any(cell.partial for cell in cells), _failures_up_to(rate),
+        )  # fmt: skip
+
+    def _mean(self, cells: Iterable[FigureCell], sum_cell: Callable[[FigureCell], Sums]) -> Mean:
+        by_cluster: dict[ClusterName, Sums] = {}
+        for cell in cells:
+            by_cluster.setdefault(cell.cluster, Sums()).take(sum_cell(cell))
+        groups = [sums for sums in by_cluster.values() if sums.count]
+        count = sum(sums.count for sums in groups)
+        clusters = len(groups) if self.clustered else None
+        if not count:
+            return Mean(0, None, clusters=clusters)
+        found = self._estimate(groups, count)
+        if found is None:
+            value = clip_number(sum(sums.total for sums in groups) / count)
+            return Mean(count, value, clusters=clusters)
+        return Mean(count, *found, clusters)
+
+    def _estimate(self, groups: Sequence[Sums], count: int) -> Estimate | None:
+        around = estimate_around if self.interval == "wilson" else estimate_exact_around
+        if self.clustered:
+            return estimate_clusters((Cluster(each.count, each.total) for each in groups), around)
+        total, squares = sum(each.total for each in groups), sum(each.squares for each in groups)
+        if total == squares:  # only 0 and 1
+            return around(total / count, count) if count > 1 else None
+        return estimate_units(count, total, squares, around)
+
+    def _score(self, cells: Sequence[FigureCell]) -> Mean:
+        return self._mean(cells, lambda cell: Sums(cell.scored, cell.scores, cell.squares))
+
+    def _mean_of(self, cells: Sequence[FigureCell], value: _Counted, fewest: int = 1) -> Mean:
+        """Of what each case with at least so many trials counts for."""
+
+        def sum_cell(cell: FigureCell) -> Sums:
+            sums = Sums()
+            for trials, times in cell.counts():
+                if trials[0] >= fewest and (counted := value(*trials)) is not None:
+                    sums.add(counted, times)
+            return sums
+
+        return self._mean(cells, sum_cell)
+
+    def _repeats(self, cells: Sequence[FigureCell]) -> Repeats | None:
+        several = [each for cell in cells for each in cell.trials.items()]
+        if not several:
+            return None
+        tried = [trials[0] for trials, _ in several]
+        fewest = min(tried)
+        return Repeats(
+            sum(times for _, times in several), fewest, max(tried),
+            self._mean_of(cells, _share_of_trials, 2),
+            sum(times for (count, passed, _), times in several if 0 < passed < count),
+            _spread_of_passes(several), _spread_of_scores(cells),
+            tuple(self._pass_at(cells, k) for k in self.ks or (fewest,) if k <= fewest),
+        )  # fmt: skip
+
+    def _pass_at(self, cells: Sequence[FigureCell], k: int) -> PassAt:
+        return PassAt(
+            k,
+            self._mean_of(cells, lambda tried, passed, _: any_passes(k, tried, passed), 2),
+            self._mean_of(cells, lambda tried, passed, _: all_pass(k, tried, passed), 2),
+        )
+
+
+def rate_totals(totals: Totals) -> Slice:
+    """The rates of a run of which only the totals are known."""
+    return Estimator().of_cases([_cell_of(totals)], totals.unfinished)
+
+
+def pass_rate_of(totals: Totals) -> Mean:
+    return Estimator().rate([_cell_of(totals)])
+
+
+def _cell_of(totals: Totals) -> FigureCell:
+    cell, cases = FigureCell(), totals.cases
+    cell.verdicts = {
+        "passed": cases.passed, "failed": cases.failed, "errored": cases.errored,
+        "ungraded": cases.ungraded, "skipped": cases.skipped,
+    }  # fmt: skip
+    return cell
+
+
+def _share_of_trials(tried: int, passed: int, errored: int) -> float:
+    del errored
+    return passed / tried
+
+
+def _rate_cell(cell: FigureCell, *, errors: bool = True) -> Sums:
+    """Cases that were tried, and those that passed."""
+    verdicts = _count_verdicts([cell])
+    tried = verdicts.total - verdicts.skipped - (0 if errors else verdicts.errored)
+    return Sums(tried, verdicts.passed, verdicts.passed)
+
+
+def _count_verdicts(cells: Sequence[FigureCell]) -> Counts:
+    verdicts: Counter[Verdict] = Counter()
+    for cell in cells:
+        verdicts.update(cell.once)
+        verdicts.update(cell.verdicts)
+    return Counts.of(verdicts)
+
+
+def _failures_up_to(rate: Mean) -> float | None:
+    units = rate.n if rate.clusters is None else rate.clusters
+    return bound_unseen(units) if rate.value == 1 else None
+
+
+def _spread_of_passes(several: Sequence[tuple[TrialCounts, int]]) -> Spread:
+    sums, within = Sums(), 0.0
+    for (tried, passed, _), times in several:
+        share = passed / tried
+        sums.add(share, times)
+        within += times * share * (1 - share) / (tried - 1)
+    return _make_spread(sums, within)
+
+
+def _spread_of_scores(cells: Sequence[FigureCell]) -> Spread:
+    sums = Sums(
+        sum(cell.repeated for cell in cells),
+        sum(cell.spread[0] for cell in cells),
+        sum(cell.spread[1] for cell in cells),
+    )
+    return _make_spread(sums, sum(cell.within for cell in cells))
+
+
+def _make_spread(sums: Sums, within: float) -> Spread:
+    found = measure_spread(sums.count, sums.total, sums.squares, within)
+    return Spread() if found is None else Spread(*found)
+
+
+def settle_figures(
+    figures: Figures, decision: Decision | None, *, whole: bool = True, is_biased: bool = False
+) -> Figures:
+    """The figures of a run that its results ended early: the number of cases was not left to
+    chance, so the only interval that holds is that of the decision, for the `whole` run."""
+    if decision is None and not is_biased:
+        return figures
+    return replace(
+        map_parts(figures, settle_part),
+        all=settle_part(figures.all, decision if whole else None),
+        by_target={name: settle_part(part) for name, part in figures.by_target.items()},
+        interval="sequence",
+        without="the results ended the run early" if decision is None else "",
+    )
+
+
+def settle_part(part: Slice, decision: Decision | None = None) -> Slice:
+    """A part without intervals, but for that of a decision."""
+    rate = part.rate.without_interval
+    if decision is not None:
+        rate = replace(rate, low=decision.low, high=decision.high)
+    repeats = part.repeats
+    if repeats is not None:
+        pass_at = tuple(
+            PassAt(each.k, each.any.without_interval, each.all.without_interval)
+            for each in repeats.pass_at
+        )
+        repeats = replace(repeats, share=repeats.share.without_interval, pass_at=pass_at)
+    return replace(
+        part, rate=rate, without_errors=part.without_errors.without_interval,
+        score=part.score.without_interval, repeats=repeats, failures_up_to=None,
+    )  # fmt: skip
+
+
+def map_parts(figures: Figures, change: Callable[[Slice], Slice]) -> Figures:
+    """The figures with every part by suite, tag, grader and variable changed."""
+
+    def each(parts: dict[str, Slice]) -> dict[str, Slice]:
+        return {name: change(part) for name, part in parts.items()}
+
+    return replace(
+        figures, by_suite=each(figures.by_suite), by_tag=each(figures.by_tag),
+        by_grader=each(figures.by_grader),
+        by_vars={name: each(parts) for name, parts in figures.by_vars.items()},
+    )  # fmt: skip

@@ -1,1 +1,0 @@
-"""What programs read: one writer for each format."""

@@ -1,0 +1,201 @@
+"""Two runs side by side on one page: every case of head beside that of base, and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from msgspec import Struct, field
+
+from evalcase.report.aggregate import Ledger
+from evalcase.report.cases import CaseTrials, fold_trials
+from evalcase.report.compare import Comparison, tell_kind
+from evalcase.report.differences import Amount, Measured, say_ratio, say_seconds
+from evalcase.report.findings import (
+    Power,
+    choose_parts,
+    find_power,
+    say_counts,
+    say_folded,
+    say_power,
+    say_result,
+    say_test,
+)
+from evalcase.report.gates import Compared
+from evalcase.report.html.details import BaseRow, CaseRow, Told
+from evalcase.report.paired_cases import CaseStanding, PlacedName, Side, TrackFigures, Unit
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result
+from evalcase.types.value import replace
+
+
+class _BasePlace(NamedTuple):
+    """Where the trials of a case of base are found."""
+
+    suite: str
+    """As base names it."""
+    repeats: tuple[int, ...]
+
+
+class PairedRows(Struct):
+    """Goes through both sides once, and adds up each on the way."""
+
+    comparison: Comparison
+    base: Ledger = field(default_factory=Ledger)
+    head: Ledger = field(default_factory=Ledger)
+    trials: int = 0
+    """Of head."""
+
+    def __iter__(self) -> Iterator[CaseRow]:
+        sides = self.comparison
+        targets = {track.head_target: track.base_target for track in sides.tracks}
+        places = dict(self._read_base(targets))
+        met: set[tuple[PlacedName, str]] = set()
+        for folded in _fold_side(sides.head, targets):
+            name = PlacedName(
+                sides.head.place_of(folded.suite), folded.case, targets[folded.target]
+            )
+            met.add((name, folded.target))
+            yield self._pair(folded, name, places.get(name))
+        for head_target, base_target in targets.items():
+            for name, place in places.items():
+                if name.target == base_target and (name, head_target) not in met:
+                    yield self._removed(name, place, head_target)
+
+    def _read_base(self, targets: Mapping[str, str]) -> Iterator[tuple[PlacedName, _BasePlace]]:
+        side = self.comparison.base
+        for folded in _fold_side(side, frozenset(targets.values())):
+            case = side.kept.find_case(folded.suite, folded.case)
+            for result in folded.trials:
+                self.base.add(result, case)
+            repeats = tuple(result.key.repeat for result in folded.trials)
+            name = PlacedName(side.place_of(folded.suite), folded.case, folded.target)
+            yield name, _BasePlace(folded.suite, repeats)
+
+    def _pair(self, folded: CaseTrials, name: PlacedName, place: _BasePlace | None) -> CaseRow:
+        case = self.comparison.head.kept.find_case(folded.suite, folded.case)
+        self.trials += len(folded.trials)
+        for result in folded.trials:
+            self.head.add(result, case)
+        base = None
+        if place is not None and (results := self._find_base(name, place)):
+            outcome = self.comparison.base.kept.outcome(results[0])
+            before = _make_standing(name, results, self.comparison.base)
+            kind = tell_kind(before, _make_standing(name, folded.trials, self.comparison.head))
+            base = BaseRow(name.target, outcome, results, kind)
+        return CaseRow(
+            folded.suite, folded.case, folded.target, case, folded.outcome, folded.trials,
+            base=base,
+            alone="not selected" if "added" in self.comparison.unselected else "added",
+        )  # fmt: skip
+
+    def _removed(self, name: PlacedName, place: _BasePlace, head_target: str) -> CaseRow:
+        kept, results = self.comparison.base.kept, self._find_base(name, place)
+        change = "not selected" if "removed" in self.comparison.unselected else "removed"
+        base = BaseRow(name.target, kept.outcome(results[0]), results, change)
+        case = kept.find_case(place.suite, name.case)
+        return CaseRow(place.suite, name.case, head_target, case, None, base=base)
+
+    def _find_base(self, name: PlacedName, place: _BasePlace) -> tuple[Result, ...]:
+        kept = self.comparison.base.kept
+        keys = (TrialKey(place.suite, name.case, name.target, each) for each in place.repeats)
+        return tuple(found for key in keys if (found := kept.find_result(key)) is not None)
+
+
+def _fold_side(side: Side, targets: Mapping[str, str] | frozenset[str]) -> Iterator[CaseTrials]:
+    wanted = (result for result in side.kept.results() if result.key.target in targets)
+    return fold_trials(wanted, side.kept.outcome)
+
+
+def _make_standing(name: PlacedName, results: tuple[Result, ...], side: Side) -> CaseStanding:
+    outcome = side.kept.outcome(results[0])
+    unit = Unit(name, results[0], outcome.verdict, repeats=outcome.repeats)
+    for result in results:
+        unit.add(result)
+    return unit.standing()
+
+
+_TELLERS: dict[str, Callable[[float], str]] = {"latency": say_seconds, "cost": "${:.2g}".format}
+"""How amounts are written that are no plain counts."""
+
+
+def tell_comparison(compared: Compared) -> Told:
+    comparison = compared.comparison
+    warnings = list(comparison.remarks)
+    if comparison.alone:
+        names = ", ".join(f"`{name}`" for name in comparison.alone)
+        warnings.append(f"only one of the two has {names}")
+    return {
+        "sentences": list(say_result(comparison, compared.gated, str)),
+        "warnings": warnings,
+        "tracks": [_tell_track(track, compared) for track in comparison.tracks],
+    }
+
+
+def _tell_track(track: TrackFigures, compared: Compared) -> Told:
+    several = len(compared.comparison.tracks) > 1 or track.base_target != track.head_target
+    tested = [each for each in compared.gated if each.track is track]
+    notes = [say_test(compared.gated)] if tested and track.pairs and not track.is_same else []
+    power = find_power(tested[0].measured, compared.effect, len(compared.gated)) if notes else None
+    return {
+        "title": f"{track.base_target} → {track.head_target}" if several else "",
+        "counts": say_counts(track, compared.comparison.unselected),
+        "rows": list(_make_rows(track, {each.grader: each.measured for each in tested})),
+        "notes": [*notes, *_more_notes(track, power)] if notes else [],
+    }
+
+
+def _more_notes(track: TrackFigures, power: Power | None) -> Iterator[str]:
+    if power is not None:
+        yield say_power(power)
+    # Tags are in the charts.
+    if folded := say_folded(replace(track, tags=())):
+        yield folded
+
+
+def _make_rows(track: TrackFigures, tested: dict[str | None, Measured]) -> Iterator[list[str]]:
+    """Name, base, head, change and p of each measure."""
+    if not track.pairs:
+        return
+    yield _measure_row("pass rate", tested.get(None, track.passed))
+    if track.score.pairs:
+        # Where only one of the two has a score there is no pair.
+        of = "" if track.score.pairs == track.pairs else f", of {track.score.pairs:,} pairs"
+        yield _measure_row(f"score{of}", track.score, is_share=False)
+    chosen = choose_parts(track.graders) if len(track.graders) > 1 else []
+    for each in track.graders:
+        if each in chosen or each.name in tested:
+            yield _measure_row(f"by {each.name}", tested.get(each.name, each))
+    for amount in track.amounts:
+        if amount.base is not None and amount.head is not None:
+            yield _amount_row(amount)
+
+
+def _measure_row(name: str, measured: Measured, *, is_share: bool = True) -> list[str]:
+    scale, unit = (100, "%") if is_share else (1, "")
+    digits = 1 if is_share else 3
+    sides = [
+        "–" if side is None else f"{scale * side:.{digits}f}{unit}"
+        for side in (measured.base, measured.head)
+    ]
+    change = measured.change
+    told = "–"
+    if change is not None:
+        value, low, high = (
+            f"{scale * each:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+            for each in (change.value, change.low, change.high)
+        )
+        told = f"{value}{' points' if is_share else ''} ({low} to {high})"
+    p = measured.adjusted
+    return [name, *sides, told, "" if p is None else f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"]
+
+
+def _amount_row(amount: Amount) -> list[str]:
+    assert amount.base is not None
+    assert amount.head is not None
+    if amount.is_short:
+        return [f"{amount.name}, median", "<1 ms", "<1 ms", "", ""]
+    told = "" if amount.ratio is None else say_ratio(amount)
+    say = _TELLERS.get(amount.name, "{:,.0f}".format)
+    sides = (say(side.median) for side in (amount.base, amount.head))
+    return [f"{amount.name}, median", *sides, told, ""]

@@ -1,0 +1,380 @@
+"""JSON for programs: one object for a run's figures, a trial or a comparison."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from msgspec.structs import asdict
+
+from evalcase.format.writer import write_yaml
+from evalcase.report.differences import Measured
+from evalcase.report.figures import Effort, Figures, Judging, Mean, Repeats, Slice, rate_totals
+from evalcase.report.findings import find_power, say_result
+from evalcase.report.gates import Compared, gates_exit_code
+from evalcase.report.paired_cases import ChangedPair, ChangeKind, Side, TrackFigures
+from evalcase.stats.intervals import LEVEL
+from evalcase.types.answer import Answer
+from evalcase.types.case import Case
+from evalcase.types.codec import encode_object
+from evalcase.types.conversation import split_turns
+from evalcase.types.grade import Grade
+from evalcase.types.problem import Problem
+from evalcase.types.result import Decision, Outcome, Result, Totals
+from evalcase.util.text import BIDI_MARKS, STEERING
+
+_UNSAFE_IN_JSON = re.compile(f"[{STEERING}{BIDI_MARKS}]")
+
+
+def format_json(problems: Iterable[Problem]) -> str:
+    """A JSON list with one object per problem."""
+    return json_text([problem.to_dict() for problem in problems])
+
+
+def json_text(value: object) -> str:
+    """Indented JSON that keeps non-ASCII text, but escapes what a terminal or UTF-8 can't take."""
+    return escape_steering(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def escape_steering(json_text: str) -> str:
+    """Escape the characters that steer a terminal in a text that is JSON."""
+    return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", json_text)
+
+
+def json_line(value: object) -> str:
+    """JSON on one line, as in a JSONL file."""
+    return escape_steering(json.dumps(value, ensure_ascii=False))
+
+
+def yaml_documents(values: Iterable[object]) -> Iterator[str]:
+    """Several values as the documents of one YAML stream."""
+    for value in values:
+        yield "---\n"
+        yield from write_yaml(value)
+
+
+def figures_object(figures: Figures) -> dict[str, Any]:
+    """All of them."""
+    return {
+        "level": LEVEL,
+        "interval": figures.interval,
+        "cluster": figures.cluster,
+        "unclustered": figures.unclustered,
+        "without_interval": figures.without or None,
+        "judging": _object_of_judging(figures.judging),
+        "all": {
+            **part_object(figures.all),
+            "not_run": figures.not_run,
+            **effort_object(figures.effort),
+        },
+        "by_target": {
+            name: {**part_object(part), **effort_object(figures.efforts[name])}
+            for name, part in figures.by_target.items()
+        },
+        "by_suite": _object_of_parts(figures.by_suite),
+        "by_tag": _object_of_parts(figures.by_tag),
+        "by_grader": _object_of_parts(figures.by_grader),
+        "by_vars": {name: _object_of_parts(parts) for name, parts in figures.by_vars.items()},
+    }
+
+
+def _object_of_judging(judging: Judging | None) -> dict[str, Any] | None:
+    """What graders asked of targets, apart from what the answers took."""
+    return None if judging is None else {
+        "asked": judging.asked, "cached": judging.cached,
+        "tokens": {"input": judging.input_tokens, "output": judging.output_tokens},
+        "seconds": judging.seconds, "usd": judging.cost_usd,
+    }  # fmt: skip
+
+
+def _object_of_parts(parts: dict[str, Slice]) -> dict[str, Any]:
+    return {name: part_object(part) for name, part in parts.items()}
+
+
+def totals_object(
+    totals: Totals, not_run: int, decision: Decision | None = None, *, is_biased: bool = False,
+    is_shared: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """The figures that follow from the totals alone, where `figures_object` has them, too."""
+    part, interval = rate_totals(totals), "wilson"
+    if decision is not None or is_biased or is_shared:
+        from evalcase.report.figures import settle_part
+
+        part = settle_part(part, decision)
+        interval = "sequence" if decision is not None or is_biased else interval
+    whole = {**rate_object(part), "not_run": not_run}
+    return {"level": LEVEL, "interval": interval, "cluster": None, "all": whole}
+
+
+def rate_object(part: Slice) -> dict[str, Any]:
+    """A rate with what it is of and what is beside it."""
+    return {
+        **mean_object(part.rate, "rate"),
+        **asdict(part.cases),
+        "unfinished": part.unfinished,
+        "failures_up_to": part.failures_up_to,
+        "without_errors": mean_object(part.without_errors, "rate"),
+    }
+
+
+def part_object(part: Slice) -> dict[str, Any]:
+    """A rate, and what else there is to know."""
+    return {
+        **rate_object(part),
+        "score": mean_object(part.score),
+        "repeats": _object_of_repeats(part.repeats),
+    }
+
+
+def mean_object(mean: Mean, name: str = "mean") -> dict[str, Any]:
+    """A mean under its own name, with its bounds."""
+    found = {name: mean.value, "low": mean.low, "high": mean.high, "n": mean.n}
+    return found if mean.clusters is None else {
+        **found, "clusters": mean.clusters, "rough": mean.is_rough
+    }  # fmt: skip
+
+
+def _object_of_repeats(repeats: Repeats | None) -> dict[str, Any] | None:
+    if repeats is None:
+        return None
+    return {
+        "cases": repeats.cases,
+        "fewest": repeats.fewest,
+        "most": repeats.most,
+        "flaky": repeats.flaky,
+        "trials_passed": mean_object(repeats.share),
+        "pass_at": [
+            {"k": each.k, "any": mean_object(each.any), "all": mean_object(each.all)}
+            for each in repeats.pass_at
+        ],
+        "standard_errors": {"passes": asdict(repeats.passes), "scores": asdict(repeats.scores)},
+    }
+
+
+def effort_object(effort: Effort) -> dict[str, Any]:
+    return {
+        "answers": effort.answers,
+        "latency": {
+            "n": effort.timed, "median_s": effort.median_s, "p95_s": effort.p95_s,
+            "total_s": effort.total_s,
+        },
+        "tokens": {
+            "n": effort.reported, "input": effort.input_tokens, "output": effort.output_tokens
+        },
+        "cost": {
+            "usd": effort.cost_usd, "unpriced": effort.unpriced, "cached": effort.cached
+        },
+        "scores": list(effort.scores),
+    }  # fmt: skip
+
+
+class Origin(NamedTuple):
+    """What is said of the run that a trial is of."""
+
+    run: str
+    failed_of: str | None = None
+    """The run whose cases that did not pass it is of."""
+    mixed: tuple[str, ...] = ()
+    """The targets that were changed while it went on."""
+    status: str = "completed"
+    """How it ended."""
+    trials: int | None = None
+    """How many of its trials have a result: who reads fewer lines hasn't got all of it."""
+    folder: str = "."
+    """Where it was begun, as seen from its project's folder: its suites were named there."""
+
+
+def trial_object(
+    origin: Origin, result: Result, case: Case | None, outcome: Outcome
+) -> dict[str, Any]:
+    """The object. What a record of a stranger's hasn't got is null."""
+    data = case._data if case is not None else {}
+    answer, failure = result.answer, result.failure
+    return {
+        "suite": result.key.suite,
+        "case": result.key.case,
+        "target": result.key.target,
+        "repeat": result.key.repeat,
+        "verdict": result.verdict,
+        "score": result.score,
+        "input": _written_input(case),
+        "expected_output": data.get("expected_output"),
+        "answer": list(answer.messages) if answer is not None else None,
+        "grades": [_object_of_grade(grade) for grade in result.grades],
+        "failure": encode_object(failure) if failure is not None else None,
+        "usage": encode_object(answer.usage)
+        if answer is not None and answer.usage is not None
+        else None,
+        "cost_usd": answer.cost_usd if answer is not None else None,
+        "duration_s": result.duration_s,
+        "cached": answer.cached if answer is not None else False,
+        "scrubbed": answer.scrubbed if answer is not None else False,
+        "truncated": answer.truncated if answer is not None else False,
+        "earlier": encode_object(answer.earlier) if answer is not None and answer.earlier else None,
+        "steps": [encode_object(step) for step in answer.steps] if answer is not None else [],
+        "steps_cut": answer.steps_cut if answer is not None else 0,
+        "trace": answer.trace if answer is not None else None,
+        "tags": data.get("tags", []),
+        "metadata": data.get("metadata", {}),
+        "conversation_id": data.get("conversation_id"),
+        "vars": data.get("vars", {}),
+        "run": origin.run,
+        "run_status": origin.status,
+        "run_trials": origin.trials,
+        "run_folder": origin.folder,
+        "failed_of": origin.failed_of,
+        "mixed": result.key.target in origin.mixed,
+        "repeats": outcome.repeats,
+        "case_verdict": outcome.verdict,
+        "pass_rate_needed": outcome.pass_rate,
+        "question_hash": result.question_hash,
+        "answer_hash": answer.fingerprint() if answer is not None else None,
+        "grading_hash": result.grading_hash,
+        **(
+            _object_of_talk(answer, result)
+            if result.turns or (case and case.is_conversation)
+            else {}
+        ),
+    }
+
+
+def _written_input(case: Case | None) -> list[dict[str, Any]] | None:
+    """What is written for a target to be asked: of a conversation, in all of its turns."""
+    if case is None:
+        return None
+    return case.written_messages or None
+
+
+def _object_of_talk(answer: Answer | None, result: Result) -> dict[str, Any]:
+    """What a conversation has beside: its turns, how it ended, and who played its user. One that
+    errored has no turns that count."""
+    turns = [
+        {
+            "said": list(each.said),
+            "answer": list(each.answer.messages),
+            "duration_s": each.duration_s,
+            "cost_usd": each.answer.cost_usd,
+            "usage": encode_object(each.answer.usage) if each.answer.usage is not None else None,
+        }
+        for each in (split_turns(answer, result.turns) if answer is not None else ())
+    ]
+    user = encode_object(result.user) if result.user is not None else None
+    return {"turns": turns, "ending": result.ending, "user": user}
+
+
+def _object_of_grade(grade: Grade) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "grader": grade.grader,
+        "score": grade.score,
+        "passed": grade.passed,
+        "reason": grade.reason,
+        "details": grade.details,
+    }
+    if grade.turn is not None:
+        data["turn"] = grade.turn
+    if grade.weight != 1:
+        data["weight"] = grade.weight
+    if grade.required:
+        data["required"] = True
+    if grade.asked:
+        data["asked"], data["cached"] = grade.asked, grade.cached
+        data["usage"] = encode_object(grade.usage) if grade.usage is not None else None
+        data["cost_usd"], data["asking_s"] = grade.cost_usd, grade.asking_s
+    if grade.failure is not None:
+        data["failure"] = encode_object(grade.failure)
+    return data
+
+
+def comparison_object(compared: Compared) -> dict[str, Any]:
+    """The object. Shares are from 0 to 1, and so are changes of them."""
+    comparison = compared.comparison
+    return {
+        "result": list(say_result(comparison, compared.gated)),
+        "base": _object_of_side(comparison.base),
+        "head": _object_of_side(comparison.head),
+        "differs": list(comparison.remarks),
+        "targets_not_compared": list(comparison.alone),
+        "targets_removed": dict(comparison.lost),
+        "errored": {"base": comparison.base_errored, "head": comparison.head_errored},
+        "tested": [
+            {
+                "base_target": each.track.base_target, "head_target": each.track.head_target,
+                "grader": each.grader, "distinguishable": each.is_distinct,
+                **_object_of_measured(each.measured, compared.effect, each.tests),
+            }
+            for each in compared.gated
+        ],
+        "targets": [_object_of_track(track) for track in comparison.tracks],
+        "gates": [each._asdict() for each in compared.judged],
+        "exit_code": gates_exit_code(compared.judged),
+    }  # fmt: skip
+
+
+def _object_of_side(side: Side) -> dict[str, Any]:
+    return {
+        "name": side.label, "complete": not side.missing, "missing": side.missing or None,
+        "mixed": list(side.mixed), "failed_of": side.origin or None, "part": side.part or None,
+    }  # fmt: skip
+
+
+def _object_of_track(track: TrackFigures) -> dict[str, Any]:
+    return {
+        "base_target": track.base_target, "head_target": track.head_target,
+        "pairs": track.pairs, **{str(kind): count for kind, count in track.counts.items()},
+        "base_errored": track.base_errored, "head_errored": track.head_errored,
+        "pass_rate": _object_of_measured(track.passed),
+        "without_errors": _object_of_measured(track.without_errors),
+        "trials": _object_of_measured(track.trials) if track.trials is not None else None,
+        "score": _object_of_measured(track.score),
+        "graders": {each.name: _object_of_measured(each) for each in track.graders},
+        "grader_scores": {each.name: _object_of_measured(each) for each in track.grader_scores},
+        "tags": {each.name: _object_of_measured(each) for each in track.tags},
+        "amounts": {
+            each.name: {
+                "pairs": each.pairs, "base": each.base and asdict(each.base),
+                "head": each.head and asdict(each.head),
+                "ratio": each.ratio and each.ratio._asdict(),
+                "zeros": each.zeros, "unknown": each.unknown,
+            }
+            for each in track.amounts
+        },
+        "cases": {kind: _object_of_listed(track, kind) for kind in track.listed},
+    }  # fmt: skip
+
+
+def _object_of_listed(track: TrackFigures, kind: ChangeKind) -> dict[str, Any]:
+    """The first of a kind by name, and how many there are beside those that are named."""
+    named = [_object_of_pair(pair) for pair in track.listed[kind]]
+    return {"named": named, "more": track.counts[kind] - len(named)}
+
+
+def _object_of_pair(pair: ChangedPair) -> dict[str, Any]:
+    return {
+        **pair.name._asdict(), "base_verdict": pair.base_verdict,
+        "head_verdict": pair.head_verdict,
+    }  # fmt: skip
+
+
+def _object_of_measured(
+    measured: Measured, effect: float | None = None, tests: int = 1
+) -> dict[str, Any]:
+    """Without p where it is no part of what is tested: it would not hold among so many."""
+    change = measured.change
+    found: dict[str, Any] = {
+        "pairs": measured.pairs, "clusters": measured.clusters,
+        "base": measured.base, "head": measured.head,
+        "better": measured.better, "worse": measured.worse,
+        "change": change.value if change else None,
+        "low": change.low if change else None, "high": change.high if change else None,
+    }  # fmt: skip
+    if effect is not None:
+        power = find_power(measured, effect, tests)
+        found |= {
+            "measure": measured.name, "p": measured.p, "p_adjusted": measured.adjusted,
+            "test": measured.test,
+            "smallest_visible": power.visible if power else None,
+            "effect": effect, "cases_needed": power.needed if power else None,
+        }  # fmt: skip
+    return found

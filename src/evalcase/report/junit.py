@@ -1,0 +1,305 @@
+"""JUnit XML as Jenkins' schema (junit-10.xsd) has it and GitLab reads it.
+
+A suite at a target is a testsuite, a case of it a testcase; repeats are folded, so that no name
+comes twice. The number of tests comes before them in the file: they wait in a temporary
+file meanwhile.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import IO, NamedTuple
+
+from msgspec import Struct, field
+
+from evalcase.report.cases import CaseTrials, See
+from evalcase.report.terminal.failures import UNFINISHED, passed_of, reason_of
+from evalcase.report.terminal.said import result_heard
+from evalcase.report.terminal.style import PLAIN
+from evalcase.report.terminal.summary import FindCase
+from evalcase.report.terminal.trial_details import detail_lines
+from evalcase.types.case import Case
+from evalcase.types.result import Result
+from evalcase.util.text import shorten_text, write_count
+
+_FOREIGN = re.compile(
+    "[^\t\n\r\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)
+"""Characters outside of XML 1.0, and those that steer a terminal or the direction of text."""
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+_WHITE = {"\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
+_TEXT = str.maketrans({**_ENTITIES, "\r": "&#13;"})
+_ATTRIBUTE = str.maketrans({**_ENTITIES, **_WHITE})
+
+
+def xml_text(text: str) -> str:
+    """The text of an element."""
+    return _FOREIGN.sub(_spell_character, text).translate(_TEXT)
+
+
+def xml_tag(name: str, attributes: Mapping[str, str], end: str = ">") -> str:
+    """The start of an element; with `/>` as its end, the whole of an empty one."""
+    said = "".join(
+        f' {key}="{_FOREIGN.sub(_spell_character, value).translate(_ATTRIBUTE)}"'
+        for key, value in attributes.items()
+    )
+    return f"<{name}{said}{end}"
+
+
+def _spell_character(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+_MOST_BYTES = 10_000
+"""Of the body of a failure."""
+_LONGEST_MESSAGE = 500
+_WIDTH = 100
+_CHUNK = 1 << 20
+
+Locate = Callable[[str, str], str]
+"""Where a case of a suite stands: `file:line`, or the file alone."""
+
+
+class JUnitHead(NamedTuple):
+    """What is said of the whole run."""
+
+    run: str
+    created_at: str
+    """UTC, ISO 8601."""
+    incomplete: str = ""
+    """Why some of it is missing; empty where nothing is."""
+    settled: str = ""
+    """What was decided, so that the rest need not be run; may be empty."""
+    properties: bool = False
+    """Whether test cases have properties, which not every reader takes."""
+    mixed: str = ""
+    """What is mixed in it, that should not be: versions of a target."""
+    grading: str = ""
+    """Which of several gradings it is, and where that comes from."""
+    max_errors: int = 0
+    """How many trials may error before the run counts as broken."""
+
+
+class _TestGroup(Struct):
+    """The test cases of a suite at a target, as far as they have come."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    total: int = 0
+    time_s: float = 0.0
+    places: array[int] = field(default_factory=lambda: array("Q"))
+    """Where its test cases begin in the temporary file, and how long they are."""
+
+    def add(self, element: str, seconds: float, at: int, size: int) -> None:
+        self.total += 1
+        self.time_s += seconds
+        if element:
+            self.counts[element] = self.counts.get(element, 0) + 1
+        if self.places and self.places[-2] + self.places[-1] == at:
+            self.places[-1] += size
+        else:
+            self.places.extend((at, size))
+
+
+class _Errors(Struct):
+    """Trials that errored, as far as no test case is in error for them."""
+
+    total: int = 0
+    hidden: int = 0
+    cases: int = 0
+
+    def add(self, each: CaseTrials) -> None:
+        errored = sum(trial.verdict == "errored" for trial in each.trials)
+        self.total += errored
+        if errored and each.verdict != "errored":
+            self.hidden += errored
+            self.cases += 1
+
+    def describe(self, allowed: int) -> str:
+        """What no test case says, where it breaks the run; else empty."""
+        if not self.hidden or self.total <= allowed:
+            return ""
+        trials, cases = write_count(self.hidden, "trial"), write_count(self.cases, "case")
+        return f"{trials} errored in {cases} that got another verdict anyway"
+
+
+def junit_pieces(
+    cases: Iterable[CaseTrials], find_case: FindCase, locate: Locate, see: See, about: JUnitHead
+) -> Iterator[str]:
+    """The whole document."""
+    groups: dict[tuple[str, str], _TestGroup] = {}
+    errors = _Errors()
+    with tempfile.TemporaryFile() as spool:
+        for each in cases:
+            element = _ELEMENTS[each.verdict]
+            case = find_case(each.suite, each.case)
+            text = _test_case(each, case, see(each.suite), locate, about)
+            data, at = text.encode(), spool.tell()
+            spool.write(data)
+            group = groups.setdefault((see(each.suite), each.target), _TestGroup())
+            group.add(element, each.duration_s, at, len(data))
+            errors.add(each)
+        yield from _write_document(groups, spool, about, errors.describe(about.max_errors))
+
+
+_ELEMENTS = {
+    "passed": "", "failed": "failure", "ungraded": "failure", "errored": "error",
+    "skipped": "skipped", UNFINISHED: "skipped",
+}  # fmt: skip
+
+
+def _write_document(
+    groups: dict[tuple[str, str], _TestGroup], spool: IO[bytes], about: JUnitHead, hidden: str
+) -> Iterator[str]:
+    broken = bool(about.incomplete) + bool(hidden)
+    settled = "" if about.incomplete else about.settled
+    total = sum(group.total for group in groups.values()) + broken + bool(settled)
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield xml_tag("testsuites", {
+        "name": "evalcase", "tests": str(total),
+        "failures": str(_count_elements(groups, "failure")),
+        "errors": str(_count_elements(groups, "error") + broken),
+        "time": _write_seconds(sum(group.time_s for group in groups.values())),
+    }) + "\n"  # fmt: skip
+    for (suite, target), group in groups.items():
+        yield _suite_tag(suite, target, group, about)
+        for at, size in zip(group.places[::2], group.places[1::2], strict=True):
+            yield from _read_spool(spool, at, size)
+        yield "</testsuite>\n"
+    if about.incomplete:
+        yield from _write_whole_test("the run is complete", "error", about.incomplete)
+    if settled:
+        yield from _write_whole_test("the rest was run", "skipped", settled)
+    if hidden:
+        yield from _write_whole_test("no trial errored", "error", hidden, kind="errored")
+    yield "</testsuites>\n"
+
+
+def _count_elements(groups: dict[tuple[str, str], _TestGroup], element: str) -> int:
+    return sum(group.counts.get(element, 0) for group in groups.values())
+
+
+def _suite_tag(suite: str, target: str, group: _TestGroup, about: JUnitHead) -> str:
+    start = xml_tag("testsuite", {
+        "name": f"{suite} [{target}]", "tests": str(group.total),
+        "failures": str(group.counts.get("failure", 0)),
+        "errors": str(group.counts.get("error", 0)),
+        "skipped": str(group.counts.get("skipped", 0)),
+        "time": _write_seconds(group.time_s), "timestamp": about.created_at[:19], "file": suite,
+    })  # fmt: skip
+    properties = "".join(
+        xml_tag("property", {"name": name, "value": value}, "/>")
+        for name, value in (
+            ("run", about.run),
+            ("target", target),
+            ("mixed", about.mixed),
+            ("grading", about.grading),
+        )
+        if value
+    )
+    return f"{start}\n<properties>{properties}</properties>\n"
+
+
+def _read_spool(spool: IO[bytes], at: int, size: int) -> Iterator[str]:
+    """A part of the temporary file, which ends where a test case does."""
+    spool.seek(at)
+    rest = b""
+    while size:
+        data = spool.read(min(size, _CHUNK))
+        size -= len(data)
+        whole, newline, rest = (rest + data).rpartition(b"\n")
+        yield (whole + newline).decode()
+    yield rest.decode()
+
+
+def _write_whole_test(
+    name: str, element: str, message: str, kind: str = "incomplete"
+) -> Iterator[str]:
+    """A test of its own for what is missing: else what was never run would look like a pass."""
+    errors, skipped = int(element == "error"), int(element == "skipped")
+    yield xml_tag("testsuite", {
+        "name": "evalcase", "tests": "1", "failures": "0", "errors": str(errors),
+        "skipped": str(skipped), "time": "0.000",
+    }) + "\n"  # fmt: skip
+    yield xml_tag("testcase", {"classname": "evalcase", "name": name, "time": "0.000"})
+    said = {"message": message} if skipped else {"message": message, "type": kind}
+    yield f"{xml_tag(element, said, '/>')}</testcase>\n</testsuite>\n"
+
+
+def _test_case(
+    each: CaseTrials, case: Case | None, suite: str, locate: Locate, about: JUnitHead
+) -> str:
+    start = {"classname": suite, "name": f"{each.case} [{each.target}]",
+             "time": _write_seconds(each.duration_s)}  # fmt: skip
+    inside = "".join(_write_inside(each, case, locate, about))
+    if not inside:
+        return xml_tag("testcase", start, "/>") + "\n"
+    return f"{xml_tag('testcase', start)}{inside}</testcase>\n"
+
+
+def _write_inside(
+    each: CaseTrials, case: Case | None, locate: Locate, about: JUnitHead
+) -> Iterator[str]:
+    if about.properties:
+        yield _write_properties(each)
+    if each.verdict == "passed":
+        for trial in each.trials:
+            if trial.verdict != "passed":
+                yield _write_element(_name_flaky(trial), trial, case, "", locate)
+    elif each.verdict in ("skipped", UNFINISHED):
+        why = each.telling.reason if each.verdict == "skipped" else passed_of(each.outcome)
+        yield xml_tag("skipped", {"message": _cut_message(why)}, "/>")
+    else:
+        told = passed_of(each.outcome) if each.outcome.repeats > 1 else ""
+        yield _write_element(_ELEMENTS[each.verdict], each.telling, case, told, locate)
+
+
+def _name_flaky(trial: Result) -> str:
+    return "flakyError" if trial.verdict == "errored" else "flakyFailure"
+
+
+def _write_element(name: str, trial: Result, case: Case | None, told: str, locate: Locate) -> str:
+    """Why a trial is not passed: where its case stands first, then all that a summary shows."""
+    reason = reason_of(trial)
+    message = _cut_message(f"{told}; {reason}" if told else reason)
+    kind = trial.failure.kind if trial.failure is not None else trial.verdict
+    lines = [f"{locate(trial.key.suite, trial.key.case)}: {message}"]
+    lines += detail_lines(trial, result_heard(trial), case, PLAIN, _WIDTH)
+    start = xml_tag(name, {"message": message, "type": kind})
+    return f"{start}{_cap_lines(lines)}</{name}>"
+
+
+def _cap_lines(lines: Iterable[str]) -> str:
+    """As many whole lines as fit."""
+    fitting, size = [], 0
+    for line in lines:
+        text = xml_text(line)
+        size += len(text.encode()) + 1
+        if size > _MOST_BYTES:
+            fitting.append("… (the rest is in the record)")
+            break
+        fitting.append(text)
+    return "\n".join(fitting)
+
+
+def _write_properties(each: CaseTrials) -> str:
+    values = {"verdict": each.verdict, "trials": str(each.outcome.trials)}
+    if each.score is not None:
+        values["score"] = f"{each.score:.6g}"
+    if each.cost_usd is not None:
+        values["cost_usd"] = f"{each.cost_usd:.6g}"
+    inside = "".join(
+        xml_tag("property", {"name": key, "value": value}, "/>") for key, value in values.items()
+    )
+    return f"<properties>{inside}</properties>"
+
+
+def _cut_message(text: str) -> str:
+    return shorten_text(" ".join(text.split()), _LONGEST_MESSAGE)
+
+
+def _write_seconds(value: float) -> str:
+    return f"{value:.3f}"

@@ -1,0 +1,401 @@
+"""A run, or a comparison of two, as Markdown for a pull request or the summary of a workflow.
+
+Whatever a model or a suite says is text in it: it makes no table, no link, no mention of people,
+and ends no block. All of it fits into a comment: of the rest there is a count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from evalcase.report.cases import CaseTrials
+from evalcase.report.figures import Figures, Mean, Slice
+from evalcase.report.findings import (
+    choose_parts,
+    find_power,
+    list_parts,
+    say_counts,
+    say_folded,
+    say_power,
+    say_result,
+    say_test,
+)
+from evalcase.report.gates import Compared
+from evalcase.report.paired_cases import ChangedPair, ChangeKind, Side, TrackFigures
+from evalcase.report.terminal.changed_cases import name_cases, said_by, say_verdicts
+from evalcase.report.terminal.comparison_tables import amount_rows, measure_rows, part_rows
+from evalcase.report.terminal.failures import UNFINISHED, passed_of, reason_of
+from evalcase.report.terminal.figure_facts import (
+    cost_facts,
+    judging_facts,
+    rate_facts,
+    repeat_facts,
+    trial_facts,
+)
+from evalcase.report.terminal.pairs import pair_texts
+from evalcase.report.terminal.part_table import say_by
+from evalcase.report.terminal.progress import write_money, write_percent
+from evalcase.report.terminal.said import result_heard
+from evalcase.report.terminal.style import PLAIN
+from evalcase.report.terminal.summary import FindCase
+from evalcase.report.terminal.trial_details import detail_lines
+from evalcase.report.terminal.verdict_grid import GridRow
+from evalcase.types.case import Case
+from evalcase.types.result import VERDICTS, Totals
+from evalcase.types.value import replace
+from evalcase.util.text import (
+    code_block,
+    code_span,
+    list_some,
+    make_visible,
+    shorten_text,
+    write_count,
+    write_table,
+)
+
+MARKER = "<!-- evalcase -->"
+"""The first line, by which a comment is found again, to be written anew."""
+BUDGET = 60_000
+"""Characters; GitHub takes 65,536 in a comment."""
+_RESERVE = 600
+_MOST_PARTS = 25
+_MOST_TARGETS = 8
+"""Columns that a table of targets has room for."""
+_FEW = 20
+"""So many values a variable may have that cases are grouped by unasked."""
+_VARS = "vars."
+_LONGEST = 160
+_WIDTH = 100
+_SIGNS = {"passed": "✅", "failed": "❌", "errored": "💥", "ungraded": "⚠️", UNFINISHED: "⚠️",
+          "skipped": "⏭️"}  # fmt: skip
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&=])")
+
+
+class MarkdownHead(NamedTuple):
+    """What is said of the whole run."""
+
+    run: str
+    duration_s: float | None = None
+    incomplete: str = ""
+    """Why some of it is missing; empty where nothing is."""
+    notes: tuple[str, ...] = ()
+    """What has to be known before any number is read."""
+    totals: Totals = Totals()
+    part: str = ""
+    """Which cases these are, where they are not all; then no word on the run follows of them."""
+    shown: str = ""
+    """Which verdicts are shown, where some were asked for."""
+    differing: tuple[GridRow, ...] = ()
+    """The cases that targets differ on."""
+
+
+def markdown_pieces(
+    figures: Figures, cases: Iterable[CaseTrials], find_case: FindCase, about: MarkdownHead,
+    budget: int = BUDGET,
+) -> Iterator[str]:  # fmt: skip
+    """Everything; `cases` are those that are to be shown."""
+    used = 0
+    for piece in _write_head(figures, about):
+        used += len(piece)
+        yield piece
+    left: dict[str, int] = {}
+    for each in cases:
+        piece = _write_case(each, find_case(each.suite, each.case))
+        if left or used + len(piece) > budget - _RESERVE:
+            left[each.verdict] = left.get(each.verdict, 0) + 1
+        else:
+            used += len(piece)
+            yield piece
+    if left:
+        said = ", ".join(f"{count:,} {verdict}" for verdict, count in left.items())
+        more = _write_code(f"evalcase report {about.run}")
+        yield f"\n… and {said} more, which don't fit: {more}\n"
+    yield f"\n<sub>run {_write_code(about.run)}</sub>\n"
+
+
+def _write_head(figures: Figures, about: MarkdownHead) -> Iterator[str]:
+    yield f"{MARKER}\n### {_write_headline(figures, about)}\n\n"
+    for note in about.notes:
+        yield f"> {_escape_inline(note)}\n\n"
+    if about.incomplete:
+        yield f"> ⚠️ **not complete**: {_escape_inline(about.incomplete)}\n\n"
+    if len(figures.by_target) > 1:
+        yield from _write_parts("target", {**figures.by_target, "all": figures.all})
+        yield from _write_grid(about.differing, list(figures.by_target)[:_MOST_TARGETS])
+    else:
+        yield from _write_parts("", {"": figures.all})
+    variables = [
+        (f"{_VARS}{name}", parts)
+        for name, parts in figures.by_vars.items()
+        if len(parts) <= _FEW and name in figures.grouping
+    ]
+    for title, parts in (("suite", figures.by_suite), ("tag", figures.by_tag),
+                         ("grader", figures.by_grader), *variables):  # fmt: skip
+        if len(parts) > 1:
+            is_variable = title.startswith(_VARS)
+            by = _write_html(title) if is_variable else say_by(title, figures)
+            yield f"<details><summary>by {by}</summary>\n\n"
+            yield from _write_parts(_write_code(title) if is_variable else title, parts)
+            yield "</details>\n\n"
+    facts = [text for text in _list_facts(figures, about) if text]
+    if facts:
+        yield " · ".join(facts) + "\n\n"
+    yield from _write_beside(figures, about.totals)
+
+
+def _write_beside(figures: Figures, totals: Totals) -> Iterator[str]:
+    """What a rate alone does not say, in the words of the summary of a run: a line for each."""
+    if figures.cluster is not None:
+        figures = replace(figures, cluster=_escape_inline(figures.cluster))
+    facts = [*rate_facts(figures), *trial_facts(totals), *repeat_facts(figures.all.repeats),
+             *judging_facts(figures.judging), *cost_facts(totals)]  # fmt: skip
+    label = ""
+    for fact in facts:
+        label = fact.label or label
+        yield f"- {label}: {', '.join(fact.parts)}\n"
+    if facts:
+        yield "\n"
+
+
+def _write_headline(figures: Figures, about: MarkdownHead) -> str:
+    part = figures.all
+    counts = part.cases
+    good = not (counts.failed + counts.errored + counts.ungraded + part.unfinished)
+    sign = "✅" if good and not about.incomplete else "❌"
+    errored = about.totals.trials.errored  # also those of cases that passed all the same
+    if sign == "✅" and (not counts.passed or errored):
+        sign = "⚠️"  # nothing was tried; or cases passed although some of their trials errored
+    rate = "" if part.rate.value is None else f" ({write_percent(part.rate.value)})"
+    tried = counts.total - counts.skipped
+    said = f"{counts.passed:,} of {tried:,} cases passed{rate}"
+    if errored > counts.errored:
+        said += f", {write_count(errored, 'trial')} errored"
+    if about.shown:
+        said += f"; shown: {_escape_inline(about.shown)}"
+    return (
+        f"a part of the run, {_escape_inline(about.part)}: {said}"
+        if about.part
+        else f"{sign} {said}"
+    )
+
+
+def _write_parts(title: str, parts: Mapping[str, Slice]) -> Iterator[str]:
+    """A row for each part, with a column for every verdict that there is."""
+    shown = dict(list(parts.items())[:_MOST_PARTS])
+    verdicts = [v for v in VERDICTS if any(getattr(part.cases, v) for part in shown.values())]
+    unfinished = any(part.unfinished for part in shown.values())
+    names = [*([title] if title else []), *verdicts, *([UNFINISHED] if unfinished else []),
+             "pass rate", "95 % interval"]  # fmt: skip
+    yield f"| {' | '.join(names)} |\n|{'|'.join('---' if n == title else '--:' for n in names)}|\n"
+    for name, part in shown.items():
+        cells = [*([_write_code(name)] if title else [])]
+        cells += [f"{getattr(part.cases, verdict):,}" for verdict in verdicts]
+        cells += [f"{part.unfinished:,}"] if unfinished else []
+        yield f"| {' | '.join([*cells, *_write_rate(part.rate)])} |\n"
+    if len(parts) > len(shown):
+        yield f"\n… and {len(parts) - len(shown):,} more\n"
+    yield "\n"
+
+
+def _write_grid(rows: Sequence[GridRow], targets: Sequence[str]) -> Iterator[str]:
+    """The cases that targets differ on, a column for each target."""
+    if not rows:
+        return
+    count = "1 case" if len(rows) == 1 else f"{len(rows):,} cases"
+    yield f"<details><summary>{count} that targets differ on</summary>\n\n"
+    yield f"| case | {' | '.join(map(_write_code, targets))} |\n|---|{'---|' * len(targets)}\n"
+    for name, verdicts in rows[:_MOST_PARTS]:
+        said = ((verdicts[each] or UNFINISHED) if each in verdicts else "" for each in targets)
+        cells = [f"{_SIGNS[word]} {word}" if word else "–" for word in said]
+        yield f"| {' | '.join([_write_code(name), *cells])} |\n"
+    if len(rows) > _MOST_PARTS:
+        yield f"\n… and {len(rows) - _MOST_PARTS:,} more\n"
+    yield "\n</details>\n\n"
+
+
+def _write_rate(mean: Mean) -> tuple[str, str]:
+    value = "–" if mean.value is None else write_percent(mean.value)
+    if mean.low is None or mean.high is None:
+        return value, "–"
+    return value, f"{write_percent(mean.low)} to {write_percent(mean.high)}"
+
+
+def _list_facts(figures: Figures, about: MarkdownHead) -> Iterator[str]:
+    effort = figures.effort
+    if about.duration_s is not None:
+        yield f"{about.duration_s:.1f} s in all"
+    if effort.median_s is not None and effort.p95_s is not None:
+        yield f"an answer took {effort.median_s:.2f} s (median), {effort.p95_s:.2f} s (95 %)"
+    if effort.cost_usd is not None:
+        yield write_money(effort.cost_usd)
+
+
+def _write_case(each: CaseTrials, case: Case | None) -> str:
+    """A case that can be opened, with all that a summary shows of it."""
+    trial = each.telling
+    told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
+    why = "; ".join([*told, *([reason_of(trial)] if reason_of(trial) else [])]) or each.verdict
+    name = f"{each.suite}: {each.case} ({each.target})"
+    lines = detail_lines(trial, result_heard(trial), case, PLAIN, _WIDTH)
+    block = "\n".join(code_block(lines))
+    return (
+        f"<details><summary>{_SIGNS[each.verdict]} {each.verdict} {_write_html(name)}<br>"
+        f"{_write_html(shorten_text(why, _LONGEST))}</summary>\n\n{block}\n\n</details>\n\n"
+    )
+
+
+def _escape_inline(text: str) -> str:
+    """Text between other text. Marks are escaped; nobody is mentioned, and nothing linked."""
+    return _unlink_names(_SPECIAL.sub(r"\\\1", _flatten_text(text)))
+
+
+def _write_html(text: str) -> str:
+    """Text in a <summary>, where Markdown is not read."""
+    escaped = _flatten_text(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return f"<code>{escaped}</code>"
+
+
+def _write_code(text: str) -> str:
+    """A name, in a table or elsewhere. A bar would end the cell of a table, also within code."""
+    return code_span(shorten_text(" ".join(text.split()), _LONGEST)).replace("|", "\\|")
+
+
+def _unlink_names(text: str) -> str:
+    return re.sub(r"(?<=[@#])(?=\w)", "\u200b", text)
+
+
+def _flatten_text(text: str) -> str:
+    return make_visible(" ".join(text.split()))
+
+
+_MOST_SHOWN = 50_000
+"""Characters of cases that are shown: a comment on GitHub holds 65,536."""
+_MOST_NAMED = 20
+_KINDS: tuple[ChangeKind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")
+
+
+def markdown_lines(compared: Compared) -> Iterator[str]:
+    """All of it, a line at a time."""
+    comparison = compared.comparison
+    for sentence in say_result(comparison, compared.gated, code_span):
+        yield f"**{sentence}**"
+        yield ""
+    base, head = code_span(comparison.base.label), code_span(comparison.head.label)
+    yield f"run {base}" if comparison.is_within else f"base {base}, head {head}"
+    yield ""
+    yield from _write_remarks(compared)
+    for track in comparison.tracks:
+        yield from _track_lines(track, compared)
+    yield from _gate_lines(compared)
+
+
+def _write_remarks(compared: Compared) -> Iterator[str]:
+    comparison = compared.comparison
+    remarks = list(comparison.remarks)
+    if comparison.alone:
+        remarks.append(f"not compared: {', '.join(comparison.alone)}")
+    if remarks:
+        yield "What differs beside the answers:"
+        yield ""
+        yield from code_block(remarks)
+        yield ""
+
+
+def _track_lines(track: TrackFigures, compared: Compared) -> Iterator[str]:
+    if len(compared.comparison.tracks) > 1 or track.base_target != track.head_target:
+        yield f"### {code_span(track.base_target)} → {code_span(track.head_target)}"
+        yield ""
+    yield say_counts(track, compared.comparison.unselected)
+    yield ""
+    yield from _write_cases(track, compared)
+    if track.pairs:
+        yield from _write_tables(track, compared)
+
+
+def _write_tables(track: TrackFigures, compared: Compared) -> Iterator[str]:
+    tested = {each.grader: each.measured for each in compared.gated if each.track is track}
+    yield from write_table(measure_rows(track, tested, code_span))
+    yield ""
+    if rows := amount_rows(track.amounts):
+        yield from write_table(rows)
+        yield ""
+    if track.is_same:
+        return
+    for noun, parts in list_parts(track):
+        if chosen := choose_parts(parts):
+            head, *rest = part_rows(f"by {noun}", chosen)
+            yield from write_table([head, *([code_span(name), *row] for name, *row in rest)])
+            yield ""
+    power = find_power(next(iter(tested.values())), compared.effect, len(compared.gated))
+    yield say_test(compared.gated)
+    yield ""
+    yield "The change can't be estimated." if power is None else say_power(power)
+    yield ""
+    if folded := say_folded(track):
+        yield folded
+        yield ""
+
+
+def _write_cases(track: TrackFigures, compared: Compared) -> Iterator[str]:
+    sides = compared.comparison.base, compared.comparison.head
+    left = _MOST_SHOWN
+    for kind in _KINDS:
+        pairs, count = track.listed[kind], track.counts[kind]
+        if not pairs or kind in compared.comparison.unselected:
+            continue
+        yield f"<details><summary>{count:,} {kind}</summary>"
+        yield ""
+        shown = 0
+        for pair in pairs[: compared.limit] if kind in compared.shown else ():
+            lines = list(_changed_case(pair, sides))
+            left -= sum(map(len, lines))
+            if left < 0:
+                break
+            shown += 1
+            yield from lines
+        yield from _write_names(pairs[shown:], count - shown)
+        yield "</details>"
+        yield ""
+
+
+def _changed_case(pair: ChangedPair, sides: tuple[Side, Side]) -> Iterator[str]:
+    yield f"{code_span(f'{pair.name.suite}: {pair.name.case}')} {say_verdicts(pair)}"
+    yield ""
+    keys = pair.base, pair.head
+    found = [
+        said_by(side.kept.find_result(key) if key is not None else None)
+        for side, key in zip(sides, keys, strict=True)
+    ]
+    yield from code_block(_write_diff(*found), "diff")
+    yield ""
+
+
+def _write_diff(base: str, head: str) -> Iterator[str]:
+    """Both texts, line by line: what only base says, what only head says, and what both do."""
+    if base == head:
+        yield from (f"  {line}" for line in base.split("\n"))
+        return
+    for left, right in pair_texts(base, head):
+        if left is not None and right is not None and left.text == right.text:
+            yield f"  {left.text}"
+            continue
+        if left is not None:
+            yield f"- {left.text}"
+        if right is not None:
+            yield f"+ {right.text}"
+
+
+def _write_names(pairs: Sequence[ChangedPair], count: int) -> Iterator[str]:
+    if not count:
+        return
+    names = [code_span(name[:100]) for name in name_cases(pairs)[:_MOST_NAMED]]
+    yield list_some(names, count)
+    yield ""
+
+
+def _gate_lines(compared: Compared) -> Iterator[str]:
+    doubted = any(not each.gate for each in compared.judged)
+    for each in compared.judged:
+        yield f"- gate {code_span(each.say(doubted=doubted))}"

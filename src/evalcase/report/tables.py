@@ -1,0 +1,263 @@
+"""Tables whose rows are trials: CSV for spreadsheets, Parquet for data frames, HTML for notebooks.
+
+CSV shows formulas and never computes them: a text that begins like a formula gets an apostrophe, as
+spreadsheets themselves do for text, and so do digits that would lose their zeros.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from html import escape
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+from evalcase.report.cases import CaseTrials
+from evalcase.report.terminal.failures import UNFINISHED, broken_turn, passed_of, reason_of
+from evalcase.types.case import Case
+from evalcase.types.message import Message
+from evalcase.types.result import Outcome, Result, Totals
+from evalcase.util.text import UNSEEN, as_json, call_lines, content_text, make_visible
+
+RowCell = str | int | float | None
+COLUMN_TYPES: Mapping[str, type] = {
+    "suite": str, "case": str, "target": str, "repeat": int, "verdict": str, "score": float,
+    "case_verdict": str, "reason": str, "input": str, "expected_output": str, "answer": str,
+    "tool_calls": str, "duration_s": float, "cost_usd": float, "input_tokens": int,
+    "output_tokens": int, "attempts": int, "tags": str, "metadata": str, "conversation_id": str,
+    "vars": str, "run": str, "mixed": str, "turns": int, "ending": str, "user_usd": float,
+}  # fmt: skip
+"""The columns, beside one for each grader with its score."""
+
+
+def grader_column(name: str) -> str:
+    return f"score: {name}"
+
+
+def trial_row(
+    run: str, result: Result, case: Case | None, outcome: Outcome, mixed: Container[str] = ()
+) -> dict[str, RowCell]:
+    """The cells of a trial; None for what there is not. `mixed` are the targets that were changed
+    while the run went on."""
+    answer, usage = result.answer, result.answer.usage if result.answer is not None else None
+    data = case._data if case is not None else {}
+    tags, metadata = data.get("tags"), data.get("metadata")
+    row: dict[str, RowCell] = {
+        "suite": result.key.suite, "case": result.key.case, "target": result.key.target,
+        "repeat": result.key.repeat, "verdict": result.verdict, "score": result.score,
+        "case_verdict": outcome.verdict or UNFINISHED, "reason": reason_of(result) or None,
+        "input": _find_asked(case, result) if case is not None else None,
+        "expected_output": (
+            _find_said(case.expected_output, "assistant") if case is not None else None
+        ),
+        "answer": _find_said(answer.messages, "assistant") if answer is not None else None,
+        "tool_calls": _write_calls(answer.messages) if answer is not None else None,
+        "duration_s": result.duration_s,
+        "cost_usd": answer.cost_usd if answer is not None else None,
+        "input_tokens": usage.input_tokens if usage is not None else None,
+        "output_tokens": usage.output_tokens if usage is not None else None,
+        "attempts": result.attempts,
+        "tags": ", ".join(tags) if tags else None,
+        "metadata": as_json(metadata) if metadata else None,
+        "conversation_id": data.get("conversation_id"),
+        "vars": as_json(data["vars"]) if data.get("vars") else None, "run": run,
+        "mixed": "mixed" if result.key.target in mixed else None,
+        "turns": len(result.turns) or None, "ending": result.ending,
+        "user_usd": result.user.cost_usd if result.user is not None else None,
+    }  # fmt: skip
+    for grade in result.grades:
+        row[grader_column(grade.grader)] = grade.score
+    return row
+
+
+def _find_asked(case: Case, result: Result) -> str | None:
+    """What the user said last; of a conversation that was not had, what they would have said; of
+    one that broke off, what they said then."""
+    if result.turns and result.answer is not None:
+        return _find_said(result.answer.messages, "user")
+    if case.user is not None and not case.user.first:
+        return case.user.goal
+    turn = broken_turn(result)
+    written = case.written_messages
+    if turn is not None and turn <= len(case.turns):
+        written = case.turns[turn - 1]._data["input"]
+    return _find_said(map(Message.copy_of, written), "user")
+
+
+def _find_said(messages: Iterable[Message], role: str) -> str | None:
+    """The last that somebody says."""
+    said = [m.content for m in messages if m.role == role and m.content is not None]
+    return content_text(said[-1]) if said else None
+
+
+def _write_calls(messages: Iterable[Message]) -> str | None:
+    return "\n".join(chain.from_iterable(map(call_lines, messages))) or None
+
+
+_FORMULA = re.compile(
+    rf"[\s\x00\ufeff{UNSEEN}]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]|\s*0[0-9]+\s*\Z"
+)
+"""What makes a spreadsheet calculate, also after white space or what nobody sees; in full width,
+too. And digits after a zero, which it would drop."""
+_HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_CSV_ROWS = 1000
+
+
+def csv_pieces(columns: Sequence[str], rows: Iterable[Mapping[str, RowCell]]) -> Iterator[str]:
+    """The header and every row; some rows in each piece."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerow([_csv_cell(name) for name in columns])
+    for number, row in enumerate(rows, 1):
+        writer.writerow([_csv_cell(row.get(name)) for name in columns])
+        if number % _CSV_ROWS == 0:
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()
+
+
+def _csv_cell(value: RowCell) -> RowCell:
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    if not isinstance(value, str):
+        return value
+    text = _HIDDEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", value)
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+_PARQUET_ROWS = 10_000
+
+
+class _Sink:
+    """A file that is only written to; what was written is taken out of it piece by piece."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def write(self, data: Any) -> int:  # noqa: ANN401 - pyarrow hands over a buffer
+        piece = bytes(data)
+        self._pieces.append(piece)
+        self._size += len(piece)
+        return len(piece)
+
+    def tell(self) -> int:
+        return self._size
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def take(self) -> bytes:
+        pieces, self._pieces = self._pieces, []
+        return b"".join(pieces)
+
+
+def parquet_pieces(
+    columns: Sequence[str], rows: Iterable[Mapping[str, RowCell]]
+) -> Iterator[bytes]:
+    """The whole file. Columns that are not those of every table hold scores."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+    schema = pa.schema([(name, types[COLUMN_TYPES.get(name, float)]) for name in columns])
+    sink, left = _Sink(), iter(rows)
+    with parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
+        while group := list(islice(left, _PARQUET_ROWS)):
+            table = [{name: _parquet_cell(row.get(name)) for name in columns} for row in group]
+            writer.write_table(pa.Table.from_pylist(table, schema))
+            yield sink.take()
+    yield sink.take()
+
+
+def _parquet_cell(value: RowCell) -> RowCell:
+    """Text as UTF-8 can hold it."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+MOST_TABLE_ROWS = 200
+_MOST_CHARACTERS = 240
+_COLOURS = {"passed": "#2f8f46", "failed": "#d6453d", "errored": "#b7791f"}
+"""Readable on white and on black."""
+_OTHERWISE = "#808080"
+_CELL = "text-align:left;vertical-align:top;padding:2px 10px;border-bottom:1px solid #80808055"
+_TEXT = f"{_CELL};white-space:pre-wrap;max-width:28em"
+
+
+class NotebookRow(NamedTuple):
+    """A case at a target."""
+
+    case: str
+    target: str
+    verdict: str
+    score: float | None
+    input: str
+    expected: str
+    answer: str
+    reason: str
+    duration_s: float
+
+
+def row_of_case(each: CaseTrials, case: Case | None) -> NotebookRow:
+    """What a row says of a case: the trial that tells most about its verdict."""
+    row = trial_row("", each.telling, case, each.outcome)
+    reason = str(row["reason"] or "") if each.verdict != "passed" else ""
+    if each.outcome.repeats > 1:
+        reason = f"{passed_of(each.outcome)}{'; ' if reason else ''}{reason}"
+    answer = row["answer"] or row["tool_calls"]
+    return NotebookRow(
+        each.case, each.target, each.verdict, each.score, str(row["input"] or ""),
+        str(row["expected_output"] or ""), str(answer or ""), reason, each.duration_s,
+    )  # fmt: skip
+
+
+def notebook_table(
+    totals: Totals, rows: Sequence[NotebookRow], notice: str = "", *, is_shared: bool = False
+) -> str:
+    """The whole of it. With targets that are `shared`, each row says which it is of."""
+    names = ["case", *(["target"] if is_shared else []), "verdict", "score", "input", "expected"]
+    heads = "".join(
+        _html_cell(name, _CELL, "th") for name in [*names, "answer", "reason", "seconds"]
+    )
+    body = "".join(_write_row(row, is_shared=is_shared) for row in rows)
+    left = totals.cases.total + totals.unfinished - len(rows)
+    more = f"<p>{left:,} more; <code>to_dicts()</code> has all of them</p>" if left > 0 else ""
+    said = f"<p>{_cut_text(notice)}</p>" if notice else ""
+    return (
+        f"<div><p>{escape(totals.describe())}</p>{said}"
+        f'<table style="border-collapse:collapse"><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{body}</tbody></table>{more}</div>"
+    )
+
+
+def _write_row(row: NotebookRow, *, is_shared: bool) -> str:
+    colour = _COLOURS.get(row.verdict, _OTHERWISE)
+    cells = [_html_cell(row.case, _CELL)]
+    cells += [_html_cell(row.target, _CELL)] if is_shared else []
+    cells += [
+        _html_cell(row.verdict, f"{_CELL};color:{colour};font-weight:bold"),
+        _html_cell("" if row.score is None else f"{row.score:.3g}", _CELL),
+        *[_html_cell(text, _TEXT) for text in (row.input, row.expected, row.answer, row.reason)],
+        _html_cell(_write_seconds(row.duration_s), _CELL),
+    ]
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _write_seconds(seconds: float) -> str:
+    return "<0.001" if 0 < seconds < 0.001 else f"{seconds:.3g}"
+
+
+def _html_cell(text: str, style: str, tag: str = "td") -> str:
+    return f'<{tag} style="{style}">{_cut_text(text)}</{tag}>'
+
+
+def _cut_text(text: str) -> str:
+    """Text that is safe wherever it is put, with an end in sight."""
+    short = text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
+    return escape("\n".join(map(make_visible, short.split("\n"))))
