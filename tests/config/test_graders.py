@@ -20,10 +20,10 @@ from evalcase.graders.contains import ContainsGrader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
 from evalcase.runner.graders import Graders
-from evalcase.system.sources import trace_sources
 from evalcase.types.case import Case, canonical_case
 from evalcase.types.grader import Grader, GraderKind, NamedGrader, declared_grader
 from evalcase.types.value import replace
+from evalcase.util.sources import trace_sources
 from tests.for_each import for_each
 from tests.format.declared import AtLeast, Every, Has, Mean
 
@@ -179,7 +179,7 @@ def test_a_module_is_looked_at_once_however_many_graders_are_from_it(
         looked.extend(paths)
         return trace_sources(paths, root)
 
-    monkeypatch.setattr("evalcase.system.file_modules.trace_sources", look)
+    monkeypatch.setattr("evalcase.util.sources.trace_sources", look)
     specs = [{"type": f"python:many_checks:{name}"} for name in names]
     case = canonical_case({"id": "a", "input": [], "graders": specs})
     graders = Graders()

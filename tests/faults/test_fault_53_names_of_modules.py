@@ -3,14 +3,8 @@ when it needs it. As the installed command is, Python doesn't look into the curr
 
 from __future__ import annotations
 
-import ast
-import sys
-from pathlib import Path
-
 import pytest
 
-import evalcase
-from evalcase.system.own_modules import NEEDED_LATER
 from tests.run.project import Project, case
 
 ENV = {"PYTHONSAFEPATH": "1"}
@@ -46,16 +40,3 @@ def test_fault_53_a_target_with_such_a_name_says_how_to_name_it(project: Project
     assert (done.code, "./calendar.py:plan" in done.err) == (2, True)
     done = project.run_process("run", "--target", "python:./calendar.py:plan", env=ENV)
     assert done.code == 0
-
-
-def test_fault_53_every_module_that_evalcase_imports_is_known() -> None:
-    begun = {"__future__", "builtins", "sys", "time", "io", "abc", "codecs", "_imp", "marshal"}
-    found = set()
-    for path in Path(evalcase.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                found |= {each.name.partition(".")[0] for each in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                found.add(str(node.module).partition(".")[0])
-    public = {name for name in found & sys.stdlib_module_names if not name.startswith("_")}
-    assert public - NEEDED_LATER - begun == set()

@@ -13,10 +13,10 @@ from evalcase.config.graders import NO_SURROUNDINGS
 from evalcase.errors import ConfigError
 from evalcase.graders.python import FunctionGrader, PythonGrader
 from evalcase.runner.grading import grade_answer
-from evalcase.system.file_modules import sources_of_module
 from evalcase.types.grade import Grade
 from evalcase.types.grader import Context, NamedGrader
 from evalcase.types.read_options import problems_in
+from evalcase.util.sources import sources_of_module
 from evalcase.util.user_calls import UserCalls
 from tests.for_each import for_each
 from tests.graders import functions

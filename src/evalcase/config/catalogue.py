@@ -37,12 +37,12 @@ from evalcase.format.positions import Format
 from evalcase.format.source import UnreadableError, encode_text, note_unsearched
 from evalcase.format.suite import resolve_one
 from evalcase.format.suite_files import SuiteFiles
-from evalcase.system.stand_ins import find_stand_in
 from evalcase.types.grader import DeclaredGrader, What, declared_grader
 from evalcase.types.problem import Problem, Unfit, hint_at, nearest_meaning, plain_name
 from evalcase.types.read_options import Schema, fields_of, only_these, properties_of
 from evalcase.types.target import TargetKind
 from evalcase.types.value import JSON
+from evalcase.util.definitions import read_function
 from evalcase.util.json import NotJsonError, copy_json
 
 
@@ -108,10 +108,10 @@ class Catalogue:
         """Why a function can't be called as a grader with some arguments of its own."""
         from evalcase.graders.python import check_call  # needs asyncio; few suites name functions
 
-        stand_in = find_stand_in(function, self._config.root) if self._config else None
+        found = read_function(function, self._config.root) if self._config else None
         try:
-            if stand_in is not None:
-                check_call(stand_in, arguments)
+            if found is not None:
+                check_call(found, arguments)
         except ConfigError as error:
             return Unfit("bad-grader", str(error))
         return None

@@ -15,18 +15,27 @@ from evalcase.config.config import Config, in_toml, say_table
 from evalcase.config.registry import find_class, find_target_kind, is_known, list_names
 from evalcase.errors import ConfigError
 from evalcase.format.toml import write_setting
-from evalcase.system.definitions import find_broken, find_undefined
-from evalcase.system.missing_modules import find_missing_module, has_module
-from evalcase.system.programs import find_program, find_script
-from evalcase.system.stand_ins import find_stand_in
 from evalcase.targets.code.parameters import bind_function
 from evalcase.types.options import OptionFault
 from evalcase.types.problem import Finding, KeyPath, Unfit, did_you_mean, find_nearest, hint_at
 from evalcase.types.read_options import fields_of, make, problems_in
 from evalcase.types.target import MakeTarget, Surroundings, Target, TargetKind, TargetVersion
 from evalcase.types.value import JSON
+from evalcase.util.definitions import (
+    find_broken,
+    find_missing_module,
+    find_undefined,
+    has_module,
+    read_function,
+)
 from evalcase.util.json import NotJsonError, copy_json
-from evalcase.util.project import attachments_in, leads_inside, say_from_root
+from evalcase.util.project import (
+    attachments_in,
+    find_program,
+    find_script,
+    leads_inside,
+    say_from_root,
+)
 
 _NONE: Mapping[str, Unfit] = MappingProxyType({})
 
@@ -401,22 +410,22 @@ def object_to_function(
 
 
 def _object_to_answering(reference: str, root: str, *, has_own_arguments: bool) -> Unfit | None:
-    """Why a function can't be called as a target. One without parameters may make a target, and
-    only an import shows what an annotation stands for."""
+    """Why a function can't be called as a target."""
     file = reference.rpartition(":")[0]
     if file.startswith("./") and file.endswith(".py"):
         path = attachments_in(root, root).find_from_root(file)
         if isinstance(path, Unfit):
             return path
     unfit = object_to_function(reference, root, "target")
-    stand_in = find_stand_in(reference, root)
-    if unfit is not None or stand_in is None or has_own_arguments:
+    function = read_function(reference, root)
+    if unfit is not None or function is None or has_own_arguments:
         return unfit
-    parameters = [*signature(stand_in).parameters.values()]
+    # One without parameters may make a target, and only an import shows what an annotation means.
+    parameters = [*signature(function).parameters.values()]
     if not parameters or any(each.annotation is not each.empty for each in parameters):
         return None
     try:
-        bind_function(stand_in, reference)
+        bind_function(function, reference)
     except ConfigError as error:
         return Unfit("bad-target", str(error))
     return None

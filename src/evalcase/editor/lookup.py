@@ -13,9 +13,9 @@ from evalcase.editor.find_cursor import find_cursor
 from evalcase.editor.schema import SchemaWalk
 from evalcase.format.fields import CASE_CONTAINERS
 from evalcase.format.positions import Format
-from evalcase.system.definitions import find_definition
 from evalcase.types.problem import KeyPath
 from evalcase.types.value import JSON
+from evalcase.util.definitions import find_definition
 from evalcase.util.project import attachments_in
 
 

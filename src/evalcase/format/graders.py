@@ -12,11 +12,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from evalcase.format.findings import Findings
-from evalcase.system.programs import find_script
 from evalcase.types.grader import SHARED, DeclaredGrader, What
 from evalcase.types.options import OptionFault
 from evalcase.types.problem import At, KeyPath
 from evalcase.types.value import JSON, describe_kind
+from evalcase.util.project import find_script
 
 SHORT_FORMS = "write a name, {name: argument}, {name: {options}} or {type: name, …}"
 

@@ -10,7 +10,6 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.graders.returned import read_returned
-from evalcase.system.imports import import_object
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score, copy_answer, copy_grade, copy_messages, copy_question
 from evalcase.types.grader import Context, Grader, GraderKind
@@ -19,6 +18,7 @@ from evalcase.types.problem import hint_at, nearest_meaning
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, copy_value
 from evalcase.util.calls import seen_calls
+from evalcase.util.imports import import_object
 from evalcase.util.user_calls import run_in_thread
 
 GIVEN: dict[str, Callable[[Context], object]] = {

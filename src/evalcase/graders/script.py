@@ -10,8 +10,6 @@ from typing import Annotated, ClassVar, Literal
 from evalcase.errors import ConfigError, GraderError
 from evalcase.graders.script_protocol.given import describe_trial
 from evalcase.graders.script_protocol.reply import BadScriptReplyError, read_script_reply
-from evalcase.system.program_sources import program_sources
-from evalcase.system.programs import find_program
 from evalcase.types.grade import Score
 from evalcase.types.grader import Context, Grader, GraderKind
 from evalcase.types.options import Argv, Count, OptionFault, about
@@ -20,6 +18,8 @@ from evalcase.types.value import JSON
 from evalcase.util.json import BadJsonError, parse_json
 from evalcase.util.process_tree import close_guard, open_guard
 from evalcase.util.processes import LineWorkers, Process
+from evalcase.util.project import find_program
+from evalcase.util.sources import program_sources
 
 _MOST_BYTES = 10_000_000
 _SHOWN = 200

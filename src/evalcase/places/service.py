@@ -25,7 +25,6 @@ from evalcase.runner.graders import Graders
 from evalcase.runner.grading import grade_answer
 from evalcase.runner.opening import CLOSE_S, OpenTargets
 from evalcase.runner.plan import make_scrubber, watch_keys
-from evalcase.system.own_modules import put_first
 from evalcase.types.answer import Answer, Failure
 from evalcase.types.case import canonical_case
 from evalcase.types.codec import decode_object
@@ -35,6 +34,7 @@ from evalcase.types.question import Question
 from evalcase.types.target import Surroundings, Target
 from evalcase.types.value import JSON, replace
 from evalcase.util.environment import Environment
+from evalcase.util.imports import put_first
 from evalcase.util.secrets import Scrubber
 from evalcase.util.user_calls import UserCalls
 

@@ -26,7 +26,6 @@ from evalcase.errors import ConfigError
 from evalcase.format.graders import find_named_code
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.runner.grading import left_to_compare
-from evalcase.system.file_modules import sources_of_module
 from evalcase.types.case import Case
 from evalcase.types.grader import (
     BOTH,
@@ -39,6 +38,7 @@ from evalcase.types.grader import (
 from evalcase.types.target import Surroundings, Target, TargetVersion
 from evalcase.types.value import JSON, replace
 from evalcase.util.json import compact_encoder
+from evalcase.util.sources import sources_of_module
 from evalcase.util.user_calls import close_all
 
 _RECENT = 500

@@ -10,8 +10,8 @@ from inspect import isawaitable
 from types import TracebackType
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.system.error_place import place_of
 from evalcase.types.target import Target
+from evalcase.util.imports import place_of
 from evalcase.util.user_calls import UserCalls
 
 CLOSE_S = 5.0

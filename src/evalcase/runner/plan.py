@@ -31,7 +31,6 @@ from evalcase.runner.needs import (
 )
 from evalcase.runner.select import Says, Selector, make_selector, plan_trials
 from evalcase.store.folder import Run
-from evalcase.system.own_modules import put_first
 from evalcase.types.answer import Answer
 from evalcase.types.grader import NamedGrader
 from evalcase.types.problem import Unfit, in_order
@@ -40,6 +39,7 @@ from evalcase.types.result import Trial, Verdict
 from evalcase.types.target import Surroundings, Target, Warn
 from evalcase.types.value import Value, replace
 from evalcase.util.environment import Environment, collector_paused
+from evalcase.util.imports import put_first
 from evalcase.util.project import ProjectPaths
 from evalcase.util.secrets import Scrubber
 

@@ -12,7 +12,6 @@ from typing import ClassVar
 from msgspec.structs import asdict
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.system.program_sources import program_sources
 from evalcase.targets.asking.fingerprint import describe_asked
 from evalcase.targets.asking.shown import describe_hidden
 from evalcase.targets.process.input import CommandInput, prepare_input
@@ -29,6 +28,7 @@ from evalcase.types.value import JSON, replace
 from evalcase.util.files import read_start
 from evalcase.util.process_tree import close_guard, open_guard
 from evalcase.util.processes import Output, Process
+from evalcase.util.sources import program_sources
 
 
 def _split_words(value: str) -> dict[str, JSON]:

@@ -28,10 +28,6 @@ from inspect import isawaitable, isroutine
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.system.error_place import describe_error
-from evalcase.system.file_modules import find_module_file
-from evalcase.system.imports import import_object, is_at, make_importable
-from evalcase.system.sources import trace_sources
 from evalcase.targets.asking.fingerprint import describe_asked, project_sources
 from evalcase.targets.asking.shown import describe_hidden, describe_left_out, is_plain
 from evalcase.targets.code.lifetime import (
@@ -49,6 +45,8 @@ from evalcase.types.options import FunctionName, about
 from evalcase.types.question import Question
 from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits, is_target
 from evalcase.types.value import JSON, replace
+from evalcase.util.imports import describe_error, import_object, is_at, make_importable
+from evalcase.util.sources import find_module_file, trace_sources
 from evalcase.util.user_calls import run_in_thread
 
 if TYPE_CHECKING:

@@ -1,10 +1,11 @@
-"""The folder of a project, and the files in it that suites and messages may name."""
+"""The folder of a project, and the files and programs that suites and messages may name."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from shutil import which
 from typing import Any
 
 from evalcase.errors import ConfigError
@@ -189,3 +190,25 @@ def find_attachments(
 ) -> dict[str, str] | Unfit:
     """Every file that messages of a suite refer to: its real path by the name as it was written."""
     return attachments_in(os.path.dirname(suite), root).find_all(messages)
+
+
+_INTERPRETERS = frozenset({"python", "python3", "node", "ruby", "perl", "sh", "bash"})
+
+
+def find_program(name: str, folder: str, environment: Mapping[str, str]) -> str | None:
+    """The file of a program that is started in a folder; None if there is none that can be run.
+    Like the system, it sees relative folders of PATH from that folder."""
+    if os.path.dirname(name):
+        return which(os.path.join(folder, name))
+    folders = environment.get("PATH", os.defpath).split(os.pathsep)
+    return which(name, path=os.pathsep.join([os.path.join(folder, each) for each in folders]))
+
+
+def find_script(argv: Sequence[object]) -> str | None:
+    """The file that an interpreter runs; None if no interpreter is started, or the file is not
+    plain to see."""
+    match argv:
+        case [str() as program, str() as name, *_] if os.path.basename(program) in _INTERPRETERS:
+            is_plain = os.path.splitext(name)[1] and name[0] != "-"
+            return name if is_plain and "{" not in name and "\0" not in name else None
+    return None

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Literal, cast
 
 from evalcase.errors import ConfigError
-from evalcase.system.programs import find_program
 from evalcase.targets.process.options import CommandOptions
 from evalcase.targets.reading.outputs import How
 from evalcase.types.target import Surroundings
 from evalcase.types.value import Value
 from evalcase.util.placeholders import Template
+from evalcase.util.project import find_program
 
 Stdin = Literal["json", "text", "none"]
 _INPUTS = frozenset({"prompt", "prompt_file", "input_file"})

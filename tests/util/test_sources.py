@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.system.sources import trace_sources
+from evalcase.util.sources import trace_sources
 
 
 def write(root: Path, **files: str) -> None:
@@ -104,5 +104,5 @@ def test_modules_are_looked_for_where_this_process_finds_them(
 def test_evalcase_itself_is_no_part_of_a_program() -> None:
     root = Path(__file__).parents[2]
     found = trace_sources([__file__], str(root))
-    assert "tests/system/test_sources.py" in found
+    assert "tests/util/test_sources.py" in found
     assert not [path for path in found if path.startswith("src/evalcase/")]

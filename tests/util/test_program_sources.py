@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.system.program_sources import program_sources
+from evalcase.util.sources import program_sources
 
 FILES = (
     "evals/agent.py", "evals/conf.txt", "tools/run.py", "evals/pkg/__init__.py",

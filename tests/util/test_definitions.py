@@ -6,18 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.system.definitions import find_undefined
+from evalcase.util.definitions import find_broken, find_undefined
 from tests.effort import count_steps
-from tests.for_each import for_each
 
 DEFINED = {
     "function": "def answer(q): ...",
     "async function": "async def answer(q): ...",
     "class": "class answer:\n    inner = 1",
-    "class of another": "from x import Base\nclass answer(Base): ...",
-    "class that is decorated": "from x import add\n@add\nclass answer: ...",
-    "class that is given more": "class answer: ...\nanswer.inner = print",
-    "class that somebody is given": "from x import add\nclass answer: ...\nadd(answer)",
     "value": "answer = print",
     "annotated": "answer: object = print",
     "several": "other, (answer, *rest) = print, (print, 1)",
@@ -54,15 +49,6 @@ UNDEFINED = {
     "within a function": "def other():\n    answer = 1",
     "a method": "class Other:\n    def answer(self): ...",
     "odd style": "pattern = '\\d'",
-    "its type only": "answer: object",
-    "for types only": "import typing\nif typing.TYPE_CHECKING:\n    from x import answer",
-    "in a program only": "if __name__ == '__main__':\n    answer = 1",
-    "never": "if False:\n    answer = 1",
-    "of a comprehension": "x = [answer for answer in (1, 2)]",
-    "deleted": "answer = 1\ndel answer",
-    "of an exception": "try:\n    pass\nexcept ValueError as answer:\n    pass",
-    "in words": "# globals()['answer'], import *, exec(), sys.modules\nx = '__getattr__'",
-    "on demand of a class": "class Other:\n    def __getattr__(self, name): ...",
     "of a parameter": "def other(answer): ...",
     "of a lambda": "f = lambda: (answer := 1)",
 }
@@ -82,28 +68,6 @@ def test_what_is_not_defined_is_told(tmp_path: Path, text: str) -> None:
         found = find_undefined(name, str(tmp_path))
         assert found is not None
         assert found[0] == "agent.py has no `answer`"
-
-
-@for_each(
-    ("text", "name", "said"),
-    [
-        ("class Bot:\n    def answer(self, q): ...", "Bot.anser", "did you mean `answer`?"),
-        ("class Bot:\n    a = b = 1\n    del a", "Bot.a", "it has b"),
-        ("class Bot:\n    a: int", "Bot.a", "it has no names yet"),
-        ("class Bot:\n    a = 1", "Bot.a.b", None),
-        ("class Bot:\n    a = 1", "Bot.__call__", None),
-        ("class Bot:\n    a = 1\nBot = wrap(Bot)", "Bot.b", None),
-        ("class Bot:\n    __slots__ = ('b',)", "Bot.b", None),
-        ("class Bot:\n    class Inner: ...", "Bot.Inner.b", None),
-    ],
-)
-def test_a_class_is_looked_into_where_its_own_text_says_all(
-    tmp_path: Path, text: str, name: str, said: str | None
-) -> None:
-    (tmp_path / "agent.py").write_text(text)
-    found = find_undefined(f"agent:{name}", str(tmp_path))
-    told = f"the class `Bot` in agent.py has no `{name.split('.')[1]}`"
-    assert found == (None if said is None else (told, said))
 
 
 def test_the_nearest_name_is_offered(tmp_path: Path) -> None:
@@ -158,5 +122,5 @@ def test_a_file_that_is_no_python_is_told_with_its_line(
     (tmp_path / "pack" / "fine.py").write_text("def answer(): ...")
     told = (f"pack/__init__.py is not valid Python: {said[0]}", said[1])
     for name in ("pack:answer", "pack.fine:answer", "./pack/__init__.py:answer"):
-        assert find_undefined(name, str(tmp_path)) == told
-    assert find_undefined("./pack/fine.py:answer", str(tmp_path)) is None
+        assert find_broken(name, str(tmp_path)) == told
+    assert find_broken("./pack/fine.py:answer", str(tmp_path)) is None

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.system.imports import import_object, make_importable
+from evalcase.util.imports import import_object, make_importable
 
 
 @pytest.fixture

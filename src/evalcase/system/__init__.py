@@ -1,1 +1,0 @@
-"""Files, threads, processes and imports: what touches the machine, under all stages."""
