@@ -10,7 +10,7 @@ from evalcase.config.catalogue import Catalogue
 from evalcase.config.config import Config, load_config
 from evalcase.config.options import RunOptions, Selection, Shard
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.format.collection import Suites
+from evalcase.format.load import Suites
 from evalcase.runner.evaluated import Evaluated
 from evalcase.runner.pacing import Limits
 from evalcase.runner.plan import RunRequest, make_scrubber, prepare_plan, trials_of

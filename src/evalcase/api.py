@@ -17,11 +17,11 @@ from evalcase.config.config import Config, read_config, read_config_of
 from evalcase.config.graders import read_grader
 from evalcase.config.options import Keywords, read_keywords
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.format.collection import hold_suites
 from evalcase.format.load import (
     Loaded,
     LoggedWarnings,
     has_errors,
+    hold_suites,
     load_case,
     load_file,
     load_text,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.format import foreign
+from evalcase.format import suite as suites
 from evalcase.importing.names import IMPORTERS
 from tests.cli.command import Result, evalcase
 from tests.for_each import for_each
@@ -170,5 +170,5 @@ def test_check_says_what_to_do_with_a_table(tmp_path: Path) -> None:
 
 
 def test_every_format_that_check_names_can_be_imported() -> None:
-    named = {kind.format.split()[0] for kind in foreign._KINDS if kind.format is not None}
+    named = {kind.format.split()[0] for kind in suites._KINDS if kind.format is not None}
     assert named - {"agentv", "promptfoo"} <= set(IMPORTERS)

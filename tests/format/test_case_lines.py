@@ -9,8 +9,7 @@ import pytest
 
 from evalcase.config.catalogue import Catalogue
 from evalcase.errors import ConfigError
-from evalcase.format.collection import Suites
-from evalcase.format.load import case_spans
+from evalcase.format.load import Suites, case_spans
 from tests.for_each import for_each
 
 

@@ -8,23 +8,24 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.format.csv import read_table
+from evalcase.format.tables import read_table
 from evalcase.types.problem import Finding
 from tests.for_each import for_each
 
 
 def values(text: str) -> list[object]:
-    return [row.value for row in read_table(text, "a.csv").rows]
+    return [row.value for row in read_table(text, "a.csv")[1]]
 
 
 def places(text: str, column: str) -> list[tuple[int | None, int | None]]:
-    rows = read_table(text, "a.csv").rows
+    _, rows = read_table(text, "a.csv")
     found = [row.place([Finding("no-cases", (column,), "")])[0] for row in rows]
     return [(problem.line, problem.column) for problem in found]
 
 
 def problems(text: str) -> list[str]:
-    return [str(each) for each in read_table(text, "a.csv").problems]
+    header, rows = read_table(text, "a.csv")
+    return [str(each) for row in (header, *rows) for each in row.problems]
 
 
 def test_rows_are_mappings_of_column_names_to_texts() -> None:
@@ -85,13 +86,11 @@ def test_what_the_standard_library_writes_is_read_back(rows: list[list[str]]) ->
     writer = csv.writer(written, quoting=csv.QUOTE_ALL)
     writer.writerow(["x", "y", "z"])
     writer.writerows(rows)
-    table = read_table(written.getvalue(), "a.csv")
-    assert table.problems == []
-    assert [row.value for row in table.rows] == [dict(zip("xyz", row, strict=True)) for row in rows]
+    assert problems(written.getvalue()) == []
+    assert values(written.getvalue()) == [dict(zip("xyz", row, strict=True)) for row in rows]
 
 
 @given(st.text(st.sampled_from('ab,"\n\r'), max_size=30))
 def test_no_text_is_too_odd(text: str) -> None:
-    table = read_table(text, "a.csv")
-    for row in table.rows:
+    for row in read_table(text, "a.csv")[1]:
         row.place([Finding("no-cases", (name,), "") for name in row.cells])

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 import evalcase
-from evalcase.format.findings import Findings
-from evalcase.format.positions import Doubts
+from evalcase.format.document import Findings
 from evalcase.format.suite import resolve_suite
 from evalcase.format.writer import keep_literal
 from evalcase.importing.draft import Chosen
@@ -100,7 +99,7 @@ def test_a_turn_that_is_the_address_of_a_file_is_warned_of(tmp_path: Path) -> No
 
 def test_turns_that_are_imported_are_meant() -> None:
     fields = {"criteria": "c", "turns": [FILE, {"input": FILE, "expected_output": FILE}]}
-    findings = Findings(doubts=Doubts(texts=True))
+    findings = Findings(unusual=True)
     resolve_suite({"cases": [copy_value(fields)]}, "imported", findings)
     found = [each for each in findings.found if each.code == "file-as-text"]
     assert len(found) == 3

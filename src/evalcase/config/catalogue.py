@@ -30,13 +30,13 @@ from evalcase.config.targets import (
 )
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.format import schema
-from evalcase.format.findings import Findings
+from evalcase.format.document import Findings
 from evalcase.format.graders import NEGATED
 from evalcase.format.load import Loaded, load_each
 from evalcase.format.positions import Format
 from evalcase.format.source import UnreadableError, encode_text, note_unsearched
 from evalcase.format.suite import resolve_one
-from evalcase.format.suite_files import SuiteFiles
+from evalcase.format.tables import SuiteFiles
 from evalcase.types.grader import DeclaredGrader, What, declared_grader
 from evalcase.types.problem import Problem, Unfit, hint_at, nearest_meaning, plain_name
 from evalcase.types.read_options import Schema, fields_of, only_these, properties_of

@@ -1,15 +1,14 @@
-"""A document: the value of a text, its faults, and the position of every finding about it."""
+"""A document: the value of a text and the faults of the text; and findings about the value, which
+the document turns into problems with a position."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import IO, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
-from evalcase.format.json import JsonReader, compose_json, keeps_spelling
+from evalcase.format.json import JsonReader, Reading, compose_json, keeps_spelling
 from evalcase.format.positions import (
-    NO_DOUBTS,
-    Doubts,
     FatalFaultError,
     Fault,
     Format,
@@ -20,23 +19,29 @@ from evalcase.format.positions import (
     split_lines,
     want_paths,
 )
-from evalcase.format.source import (
-    MAX_LINE_BYTES,
-    UTF_16_MARKS,
-    number_lines,
-    tell_undecodable,
-)
+from evalcase.format.source import MAX_LINE_BYTES, UTF_16_MARKS, number_lines, tell_undecodable
 from evalcase.format.yaml import compose_yaml, find_lints, read_yaml
+from evalcase.types.grader import DeclaredGrader, Known, What
+from evalcase.types.options import Check, OptionFault
 from evalcase.types.problem import (
+    CODES,
     QUOTE_IT,
+    At,
     Excerpt,
     Finding,
     Fix,
+    KeyPath,
     Problem,
     Span,
+    Unfit,
+    hint_at,
 )
+from evalcase.types.read_options import Type, problems_of
 from evalcase.types.value import JSON, replace
 from evalcase.util.text import abridge_message
+
+if TYPE_CHECKING:
+    from evalcase.format.tables import SuiteFiles  # which parses documents
 
 _LONGEST_EXCERPT = 1000
 _COMPOSERS: dict[str, Callable[[str], Node]] = {
@@ -59,7 +64,7 @@ class Document:
         readable: bool = True,
         first_line: int = 1,
         *,
-        doubts: Doubts = NO_DOUBTS,
+        unusual: bool = False,
         compose: Callable[[str], Node] | None = None,
     ) -> None:
         """`first_line` is its number in the file: a JSONL line is a document of its own."""
@@ -70,7 +75,7 @@ class Document:
         self.faults = faults
         self.readable = readable
         self.first_line = first_line
-        self.doubts = doubts
+        self.unusual = unusual
         self._compose = compose
         self._is_placed = False
 
@@ -115,6 +120,11 @@ class Document:
         line = self.lines[span.line - 1]
         return line[span.column - 1 : span.end_column - 1 if span.end_line == span.line else None]
 
+    def written_name(self, span: Span) -> str:
+        """The text of a span without an anchor or a tag before it."""
+        source = self.source_of(span)
+        return source.rsplit(maxsplit=1)[-1] if source[:1] in ("&", "!") else source
+
     def _positions_of(self, findings: list[Finding]) -> Positions:
         """The positions of findings. To find all others, too, takes half as long again."""
         if self.format != "yaml" or self._is_placed:
@@ -128,24 +138,20 @@ class Document:
         if finding.within is not None:
             position = position._replace(span=self._span_within(position.span, finding.within))
         message, hint = finding.message, finding.hint
-        if finding.code == "lost-spelling":
-            written = self._source_without_anchor(position.span)
-            if keeps_spelling(written, self.format != "yaml"):
-                return None
+        if finding.code == "lost-spelling" and keeps_spelling(
+            self.written_name(position.span), self.format != "yaml"
+        ):
+            return None
         if finding.also is not None:
             message += f"; the first is at {self._words(positions.span(finding.also))}"
         if position.through is not None:
             message += f" (used through the alias at {self._words(position.through)})"
         if hint == QUOTE_IT:
-            hint, written = "write it in quotes", self._source_without_anchor(position.span)
+            hint, written = "write it in quotes", self.written_name(position.span)
             if written[:1] != "*" and 0 < len(written) < 80:
                 hint += f': "{written}"'
         fix = self._fix(finding.fix, position) if finding.fix is not None else None
         return self._problem(finding.code, message, position.span, hint, fix, finding.case)
-
-    def _source_without_anchor(self, span: Span) -> str:
-        source = self.source_of(span)
-        return source.rsplit(maxsplit=1)[-1] if source[:1] in ("&", "!") else source
 
     def _span_within(self, span: Span, text: str) -> Span:
         """The span of a text in another span; that span, if the text is written otherwise there."""
@@ -188,19 +194,15 @@ class Document:
         self, code: str, message: str, span: Span, hint: str | None, fix: str | None,
         case: str | None = None,
     ) -> Problem:  # fmt: skip
-        excerpt = self._excerpt(span.line, span.column)
+        excerpt = Excerpt(self.lines[span.line - 1])
+        if len(excerpt.text) > _LONGEST_EXCERPT:
+            start = max(0, span.column - 1 - _LONGEST_EXCERPT // 4)
+            excerpt = Excerpt(excerpt.text[start : start + _LONGEST_EXCERPT], start + 1)
         message, hint = abridge_message(message), abridge_message(hint) if hint else hint
         if self.first_line > 1:
             before = self.first_line - 1
             span = span._replace(line=span.line + before, end_line=span.end_line + before)
         return Problem(code, message, self.path, span, hint, case, excerpt, fix=fix)
-
-    def _excerpt(self, line: int, column: int) -> Excerpt:
-        text = self.lines[line - 1]
-        if len(text) <= _LONGEST_EXCERPT:
-            return Excerpt(text)
-        start = max(0, column - 1 - _LONGEST_EXCERPT // 4)
-        return Excerpt(text[start : start + _LONGEST_EXCERPT], start + 1)
 
 
 def parse_document(source: str | bytes, format: Format, path: str) -> Document:
@@ -209,15 +211,18 @@ def parse_document(source: str | bytes, format: Format, path: str) -> Document:
     A source in bytes is UTF-8 without a byte order mark.
     """
     text = source if isinstance(source, str) else source.decode()
+    read = read_yaml if format == "yaml" else JsonReader(format == "jsonl").read
+    return _read_document(read, text, format, path, 1)
+
+
+def _read_document(
+    read: Callable[[str], Reading], text: str, format: Format, path: str, first_line: int
+) -> Document:
     try:
-        read = read_yaml if format == "yaml" else JsonReader(format == "jsonl").read
-        value, faults, doubts = read(text)
+        value, faults, unusual = read(text)
     except FatalFaultError as error:
-        return Document(path, text, format, None, [error.fault], readable=False)
-    return Document(path, text, format, value, faults, doubts=doubts)
-
-
-# JSONL
+        return Document(path, text, format, None, [error.fault], False, first_line)
+    return Document(path, text, format, value, faults, True, first_line, unusual=unusual)
 
 
 _SEVERAL_LINES = "this is JSON over several lines, and each line of a .jsonl file is one case"
@@ -225,7 +230,7 @@ _ONE_A_LINE = "give the file a name that ends in .json, or write each case on a 
 
 
 def read_lines(file: IO[bytes], path: str) -> Iterator[Document | Problem]:
-    """The lines of a file in order, each a document, or the problem with a line."""
+    """The lines of a JSONL file in order, each a document, or the problem with a line."""
     read = JsonReader(one_line=True).read
     for number, data in number_lines(file):
         if len(data) > MAX_LINE_BYTES + 1:
@@ -234,16 +239,160 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Document | Problem]:
             return
         try:
             text = data.decode().rstrip("\r\n")
-            value, faults, doubts = read(text)
-            yield Document(path, text, "jsonl", value, faults, True, number, doubts=doubts)
         except UnicodeDecodeError:
             yield tell_undecodable(data[:-1], path, number)
             if number == 1 and data[:2] in UTF_16_MARKS:
                 return
-        except FatalFaultError as error:
-            fault = error.fault
-            if number == 1 and text.strip() in ("[", "{", "[{"):
-                fault = Fault("syntax", _SEVERAL_LINES, Span(1, 1, 1, len(text) + 1), _ONE_A_LINE)
-            yield from Document(path, text, "jsonl", None, [fault], False, number).problems
-            if fault is not error.fault:
-                return
+            continue
+        line = _read_document(read, text, "jsonl", path, number)
+        if line.readable:
+            yield line
+        elif number == 1 and text.strip() in ("[", "{", "[{"):
+            span = Span(1, 1, 1, len(text) + 1)
+            line.faults = [Fault("syntax", _SEVERAL_LINES, span, _ONE_A_LINE)]
+            yield from line.problems
+            return
+        else:
+            yield from line.problems
+
+
+# Findings
+
+
+class FileReference(NamedTuple):
+    """A file that a case names."""
+
+    name: str
+    path: KeyPath
+    case: str | None = None
+    from_root: bool = False
+    """Whether its name starts from the root of the project, not from the folder of the suite."""
+    holds: Check | None = None
+    """What the JSON in it has to be."""
+
+
+class Findings:
+    """Problems that are found while a suite is read, by path; and what the suite mentions."""
+
+    def __init__(
+        self, known: Known | None = None, files: SuiteFiles | None = None, *, unusual: bool = False
+    ) -> None:
+        self.known = known
+        self.files = files
+        """The files that the suite may name; without it, none can be read."""
+        self.unusual = unusual
+        """Whether cases are searched for variables, addresses of files and odd numbers."""
+        self.found: list[Finding] = []
+        self.errors = 0
+        self.references: list[FileReference] = []
+        self.case: str | None = None
+        """The id of the case that is being read, as soon as it is known."""
+        self.multiplied = 0
+        """How many cases matrices have made, beside those that are written."""
+        self._case_path: KeyPath | None = None
+        self._case_start = (0, 0)
+        self._suite_targets: dict[str, KeyPath] = {}
+        self._case_targets: dict[str, KeyPath] = {}
+        self._said: set[str] = set()
+
+    def add(
+        self,
+        code: str,
+        path: KeyPath,
+        message: str,
+        hint: str | None = None,
+        at: At = "value",
+        fix: Fix | None = None,
+        within: str | None = None,
+    ) -> None:
+        fix = Fix('"…"') if hint == QUOTE_IT else fix
+        self.found.append(Finding(code, path, message, hint, at, self.case, None, fix, within))
+        if CODES[code].severity == "error":
+            self.errors += 1
+
+    def add_fault(self, fault: OptionFault) -> None:
+        self.add(fault.code, fault.path, fault.message, fault.hint, fault.at, fault.fix)
+
+    def add_unfit(self, unfit: Unfit | None, path: KeyPath, at: At = "value") -> None:
+        if unfit is not None:
+            self.add(unfit.code, path, unfit.message, unfit.hint, at)
+
+    def add_once(
+        self, code: str, path: KeyPath, message: str, hint: str | None, at: At = "value"
+    ) -> None:
+        """Add a finding that holds for many cases to the first of them."""
+        if message not in self._said:
+            self._said.add(message)
+            self.add(code, path, message, hint, at)
+
+    def add_file(
+        self, name: str, path: KeyPath, *, from_root: bool = False, holds: Check | None = None
+    ) -> None:
+        self.references.append(FileReference(name, path, self.case, from_root, holds))
+
+    def accepts(self, takes: Type, value: Any, path: KeyPath) -> bool:
+        """Whether a value is of a declared type. What is wrong with it is added."""
+        before = self.errors
+        for fault in problems_of(takes, value, path):
+            self.add_fault(fault._replace(code=_IN_FIELDS.get(fault.code, fault.code)))
+        return self.errors == before
+
+    def suggested(self, name: str, path: KeyPath) -> bool:
+        """Whether the last findings below `path` suggest to rename a wrong field to `name`."""
+        hint = hint_at(name)
+        for finding in reversed(self.found):
+            if finding.path[:-1] != path:
+                return False
+            if finding.hint == hint:
+                return True
+        return False
+
+    def begin_case(self, id: str | None, path: KeyPath) -> None:
+        self.case, self._case_path = id, path
+        self._case_start = len(self.found), len(self.references)
+        self._case_targets.clear()
+
+    def name_case(self, id: str) -> None:
+        """Give the id of the case, which is made late, to its findings so far."""
+        self.case = id
+        found, files = self._case_start
+        self.found[found:] = [each._replace(case=id) for each in self.found[found:]]
+        self.references[files:] = [each._replace(case=id) for each in self.references[files:]]
+
+    def declared(self, grader: str) -> DeclaredGrader | None:
+        """The declaration of a kind of grader; None if it is unknown."""
+        return self.known.grader(grader) if self.known is not None else None
+
+    def mention(self, what: What, name: str, path: KeyPath, at: At = "value") -> None:
+        """Check something that the suite mentions by its name, such as a target."""
+        if what in ("target", "asked"):
+            above = self._case_path
+            in_case = above is not None and path[: len(above)] == above
+            (self._case_targets if in_case else self._suite_targets).setdefault(name, path)
+        if self.known is not None:
+            self.add_unfit(self.known.object_to(what, name), path, at)
+
+    def mention_call(self, function: str, arguments: Collection[str], path: KeyPath) -> None:
+        """Check a function of the project that grades, and the arguments that it is given."""
+        if self.known is not None:
+            self.add_unfit(self.known.object_to_call(function, arguments), path)
+
+    def find_target(self, name: str) -> KeyPath | None:
+        """Where a target is mentioned: in the case that is being read, else in the suite."""
+        return self._case_targets.get(name) or self._suite_targets.get(name)
+
+    def replace_all(self, finding: Finding) -> None:
+        """Report one error in place of all findings."""
+        self.found, self.references, self.errors = [finding], [], 1
+
+    def drain(self) -> None:
+        """Forget what has been reported; `add_once` remembers it."""
+        self.found, self.references, self.errors = [], [], 0
+
+    def leave_out(self, codes: Container[str]) -> None:
+        """Remove findings with some codes, which are no errors."""
+        self.found = [each for each in self.found if each.code not in codes]
+
+
+_IN_FIELDS = {"unknown-option": "unknown-field", "missing-option": "wrong-type"}
+"""The codes of problems in fields that have other codes in options."""

@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, Struct, field
 
-from evalcase.format.findings import Findings
+from evalcase.format.document import Findings
 from evalcase.types.grade import Levels
 from evalcase.types.options import (
     Amount,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from evalcase.format.findings import Findings
+from evalcase.format.document import Findings
 from evalcase.types.grader import SHARED, DeclaredGrader, What
 from evalcase.types.options import OptionFault
 from evalcase.types.problem import At, KeyPath

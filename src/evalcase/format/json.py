@@ -11,22 +11,31 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from json import JSONDecodeError, JSONDecoder, loads
 from math import isinf
-from typing import Any
+from typing import Any, NamedTuple
 
-from evalcase.format.positions import (
-    NO_CHILDREN,
-    NO_DOUBTS,
-    Doubts,
-    FatalFaultError,
-    Fault,
-    Lines,
-    Node,
-)
+from evalcase.format.positions import NO_CHILDREN, FatalFaultError, Fault, Lines, Node
 from evalcase.types.value import JSON, MAX_DEPTH, measure_depth
 
 MAX_DIGITS = 4300
-MIND_DEPTH = 94
+UNUSUAL_DEPTH = 94
 """From here on the canonical form, which is longer, may be deeper than a file may be."""
+
+
+class Reading(NamedTuple):
+    """The value of a text that could be read to its end."""
+
+    value: JSON
+    faults: Sequence[Fault]
+    unusual: bool
+    """Whether the value may have variables, addresses of files, numbers that are written in another
+    way than ours (`3.10`), or nesting near the limit. Only then its cases are searched for them."""
+
+
+def looks_unusual(text: str) -> bool:
+    return "{{" in text or "file:" in text
+
+
+# Scalars
 
 WORDS: dict[str, bool | None] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
@@ -39,19 +48,6 @@ _NUMBER = re.compile(
     r"|0o(?P<octal>[0-7]+)|0x(?P<hexadecimal>[0-9a-fA-F]+)"
     r"|(?P<not_finite>[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))"
 )
-
-
-Reading = tuple[JSON, Sequence[Fault], Doubts]
-"""The value of a text that could be read to its end, its faults, and what to look for in it."""
-
-
-def make_doubts(text: str, deep: bool, respelt: bool) -> Doubts:
-    """What has to be looked at closely in the value of a text."""
-    texts = "{{" in text or "file:" in text
-    return Doubts(deep, respelt, texts) if deep or respelt or texts else NO_DOUBTS
-
-
-# Scalars
 
 
 class NotJsonScalarError(ValueError):
@@ -67,17 +63,17 @@ def read_plain(text: str) -> str | int | float | bool | None:
         case None:
             return text
         case "integer":
-            return read_integer(text)
+            return _read_integer(text, 10)
         case "float":
-            return read_float(text)
+            return _read_float(text)
         case "octal":
-            return read_integer(text[2:], 8)
+            return _read_integer(text[2:], 8)
         case "hexadecimal":
-            return read_integer(text[2:], 16)
+            return _read_integer(text[2:], 16)
     raise NotJsonScalarError(f"`{text}` can't be written as JSON")
 
 
-def read_integer(digits: str, base: int = 10) -> int:
+def _read_integer(digits: str, base: int) -> int:
     try:
         if base == 10 and len(digits.lstrip("+-")) > MAX_DIGITS:
             raise ValueError
@@ -90,7 +86,7 @@ def read_integer(digits: str, base: int = 10) -> int:
     return number
 
 
-def read_float(text: str) -> float:
+def _read_float(text: str) -> float:
     number = float(text)
     if isinf(number):
         raise NotJsonScalarError(f"`{text}` is too large for a number")
@@ -103,7 +99,7 @@ def read_tagged(text: str, tag: str) -> str | int | float | bool | None:
         return text
     value = read_plain(text)
     if tag == "float" and type(value) is int:
-        return read_float(text if text[:2] not in ("0o", "0x") else str(value))
+        return _read_float(text if text[:2] not in ("0o", "0x") else str(value))
     kinds: dict[str, type] = {"null": type(None), "bool": bool, "int": int, "float": float}
     if type(value) is kinds[tag]:
         return value
@@ -137,7 +133,7 @@ class JsonReader:
 
     def __init__(self, one_line: bool = False) -> None:
         self._one_line = one_line
-        self._is_faulty = self._is_respelt = False
+        self._is_faulty = self._is_unusual = False
         self._decode = JSONDecoder(
             object_pairs_hook=self._make_mapping,
             parse_float=self._read_float,
@@ -146,7 +142,7 @@ class JsonReader:
 
     def read(self, text: str) -> Reading:
         """Read one value. Faults that leave the rest readable are returned, others raised."""
-        self._is_faulty = self._is_respelt = is_deep = False
+        self._is_faulty, self._is_unusual = False, looks_unusual(text)
         try:
             value, end = self._decode(text, len(text) - len(text.lstrip(_SPACE)))
         except JSONDecodeError as error:
@@ -158,15 +154,15 @@ class JsonReader:
         if end < len(text.rstrip(_SPACE)):
             end = len(text) - len(text[end:].lstrip(_SPACE))
             raise self._syntax(text, end, "Extra data")
-        if text.count("[") + text.count("{") > MIND_DEPTH:
+        if text.count("[") + text.count("{") > UNUSUAL_DEPTH:
             depth = measure_depth(value, MAX_DEPTH)
             if depth > MAX_DEPTH:
                 raise self._too_deep(text)
-            is_deep = depth > MIND_DEPTH
+            self._is_unusual = self._is_unusual or depth > UNUSUAL_DEPTH
         faults: Sequence[Fault] = ()
         if self._is_faulty or _SURROGATE.search(text):
             faults = _Composer(text, self._one_line).compose()[1]
-        return value, faults, make_doubts(text, is_deep, self._is_respelt)
+        return Reading(value, faults, self._is_unusual)
 
     def _make_mapping(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(pairs)
@@ -178,7 +174,7 @@ class JsonReader:
     def _read_float(self, text: str) -> float:
         number = float(text)
         if repr(number) != text:
-            self._is_respelt = True
+            self._is_unusual = True
             self._is_faulty = self._is_faulty or isinf(number)
         return number
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from evalcase.format.document import Findings
 from evalcase.format.fields import GRADED, PRIVATE_PREFIX, Named
-from evalcase.format.findings import Findings
-from evalcase.format.messages import Messages
 from evalcase.types.case import Case
 from evalcase.types.grader import DeclaredGrader, Half
 from evalcase.types.message import is_message, said_text
@@ -25,6 +24,7 @@ _ARGUMENTS = ("args", "arguments", "parameters", "params")
 _DEEPEST_CASE = MAX_DEPTH - 2
 """A suite in canonical form is a mapping with a list of cases."""
 
+Messages = list[dict[str, Any]]
 Graders = Sequence[Mapping[str, Any]]
 
 
@@ -157,7 +157,7 @@ def _check_judges(data: Mapping[str, Any], path: KeyPath, findings: Findings) ->
             same = findings.known.describe_same_model(judge, target)
             if same is not None:
                 place = findings.find_target(target or "") or findings.find_target(judge or "")
-                findings.say_once("same-model", place or path, same, "ask another model to judge")
+                findings.add_once("same-model", place or path, same, "ask another model to judge")
 
 
 def _advise_user(case: Case, path: KeyPath, findings: Findings) -> None:
@@ -168,7 +168,7 @@ def _advise_user(case: Case, path: KeyPath, findings: Findings) -> None:
         same = findings.known.describe_same_user(case.user.target, target)
         if same is not None:
             at = (*path, "user", "target")
-            findings.say_once("same-model", at, same, "have another target play the user")
+            findings.add_once("same-model", at, same, "have another target play the user")
 
 
 def _find_compared(graders: Graders, findings: Findings) -> Iterator[frozenset[Half] | None]:
@@ -220,7 +220,7 @@ def _advise_replaced(data: Mapping[str, Any], expected_at: KeyPath, findings: Fi
     if _is_added(data["expected_output"], data.get("graders", ()), findings):
         message = f"with `{name}`, `expected_output` is shown to the judge, and not compared"
         hint = "add `expected` to `graders` to have it compared, too"
-        findings.say_once("not-compared", expected_at, message, hint, "key")
+        findings.add_once("not-compared", expected_at, message, hint, "key")
 
 
 def _advise_expected(data: Mapping[str, Any], written: Named, findings: Findings) -> None:
@@ -300,16 +300,15 @@ def _place_expected(written: Named, place: KeyPath) -> KeyPath:
     return path + place[2:]  # only its content is written
 
 
-def check_doubts(
+def check_unusual(
     data: dict[str, Any], written: Named, turns: Sequence[Named], findings: Findings
 ) -> None:
-    """Look into what the reader of the file has doubts about."""
-    doubts = findings.doubts
-    if doubts.deep and measure_depth(data, _DEEPEST_CASE) > _DEEPEST_CASE:
+    """Look for nesting and numbers in a file that may have unusual ones."""
+    if measure_depth(data, _DEEPEST_CASE) > _DEEPEST_CASE:
         message = f"the canonical form of this case is nested more than {MAX_DEPTH} deep"
         hint = "what `evalcase show` prints of it can't be read as an eval file again"
         findings.add("nearly-too-deep", written.path, message, hint)
-    for part in (written, *turns) if doubts.respelt else ():
+    for part in (written, *turns):
         expected = part.values.get("expected_output")
         _check_spelling(expected, part.at("expected_output"), findings)
 

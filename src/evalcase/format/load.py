@@ -1,23 +1,24 @@
-"""A file to a suite, or to the problems that keep it from being one: documents, JSONL streams with
-the suite fields beside them, and the files that suites name."""
+"""A file to a suite, or to the problems that keep it from being one; and the suites of a run."""
 
 from __future__ import annotations
 
 import os
+import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from hashlib import sha256
 from io import BytesIO
-from itertools import islice
+from itertools import count, islice
+from json import dumps
 from logging import getLogger
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeAlias
 
-from evalcase.format.case import NOTHING_SHARED, Ids
-from evalcase.format.document import Document, parse_document, read_lines
+from evalcase.errors import ConfigError, SuiteError
+from evalcase.format.case import NOTHING_SHARED, Ids, known_by
+from evalcase.format.document import Document, Findings, parse_document, read_lines
 from evalcase.format.fields import CASE_CONTAINERS, LONE_CASE, SUITE
-from evalcase.format.findings import Findings
-from evalcase.format.foreign import Foreign, is_of, name_foreign, name_foreign_cases, name_schema
 from evalcase.format.lints import ADVICE
 from evalcase.format.positions import Format
 from evalcase.format.source import (
@@ -39,19 +40,26 @@ from evalcase.format.source import (
     tell_unreadable,
 )
 from evalcase.format.suite import (
+    Foreign,
     SuiteFields,
+    is_of,
+    name_foreign,
+    name_foreign_cases,
+    name_schema,
     resolve_line,
     resolve_one,
     resolve_sidecar,
     resolve_suite,
 )
-from evalcase.format.suite_files import OnFile, SuiteFiles, ignore_file
-from evalcase.types.case import Case
+from evalcase.format.tables import OnFile, SuiteFiles, ignore_file
+from evalcase.types.case import Case, canonical_case
 from evalcase.types.grader import Known
-from evalcase.types.problem import Problem, Span, in_order
+from evalcase.types.problem import Problem, Span, Unfit, in_order
 from evalcase.types.suite import Suite
 from evalcase.types.value import JSON, replace
 from evalcase.util.environment import collector_paused
+from evalcase.util.files import digest_file
+from evalcase.util.project import find_attachments
 
 _LOGGER = getLogger("evalcase")
 _LARGEST_STRAY = 100_000
@@ -188,7 +196,7 @@ def _load_document(
     if not document.readable:
         return Loaded(path, None, document.problems, 0)
     files = SuiteFiles(folder_of(path), on_file)
-    findings = Findings(known, files, document.doubts)
+    findings = Findings(known, files, unusual=document.unusual)
     resolved = resolve_suite(document.value, suite_name(path), findings)
     if findings.found:
         foreign = name_foreign(document.value, findings.found)
@@ -308,12 +316,12 @@ class CaseStream:
                     yield None
                     continue
                 self.line = line.first_line
-                findings.doubts = line.doubts
+                findings.unusual = line.unusual
                 if line.faults:
                     yield from line.problems
                 for case in resolve_line(line.value, findings, ids, self._shared):
                     self.origins.append(at)
-                    has_found = findings.found or findings.files or self._shared.variables
+                    has_found = findings.found or findings.references or self._shared.variables
                     if has_found:
                         yield from self._problems_of(line, findings)
                     yield None if line.faults or findings.errors else case
@@ -333,7 +341,7 @@ class CaseStream:
         problems: list[Problem] = []
         if findings.found and self._is_foreign(line.value, findings):
             problems = line.place(findings.found)
-        elif findings.found or findings.files:
+        elif findings.found or findings.references:
             inside = self._files.check(findings)
             if line.faults:
                 findings.leave_out(ADVICE)
@@ -407,7 +415,7 @@ def read_sidecar(
     document = parse_document(source, "yaml", path)
     if not document.readable:
         return Sidecar(SuiteFields({"name": name}, NOTHING_SHARED), document.problems)
-    findings = Findings(known, files, document.doubts)
+    findings = Findings(known, files, unusual=document.unusual)
     about = resolve_sidecar(document.value, name, findings)
     inside = files.check(findings)
     problems = in_order(document.problems + document.place(findings.found) + inside)
@@ -471,3 +479,271 @@ def _holds_suite_fields(path: str) -> bool:
         and not value.keys().isdisjoint((*SUITE.fields, *SUITE.aliases))
         and value.keys().isdisjoint((*CASE_CONTAINERS, "input"))
     )
+
+
+WantsCase = Callable[[str, Case], bool]
+"""Whether a case of a suite is wanted."""
+
+IN_CODE = "<cases>"
+"""The path of cases that a program made."""
+
+_BATCH = 25
+"""How many cases are read between two looks at their files."""
+
+
+class WatchedFiles:
+    """Files that a run rests on. Their time stamps tell that one was written to; only then its
+    content is compared with what it was."""
+
+    def __init__(self, cwd: str) -> None:
+        """Paths are relative to `cwd`, also after a target changes the working folder."""
+        self._cwd = cwd
+        self._stamps: dict[str, object] = {}
+        """By normal absolute paths, as are the hashes."""
+        self._hashes: dict[str, str] = {}
+        self._places: dict[str, str] = {}
+        """The normal absolute path of each path."""
+
+    def watch(self, path: str) -> None:
+        """Remember a file. To be called before the file is read."""
+        place = self._places[path] = self._place(path)
+        if place not in self._stamps:
+            self._stamps[place] = _stamp(place)
+
+    def hashes(self) -> dict[str, str]:
+        """The hash of each file. Raise ConfigError if one changed before its hash was made."""
+        for place, stamp in self._stamps.items():
+            if place not in self._hashes:
+                self._hashes[place] = digest_file(place)
+                if _stamp(place) != stamp:
+                    raise ConfigError(f"{self._name(place)} changed while it was checked")
+        return {path: self._hashes[place] for path, place in self._places.items()}
+
+    def verify(self, paths: Iterable[str] | None = None) -> None:
+        """Raise ConfigError if a file holds something else now; by default, look at all files."""
+        for place in self._stamps if paths is None else map(self._place, paths):
+            stamp = _stamp(place)
+            if place not in self._stamps:
+                raise ConfigError(f"{place} was not there when the suite was checked")
+            if stamp == self._stamps[place]:
+                continue
+            known = self._hashes.get(place)
+            if None in (stamp, known) or digest_file(place) != known:
+                raise ConfigError(f"{self._name(place)} changed while it was run")
+            self._stamps[place] = stamp
+
+    def _place(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self._cwd, path))
+
+    def _name(self, place: str) -> str:
+        return next(path for path, each in self._places.items() if each == place)
+
+
+def _stamp(path: str) -> object:
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+
+
+class Suites:
+    """Suites of files. They are valid after `check` was iterated to its end."""
+
+    def __init__(self, paths: tuple[str, ...], cwd: str, known: Known) -> None:
+        """Paths are relative to `cwd`."""
+        if STDIN in paths:
+            raise ConfigError("a run reads files, not standard input: it must be resumable")
+        self.warnings = self.notes = 0
+        self.invalid: list[str] = []
+        """The documents with errors: nothing is known of their cases."""
+        self._paths = paths
+        self._cwd = cwd
+        self._known = known
+        self._watched = WatchedFiles(cwd)
+        self._files: dict[str, tuple[Sequence[Case], Sequence[int]] | None] = {}
+        """The cases of each document, and which of its written cases each comes from; None for a
+        JSONL file."""
+
+    def check(self) -> Iterator[tuple[str, Case]]:
+        """Every valid case. At the end, raise SuiteError with all errors if there are any."""
+        errors: list[Problem] = []
+        for path in discover_files(self._paths):
+            for item in [path] if isinstance(path, Problem) else self._check_file(path):
+                if isinstance(item, Case):
+                    yield str(path), item
+                elif isinstance(item, Problem):
+                    # Warnings are only counted: there may be some in each of a million cases.
+                    self.warnings += item.severity == "warning"
+                    self.notes += item.severity == "note"
+                    if item.severity == "error":
+                        errors.append(item)
+        if errors:
+            raise SuiteError(errors)
+
+    def _check_file(self, path: str) -> Iterable[Case | Problem | None]:
+        self._watched.watch(path)
+        if nothing_there(path) is None and format_of(path) == "jsonl":
+            self._files[path] = None
+            for sidecar in find_sidecars(path):
+                self._watched.watch(sidecar)
+            return stream_cases(path, self._known, self._watched.watch)
+        loaded = load_file(path, self._known, on_file=self._watched.watch)
+        if loaded.suite is None and loaded.is_read:
+            self.invalid.append(path)
+        cases = loaded.suite.cases if loaded.suite is not None else ()
+        self._files[path] = cases, loaded.numbers
+        return [*loaded.problems, *cases]
+
+    def __iter__(self) -> Iterator[tuple[str, Case]]:
+        """The cases again, after `check`. Raise ConfigError if a file has changed since."""
+        for path, document in self._files.items():
+            place = os.path.join(self._cwd, path)
+            used: list[str] = []
+            if document is None:
+                own = [place, *find_sidecars(place)]
+                items: Iterator[object] = stream_cases(place, self._known, used.append)
+            else:
+                own, items = [place], iter(document[0])
+            # A batch is given only if its files are unchanged after it was read.
+            while batch := list(islice(items, _BATCH)):
+                self._watched.verify((*own, *used))
+                used.clear()
+                for item in batch:
+                    if isinstance(item, Case):
+                        yield path, item
+                    elif isinstance(item, Problem) and item.severity == "error":
+                        raise SuiteError([item])
+            self._watched.verify(own)
+        self.verify()
+
+    def hashes(self) -> dict[str, str]:
+        """A hash of each suite, to see later which one has changed."""
+        hashes = self._watched.hashes()
+        return {path: hashes[path] for path in self._files}
+
+    def file_hashes(self) -> dict[str, str]:
+        """A hash of each file that the cases are made of, but for files in content."""
+        return self._watched.hashes()
+
+    def verify(self) -> None:
+        """Raise ConfigError if a file has changed since it was checked."""
+        self._watched.verify()
+
+    def lines(self, wanted: WantsCase) -> Iterator[tuple[str, str, int]]:
+        """The suite, the id and the line of each wanted case. Raise ConfigError if a file has
+        changed."""
+        self.verify()
+        for path, document in self._files.items():
+            place = os.path.join(self._cwd, path)
+            if document is None:
+                stream = CaseStream(place, open_bytes(place), self._known)
+                for case in stream:
+                    if isinstance(case, Case) and wanted(path, case):
+                        yield path, case.id, stream.line
+                continue
+            chosen = [pair for pair in zip(*document, strict=True) if wanted(path, pair[0])]
+            spans = case_spans(place, [number for _, number in chosen])
+            for (case, _), span in zip(chosen, spans, strict=True):
+                if span is not None:
+                    yield path, case.id, span.line
+        self.verify()
+
+
+class HeldSuites:
+    """Suites that a program has made, or has loaded already."""
+
+    def __init__(self, suites: Iterable[Suite]) -> None:
+        self._suites = tuple(suites)
+        self.warnings = self.notes = 0
+        self.invalid: list[str] = []
+
+    def check(self) -> Iterator[tuple[str, Case]]:
+        """Every case. At the end, raise SuiteError if one names a file that can't be used."""
+        problems = []
+        for suite, case in self:
+            found = find_attachments(suite, case.written_messages) if case.has_parts else {}
+            if isinstance(found, Unfit):
+                code, message, hint = found
+                problems.append(Problem(code, message, suite, hint=hint, case=case.id))
+            yield suite, case
+        if problems:
+            raise SuiteError(problems)
+
+    def __iter__(self) -> Iterator[tuple[str, Case]]:
+        for suite in self._suites:
+            for case in suite:
+                yield suite.path, case
+
+    def hashes(self) -> dict[str, str]:
+        hashes = {}
+        for suite in self._suites:
+            digest = sha256()
+            for case in suite:
+                digest.update(dumps(case._data, sort_keys=True).encode("utf-8", "surrogatepass"))
+            hashes[suite.path] = digest.hexdigest()
+        return hashes
+
+    def file_hashes(self) -> dict[str, str]:
+        return {}
+
+    def verify(self) -> None:
+        pass
+
+    def lines(self, wanted: WantsCase) -> None:
+        pass
+
+
+SomeSuites: TypeAlias = Suites | HeldSuites
+
+
+def hold_suites(what: object) -> tuple[tuple[str, ...], HeldSuites | None]:
+    """Read the first argument of `evaluate`: the paths, and the suites if they are given."""
+    is_one = isinstance(what, str | os.PathLike | Suite | Case | Mapping)
+    several: list[Any] = [what] if is_one or not isinstance(what, Iterable) else list(what)
+    if not several:
+        raise ConfigError("evaluate() was given an empty list: it takes paths, suites or cases")
+    if all(isinstance(each, str | os.PathLike) for each in several):
+        return tuple(map(os.fspath, several)), None
+    if all(isinstance(each, Case) for each in several):
+        several = [Suite(IN_CODE, {"name": "cases"}, number_cases(several, IN_CODE))]
+    if not all(isinstance(each, Suite) for each in several):
+        kinds = ", ".join(dict.fromkeys(type(each).__name__ for each in several))
+        raise TypeError(
+            f"evaluate() takes paths, suites or cases, not {kinds}; "
+            "`Case(mapping)` makes a case of a mapping"
+        )
+    # Results are identified by the path of the suite and the id of the case.
+    seen: set[tuple[str, str]] = set()
+    for suite in several:
+        for case in suite:
+            if (suite.path, case.id) in seen:
+                message = f"two suites have the path {suite.path} and a case `{case.id}`"
+                hint = "leave one of them out, or give one of the cases another id"
+                problem = Problem("duplicate-id", message, suite.path, hint=hint, case=case.id)
+                raise SuiteError([problem])
+            seen.add((suite.path, case.id))
+    return tuple(suite.path for suite in several), HeldSuites(several)
+
+
+def number_cases(cases: Sequence[Case], path: str) -> tuple[Case, ...]:
+    """The cases, with copies numbered whose ids were made of the same input.
+
+    Raise SuiteError, with all of them, for ids that were written twice.
+    """
+    ids, numbered, problems = Ids(), list[Case](), list[Problem]()
+    numbers: dict[str, Iterator[int]] = {}
+    for case in cases:
+        made = Ids().make(known_by(case._data))
+        if ids.claim(case.id):
+            numbered.append(case)
+        elif re.fullmatch(rf"{re.escape(made)}(-\d+)?", case.id):
+            copies = (f"{made}-{number}" for number in numbers.setdefault(made, count(2)))
+            numbered.append(canonical_case({**case._data, "id": next(filter(ids.claim, copies))}))
+        else:
+            hint = "give each case an id of its own, or none: then one is made of its input"
+            message = f"the id `{case.id}` is used twice"
+            problems.append(Problem("duplicate-id", message, path, hint=hint, case=case.id))
+    if problems:
+        raise SuiteError(problems)
+    return tuple(numbered)

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from evalcase.format.case import NOTHING_SHARED, Ids
-from evalcase.format.document import Document, parse_document
+from evalcase.format.document import Document, Findings, parse_document
 from evalcase.format.fields import CASE_ALIASES, EXECUTION, SUITE_ALIASES
-from evalcase.format.findings import Findings
 from evalcase.format.graders import MAPPING_ARGUMENTS, SPELLINGS, Spelling
 from evalcase.format.load import load_text
 from evalcase.format.positions import LINE_BREAK, Edit, Format, Lines, apply_edits
@@ -32,7 +31,7 @@ from evalcase.format.source import (
     tell_unreadable,
 )
 from evalcase.format.suite import resolve_line, resolve_sidecar, resolve_suite
-from evalcase.format.suite_files import SuiteFiles
+from evalcase.format.tables import SuiteFiles
 from evalcase.types.grader import Known
 from evalcase.types.problem import Finding, KeyPath, Problem, Span, in_order
 from evalcase.types.value import JSON, are_same

@@ -38,20 +38,6 @@ class FatalFaultError(Exception):
         self.fault = fault
 
 
-class Doubts(NamedTuple):
-    """What the first reading saw somewhere in the file: the next step has to look for it."""
-
-    deep: bool = False
-    """Something is nested nearly as deep as the limit."""
-    respelt: bool = False
-    """A number is written in another way than evalcase writes it: `3.10`."""
-    texts: bool = False
-    """Some text may have a placeholder or the address of a file."""
-
-
-NO_DOUBTS = Doubts()
-
-
 # Lines and edits
 
 
@@ -73,10 +59,8 @@ class Lines:
     def span(self, start: int, end: int) -> Span:
         """The span between two offsets, as far as it is inside of the text."""
         start, end = min(start, self._length), min(end, self._length)
-        line = end_line = bisect_right(self._starts, start)
-        if line < len(self._starts) and end >= self._starts[line]:
-            end_line = bisect_right(self._starts, end)
         starts = self._starts
+        line, end_line = bisect_right(starts, start), bisect_right(starts, end)
         return Span(line, start - starts[line - 1] + 1, end_line, end - starts[end_line - 1] + 1)
 
     def offset(self, line: int, column: int) -> int:
@@ -129,11 +113,10 @@ class Node(Struct, gc=False):
 
 
 NO_CHILDREN: dict[str | int, Node] = {}
-"""What is inside of every scalar. It stays empty."""
-
+"""The children of every scalar. It stays empty."""
 
 Wanted: TypeAlias = "dict[str | int, Wanted] | None"
-"""The parts of a value whose positions are asked for, as a tree of their paths; None for all."""
+"""The parts of a value whose positions are needed, as a tree of their paths; None for all."""
 
 
 def want_paths(paths: Iterable[KeyPath]) -> Wanted:
@@ -152,7 +135,7 @@ class Position(NamedTuple):
 
 
 class Positions:
-    """The positions of all keys and values of one text."""
+    """The positions of the keys and values of one text."""
 
     def __init__(self, lines: Lines, root: Node) -> None:
         self._lines = lines

@@ -12,12 +12,12 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from evalcase.errors import SuiteError
-from evalcase.format.findings import Findings
+from evalcase.format.case import read_expected_output, read_input
+from evalcase.format.document import Findings
 from evalcase.format.graders import read_grader_list
 from evalcase.format.load import load_text
-from evalcase.format.messages import read_expected_output, read_input
 from evalcase.format.source import suite_name
-from evalcase.format.templates import is_file_address
+from evalcase.format.variables import is_file_address
 from evalcase.types.grader import Known
 from evalcase.types.problem import Finding, KeyPath
 from evalcase.types.suite import Suite

@@ -27,10 +27,10 @@ from yaml.events import (
 )
 
 from evalcase.format.json import (
-    MIND_DEPTH,
+    UNUSUAL_DEPTH,
     NotJsonScalarError,
     Reading,
-    make_doubts,
+    looks_unusual,
     read_plain,
     read_tagged,
 )
@@ -73,7 +73,7 @@ def read_yaml(text: str) -> Reading:
         faults = [*reader.faults, *_find_lost_text(reader.text)]
     except (YAMLError, UnicodeEncodeError) as error:
         raise FatalFaultError(_explain_error(error, text)) from None
-    return value, faults, make_doubts(text, reader.is_deep, reader.is_respelt)
+    return Reading(value, faults, reader.is_unusual)
 
 
 # Events
@@ -139,7 +139,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text, self.next_event = _open_events(text)
         self.faults: list[Fault] = []
-        self.is_deep = self.is_respelt = False
+        self.is_unusual = looks_unusual(text)
         self.anchors: dict[str, tuple[Any, str | None]] = {}
         """The value that an anchor names, and its source text where that is a scalar."""
         self.weights: dict[str, tuple[int, int, int]] = {}
@@ -198,8 +198,8 @@ class _Reader:
                 if event.anchor is not None or event.tag is not None:
                     self.find_tag(event, {"map"} if kind is MappingStartEvent else {"seq"})
                     self.note_anchor(event, value, None)
-                if len(stack) >= MIND_DEPTH:
-                    self.is_deep = True
+                if len(stack) >= UNUSUAL_DEPTH:
+                    self.is_unusual = True
                     if len(stack) >= MAX_DEPTH:
                         raise self.too_deep(event)
                 if mapping is None:
@@ -238,7 +238,7 @@ class _Reader:
             self.fault("not-json-value", str(error), event, "write it in quotes to keep it as text")
             return 0
         if type(value) in (int, float) and repr(value) != event.value:
-            self.is_respelt = True
+            self.is_unusual = True
         return value
 
     def read_marked(self, event: Any) -> Any:

@@ -12,8 +12,7 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 from evalcase.config.catalogue import Catalogue
-from evalcase.format.findings import Findings
-from evalcase.format.positions import Doubts
+from evalcase.format.document import Findings
 from evalcase.format.suite import resolve_suite
 from evalcase.format.writer import keep_literal, shorten, suite_lines
 from evalcase.harvesting.choose import draw_items, has_attribute, is_errored, slow_from
@@ -215,7 +214,7 @@ def _with_own_ids(drafts: list[DraftedCase]) -> list[DraftedCase]:
 
 def _valid_ones(drafts: list[DraftedCase], left_out: list[str]) -> Iterator[DraftedCase]:
     """Those that `check` has nothing against."""
-    findings = Findings(Catalogue(needs_graders=True), doubts=Doubts(texts=True))
+    findings = Findings(Catalogue(needs_graders=True), unusual=True)
     resolve_suite(copy_value({"cases": [each.fields for each in drafts]}), "harvested", findings)
     wrong = {
         each.path[1]: each.message

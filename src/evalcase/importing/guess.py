@@ -6,7 +6,7 @@ checked, which is asked first.
 
 from __future__ import annotations
 
-from evalcase.format.foreign import Foreign, name_foreign, name_foreign_cases
+from evalcase.format.suite import Foreign, name_foreign, name_foreign_cases
 from evalcase.importing.source import ForeignFile
 from evalcase.types.value import JSON
 

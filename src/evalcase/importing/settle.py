@@ -5,15 +5,14 @@ texts that we would warn of are written in the way that says they are meant."""
 from __future__ import annotations
 
 from evalcase.config.catalogue import Catalogue
+from evalcase.format.document import Findings
 from evalcase.format.fields import GRADED
-from evalcase.format.findings import Findings
-from evalcase.format.positions import Doubts
 from evalcase.format.suite import resolve_suite
+from evalcase.format.tables import SuiteFiles
 from evalcase.format.writer import keep_literal
 from evalcase.importing.draft import CaseDraft, SuiteDraft
 from evalcase.types.problem import CODES, Finding
 from evalcase.types.value import JSON, copy_value
-from evalcase.util.project import attachments_in
 
 _MOST_ROUNDS = 10
 """One fault may hide another, but no case has so many that lie behind each other."""
@@ -38,9 +37,9 @@ def settle_draft(suite: SuiteDraft) -> None:
 
 
 def _find_faults(suite: SuiteDraft) -> list[Finding]:
-    findings = Findings(Catalogue(needs_graders=True), doubts=Doubts(texts=True))
+    findings = Findings(Catalogue(needs_graders=True), unusual=True)
     resolve_suite(copy_value(suite.value()), "imported", findings)
-    findings.check_files(attachments_in(suite.folder))
+    SuiteFiles(suite.folder).check(findings)
     return [each for each in findings.found if each.path]
 
 

@@ -133,11 +133,11 @@ def shape_of(path: str) -> FileShape:
 def parse_source(data: bytes, path: str, shape: FileShape) -> ForeignFile:
     """Bytes of UTF-8 to documents. Raise UnusableError with all that is wrong with the text."""
     if shape == "csv":
-        from evalcase.format.csv import read_table
+        from evalcase.format.tables import read_table
 
-        table = read_table(data.decode(), path)
-        _refuse_problems(table.problems)
-        return ForeignFile(path, shape, list(table.rows), table.header)
+        header, rows = read_table(data.decode(), path)
+        _refuse_problems([problem for row in (header, *rows) for problem in row.problems])
+        return ForeignFile(path, shape, list(rows), header)
     if shape == "jsonl":
         lines = list(read_lines(BytesIO(data), path))
         _refuse_problems([line for line in lines if isinstance(line, Problem)])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from evalcase.api import prepare_evaluation
 from evalcase.errors import ConfigError, GraderError
-from evalcase.format.collection import IN_CODE
+from evalcase.format.load import IN_CODE
 from evalcase.graders.latency import UNKNOWN_TIME
 from evalcase.pytest_plugin.case_marks import PlacedCase
 from evalcase.report.terminal.said import result_heard

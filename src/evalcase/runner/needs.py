@@ -25,9 +25,8 @@ from evalcase.config.targets import (
     split_name,
 )
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.format.collection import SomeSuites
 from evalcase.format.graders import find_named_code
-from evalcase.format.load import find_case_span, load_file
+from evalcase.format.load import SomeSuites, find_case_span, load_file
 from evalcase.runner.graders import GraderFault, Graders
 from evalcase.runner.select import Selector, UnmatchedFilters, deal_cases, times_of
 from evalcase.types.case import Case

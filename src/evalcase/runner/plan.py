@@ -15,7 +15,7 @@ from evalcase.config.config import Config, names_secret, read_env_file
 from evalcase.config.options import LocalOptions, RunOptions
 from evalcase.config.targets import describe_same_model, key_names, make_target
 from evalcase.errors import ConfigError, RecordError, TargetError
-from evalcase.format.collection import SomeSuites, Suites
+from evalcase.format.load import SomeSuites, Suites
 from evalcase.runner.events import Watcher
 from evalcase.runner.graders import Graders
 from evalcase.runner.needs import (

@@ -10,7 +10,7 @@ from contextlib import suppress
 from evalcase import __version__
 from evalcase.config.targets import kind_of, version_of
 from evalcase.errors import ConfigError, RecordError, SuiteError
-from evalcase.format.collection import WantsCase
+from evalcase.format.load import WantsCase
 from evalcase.format.source import UnreadableError
 from evalcase.runner.evaluated import Evaluated, count_not_run, hold_to_gates
 from evalcase.runner.plan import Plan

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from evalcase.config.graders import canonical_graders, make_grader
 from evalcase.config.options import RunOptions, Selection
 from evalcase.errors import ConfigError, RecordError, SuiteError
-from evalcase.format.collection import HeldSuites, SomeSuites
+from evalcase.format.load import HeldSuites, SomeSuites
 from evalcase.runner.conversation import UnaskedTurnsError
 from evalcase.runner.hashes import hash_question
 from evalcase.runner.plan import Given, Plan, RunRequest

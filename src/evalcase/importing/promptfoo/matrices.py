@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalcase.config.catalogue import Catalogue
-from evalcase.format.findings import Findings
+from evalcase.format.document import Findings
 from evalcase.format.suite import resolve_suite
 from evalcase.importing.draft import CaseDraft
 from evalcase.importing.source import Item

@@ -1,20 +1,117 @@
-"""The files that suites name: texts and tables for variables, and JSON Schemas."""
+"""Tables of CSV and JSONL, and the other files that suites name: texts and JSON Schemas."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from evalcase.format.csv import stream_table
-from evalcase.format.document import parse_document, read_lines
-from evalcase.format.findings import Findings, TableRow
+from evalcase.format.document import Document, Findings, parse_document, read_lines
+from evalcase.format.positions import NO_CHILDREN, Fault, Lines, Node, split_lines
 from evalcase.format.source import tell_undecodable
 from evalcase.types.options import Check, Place
 from evalcase.types.problem import Finding, Problem, Unfit
 from evalcase.util.files import OversizeError, open_file, read_file
 from evalcase.util.project import Attachments, attachments_in, show_beside
 from evalcase.util.text import write_count
+
+# CSV. The standard library reads it, too, but can't say where a cell stands.
+
+DELIMITERS = (",", ";", "\t")
+_QUOTED = re.compile(r'"[^"]*(?:""[^"]*)*"')
+_TWICE = "a quote inside of a quoted cell is written twice"
+
+
+class CsvCell(NamedTuple):
+    """A cell: its text, and where it stands in the text of its row."""
+
+    text: str
+    start: int
+    end: int
+
+
+class CsvRow(Document):
+    """A row as a mapping of column names to texts. An empty cell is left out."""
+
+    def __init__(
+        self, path: str, source: str, faults: list[Fault], first_line: int,
+        cells: dict[str, CsvCell], width: int,
+    ) -> None:  # fmt: skip
+        """`width` is the number of its cells, with those that are empty."""
+        nodes = {name: Node(cell.start, cell.end, NO_CHILDREN) for name, cell in cells.items()}
+        super().__init__(
+            path, source, "csv", {name: cell.text for name, cell in cells.items()}, faults, True,
+            first_line, compose=lambda text: Node(0, len(text), dict(nodes.items())),
+        )  # fmt: skip
+        self.cells = cells
+        self.width = width
+
+
+def read_table(text: str, path: str) -> tuple[CsvRow, list[CsvRow]]:
+    """The row that names the columns, and the others. It never raises for what a text may hold."""
+    header, *rows = stream_table(text, path)
+    return header, rows
+
+
+def stream_table(text: str, path: str) -> Iterator[CsvRow]:
+    """The row that names the columns, and then the others, each made when it is asked for."""
+    rows = _split_rows(text)
+    source, cells, line, faults = next(rows, ("", [], 1, []))
+    names = [cell.text.strip() or f"column {number}" for number, cell in enumerate(cells, 1)]
+    columns: dict[str, CsvCell] = {}
+    for name, cell in zip(names, cells, strict=True):
+        if name in columns:
+            span = Lines(source).span(cell.start, cell.end)
+            message = f"the column `{name}` appears twice"
+            faults.append(Fault("duplicate-key", message, span, "give it another name"))
+        columns.setdefault(name, cell._replace(text=name))
+    yield CsvRow(path, source, faults, line, columns, len(cells))
+    for source, cells, line, faults in rows:
+        if len(cells) > len(names):
+            span = Lines(source).span(cells[len(names)].start, cells[-1].end)
+            message = f"this row has {len(cells)} cells, and there are {len(names)} columns"
+            hint = "a cell with a comma in it must be in quotes"
+            faults.append(Fault("syntax", message, span, hint))
+        named = {name: cell for name, cell in zip(names, cells, strict=False) if cell.text}
+        yield CsvRow(path, source, faults, line, named, len(cells))
+
+
+def _split_rows(text: str) -> Iterator[tuple[str, list[CsvCell], int, list[Fault]]]:
+    """The rows that are not blank: the text of each, its cells, its line and its faults."""
+    first_line = split_lines(text[:10_000])[0]
+    delimiter = max(DELIMITERS, key=first_line.count)
+    plain = re.compile(rf"[^{delimiter}\r\n]*")
+    at, line = 0, 1
+    while at < len(text):
+        start, cells, wrong = at, list[CsvCell](), ""
+        while True:
+            is_quoted = text.startswith('"', at)
+            found = (_QUOTED if is_quoted else plain).match(text, at)
+            if found is None:
+                wrong_at, wrong, at = at - start, "this quote is never closed", len(text)
+                break
+            content = found[0][1:-1].replace('""', '"') if is_quoted else found[0]
+            cells.append(CsvCell(content, found.start() - start, found.end() - start))
+            at = found.end()
+            if not text.startswith(delimiter, at):
+                break
+            at += 1
+        if text[at : at + 1] not in ("", "\r", "\n"):
+            wrong_at, wrong = at - start, "there is more after the quote that closes this cell"
+            ends = (text.find("\n", at), text.find("\r", at))
+            at = min((end for end in ends if end >= 0), default=len(text))
+        source, faults = text[start:at], list[Fault]()
+        if wrong:
+            span = Lines(source).span(wrong_at, wrong_at + 1)
+            faults.append(Fault("syntax", wrong, span, _TWICE))
+        if source.strip():
+            yield source, cells, line, faults
+        line += len(split_lines(source))
+        at += 2 if text.startswith("\r\n", at) else 1
+
+
+# Files that suites name
 
 LARGEST_TEXT = 10_000_000
 LARGEST_TABLE = 1 << 30
@@ -25,6 +122,14 @@ OnFile = Callable[[str], None]
 
 def ignore_file(path: str) -> None:
     pass
+
+
+class TableRow(NamedTuple):
+    """One row of a table: values by the names of their columns."""
+
+    values: dict[str, Any]
+    place: str
+    """Its file and line: `qa.csv:7`."""
 
 
 class SuiteFiles:
@@ -56,7 +161,7 @@ class SuiteFiles:
         return self._texts[name]
 
     def rows_of(self, name: str) -> Iterable[TableRow] | Unfit:
-        """The rows of a table, read as they are asked for."""
+        """The rows of a table, one by one, without those that have errors."""
         path = self._find(name)
         if isinstance(path, Unfit):
             return path
@@ -71,16 +176,21 @@ class SuiteFiles:
         return isinstance(path, str) and self._tables.get(self._show(path), False)
 
     def check(self, findings: Findings) -> list[Problem]:
-        """Look for all files that were found, and into JSON Schemas. Return the problems in these;
+        """Look for all files that cases name, and into JSON Schemas. Return the problems in these;
         they count as errors of each case that names the schema."""
-        findings.check_files(self._attachments)
         problems: list[Problem] = []
-        for path, holds in findings.held:
-            if (path, holds) not in self._schemas:
-                found = _check_schema(path, self._show(path), holds)
-                self._schemas[path, holds] = len(found)
-                problems += found
-            findings.errors += self._schemas[path, holds]
+        for name, at, case, from_root, holds in findings.references:
+            files = self._attachments
+            path = files.find_from_root(name) if from_root else files.find(name)
+            if isinstance(path, Unfit):
+                findings.case = case
+                findings.add_unfit(path, at)
+            elif holds is not None:
+                if (path, holds) not in self._schemas:
+                    found = _check_schema(path, self._show(path), holds)
+                    self._schemas[path, holds] = len(found)
+                    problems += found
+                findings.errors += self._schemas[path, holds]
         return problems
 
     def _show(self, path: str) -> str:
@@ -105,14 +215,14 @@ class SuiteFiles:
                 for line in read_lines(file, shown):
                     if isinstance(line, Problem):
                         problems.append(line)
-                        continue
-                    if type(line.value) is dict and not line.faults:
-                        yield TableRow(line.value, f"{shown}:{line.first_line}")
-                        continue
-                    problems += line.problems
-                    if type(line.value) is not dict:
+                    elif type(line.value) is not dict:
                         message = "a row is a mapping of names to values"
+                        problems += line.problems
                         problems += line.place([Finding("wrong-type", (), message)])
+                    elif line.faults:
+                        problems += line.problems
+                    else:
+                        yield TableRow(line.value, f"{shown}:{line.first_line}")
         except OSError as error:
             message = f"the file can't be read: {error.strerror or error}"
             problems.append(Problem("unreadable-file", message, shown))
