@@ -108,7 +108,7 @@ print(json.dumps([expected, len(modules), all(found)]))
     assert functions == {
         "assert_case", "assert_case_async", "cases",
         "check", "check_text", "evaluate", "evaluate_async", "explain", "figures", "iter_cases",
-        "load", "loads", "parse_case", "write_suite",
+        "load", "loads", "parse_case", "read_transcript", "write_suite",
     }  # fmt: skip
     assert kinds["options"] == "module"
     others = kinds.keys() - functions - {"options"}

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from evalcase.report.explain import explain
     from evalcase.report.figures import Figures
     from evalcase.runner.evaluated import Evaluated
+    from evalcase.targets.transcripts import read_transcript
     from evalcase.types import options
     from evalcase.types.answer import Answer, Usage
     from evalcase.types.case import Case
@@ -88,6 +89,7 @@ __all__ = [
     "loads",
     "options",
     "parse_case",
+    "read_transcript",
     "write_suite",
 ]
 
@@ -134,6 +136,7 @@ _HOMES = {
     "loads": "api",
     "options": "types.options",
     "parse_case": "api",
+    "read_transcript": "targets.transcripts",
     "write_suite": "api",
 }
 
