@@ -127,23 +127,15 @@ LONG = "sk-proj-0123456789abcdefghijklmnop"
         (f"… {LONG[9:22]} …", "… ***K*** …"),
         (f"HTTP 401: {LONG[:12]}, from host", "HTTP 401: ***K***, from host"),
         (f"{LONG} and {LONG[:10]} and {LONG[-10:]}", "***K*** and ***K*** and ***K***"),
-        (f"Basic {base64.b64encode(LONG.encode()).decode()[:20]}", "Basic ***K***"),
         ("x" * 30_000 + LONG[:20], "x" * 30_000 + "***K***"),
         ("nothing of it", "nothing of it"),
         (LONG[:5], LONG[:5]),
     ],
-    ids=range(9),
+    ids=range(8),
 )
 def test_pieces_of_a_secret_that_was_cut_are_found(text: str, left: str) -> None:
     told: Any = knowing(K=LONG).look().told({"message": [text]})
     assert told["message"][0].startswith(left)
-
-
-def test_words_of_a_secret_of_many_words_are_no_pieces_of_it() -> None:
-    key = json.dumps({"type": "service_account", "private_key_id": "ab12cd34ef56ab12cd34"})
-    scrubber = knowing(K=key)
-    assert scrubber.text("the service_account is missing") == "the service_account is missing"
-    assert scrubber.text("ab12cd34ef56 is unknown") == "***K*** is unknown"
 
 
 def test_lines_of_a_secret_of_several_lines_are_found_one_by_one() -> None:

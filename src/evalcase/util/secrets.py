@@ -1,8 +1,8 @@
 """Secrets are taken out of everything that evalcase writes or shows, and personal data out of the
 suites that it drafts.
 
-A secret is the value of an environment variable. It is found as it stands, and escaped or encoded
-for JSON, URLs, base64 and hex; in messages that were cut, also by pieces of eight characters.
+A secret is the value of an environment variable. It is found as it stands, and as JSON, URLs,
+base64 and hex write it; in messages that may be cut, also by pieces of the plain value.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ _SHORTEST = 8
 """A shorter value occurs in other texts by chance."""
 _PIECE = 8
 _LONG = 2 * _PIECE
-"""A secret of this length is recognised by its pieces."""
-_MOST_ENCODED = 500
-"""Longer values, such as certificates, are recognised by pieces of the plain value only."""
+"""A line or a word of this length is recognised alone, and by its pieces."""
 _MOST_LINES = 100
 _MOST_VALUES = 100
 """Agents may set a new token for each call: the search knows the last values only."""
@@ -41,10 +39,6 @@ _COMMON = frozenset(
 )
 """Values that people write where no key is needed, and words that messages are made of."""
 
-_TELLING = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]", re.DOTALL)
-"""A letter and a digit: such a piece is hardly part of a sentence."""
-_TOKEN = re.compile(rf"(?:[A-Za-z0-9_-]|[^\x00-\x7f]){{{_LONG},}}")
-
 
 def is_common(value: str) -> bool:
     """Whether a value is so short or so ordinary that it occurs where no secret is."""
@@ -54,7 +48,10 @@ def is_common(value: str) -> bool:
 
 def _forms_of(value: str) -> Iterator[str]:
     yield value
-    yield from _lines_of(value)
+    lines = [line.strip() for line in value.split("\n")]
+    if len(lines) > 1:
+        long = [each for each in lines if len(each) >= _LONG and each[:5] != "-----"]
+        yield from long[:_MOST_LINES]
     yield _in_json(value)
     yield json.dumps(value)[1:-1]
     data = value.encode("utf-8", "surrogatepass")
@@ -63,14 +60,10 @@ def _forms_of(value: str) -> Iterator[str]:
         for form in (quoted, quoted.replace("%20", "+")):
             yield form
             yield re.sub("%..", lambda found: found[0].lower(), form)
-    yield from _encoded_forms(data)
-
-
-def _encoded_forms(data: bytes) -> Iterator[str]:
-    """Hex and base64. In base64 the secret may begin at any of the three bytes of a group: each
-    form has the characters that depend on the secret alone."""
     yield data.hex()
     yield data.hex().upper()
+    # The secret may begin at any of the three bytes of a group of base64: each form has the
+    # characters that depend on the secret alone.
     for before in range(3):
         text = b64encode(bytes(before) + data).decode()
         form = text[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
@@ -78,28 +71,11 @@ def _encoded_forms(data: bytes) -> Iterator[str]:
         yield form.replace("+", "-").replace("/", "_")
 
 
-def _lines_of(value: str) -> list[str]:
-    """The longer lines of a value of several, without the frame of a PEM file."""
-    lines = [line.strip() for line in value.split("\n")]
-    kept = [line for line in lines if len(line) >= _LONG and not line.startswith("-----")]
-    return kept[:_MOST_LINES] if len(lines) > 1 else []
-
-
 def _pieces_of(value: str) -> Iterator[str]:
-    """Eight characters in a row that give a secret away: any of a token; of other text only those
-    with letters and digits, because the rest may be part of any sentence."""
-    if len(value) < _LONG:
-        return
-    tokens = _lines_of(value) if len(value.split()) > 1 else _TOKEN.findall(value)
-    tokens = [token for token in tokens if len(token.split()) == 1]
-    others = [value]
-    if len(value) <= _MOST_ENCODED:
-        tokens = [*tokens, *_encoded_forms(value.encode("utf-8", "surrogatepass"))]
-        others = list(_forms_of(value))
-    for token in tokens:
-        yield from _windows(token)
-    for form in others:
-        yield from filter(_TELLING.search, _windows(form))
+    """Any eight characters in a row of a long word. Words of a sentence are shorter."""
+    for word in value.split():
+        if len(word) >= _LONG:
+            yield from _windows(word)
 
 
 def _windows(text: str) -> Iterator[str]:
@@ -116,21 +92,23 @@ class KnownSecrets:
     def __init__(self, values: Mapping[str, str]) -> None:
         """`values` has the name of each value."""
         self.values = values
-        self.pieces: dict[str, str] = {}
-        self._names: dict[str, str] = {}
+        self._names = {
+            form: name
+            for value, name in values.items()
+            for form in _forms_of(value)
+            if len(form) >= _SHORTEST or form == value
+        }
         """The name of each form of each value."""
-        for value, name in values.items():
-            self._names |= {
-                form: name for form in _forms_of(value) if len(form) >= _SHORTEST or form == value
-            }
-            self.pieces |= dict.fromkeys(_pieces_of(value), name)
+        self._pieces = {
+            piece: name for value, name in values.items() for piece in _pieces_of(value)
+        }
         longest_first = sorted(self._names, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
         self._in_json = {_in_json(form) for form in self._names}
 
     def finds(self, text: str) -> bool:
-        """Whether some string or number in this JSON text may hold a secret. This check ends the
-        search in most rows: it is faster than the pattern."""
+        """Whether some string or number in this JSON text may hold a secret. It is faster than the
+        pattern, and most rows hold none."""
         return any(form in text for form in self._in_json)
 
     def data(self, value: JSON) -> JSON:
@@ -148,23 +126,20 @@ class KnownSecrets:
 
     def told_text(self, text: str) -> str:
         text = self.data_text(text)
-        if not self.has_piece(text):
+        if not self._pieces or self._pieces.keys().isdisjoint(_windows(text)):
             return text
         parts: list[str] = []
         at = done = 0
         while at <= len(text) - _PIECE:
-            name = self.pieces.get(text[at : at + _PIECE])
+            name = self._pieces.get(text[at : at + _PIECE])
             if name is None:
                 at += 1
                 continue
             parts += text[done:at], f"***{name}***"
-            while text[at : at + _PIECE] in self.pieces:
+            while text[at : at + _PIECE] in self._pieces:
                 at += 1
             at = done = at + _PIECE - 1
         return "".join([*parts, text[done:]])
-
-    def has_piece(self, text: str) -> bool:
-        return bool(self.pieces) and any(piece in self.pieces for piece in _windows(text))
 
 
 def _clean_value(value: JSON, clean_text: Callable[[str], str]) -> JSON:
