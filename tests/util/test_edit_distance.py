@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.util.similar import edit_distance
+from evalcase.util.text import edit_distance
 
 texts = st.text("abé", max_size=12)
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from evalcase.types.problem import did_you_mean, find_nearest, nearest_meaning
-from evalcase.util.similar import suggest_field
+from evalcase.util.text import suggest_field
 from tests.for_each import for_each
 
 

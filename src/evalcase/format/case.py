@@ -39,7 +39,7 @@ from evalcase.types.message import (
 from evalcase.types.problem import QUOTE_IT, Fix, KeyPath, hint_at
 from evalcase.types.read_options import Type, fields_of
 from evalcase.types.value import describe_kind
-from evalcase.util.similar import (
+from evalcase.util.text import (
     ROLES_ELSEWHERE,
     nearest_field,
     suggest_field,

@@ -31,7 +31,7 @@ from evalcase.types.problem import Fix, KeyPath, hint_at, plain_name
 from evalcase.types.read_options import fields_of
 from evalcase.types.result import MOST_REPEATS
 from evalcase.types.value import JSON, describe_kind
-from evalcase.util.similar import nearest_field, suggest_field
+from evalcase.util.text import nearest_field, suggest_field
 
 ABSENT: Any = None
 """The default of every field that may be left out."""

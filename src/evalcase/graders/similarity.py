@@ -13,8 +13,7 @@ from evalcase.graders.compare.text_options import TextGrader
 from evalcase.types.grade import Score
 from evalcase.types.grader import Context, GraderKind
 from evalcase.types.options import about
-from evalcase.util.similar import edit_distance
-from evalcase.util.text import write_count, write_score
+from evalcase.util.text import edit_distance, write_count, write_score
 from evalcase.util.user_calls import run_aside
 
 _QUICK = 4_000_000

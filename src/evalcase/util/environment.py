@@ -11,9 +11,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
+from tempfile import mkstemp
 
 from evalcase.types.value import Value
-from evalcase.util.files import BINARY, LocalDisk, open_file, sync_folder, write_all
+from evalcase.util.files import LocalDisk, open_file, sync_folder
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """The folder of this package, as it was imported."""
@@ -50,7 +51,6 @@ class Environment(Value, frozen=True):
     now: Callable[[], float]
     """Seconds since 1970."""
     stamp: Callable[[], str]
-    """The time as the record has it: UTC, ISO 8601, to the millisecond."""
     random: Callable[[], float]
     entropy: Callable[[int], bytes]
     state: str | None
@@ -60,25 +60,15 @@ class Environment(Value, frozen=True):
 
 def this_environment() -> Environment:
     return Environment(
-        os.getcwd(), os.environ, sys.path, wall_time, Stamps().now, random.random, os.urandom,
+        os.getcwd(), os.environ, sys.path, wall_time, stamp, random.random, os.urandom,
         state_folder(os.environ),
     )  # fmt: skip
 
 
-class Stamps:
-    """Times as text. Within one second only the milliseconds are written anew."""
-
-    def __init__(self, clock: Callable[[], float] = wall_time) -> None:
-        self._clock = clock
-        self._second = -1
-        self._text = ""
-
-    def now(self) -> str:
-        second, millisecond = divmod(int(self._clock() * 1000), 1000)
-        if second != self._second:
-            self._text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-            self._second = second
-        return f"{self._text}.{millisecond:03}+00:00"
+def stamp() -> str:
+    """The time as the record has it: UTC, ISO 8601, to the millisecond."""
+    second, millisecond = divmod(int(wall_time() * 1000), 1000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(second))}.{millisecond:03}+00:00"
 
 
 def state_folder(environment: Mapping[str, str]) -> str | None:
@@ -110,21 +100,18 @@ def make_key(folder: str, entropy: Callable[[int], bytes]) -> bytes:
     with suppress(FileNotFoundError):
         return read_key(folder)
     os.makedirs(folder, 0o700, exist_ok=True)
-    disk, draft = LocalDisk(), os.path.join(folder, f".{entropy(6).hex()}")
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o600)
+    descriptor, draft = mkstemp(dir=folder)
     try:
-        try:
-            write_all(disk, fd, entropy(_KEY_BYTES))
-            disk.fsync(fd)
-        finally:
-            os.close(fd)
-        # It has its name once it is whole. Of two that are made at once, the first counts.
+        with open(descriptor, "wb") as file:
+            file.write(entropy(_KEY_BYTES))
+            file.flush()
+            LocalDisk().fsync(descriptor)
+        # It has its name once it is whole. If two are made at once, the first counts.
         with suppress(FileExistsError):
             os.link(draft, os.path.join(folder, "key"))
     finally:
-        with suppress(OSError):
-            os.unlink(draft)
-    sync_folder(disk, folder)
+        os.unlink(draft)
+    sync_folder(LocalDisk(), folder)
     return read_key(folder)
 
 

@@ -125,18 +125,9 @@ def recordable_details(details: dict[str, Any]) -> dict[str, Any]:
 
 _LONGEST_LINE = 200
 _TRACEBACK = "Traceback (most recent call last):"
-# At the beginning of a line, and with something to say: `Error: …`, `java.io.IOException: …`,
-# `Uncaught TypeError: …`, `fatal: …`, `panic: …`, `error[E0308]: …`, `make: *** …`
-_NAMED = re.compile(
-    r"(?:Uncaught |Unhandled |Caused by: |Exception in thread \S+ )?"
-    r"(?:[\w.$]*(?:Error|Exception|Panic)(?: \[\w+\])?: \S"
-    r"|(?:fatal|error|panic|abort)(?:\[\w+\])?: \S"
-    r"|thread .* panicked at)",
-    re.IGNORECASE,
-)
-_WORDS = re.compile(
-    r"\b(?:error|fatal|panic|exception|failed|failure|cannot|can't|could not|couldn't|unable to"
-    r"|not found|no such|denied|refused|invalid|missing|undefined|unknown|killed"
+_REASON = re.compile(
+    r"\b(?:error|fatal|panic|panicked|exception|failed|failure|cannot|can't|could not|couldn't"
+    r"|unable to|not found|no such|denied|refused|invalid|missing|undefined|unknown|killed"
     r"|out of memory|timed out|exceeded)\b"
     r"|[a-z](?:Error|Exception)\b",
     re.IGNORECASE,
@@ -168,7 +159,7 @@ def excerpt_complaint(stderr: str, most: int) -> tuple[int, list[str], int]:
 
 def _find_complaint(lines: list[str]) -> int | None:
     """The number of the line that says why: the end of the last traceback of Python, else the last
-    line with the name of an error, else the last with a word of failure."""
+    line with a word of failure."""
     numbers = range(len(lines))
     for start in reversed(numbers):
         if lines[start].strip() == _TRACEBACK:
@@ -178,8 +169,4 @@ def _find_complaint(lines: list[str]) -> int | None:
             if number is not None:
                 return number
             break
-    for matches in (_NAMED.match, _WORDS.search):
-        number = next((at for at in reversed(numbers) if matches(lines[at])), None)
-        if number is not None:
-            return number
-    return None
+    return next((at for at in reversed(numbers) if _REASON.search(lines[at])), None)
