@@ -85,7 +85,7 @@ def test_version() -> None:
 
 def test_help_lists_every_command_and_breaks_no_line_of_a_narrow_terminal() -> None:
     told = evalcase("--help").out
-    listed = told.partition("\nCommands:\n")[2]
+    listed = told.partition("\nStart:\n")[2]
     assert [name for name in ALL_COMMANDS if f"  {name} " not in listed] == []
     assert [line for line in told.splitlines() if len(line) > 80] == []
 
@@ -473,12 +473,12 @@ def test_the_module_and_the_script_are_the_same_command(folder: Path) -> None:
 
 
 def test_help_lists_each_command_once_and_says_ranges_in_words() -> None:
-    whole = evalcase("--help").out.partition("\nCommands:\n")[2]
+    whole = evalcase("--help").out.partition("\nStart:\n")[2]
     for name in ALL_COMMANDS:
         assert len(re.findall(rf"^  {name} ", whole, re.MULTILINE)) == 1, name
     run = " ".join(evalcase("run", "--help").out.split())
     assert "RANGE" not in run
     assert "x>=" not in run
-    assert "[at least 1]" in run
+    assert "[1 to 1000]" in run
     assert "[0 to 1]" in run
     assert "INTEGER" not in run

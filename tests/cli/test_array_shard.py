@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.cli.array_shard import read_shard
+from evalcase.cli.options import read_shard
 from evalcase.config.options import Shard
 from tests.for_each import for_each
 

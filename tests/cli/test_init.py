@@ -9,10 +9,7 @@ import pytest
 
 from tests.cli.command import evalcase, unprivileged
 
-FILES = [
-    ".gitignore", "agent.py", "evalcase.config.schema.json", "evalcase.schema.json",
-    "evalcase.toml", "evals/first.eval.yaml",
-]  # fmt: skip
+FILES = [".gitignore", "agent.py", "evalcase.toml", "evals/first.eval.yaml"]
 
 
 def files(folder: Path) -> list[str]:
@@ -36,20 +33,6 @@ def test_the_starter_is_free_of_problems_and_passes_at_once(tmp_path: Path) -> N
     summary = json.loads(result.out)
     assert (result.code, result.err) == (0, "")
     assert (summary["total"], summary["passed"]) == (4, 4)
-
-
-def test_the_editor_finds_the_schema(tmp_path: Path) -> None:
-    evalcase("init", cwd=tmp_path)
-    suite = tmp_path / "evals/first.eval.yaml"
-    line = suite.read_text(encoding="utf-8").partition("\n")[0]
-    assert line.startswith("# yaml-language-server: $schema=")
-    schema = suite.parent / line.partition("=")[2]
-    assert schema.read_bytes() == evalcase("schema").stdout
-    config = tmp_path / "evalcase.toml"
-    line = config.read_text(encoding="utf-8").partition("\n")[0]
-    assert line.startswith("#:schema ./")
-    schema = tmp_path / line.removeprefix("#:schema ")
-    assert schema.read_bytes() == evalcase("schema", "--config").stdout
 
 
 def test_another_folder_is_made_where_it_is_missing(tmp_path: Path) -> None:

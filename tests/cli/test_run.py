@@ -148,8 +148,7 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
         ("[targets.a]\nkind = 'python'", ["--target", "a"], "function"),
         ("[targets.a]\nkind = 'echo'\nnoise = 1", ["--target", "a"], "noise"),
         ("target = ", [], "evalcase.toml"),
-        (CONFIG, ["-o", "out.json"], "To write a report: --report FILE"),
-        (CONFIG, ["--output", "out.json"], "To write a report: --report FILE"),
+        (CONFIG, ["--output", "out.json"], "Did you mean '-o'?"),
         (CONFIG, ["--fail-under", "60"], "60.0 is out of range: 0 to 1. Did you mean 0.6?"),
         (
             CONFIG,

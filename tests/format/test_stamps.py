@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from evalcase.cli.check_watch import changed_files, stamp_files
+from evalcase.cli.check import changed_files, stamp_files
 
 
 def test_files_that_are_changed_added_or_removed_are_told(tmp_path: Path) -> None:

@@ -13,28 +13,39 @@ from evalcase import __version__
 from evalcase.cli.options import hint_at_share
 from evalcase.cli.usage_hints import hint_at_command, hint_at_option, spelt_alike
 
-COMMANDS = {
-    "check": "Check eval files and point at every mistake.",
-    "explain": "Explain a diagnostic code.",
-    "show": "Print cases in their canonical form.",
-    "schema": "Print the JSON Schema of the format, for editors.",
-    "migrate": "Rename deprecated names, and change nothing else.",
-    "import": "Convert a table or another tool's eval file to a suite.",
-    "harvest": "Draft a suite from an agent's traces.",
-    "run": "Run cases against targets and keep every result.",
-    "resume": "Continue a run that is not complete.",
-    "grade": "Grade the answers of a run again.",
-    "list": "List stored runs.",
-    "report": "Show the results of a stored run.",
-    "compare": "Compare two runs, or two targets, case by case.",
-    "view": "Browse all runs in the browser.",
-    "merge": "Merge the shards of a run into one.",
-    "prune": "Remove old runs (lists them first).",
-    "calibrate": "Measure how far a judge can be trusted.",
-    "graders": "List the graders, or explain one of them.",
-    "lsp": "Start the language server, for editors.",
-    "init": "Write a starter project that is ready to run.",
+GROUPS = {
+    "Start": {
+        "init": "Write a starter project that is ready to run.",
+        "check": "Check eval files and point at every mistake.",
+        "show": "Print cases in their canonical form.",
+        "graders": "List the graders, or explain one of them.",
+        "explain": "Explain a diagnostic code.",
+    },
+    "Run": {
+        "run": "Run cases against targets and keep every result.",
+        "resume": "Continue a run that is not complete.",
+        "grade": "Grade the answers of a run again.",
+        "calibrate": "Measure how far a judge can be trusted.",
+    },
+    "Look": {
+        "report": "Show the results of a stored run.",
+        "compare": "Compare two runs, or two targets, case by case.",
+        "view": "Browse all runs in the browser.",
+        "list": "List stored runs.",
+    },
+    "Convert": {
+        "import": "Convert a table or another tool's eval file to a suite.",
+        "harvest": "Draft a suite from an agent's traces.",
+        "migrate": "Rename deprecated names, and change nothing else.",
+        "schema": "Print the JSON Schema of the format, for editors.",
+    },
+    "Maintain": {
+        "merge": "Merge the shards of a run into one.",
+        "prune": "Remove old runs (lists them first).",
+        "lsp": "Start the language server, for editors.",
+    },
 }
+COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
 
 _FILES = {"import": "import_"}
 """Files of commands that can't be called as they are."""
@@ -93,8 +104,10 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for heading, commands in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), about) for name, about in commands.items()])
 
 
 @click.group(
@@ -129,7 +142,7 @@ def run_command(arguments: list[str]) -> int:
         sys.stderr.write(f"evalcase: can't continue: {error.strerror or error}\n")
         return 3
     except BaseException as error:  # noqa: BLE001 - also SystemExit, which is never evalcase's own
-        from evalcase.cli.crash import CRASH_CODE, tell_crash
+        from evalcase.cli.errors import CRASH_CODE, tell_crash
 
         tell_crash(error, sys.stderr)
         return CRASH_CODE
@@ -183,7 +196,7 @@ def _hint_at_option(error: click.NoSuchOption) -> str | None:
 
 def _note_refused(arguments: list[str]) -> None:
     if arguments and (arguments[0] == "run" or arguments[0] not in COMMANDS):
-        from evalcase.cli.refused import note_refused_run
+        from evalcase.cli.errors import note_refused_run
 
         note_refused_run(arguments)
 

@@ -1,22 +1,173 @@
-"""`evalcase check`: every problem of every file, for people or for machines."""
+"""`evalcase check`: every problem of every file; `--fix` corrects, `--watch` checks again."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TextIO
+
+from evalcase.cli.options import WrongUsageError
+from evalcase.cli.terminal import style_for
+from evalcase.format.migrate import Fixed, fix_file
+from evalcase.format.source import STDIN, discover_files
+from evalcase.report.terminal.style import Style, paint_text
+from evalcase.util.files import write_atomically
+from evalcase.util.text import make_visible, write_count
+
+if TYPE_CHECKING:
+    from evalcase.types.grader import Known
 import os
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from itertools import chain
+from typing import TypeAlias
 
 import click
 
 from evalcase.cli.options import stdin_format
-from evalcase.cli.terminal import prose_width, style_for
+from evalcase.cli.terminal import is_live, prose_width, seen_from
 from evalcase.config.catalogue import check_project, project_catalogue
 from evalcase.format.load import Loaded
 from evalcase.format.positions import Format
+from evalcase.format.source import enters_folder
 from evalcase.report.terminal.problems import Checked, as_text
-from evalcase.report.terminal.style import paint_text
 from evalcase.types.problem import Problem
+from evalcase.util.environment import monotonic
+from evalcase.util.project import project_root
+from evalcase.util.text import list_some
+
+
+def fix_files(paths: Iterable[str], known: Known, talk: TextIO) -> None:
+    """Mend every file that paths stand for, as far as one can."""
+    paths = list(paths)
+    if STDIN in paths:
+        raise WrongUsageError("--fix needs files, not standard input")
+    for path in discover_files(paths):
+        fixed = fix_file(path, known) if isinstance(path, str) else None
+        if fixed is not None and fixed.edits:
+            talk.writelines(line + "\n" for line in _write_fixed(fixed, style_for(talk)))
+
+
+def _write_fixed(fixed: Fixed, style: Style) -> Iterator[str]:
+    path = paint_text(make_visible(fixed.path), style.place)
+    try:
+        write_atomically(fixed.path, fixed.after, before=fixed.before)
+    except OSError as error:
+        yield f"{path}: can't be written: {error.strerror or error}"
+        return
+    for span, old, new in fixed.edits:
+        now = paint_text(make_visible(new), style.good) or "(nothing)"
+        yield f"{path}:{span.line}:{span.column}: {make_visible(old)} → {now}"
+    yield f"{path}: {write_count(len(fixed.edits), 'mistake')} fixed"
+    yield ""
+
+
+PAUSE_S = 0.5
+_SHARE = 0.05
+"""Of the time that passes, so much at most is spent on looking."""
+_CLEAR = "\x1b[H\x1b[2J\x1b[3J"
+_NAMED = 3
+
+FileStamps: TypeAlias = "dict[str, tuple[int, int, int]]"
+"""Time of the last change, size and number of each file, by its path."""
+
+
+def refuse_with(paths: Iterable[str], output: str, *, fix: bool) -> None:
+    """Raise WrongUsageError for what makes no sense beside --watch."""
+    if STDIN in paths:
+        raise WrongUsageError("--watch needs files, not standard input")
+    if fix:
+        raise WrongUsageError("--watch and --fix can't be combined")
+    if output != "text":
+        raise WrongUsageError(f"--watch only writes text, not {output}")
+
+
+def watch_files(paths: Iterable[str], check: Callable[[], int]) -> int:
+    """Check until Ctrl-C; the exit code of the last check that was done."""
+    look = partial(stamp_files, folders_of(paths))
+    code: int | None = None
+    try:
+        while True:
+            seen = look()  # before the check: a change in the midst of it is not missed
+            code = check()
+            _write_text("\nwaiting for changes; press Ctrl-C to stop\n")
+            changed = await_change(look, seen, time.sleep)
+            _write_text(_CLEAR if is_live(sys.stdout) else "\n")
+            _write_text(f"{describe_change(changed, os.getcwd())}\n\n")
+    except KeyboardInterrupt:
+        if code is None:
+            raise
+        _write_text("\n")
+        return code
+
+
+def await_change(
+    look: Callable[[], FileStamps], seen: FileStamps, sleep: Callable[[float], None]
+) -> list[str]:
+    """Wait until files are no more as they were seen; which ones."""
+    pause = PAUSE_S
+    while True:
+        sleep(pause)
+        start = monotonic()
+        changed = changed_files(seen, look())
+        pause = max(PAUSE_S, (monotonic() - start) / _SHARE)
+        if changed:
+            return changed
+
+
+def folders_of(paths: Iterable[str]) -> list[str]:
+    """The folders whose files a check rests on: suites, attachments, code and configuration of the
+    project that each path belongs to. None of them lies in another."""
+    folders = set()
+    for path in paths:
+        real = os.path.realpath(path)
+        folders.add(project_root(real if os.path.isdir(real) else os.path.dirname(real)))
+    return sorted(each for each in folders if not any(map(partial(_is_below, each), folders)))
+
+
+def _is_below(folder: str, other: str) -> bool:
+    return folder != other and folder.startswith(os.path.join(other, ""))
+
+
+def describe_change(changed: list[str], cwd: str) -> str:
+    """Which files have changed, the first of them by name."""
+    named = (make_visible(seen_from(cwd, each)) for each in changed[:_NAMED])
+    return f"changed: {list_some(named, len(changed))}"
+
+
+def _write_text(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def stamp_files(folders: Iterable[str]) -> FileStamps:
+    """Every file in some folders and below, but for hidden folders and other programs' own."""
+    stamps: FileStamps = {}
+    left = list(folders)
+    seen = set(left)
+    while left:
+        folder = left.pop()
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            continue  # the check reports a folder that can't be read
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if entry.path not in seen and enters_folder(folder, entry.name):
+                    seen.add(entry.path)
+                    left.append(entry.path)
+                continue
+            with suppress(OSError):  # it is gone by now, or a link to nothing
+                about = entry.stat()
+                stamps[entry.path] = about.st_mtime_ns, about.st_size, about.st_ino
+    return stamps
+
+
+def changed_files(before: FileStamps, now: FileStamps) -> list[str]:
+    """The paths that were changed, added or removed, in order."""
+    return sorted(path for path in {**before, **now} if before.get(path) != now.get(path))
 
 
 @click.command("check")
@@ -57,8 +208,6 @@ def command(
     """
     paths = paths or (".",)
     if watch:
-        from evalcase.cli.check_watch import refuse_with, watch_files
-
         refuse_with(paths, output, fix=fix)
         return watch_files(paths, lambda: _check_files(paths, output, strict, fix, stdin_format))
     return _check_files(paths, output, strict, fix, stdin_format)
@@ -70,8 +219,6 @@ def _check_files(
     tally = _Tally()
     catalogue = project_catalogue(os.getcwd())
     if fix:
-        from evalcase.cli.fixing import fix_files
-
         talk = sys.stdout if output == "text" else sys.stderr
         fix_files(paths, catalogue, talk)
     files = tally.watch(check_project(paths, catalogue, stdin_format))
@@ -102,7 +249,7 @@ class _Tally:
 def _scrub_shown(problems: list[Problem]) -> list[Problem]:
     if not problems:
         return problems
-    from evalcase.cli.scrubbed import scrub_problems
+    from evalcase.cli.errors import scrub_problems
 
     return scrub_problems(problems)
 

@@ -107,8 +107,8 @@ def gather_statistics(kept: StoredRun) -> Statistics:
 
 
 def _make_ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> RunEnding:
+    from evalcase.cli.paths import see_suites
     from evalcase.cli.rate_gate import say_gate
-    from evalcase.cli.seen_suites import see_suites
     from evalcase.report.terminal.summary import RunEnding
 
     return RunEnding(

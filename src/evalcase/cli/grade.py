@@ -9,9 +9,8 @@ from typing import Any
 import click
 
 from evalcase.api import ready_run
-from evalcase.cli import run_flags
-from evalcase.cli.explained import explain_errors
-from evalcase.cli.options import WrongUsageError
+from evalcase.cli.errors import explain_errors
+from evalcase.cli.options import WrongUsageError, json_option, quiet_option, run_options
 from evalcase.cli.reports.requested import report_option
 from evalcase.cli.running import Manner, ask_for, carry_out_run, go_back, plan_shown, take_process
 from evalcase.cli.trust import refuse_graders, refuse_stranger, specs_of, trust_option
@@ -50,17 +49,17 @@ from evalcase.util.environment import this_environment
     "Repeatable.",
 )  # fmt: skip
 @click.option("--recorded", is_flag=True, help="Grade by the cases as stored in the record.")
-@run_flags.run_options(
+@run_options(
     max_cost_usd="Limit the cost of judges, including what the run has already spent.",
     max_errors="Override the value of `run`.",
     fail_under="Override the rate of `run`.",
     env_file="Read environment variables from this file.",
 )
-@run_flags.run_options("no_exec", "runs_dir")
+@run_options("no_exec", "runs_dir")
 @trust_option
 @report_option
-@run_flags.quiet
-@run_flags.as_json
+@quiet_option
+@json_option
 @explain_errors
 def command(
     run: str, suites: tuple[str, ...], graders: tuple[str, ...], recorded: bool, trust: bool,

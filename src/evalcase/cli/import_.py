@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 
 import click
 
+from evalcase.cli.errors import scrub_problems
 from evalcase.cli.options import checked
-from evalcase.cli.scrubbed import scrub_problems
 from evalcase.cli.terminal import prose_width, style_for
 from evalcase.format.fields import CASE_FIELDS
 from evalcase.format.source import STDIN

@@ -1,4 +1,4 @@
-"""`evalcase init`: a starter, which runs at once."""
+"""`evalcase init`: the smallest project that runs, and passes, offline."""
 
 from __future__ import annotations
 
@@ -8,12 +8,73 @@ import sys
 
 import click
 
-from evalcase.cli.starter import AGENT, CONFIG, IGNORED, NEXT, SUITE
-from evalcase.config.catalogue import config_schema, suite_schema
 from evalcase.config.config import read_config_of
-from evalcase.report.json import json_text
 from evalcase.util.files import read_file
 from evalcase.util.text import make_visible
+
+AGENT = '''\
+"""A stand-in for your agent: it looks answers up, so it needs no key and no network.
+
+Put the real thing in its place. `answer` may be async, too. It is given the last message of the
+user; a parameter called `messages` is given all of them, and one called `files` their files.
+"""
+
+from __future__ import annotations
+
+HOURS = {"Saturday": "10:00", "Sunday": "12:00"}
+
+
+def answer(question: str) -> object:
+    for day, time in HOURS.items():
+        if day in question:
+            return f"We open at {time} on {day}s."
+    if "order" in question:
+        call = {"tool": "find_order", "input": {"order": question.split()[-1].strip("?.")}}
+        return {"role": "assistant", "tool_calls": [call]}
+    return {"label": "complaint", "urgent": "!" in question}
+'''
+
+SUITE = """\
+name: first
+cases:
+  - id: opening-hours
+    input: When do you open on Sundays?
+    expected_output: We open at 12:00 on Sundays.
+
+  - id: says-the-time
+    input: Can I come on Sunday morning?
+    graders:
+      - contains: "12:00"
+      - length: {max: 60}
+
+  - id: triage
+    input: I was charged twice!
+    expected_output: {label: complaint, urgent: true}
+
+  - id: finds-the-order
+    input: Where is my order A-1042?
+    expected_output:
+      - role: assistant
+        tool_calls:
+          - {tool: find_order, input: {order: A-1042}}
+"""
+
+CONFIG = """\
+# What answers the cases: the function `answer` in agent.py.
+target = "python:agent:answer"
+"""
+
+IGNORED = """\
+# What runs have answered and how they were graded: large, and different each time.
+.evalcase/
+"""
+
+NEXT = """\
+next:
+  evalcase run                  four cases, which pass
+  evals/first.eval.yaml         change what is expected, and see one fail
+  agent.py                      put your own agent there
+"""
 
 
 @click.command("init")
@@ -37,8 +98,6 @@ def command(folder: str) -> int:
             ("evalcase.toml", CONFIG),
             ("agent.py", AGENT),
             ("evals/first.eval.yaml", SUITE),
-            ("evalcase.schema.json", json_text(suite_schema()) + "\n"),
-            ("evalcase.config.schema.json", json_text(config_schema()) + "\n"),
         )
     }
     in_the_way = {path: "already exists" for path in files if os.path.lexists(path)}

@@ -10,13 +10,11 @@ from typing import Literal
 
 import click
 
-from evalcase.cli import run_flags
 from evalcase.cli.conclusion import rate_of, summary_object
-from evalcase.cli.explained import explain_errors
-from evalcase.cli.options import Count
+from evalcase.cli.errors import explain_errors
+from evalcase.cli.options import Count, runs_dir_option
+from evalcase.cli.paths import look_for_runs, see_suites
 from evalcase.cli.run_remark import remark_on
-from evalcase.cli.runs_place import look_for_runs
-from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import columns_of, seen_from, style_for
 from evalcase.errors import ConfigError, RecordError
 from evalcase.report.json import json_line
@@ -44,7 +42,7 @@ _MOST_RUNS = 20
 @click.option("--suite", metavar="GLOB", help="Only runs of a suite whose path matches.")
 @click.option("--target", metavar="GLOB", help="Only runs with a target whose name matches.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of objects.")
-@run_flags.runs_dir
+@runs_dir_option
 @explain_errors
 def command(
     runs: tuple[str, ...],

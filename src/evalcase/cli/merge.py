@@ -8,12 +8,12 @@ from contextlib import ExitStack
 
 import click
 
-from evalcase.cli import run_flags
 from evalcase.cli.conclusion import RecordPlace
-from evalcase.cli.explained import explain_errors
+from evalcase.cli.errors import explain_errors
+from evalcase.cli.options import json_option, quiet_option, runs_dir_option
+from evalcase.cli.paths import look_for_runs
 from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.running import Manner, print_conclusion
-from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.streams import take_streams
 from evalcase.cli.terminal import write_prose
 from evalcase.config.config import Config
@@ -35,9 +35,9 @@ from evalcase.util.environment import Environment, this_environment
     help="Merge the shards there are into an incomplete run, which `resume` can complete.",
 )  # fmt: skip
 @report_option
-@run_flags.runs_dir
-@run_flags.quiet
-@run_flags.as_json
+@runs_dir_option
+@quiet_option
+@json_option
 @explain_errors
 def command(
     runs: tuple[str, ...], partial: bool, reports: tuple[str, ...], runs_dir: str | None,

@@ -1,12 +1,17 @@
-"""What options of commands are, on click: numbers whose range is said in words, and checks."""
+"""The options of commands, on click. Those of a run are made of its options, which `config`
+declares."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import re
+from collections.abc import Callable, Mapping
 from math import isfinite
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
 import click
+
+from evalcase.config.options import RunFlag, Shard, list_run_flags
 
 F = TypeVar("F", bound=Callable[..., Any] | click.Command)
 
@@ -28,6 +33,38 @@ def checked(check: Callable[[Any], Any]) -> Callable[..., Any]:
     """A callback for click: `check` is given the value, or None where there is none, and gives what
     the command is told. It raises click.BadParameter."""
     return lambda _context, _parameter, value: check(value)
+
+
+class GroupedOption(click.Option):
+    """An option that stands under a heading of the help page of a GroupedCommand."""
+
+    def __init__(self, *args: Any, group: str, **kwargs: Any) -> None:  # noqa: ANN401 - click's own
+        super().__init__(*args, **kwargs)
+        self.group = group
+
+    def get_help_extra(self, ctx: click.Context) -> click.types.OptionHelpExtra:
+        extra = super().get_help_extra(ctx)
+        if getattr(self.type, "max", None) is None:
+            extra.pop("range", None)  # that a number is not negative goes without saying
+        return extra
+
+
+class GroupedCommand(click.Command):
+    """A command with so many options that its help page has headings for them."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        others: list[tuple[str, str]] = []
+        for each in self.get_params(ctx):
+            row = each.get_help_record(ctx) if isinstance(each, click.Option) else None
+            if row is not None:
+                if isinstance(each, GroupedOption):
+                    groups.setdefault(each.group, []).append(row)
+                else:
+                    others.append(row)
+        for heading, rows in {**groups, "Output": others}.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
 
 class Count(click.IntRange):
@@ -117,4 +154,151 @@ stdin_format: Decorator = click.option(
     default="yaml",
     show_default=True,
     help="The format of standard input, when a path is '-'.",
+)
+
+
+class _Array(NamedTuple):
+    """The variables by which one kind of scheduler tells a process its place."""
+
+    name: str
+    number: str
+    first: str
+    """The number of the first process, or the variable that has it."""
+    total: str
+    """The variable that has how many there are; empty where none does."""
+    step: str = "1"
+    """The same for what lies between two numbers."""
+
+
+_ARRAYS = (
+    _Array(
+        "Slurm", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT",
+        "SLURM_ARRAY_TASK_STEP",
+    ),
+    _Array("Kubernetes", "JOB_COMPLETION_INDEX", "0", ""),
+    _Array("GitLab", "CI_NODE_INDEX", "1", "CI_NODE_TOTAL"),
+    _Array("CircleCI", "CIRCLE_NODE_INDEX", "0", "CIRCLE_NODE_TOTAL"),
+    _Array("Buildkite", "BUILDKITE_PARALLEL_JOB", "0", "BUILDKITE_PARALLEL_JOB_COUNT"),
+    _Array("Cloud Run", "CLOUD_RUN_TASK_INDEX", "0", "CLOUD_RUN_TASK_COUNT"),
+)  # fmt: skip
+
+
+def read_shard(environment: Mapping[str, str], of: int | None) -> Shard:
+    """The shard of this process, of as many as its scheduler says, or as are asked for.
+
+    Raise ValueError, with what to do, where it isn't said, or not clearly: a wrong guess would run
+    some cases twice, and others never.
+    """
+    found = [each for each in _ARRAYS if environment.get(each.number)]
+    if not found:
+        known = ", ".join(each.number for each in _ARRAYS)
+        raise ValueError(f"this is not an array task: none of {known} is set; write it as 2/5")
+    if len(found) > 1:
+        several = " and ".join(each.number for each in found)
+        raise ValueError(f"{several} are both set: write the one that is meant as 2/5")
+    return _place_in(found[0], environment, of)
+
+
+def _place_in(array: _Array, environment: Mapping[str, str], of: int | None) -> Shard:
+    said = _read_number(array.total, environment) if array.total else None
+    if said is None and of is None:
+        raise ValueError(
+            f"{array.name} doesn't tell a task how many there are: write it as auto/5, "
+            "for five of them"
+        )
+    if said is not None and of is not None and said != of:
+        raise ValueError(f"{array.total} is {said}, not {of}")
+    count = of if said is None else said
+    assert count is not None
+    ahead = _read_number(array.number, environment) - _read_number(array.first, environment)
+    place, rest = divmod(ahead, max(_read_number(array.step, environment), 1))
+    if rest or not 0 <= place < count:
+        raise ValueError(
+            f"{array.number} is {environment[array.number]}, which is not one of {count} tasks "
+            "without a gap: write it as 2/5"
+        )
+    return Shard(place + 1, count)
+
+
+def _read_number(name: str, environment: Mapping[str, str]) -> int:
+    """A number, or what the variable of that name has."""
+    text = name if name.isdigit() else environment.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+        raise ValueError(f"{name} is {text!r:.60}, which is not a number of tasks")
+    return int(text)
+
+
+_FLAGS = list_run_flags()
+
+
+def run_option(name: str, help: str = "") -> Decorator:
+    """The flag of an option of a run. A command is given None for one that is not used."""
+    flag = _FLAGS[name]
+    declarations = flag.declarations
+    if flag.is_switch:
+        if flag.option.default is None:
+            declarations = [f"--{flag.flag}/--no-{flag.flag}"]
+        return click.option(
+            *declarations, name, cls=GroupedOption, group=flag.group, is_flag=True, default=None,
+            help=help or flag.about,
+        )  # fmt: skip
+    return click.option(
+        *declarations, name, cls=GroupedOption, group=flag.group, type=_make_type(flag),
+        multiple=flag.is_repeatable, metavar=flag.metavar,
+        callback=checked(_read_shard) if name == "shard" else None, help=help or flag.about,
+    )  # fmt: skip
+
+
+def run_options(*names: str, **helps: str) -> Decorator:
+    """Several of them in this order, by default all. `helps` have sentences of their own."""
+
+    def decorate(command: F) -> F:
+        for name in reversed((*names, *helps) or (*_FLAGS,)):
+            command = run_option(name, helps.get(name, ""))(command)
+        return command
+
+    return decorate
+
+
+def _make_type(flag: RunFlag) -> click.ParamType[Any] | None:
+    type = flag.option.takes
+    if flag.option.name == "env_file":
+        return existing_file()
+    match type.json:
+        case "choice":
+            return click.Choice(type.bounds["enum"])
+        case "integer":
+            return Count(type.bounds.get("minimum"), type.bounds.get("maximum"))
+        case "number":
+            meant = f"{flag.words}, for example {flag.option.example}"
+            is_over = "exclusiveMinimum" in type.bounds
+            least, most = type.bounds.get("minimum", 0), type.bounds.get("maximum")
+            return Number(least, most, min_open=is_over, meant=meant)
+    return None
+
+
+def _read_shard(value: str | None) -> Shard | None:
+    if value is None:
+        return None
+    auto = re.fullmatch(r"auto(?:/([1-9][0-9]{0,8}))?", value)
+    if auto is None and value.startswith("auto"):
+        raise click.BadParameter("write it as auto, or as auto/5 for five parts")
+    try:
+        if auto is None:
+            return Shard.parse(value)
+        return read_shard(os.environ, int(auto[1]) if auto[1] else None)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+runs_dir_option = run_option("runs_dir")
+cluster_option: Decorator = click.option(
+    "--cluster", metavar="PATH",
+    help="Cases with the same value at PATH, such as metadata.topic, are treated as related.",
+)  # fmt: skip
+quiet_option: Decorator = click.option(
+    "-q", "--quiet", is_flag=True, help="Print only the last lines."
+)
+json_option: Decorator = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object."
 )

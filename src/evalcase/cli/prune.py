@@ -10,10 +10,9 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from evalcase.cli import run_flags
-from evalcase.cli.explained import explain_errors
-from evalcase.cli.options import Count, WrongUsageError, checked
-from evalcase.cli.runs_place import look_for_runs
+from evalcase.cli.errors import explain_errors
+from evalcase.cli.options import Count, WrongUsageError, checked, runs_dir_option
+from evalcase.cli.paths import look_for_runs
 from evalcase.errors import RecordError
 from evalcase.store.runs import Keeping, OldRun, find_old, remove_rests, remove_run
 from evalcase.util.text import make_visible, write_count
@@ -40,7 +39,7 @@ def _read_duration(value: str | None) -> timedelta | None:
 @click.option("--incomplete", is_flag=True, help="Also remove runs that are not complete.")
 @click.option("--yes", is_flag=True, help="Remove the runs instead of only listing them.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@run_flags.runs_dir
+@runs_dir_option
 @explain_errors
 def command(
     keep: int | None, older_than: timedelta | None, incomplete: bool, yes: bool, as_json: bool,

@@ -7,10 +7,10 @@ import sys
 
 import click
 
-from evalcase.cli import run_flags
 from evalcase.cli.conclusion import RecordPlace
-from evalcase.cli.explained import explain_errors
-from evalcase.cli.options import Count, checked
+from evalcase.cli.errors import explain_errors
+from evalcase.cli.options import Count, checked, cluster_option, runs_dir_option
+from evalcase.cli.paths import look_for_runs
 from evalcase.cli.reports.by_parts import check_parts
 from evalcase.cli.reports.forms import (
     FORMS,
@@ -22,7 +22,6 @@ from evalcase.cli.reports.forms import (
 )
 from evalcase.cli.reports.reported import Reported, Wanted
 from evalcase.cli.reports.size import max_size_option
-from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.report.figures import Interval
 from evalcase.report.terminal.failures import UNFINISHED
@@ -58,7 +57,7 @@ from evalcase.util.environment import this_environment
     help="Break pass rates down by target, tag, suite, grader or variable (vars.NAME). Repeatable. "
     "[default: target, tag]",
 )  # fmt: skip
-@run_flags.cluster
+@cluster_option
 @click.option(
     "--interval", type=click.Choice(["wilson", "exact"]), default="wilson", show_default=True,
     help="How intervals are computed; exact ones are never too narrow.",
@@ -73,7 +72,7 @@ from evalcase.util.environment import this_environment
     "--junit-properties", is_flag=True,
     help="JUnit: add score and cost as properties of test cases; not every tool accepts them.",
 )  # fmt: skip
-@run_flags.runs_dir
+@runs_dir_option
 @explain_errors
 def command(
     run: str, case: str | None, verdicts: tuple[str, ...], target: str | None,

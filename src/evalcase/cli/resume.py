@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from evalcase.api import ready_run
-from evalcase.cli import run_flags
-from evalcase.cli.explained import explain_errors
+from evalcase.cli.errors import explain_errors
 from evalcase.cli.grade import finish_grading
+from evalcase.cli.options import json_option, quiet_option, run_options
 from evalcase.cli.reports.requested import report_option, tell_owed
 from evalcase.cli.running import (
     Manner,
@@ -44,18 +44,18 @@ from evalcase.util.environment import this_environment
 @click.command("resume")
 @click.argument("run", required=False)
 @click.option("--retry-errored", is_flag=True, help="Run errored trials again.")
-@run_flags.run_options(
+@run_options(
     concurrency="Override how many trials run at once.",
     max_cost_usd="Override the limit of `run`. What was spent before counts.",
     max_errors="Override the value of `run`.",
     fail_under="Override the rate of `run`.",
     env_file="Read environment variables from this file, instead of the one given to `run`.",
 )
-@run_flags.run_options("no_exec", "processes", "engine", "on", "runs_dir")
+@run_options("no_exec", "processes", "engine", "on", "runs_dir")
 @trust_option
 @report_option
-@run_flags.quiet
-@run_flags.as_json
+@quiet_option
+@json_option
 @explain_errors
 def command(
     run: str | None, retry_errored: bool, trust: bool, reports: tuple[str, ...], quiet: bool,

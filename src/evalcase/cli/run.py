@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from evalcase.api import ready_run
-from evalcase.cli import run_flags
-from evalcase.cli.explained import explain_errors
+from evalcase.cli.errors import explain_errors
+from evalcase.cli.options import GroupedCommand, json_option, quiet_option, run_options
 from evalcase.cli.reports.requested import report_option
 from evalcase.cli.running import ask_for, carry_out_run, plan_shown, take_process
 from evalcase.config.config import read_config
@@ -24,15 +24,15 @@ from evalcase.util.environment import this_environment
 from evalcase.util.text import make_visible, write_count
 
 
-@click.command("run")
+@click.command("run", cls=GroupedCommand)
 @click.argument("paths", nargs=-1)
-@run_flags.run_options()
+@run_options()
 @click.option(
     "--dry-run", is_flag=True, help="Check suites and configuration, and show what would run."
 )
 @report_option
-@run_flags.quiet
-@run_flags.as_json
+@quiet_option
+@json_option
 @explain_errors
 def command(
     paths: tuple[str, ...], dry_run: bool, reports: tuple[str, ...], quiet: bool, as_json: bool,

@@ -20,7 +20,7 @@ from evalcase.cli.conclusion import (
     name_run,
     summary_object,
 )
-from evalcase.cli.crash import CRASH_CODE, tell_crash
+from evalcase.cli.errors import CRASH_CODE, tell_crash
 from evalcase.cli.reports.requested import Request, request_reports, tell_owed, write_reports
 from evalcase.cli.streams import Streams, discard_stream, same_streams, take_streams
 from evalcase.cli.terminal import columns_of, defuse_lines, style_for, write_prose

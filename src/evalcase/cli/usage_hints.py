@@ -25,13 +25,13 @@ _ELSEWHERE: Mapping[str, str] = {
 """What other tools call what a command does."""
 
 _OPTIONS: Mapping[str, str] = {
-    "-t": "--target", "-m": "--target", "--model": "--target", "--provider": "--target",
+    "-m": "--target", "--model": "--target", "--provider": "--target",
     "--providers": "--target", "--agent": "--target",
-    "-j": "--concurrency", "-n": "--repeat", "--workers": "--concurrency",
+    "-j": "--concurrency", "--workers": "--concurrency",
     "--parallel": "--concurrency", "--jobs": "--concurrency", "--max-concurrency": "--concurrency",
     "--max-connections": "--concurrency", "--runs": "--repeat", "--times": "--repeat",
     "--epochs": "--repeat", "--trials": "--repeat",
-    "-k": "--case", "--id": "--case", "--filter": "--case", "--only": "--case",
+    "--id": "--case", "--filter": "--case", "--only": "--case",
     "--filter-pattern": "--case", "--tags": "--tag",
     "--max-samples": "--limit", "--max-examples": "--limit",
     "--json": "--format json", "--html": "--format html", "--threshold": "--fail-under",
@@ -67,8 +67,6 @@ def hint_at_option(word: str, known: Collection[str]) -> str | None:
     spelling knows as much."""
     if word == "--retry-failed":
         return "To run failed cases again: evalcase run --failed-of RUN"
-    if word in ("-o", "--output") and "--report" in known:
-        return "To write a report: --report FILE; its extension sets the format."
     for meant in (_OPTIONS.get(word, ""), word.removesuffix("s"), f"{word}s"):
         if meant.partition(" ")[0] in known:
             return f"Did you mean '{meant}'?"

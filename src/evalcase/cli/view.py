@@ -7,10 +7,9 @@ import sys
 
 import click
 
-from evalcase.cli import run_flags
-from evalcase.cli.explained import explain_errors
-from evalcase.cli.options import Count
-from evalcase.cli.runs_place import look_for_runs
+from evalcase.cli.errors import explain_errors
+from evalcase.cli.options import Count, runs_dir_option
+from evalcase.cli.paths import look_for_runs
 from evalcase.store.runs import find_run
 from evalcase.util.environment import this_environment
 
@@ -22,7 +21,7 @@ from evalcase.util.environment import this_environment
     help="The port to listen on. [default: any free port]",
 )  # fmt: skip
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-@run_flags.runs_dir
+@runs_dir_option
 @explain_errors
 def command(run: str | None, port: int, no_browser: bool, runs_dir: str | None) -> int:
     """Browse all runs of this project in the browser: open, compare, or watch one in progress.

@@ -25,10 +25,25 @@ from evalcase.types.value import Value, replace
 CONCURRENCY, TIMEOUT_S, RETRIES, RUNS_DIR = 10, 120.0, 2, ".evalcase/runs"
 
 
-def _about(sentence: str, metavar: str = "", default: object = "", **more: Any) -> Meta:  # noqa: ANN401 - as `about`
-    """Declares an option of a run. Help pages show `metavar` for its value, and its default."""
+_GROUPS = {
+    "Which cases": "cases tags limit sample seed shard failed_of",
+    "How": "targets repeat cache env_file no_exec",
+    "Limits": "concurrency timeout_s retries retry_timeouts max_cost_usd",
+    "Gates": "fail_under max_errors fail_fast stop against",
+    "Where": "processes engine on runs_dir",
+}
+"""The options on help pages, in order."""
+
+
+def _about(
+    sentence: str, metavar: str = "", default: object = "", short: str = "",
+    **more: Any,  # noqa: ANN401 - as `about`
+) -> Meta:  # fmt: skip
+    """Declares an option of a run. Help pages show `metavar` for its value, and its default;
+    `short` is its flag of one letter."""
     declared = about(sentence, **more)
-    extra = {**(declared.extra or {}), "metavar": metavar, "default": str(default)}
+    shown = {"metavar": metavar, "default": str(default), "short": short}
+    extra = {**(declared.extra or {}), **shown}
     return Meta(description=sentence, examples=declared.examples, extra=extra)
 
 
@@ -98,7 +113,7 @@ class Selection(Value, frozen=True, kw_only=True):
     cases: Annotated[
         tuple[str | Annotated[tuple[str, ...], Meta(min_length=2, max_length=3)], ...],
         _about(
-            "Only cases whose id matches. Repeatable: cases that match any.", "GLOB",
+            "Only cases whose id matches. Repeatable: cases that match any.", "GLOB", short="k",
             elsewhere=("ids", "filter", "select"),
         ),
     ] = ()  # fmt: skip
@@ -126,7 +141,8 @@ class RunOptions(Value, frozen=True):
 
     paths: tuple[str, ...] = (".",)
     targets: Annotated[
-        tuple[str, ...], _about("A target from evalcase.toml, or kind:value. Repeatable.", "NAME")
+        tuple[str, ...],
+        _about("A target from evalcase.toml, or kind:value. Repeatable.", "NAME", short="t"),
     ] = ()
     selection: Selection = Selection()
     concurrency: Concurrency | None = None
@@ -134,6 +150,7 @@ class RunOptions(Value, frozen=True):
         Annotated[int, Meta(ge=1, le=MOST_REPEATS)] | None,
         _about(
             "How many times to run each case.",
+            short="n",
             elsewhere=("trials", "epochs", "num_repetitions", "runs", "times"),
         ),
     ] = None
@@ -271,6 +288,14 @@ class RunFlag(NamedTuple):
     metavar: str | None
     about: str
     """Its sentence, and its default."""
+    group: str
+    """The heading on help pages that it stands under."""
+
+    @property
+    def declarations(self) -> list[str]:
+        """`-t` and `--target`."""
+        short = self.option.extra["short"]
+        return [*([f"-{short}"] if short else []), f"--{self.flag}"]
 
     @property
     def is_switch(self) -> bool:
@@ -287,24 +312,26 @@ class RunFlag(NamedTuple):
 
 
 def list_run_flags() -> dict[str, RunFlag]:
-    """The options of a run as flags, by the names of the options."""
+    """The options of a run as flags, by the names of the options, in the order of help pages."""
+    known = _known_options()
     flags = {}
-    for name, option in _known_options().items():
-        flag = name.removesuffix("_usd").removesuffix("_s").replace("_", "-")
-        if option.takes.json == "array":
-            flag = flag.removesuffix("s")
-        metavar = option.extra["metavar"] or ("N" if option.takes.json == "integer" else None)
-        default = option.extra["default"]
-        sentence = f"{option.about} [default: {default}]" if default else option.about
-        flags[name] = RunFlag(option, flag, metavar, sentence)
+    for group, names in _GROUPS.items():
+        for name in names.split():
+            option = known[name]
+            flag = name.removesuffix("_usd").removesuffix("_s").replace("_", "-")
+            if option.takes.json == "array":
+                flag = flag.removesuffix("s")
+            metavar = option.extra["metavar"] or ("N" if option.takes.json == "integer" else None)
+            default = option.extra["default"]
+            sentence = f"{option.about} [default: {default}]" if default else option.about
+            flags[name] = RunFlag(option, flag, metavar, sentence, group)
+    assert flags.keys() == known.keys()
     return flags
 
 
 def _known_options() -> dict[str, Option]:
-    """All options of a run, in the order of help pages."""
-    targets, *others = fields_of(RunOptions).values()
-    several = (targets, *fields_of(Selection).values(), *others, *fields_of(LocalOptions).values())
-    return {option.name: option for option in several}
+    several = (fields_of(RunOptions), fields_of(Selection), fields_of(LocalOptions))
+    return {name: option for each in several for name, option in each.items()}
 
 
 def make_options(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalcase.store.stored import StoredRun
 
 report_option = click.option(
-    "--report", "reports", multiple=True, metavar="FILE",
+    "-o", "--report", "reports", multiple=True, metavar="FILE",
     help="Write a report at the end; the extension of FILE sets its format. Repeatable.",
 )  # fmt: skip
 

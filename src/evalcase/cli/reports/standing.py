@@ -11,8 +11,8 @@ import os
 from collections.abc import Callable
 from functools import cached_property
 
+from evalcase.cli.paths import see_suites
 from evalcase.cli.reports.reported import Reported
-from evalcase.cli.seen_suites import see_suites
 from evalcase.config.catalogue import Catalogue
 from evalcase.store.case_lines import StoredLines
 from evalcase.store.folder import is_own

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evalcase.cli.conclusion import conclusion_lines
+from evalcase.cli.paths import see_suites
 from evalcase.cli.reports.by_parts import require_variables
 from evalcase.cli.reports.reported import Reported
-from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import defuse_lines
 from evalcase.report.figures import settle_figures
 from evalcase.report.terminal.case_report import case_lines, trial_lines

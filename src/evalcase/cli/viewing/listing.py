@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
+from evalcase.cli.paths import find_suite_places
 from evalcase.cli.run_remark import Remark, remark_on
-from evalcase.cli.suite_places import find_suite_places
 from evalcase.errors import EvalcaseError
 from evalcase.report.aggregate import Ledger, sum_up
 from evalcase.report.figures import Estimator, FigureCell, Mean, settle_figures, settle_part

@@ -24,7 +24,7 @@ from urllib.parse import unquote
 
 from aiohttp import web
 
-from evalcase.cli.compared_sides import AskedSides, open_sides
+from evalcase.cli.compare import AskedSides, open_sides
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.reports.compared_page import write_compared_html
 from evalcase.cli.reports.page import write_html
