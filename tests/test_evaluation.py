@@ -12,11 +12,13 @@ from evalcase.config.options import RunOptions, Selection, Shard
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.format.load import Suites
 from evalcase.runner.evaluated import Evaluated
+from evalcase.runner.events import Event, TrialFinished, TrialStarted
 from evalcase.runner.pacing import Limits
 from evalcase.runner.plan import RunRequest, make_scrubber, prepare_plan, trials_of
-from evalcase.runner.run import Evaluation
+from evalcase.runner.run import Execution
+from evalcase.store.folder import Run
 from evalcase.store.index import read_index
-from evalcase.types.result import Counts, Result, Trial
+from evalcase.types.result import Counts, Result
 from evalcase.util.environment import this_environment
 from tests.for_each import for_each
 
@@ -31,30 +33,28 @@ class Watched:
         self.early: list[str] = []
         """Trials that were shown as finished before they were on disk."""
 
-    def resumed(self, finished: int) -> None:
-        pass
+    def listen(self, event: Event) -> None:
+        if isinstance(event, TrialStarted):
+            self.begun.append(event.trial.case.id)
+        elif isinstance(event, TrialFinished):
+            self.finish(event.result)
 
-    def started(self, trial: Trial) -> None:
-        self.begun.append(trial.case.id)
-
-    def finished(self, result: Result) -> None:
+    def finish(self, result: Result) -> None:
         self.ended.append((result.key.case, result.verdict))
         journals = list(self.journal.glob("*/journal.jsonl")) if self.journal else []
         if not any(read_index(str(path)).find(result.key) for path in journals):
             self.early.append(result.key.case)
 
 
-def evaluation(folder: Path, watched: Watched, options: RunOptions | None = None) -> Evaluation:
+def execution(
+    folder: Path, watched: Watched, options: RunOptions | None = None, run: Run | None = None
+) -> Execution:
     options = options or RunOptions((str(folder),), ("echo",))
     config, environment = load_config(str(folder)), this_environment()
-    scrubber = make_scrubber(config, environment.variables, _ignore)
+    scrubber = make_scrubber(config, environment.variables, print)
     runs = str(folder / "runs")
-    asked = RunRequest(options, config, environment, runs, watched, _ignore, _ignore, scrubber)
-    return Evaluation(prepare_plan(asked), watched)
-
-
-def _ignore(_: str) -> None:
-    pass
+    asked = RunRequest(options, config, environment, runs, watched.listen, scrubber, run=run)
+    return Execution(asked, prepare_plan(asked))
 
 
 def write(folder: Path, *texts: str) -> None:
@@ -65,7 +65,7 @@ def write(folder: Path, *texts: str) -> None:
 
 def go(folder: Path, watched: Watched) -> Evaluated:
     watched.journal = folder / "runs"
-    return asyncio.run(evaluation(folder, watched).carry_out(str(folder / "runs")))
+    return asyncio.run(execution(folder, watched).run())
 
 
 @for_each("targets", [(), ("echo", "replay:answers.jsonl")])
@@ -81,7 +81,7 @@ def test_as_many_trials_are_counted_as_there_are(
     (tmp_path / "one.eval.yaml").write_text(json.dumps([*bare[:3], *more, *bare[3:]]))
     (tmp_path / "two.eval.yaml").write_text(json.dumps(bare[:4]))
     request = RunOptions((str(tmp_path),), targets, repeat=repeat)
-    plan = evaluation(tmp_path, Watched(), request).plan
+    plan = execution(tmp_path, Watched(), request).plan
     trials = {name: list(trials_of(plan, name)) for name in plan.trials}
     assert plan.trials == {name: len(each) for name, each in trials.items()}
     assert list(plan.trials) == list(targets or ("echo", "command:true"))
@@ -122,8 +122,7 @@ def test_going_on_runs_only_what_is_left(tmp_path: Path) -> None:
     first = go(tmp_path, Watched())
     write(tmp_path, "a", "b", "c")
     watched = Watched()
-    again = evaluation(tmp_path, watched)
-    done = asyncio.run(again.carry_out(str(tmp_path / "runs"), first.run))
+    done = asyncio.run(execution(tmp_path, watched, run=first.run).run())
     assert watched.begun == ["c"]
     assert done.totals.trials.total == 3
 
@@ -131,21 +130,21 @@ def test_going_on_runs_only_what_is_left(tmp_path: Path) -> None:
 def test_an_invalid_suite_is_raised_with_every_problem(tmp_path: Path) -> None:
     (tmp_path / "s.eval.yaml").write_text("- {id: a, input: 1}\n- {id: b, inptu: x}\n")
     with pytest.raises(SuiteError) as caught:
-        evaluation(tmp_path, Watched())
+        execution(tmp_path, Watched())
     assert len(caught.value.problems) >= 2
 
 
 def test_no_target_at_all(tmp_path: Path) -> None:
     write(tmp_path, "a")
     with pytest.raises(ConfigError, match="case `a` names no target"):
-        evaluation(tmp_path, Watched(), RunOptions((str(tmp_path),)))
+        execution(tmp_path, Watched(), RunOptions((str(tmp_path),)))
 
 
 def test_nothing_left_to_run(tmp_path: Path) -> None:
     write(tmp_path, "a")
     request = RunOptions((str(tmp_path),), ("echo",), Selection(cases=("z*",)))
     with pytest.raises(ConfigError, match="no case has an id like `z\\*`"):
-        evaluation(tmp_path, Watched(), request)
+        execution(tmp_path, Watched(), request)
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,16 @@
-"""load, check and evaluate: what a program calls.
-
-    path → document → suite → plan → trials → answers → grades → results → record
-
-`runner/run.py` shows how a run goes."""
+"""`load`, `check` and `evaluate`: the functions that a program calls."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias, Unpack, cast
+from logging import getLogger
+from typing import Any, TypeAlias, Unpack, cast
 
 from evalcase.config.catalogue import Catalogue, check_config_text, check_project, project_catalogue
-from evalcase.config.config import Config, read_config, read_config_of
+from evalcase.config.config import read_config, read_config_of
 from evalcase.config.graders import read_grader
 from evalcase.config.options import Keywords, read_keywords
 from evalcase.errors import ConfigError, SuiteError
@@ -34,30 +31,36 @@ from evalcase.format.writer import suite_text
 from evalcase.graders.python import FunctionGrader
 from evalcase.places.chosen import choose_engine, make_workplace
 from evalcase.report.figures import Figures, Interval
-from evalcase.runner.dispatch import Workplace
 from evalcase.runner.evaluated import Evaluated, Figuring, read_figures
-from evalcase.runner.event_loop import BlockingCall, run_async
-from evalcase.runner.events import Listener, log_warning
+from evalcase.runner.event_loop import run_async
+from evalcase.runner.events import Emit, Event, RunNote, RunWarning, TrialFinished
 from evalcase.runner.plan import Given, Plan, RunRequest, make_scrubber, prepare_plan
 from evalcase.runner.regrade import By
-from evalcase.runner.run import Evaluation
+from evalcase.runner.run import Execution
 from evalcase.runner.select import find_failed
-from evalcase.runner.stopping import Stopping, make_stopping
 from evalcase.targets.code.useless import hint_at_answering
 from evalcase.targets.python import PythonTarget
 from evalcase.types.case import Case
 from evalcase.types.grade import Score
 from evalcase.types.grader import Grader, NamedGrader, is_grader
 from evalcase.types.problem import Problem, in_order
+from evalcase.types.result import Result
 from evalcase.types.suite import Suite
-from evalcase.types.target import Surroundings, Target, is_target
+from evalcase.types.target import Surroundings, Target, Warn, is_target
 from evalcase.types.value import replace
-from evalcase.util.environment import Environment, this_environment
+from evalcase.util.environment import this_environment
 from evalcase.util.files import write_atomically
 
 Path: TypeAlias = str | os.PathLike[str]
 Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Case | Iterable[Case]"
 """What can be evaluated: files and folders by their paths, or suites and cases made in Python."""
+GivenTarget: TypeAlias = str | Callable[..., Any] | Target
+"""A target: its name, `kind:value`, a function, or an object that is one."""
+GivenGrader: TypeAlias = Callable[..., Any] | Grader | NamedGrader | str | Mapping[str, Any]
+"""A grader: a function, an object that is one, or as a file writes it."""
+GivenGraders: TypeAlias = GivenGrader | Iterable[GivenGrader]
+ReadGrader: TypeAlias = Callable[[str | Mapping[str, Any]], NamedGrader]
+"""Makes a grader of what a file writes."""
 
 
 def load(path: str | os.PathLike[str]) -> Suite:
@@ -173,15 +176,23 @@ def evaluate(
     **options: Unpack[Keywords],
 ) -> Evaluated:
     """Run cases against a target, grade the answers and keep every result. `users` are targets
-    that play users, by the names that cases have for them.
+    that play users, by the names that cases have for them. `root` is the project's folder itself,
+    by default that of the project which the working folder belongs to.
 
     Raise SuiteError if a case is invalid, ConfigError or TargetError if a target can't be used,
     RecordError if nothing can be kept. Failures and errors of trials are results, and not raised.
     """
     if _is_in_loop():
         raise RuntimeError("an event loop is running: `await evalcase.evaluate_async(…)` there")
-    prepared = prepare_evaluation(what, target, graders, root, users, **options)
-    return run_async(prepared.carry_out(), prepared.warn_of_stray)
+    return run_async(prepare_evaluation(what, target, graders, root, users, **options).run())
+
+
+def _is_in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 async def evaluate_async(
@@ -193,28 +204,8 @@ async def evaluate_async(
     root: Path | None = None,
     **options: Unpack[Keywords],
 ) -> Evaluated:
-    """The same as `evaluate`, for code that is async itself. `root` is the project's folder itself,
-    by default that of the project which the working folder belongs to."""
-    return await prepare_evaluation(what, target, graders, root, users, **options).carry_out()
-
-
-class PreparedRun(NamedTuple):
-    """A run before its first question."""
-
-    evaluation: Evaluation
-    request: RunRequest
-
-    def carry_out(
-        self, on_overdue: Callable[[BlockingCall], None] = lambda _: None
-    ) -> Coroutine[None, None, Evaluated]:
-        """Open targets and record, send each trial that is left through ask, grade and keep, and
-        conclude. `on_overdue` is called with a call that blocks the event loop for too long."""
-        request = self.request
-        return self.evaluation.carry_out(request.folder, request.run, request.again, on_overdue)
-
-    def warn_of_stray(self, what: str) -> None:
-        """Report what user code did outside of any trial."""
-        self.request.warn(self.request.scrubber.text(what))
+    """The same as `evaluate`, for code that is async itself."""
+    return await prepare_evaluation(what, target, graders, root, users, **options).run()
 
 
 def prepare_evaluation(
@@ -224,38 +215,21 @@ def prepare_evaluation(
     root: Path | None = None,
     users: Mapping[str, GivenTarget] | None = None,
     **options: Unpack[Keywords],
-) -> PreparedRun:
-    """All of `evaluate` up to the first question: for whoever runs it in another way."""
-    request = read_call(what, target, graders, users or {}, root, options, this_environment())
-    return ready_run(request, plan_run(request))
+) -> Execution:
+    """All of `evaluate` up to the first question."""
+    request = _read_call(what, target, graders, users or {}, root, options)
+    return prepare_run(request, prepare_plan(request))
 
 
-def plan_run(request: RunRequest) -> Plan:
-    """Check every suite, and make every target and grader. Whoever asks for a run comes by here:
-    `evaluate`, the command and the plug-in of pytest."""
-    return prepare_plan(request)
-
-
-def ready_run(request: RunRequest, plan: Plan, by: By | None = None) -> PreparedRun:
-    """Say where the trials of a plan are answered, and what may end it early. With `by`, answers
-    that are known are graded by that, and no target is asked."""
-    workplace = _find_workplace(request, plan) if by is None else None
-    stopping = _find_stopping(request, plan) if request.run is None else None
-    return PreparedRun(Evaluation(plan, request.watcher, by, workplace, stopping), request)
-
-
-def _find_stopping(request: RunRequest, plan: Plan) -> Stopping | None:
-    """What may end a new run early, if something may."""
-    if plan.options.stop is None:
-        return None
-    return make_stopping(plan, request.folder)
-
-
-def _find_workplace(request: RunRequest, plan: Plan) -> Workplace | None:
-    """Where trials are answered, if that is not in this process."""
-    if request.run is not None:
-        plan = replace(plan, judges={})  # nobody knows yet if anything is left to judge
-    return make_workplace(choose_engine(plan.config, request.local), plan)
+def prepare_run(request: RunRequest, plan: Plan, regrade: By | None = None) -> Execution:
+    """The run of a plan, and where its targets answer. With `regrade`, stored answers are graded,
+    and no target is asked."""
+    executor = None
+    if regrade is None:
+        # Whether a resumed run has anything left to judge is not known yet.
+        moved = plan if request.run is None else replace(plan, judges={})
+        executor = make_workplace(choose_engine(plan.config, request.local), moved)
+    return Execution(request, plan, executor, regrade)
 
 
 def figures(
@@ -268,31 +242,17 @@ def figures(
     return read_figures(evaluated, Figuring(interval, cluster, tuple(pass_at)))
 
 
-def _is_in_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
+# The arguments of a program
 
 
-GivenTarget: TypeAlias = str | Callable[..., Any] | Target
-"""A target: its name, `kind:value`, a function, or an object that is one."""
-GivenGrader: TypeAlias = Callable[..., Any] | Grader | NamedGrader | str | Mapping[str, Any]
-"""A grader: a function, an object that is one, or as a file writes it."""
-GivenGraders: TypeAlias = GivenGrader | Iterable[GivenGrader]
-ReadGrader: TypeAlias = Callable[[str | Mapping[str, Any]], NamedGrader]
-"""Makes a grader of what a file writes."""
-
-
-def read_call(
+def _read_call(
     what: object, target: GivenTarget | Iterable[GivenTarget] | None, graders: GivenGraders,
-    users: Mapping[str, GivenTarget], root: str | os.PathLike[str] | None, keywords: Keywords,
-    environment: Environment,
+    users: Mapping[str, GivenTarget], root: Path | None, keywords: Keywords,
 ) -> RunRequest:  # fmt: skip
-    """The names that it says, and the suites, targets and graders that it has itself."""
-    config = _read_config(root, environment.cwd)
-    warn = keywords.get("on_warning", log_warning)
+    environment = this_environment()
+    cwd = environment.cwd
+    config = read_config(cwd, cwd) if root is None else read_config_of(os.fspath(root), cwd)
+    warn = keywords.get("on_warning", getLogger("evalcase").warning)
     scrubber = make_scrubber(config, environment.variables, warn)
     around = Surroundings(
         config.root, environment.variables, lambda text: warn(scrubber.text(text)), environment.now
@@ -309,14 +269,19 @@ def read_call(
         suites, {name: each for name, each in targets.items() if each is not None},
         name_graders(graders, read), users=_name_users(users, around),
     )  # fmt: skip
-    listener = Listener(keywords.get("on_result"))
-    return RunRequest(
-        options, config, environment, folder, listener, warn, warn, scrubber, given, local
-    )
+    emit = _make_listener(keywords.get("on_result"), warn)
+    return RunRequest(options, config, environment, folder, emit, scrubber, given, local)
 
 
-def _read_config(root: str | os.PathLike[str] | None, cwd: str) -> Config:
-    return read_config(cwd, cwd) if root is None else read_config_of(os.fspath(root), cwd)
+def _make_listener(on_result: Callable[[Result], None] | None, warn: Warn) -> Emit:
+    def listen(event: Event) -> None:
+        if isinstance(event, TrialFinished):
+            if on_result is not None:
+                on_result(event.result)
+        elif isinstance(event, RunWarning | RunNote):
+            warn(event.text)
+
+    return listen
 
 
 def _name_targets(

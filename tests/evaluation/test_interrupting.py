@@ -20,10 +20,10 @@ def test_a_run_that_is_interrupted_after_its_last_trial_is_completed(
 
     def interrupt(result: Result) -> None:
         seen.append(result)
-        if len(seen) == after and prepared.evaluation.engine is not None:
-            prepared.evaluation.engine.interrupt()
+        if len(seen) == after and execution.engine is not None:
+            execution.engine.interrupt()
 
-    prepared = prepare_evaluation([str(suite)], "echo", on_result=interrupt, concurrency=1)
-    run = asyncio.run(prepared.carry_out())
+    execution = prepare_evaluation([str(suite)], "echo", on_result=interrupt, concurrency=1)
+    run = asyncio.run(execution.run())
     assert run.status == status
     assert len(seen) == after

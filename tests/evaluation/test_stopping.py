@@ -41,7 +41,7 @@ def result(trial: Trial, verdict: Verdict) -> Result:
 def feed(stopping: Stopping, *verdicts: str) -> Decision | None:
     """Results in the order in which trials are started."""
     for trial, verdict in zip(stopping.ordered["agent"], verdicts, strict=False):
-        if stopping.look(result(trial, verdict)) is not None:  # type: ignore[arg-type]
+        if stopping.after(result(trial, verdict)) is not None:  # type: ignore[arg-type]
             break
     return stopping.decision
 
@@ -97,7 +97,7 @@ def test_as_long_as_it_may_go_either_way_it_goes_on() -> None:
 def test_what_is_skipped_is_no_case() -> None:
     stopping = made("certain", 10, skipped=4)
     tried = [trial for trial in stopping.ordered["agent"] if not trial.case.skip]
-    said = [stopping.look(result(trial, "passed")) for trial in tried[:3]]
+    said = [stopping.after(result(trial, "passed")) for trial in tried[:3]]
     assert said[2] is not None
     assert stopping.decision is not None
     assert stopping.decision.cases == 6
@@ -139,14 +139,14 @@ def test_who_is_done_first_waits_for_those_ahead() -> None:
     """Those that are quick may be those that pass."""
     stopping = made("certain", 10)
     first, *others = stopping.ordered["agent"]
-    assert [stopping.look(result(trial, "passed")) for trial in others] == [None] * 9
-    said = stopping.look(result(first, "failed"))
+    assert [stopping.after(result(trial, "passed")) for trial in others] == [None] * 9
+    said = stopping.after(result(first, "failed"))
     assert said == "decided after 6 of 10 cases: the pass rate can't be below 0.5 any more"
 
 
 def test_only_whole_cases_count() -> None:
     stopping = made("certain", 2, repeat=3)
-    looks = [stopping.look(result(trial, "passed")) for trial in stopping.ordered["agent"]]
+    looks = [stopping.after(result(trial, "passed")) for trial in stopping.ordered["agent"]]
     assert [look is not None for look in looks] == [False, False, True, False, False, False]
 
 
@@ -154,7 +154,7 @@ def test_after_a_decision_nothing_changes_it() -> None:
     stopping = made("certain", 10)
     decision = feed(stopping, *["passed"] * 5)
     rest = stopping.ordered["agent"][5:]
-    assert [stopping.look(result(trial, "failed")) for trial in rest] == [None] * 5
+    assert [stopping.after(result(trial, "failed")) for trial in rest] == [None] * 5
     assert stopping.decision == decision
 
 
@@ -164,8 +164,8 @@ def test_several_targets_are_each_bounded() -> None:
         stopping.arrange(target, trials(100, target))
     stopping.begin()
     for trial in stopping.ordered["a"]:
-        assert stopping.look(result(trial, "passed")) is None  # half of all may still fail
-    more = [stopping.look(result(trial, "passed")) for trial in stopping.ordered["b"][:20]]
+        assert stopping.after(result(trial, "passed")) is None  # half of all may still fail
+    more = [stopping.after(result(trial, "passed")) for trial in stopping.ordered["b"][:20]]
     assert any(more)
     assert stopping.decision is not None
     assert stopping.decision.cases == 200
@@ -224,10 +224,10 @@ def test_what_is_certain_in_the_end_takes_the_place_of_what_was_likely() -> None
     stopping = made("likely", 100)
     at = 0
     while stopping.decision is None:
-        stopping.look(result(stopping.ordered["agent"][at], "passed"))
+        stopping.after(result(stopping.ordered["agent"][at], "passed"))
         at += 1
     for trial in stopping.ordered["agent"][at : at + 60]:
-        assert stopping.look(result(trial, "failed")) is None
+        assert stopping.after(result(trial, "failed")) is None
     said = stopping.conclude()
     assert stopping.decision is not None
     assert (stopping.decision.outcome, stopping.decision.rule) == ("missed", "certain")
@@ -241,7 +241,7 @@ def test_the_interval_is_within_what_is_certain() -> None:
     assert decision is not None
     rest = stopping.ordered["agent"][decision.seen :]
     for trial in rest[:9]:
-        stopping.look(result(trial, "failed"))
+        stopping.after(result(trial, "failed"))
     stopping.conclude()
     assert stopping.decision is not None
     assert (stopping.decision.outcome, stopping.decision.high) == ("met", 0.91)
@@ -252,7 +252,7 @@ def test_bounds_that_are_disproved_decide_nothing() -> None:
     decision = feed(stopping, *["passed"] * 100)
     assert decision is not None
     for trial in stopping.ordered["agent"][decision.seen :][: 101 - round(100 * decision.low)]:
-        stopping.look(result(trial, "failed"))
+        stopping.after(result(trial, "failed"))
     said = stopping.conclude()
     assert stopping.decision is None
     assert "contradict" in said

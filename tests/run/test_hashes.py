@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import evalcase
-from evalcase.runner.hashes import hash_grading, hash_plain_case, hash_question
+from evalcase.runner.hashes import hash_grading, hash_question
 from tests.for_each import for_each
 
 BASE: dict[str, Any] = {"id": "a", "input": "Hi", "expected_output": {"b": 1, "a": [1, "x"]}}
@@ -80,35 +80,3 @@ def test_files_and_code_count() -> None:
 def test_text_beyond_ascii() -> None:
     assert hashed(input="é") != hashed(input="e\u0301")
     assert hashed(input="ß") == hashed(input="ß")
-
-
-@for_each(
-    ("changes", "is_plain"),
-    [
-        ({"expected_output": "4"}, True),
-        ({"expected_output": "4", "input": "long" * 100, "tags": ["a"], "skip": "why"}, True),
-        ({"expected_output": "ü 日本"}, True),
-        ({}, False),
-        ({"expected_output": "4", "repeat": 3}, False),
-        ({"expected_output": "4", "metadata": {"k": 1}}, False),
-        ({"expected_output": "4", "criteria": "polite"}, False),
-        ({"expected_output": "4", "threshold": 0.5}, False),
-        ({"expected_output": ["4", "5"]}, False),
-        ({"expected_output": "4", "conversation_id": "c"}, False),
-        ({"expected_output": "4", "graders": ["python:a:b"]}, False),
-    ],
-)
-def test_both_hashes_of_a_plain_case_are_taken_at_once(
-    changes: dict[str, Any], is_plain: bool
-) -> None:
-    case = evalcase.parse_case(json.dumps({**BASE, **changes}))
-    assert hash_plain_case(case) == (
-        (hash_question(case), hash_grading(case)) if is_plain else None
-    )
-
-
-def test_a_case_that_expects_nothing_or_is_asked_in_turns_is_no_plain_one() -> None:
-    without = {name: value for name, value in BASE.items() if name != "expected_output"}
-    turns = {"id": "a", "turns": [{"input": "Hi", "expected_output": "4"}]}
-    for fields in (without, turns):
-        assert hash_plain_case(evalcase.parse_case(json.dumps(fields))) is None

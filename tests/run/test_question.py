@@ -1,37 +1,34 @@
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from msgspec.structs import fields
 
-from evalcase.runner.trials import question_of
-from evalcase.types.case import Case
-from evalcase.types.message import Message
-from evalcase.types.question import Question
+from evalcase import Case, evaluate
+from evalcase.testing import ScriptedTarget
 from evalcase.types.result import Trial
-from tests.targets.trials import trial
 
 
-def test_a_question_has_all_of_a_trial_but_what_is_expected() -> None:
-    given = trial(
-        "Hi", suite="s.eval.yaml", id="x", repeat=2, metadata={"k": [1]}, conversation_id="c",
-        expected_output=[{"role": "assistant", "content": "secret"}], criteria="secret",
-        graders=[{"type": "equals", "value": "secret"}], rubrics=[{"text": "secret"}],
-        tags=["t"], threshold=0.5,
+def test_a_question_has_all_of_a_case_but_what_is_expected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    case = Case(
+        id="x", input=[{"role": "user", "content": {"k": []}}], metadata={"k": [1]},
+        conversation_id="c", expected_output="secret",
+        graders=[{"equals": "secret"}], tags=["t"], repeat=2,
     )  # fmt: skip
-    question = question_of(given, {"a.txt": "/p/a.txt"}, "s1", "h")
-    assert question == Question(
-        (Message({"role": "user", "content": "Hi"}),), case="x", suite="s.eval.yaml", repeat=2,
-        attempt=1, session="s1", turn=1, conversation_id="c", metadata={"k": [1]},
-        files={"a.txt": "/p/a.txt"}, schema=None, hash="h",
-    )  # fmt: skip
-    assert "secret" not in repr(question)
-    assert not any(isinstance(getattr(question, f.name), Case | Trial) for f in fields(question))
-
-
-def test_it_shares_nothing_with_its_case() -> None:
-    given = trial([{"role": "user", "content": {"k": []}}], metadata={"k": []})
-    question = question_of(given, {}, "s", "")
-    content = question.messages[0].content
+    target = ScriptedTarget(["a", "b"])
+    evaluate(case, target, concurrency=1)
+    first, second = target.asked
+    assert (first.case, first.repeat, second.repeat, first.attempt, first.turn) == ("x", 1, 2, 1, 1)
+    assert (first.metadata, first.conversation_id) == ({"k": [1]}, "c")
+    assert first.session != second.session
+    assert "secret" not in repr(first)
+    assert not any(isinstance(getattr(first, f.name), Case | Trial) for f in fields(first))
+    content = first.messages[0].content
     assert isinstance(content, dict)
-    content["k"] = [1]
-    question.metadata["k"] = [1]
-    assert given.case.to_dict()["input"][0]["content"] == given.case.metadata == {"k": []}
+    content["k"] = first.metadata["k"] = [2]
+    assert case.to_dict()["input"][0]["content"] == {"k": []}
+    assert second.metadata == {"k": [1]}

@@ -7,8 +7,7 @@ import pytest
 
 from evalcase.runner.pacing import Limits, Pace
 from evalcase.runner.schedule import Engine
-from evalcase.runner.stopping import FailFast
-from evalcase.types.result import Result, Trial, Verdict
+from evalcase.types.result import Result, Trial
 from tests.for_each import for_each
 from tests.targets.trials import trial
 
@@ -16,10 +15,9 @@ from tests.targets.trials import trial
 class Harness:
     """An engine whose trials take some turns of the event loop, and what it did."""
 
-    def __init__(self, limits: Limits, fail_fast: FailFast | None = None) -> None:
-        self.engine = Engine(limits, self, fail_fast)
+    def __init__(self, limits: Limits) -> None:
+        self.engine = Engine(limits)
         self.trying: Callable[[Trial], Awaitable[Result]] = self.try_one
-        self.verdicts: dict[str, Verdict] = {}
         self.waiting: dict[str, asyncio.Event] = {}
         self.events: list[str] = []
         self.under_way: dict[str, int] = {}
@@ -27,15 +25,10 @@ class Harness:
         self.kept: list[str] = []
         self.changed = asyncio.Event()
 
-    def resumed(self, finished: int) -> None:
-        pass
-
-    def started(self, trial: Trial) -> None:
+    async def one(self, trial: Trial) -> None:
         self.events.append(f"started {trial.case.id}")
         self.changed.set()
-
-    def finished(self, result: Result) -> None:
-        raise AssertionError(result)
+        await self.keep((await self.trying(trial)).key.case)
 
     async def try_one(self, trial: Trial) -> Result:
         for name in (trial.target, "all"):
@@ -49,11 +42,11 @@ class Harness:
         finally:
             for name in (trial.target, "all"):
                 self.under_way[name] -= 1
-        return Result(trial.key, "hash", self.verdicts.get(trial.case.id, "passed"))
+        return Result(trial.key, "hash", "passed")
 
-    async def keep(self, _: Trial, result: Result) -> None:
+    async def keep(self, case: str) -> None:
         await asyncio.sleep(0)
-        self.kept.append(result.key.case)
+        self.kept.append(case)
         self.changed.set()
 
     async def until(self, come: Callable[[], bool]) -> None:
@@ -65,7 +58,7 @@ class Harness:
     async def run(self, **counts: int) -> None:
         async with asyncio.timeout(20):
             work = {name: trials(name, count) for name, count in counts.items()}
-            await self.engine.run(work, self.trying, self.keep)
+            await self.engine.run(work, self.one)
 
 
 def trials(target: str, count: int) -> Iterator[Trial]:
@@ -207,19 +200,3 @@ def test_a_target_that_only_waits_takes_no_place_from_the_others() -> None:
         assert harness.most["all"] <= 2
 
     asyncio.run(main())
-
-
-@for_each("verdict", ["failed", "errored", "ungraded"])
-def test_fail_fast(verdict: Verdict) -> None:
-    harness = Harness(Limits(1), FailFast())
-    harness.verdicts["a2"] = verdict
-    asyncio.run(harness.run(a=10))
-    assert harness.kept == ["a0", "a1", "a2"]
-    assert "--fail-fast" in (harness.engine.stop_reason or "")
-
-
-def test_fail_fast_does_not_mind_skipped_cases() -> None:
-    harness = Harness(Limits(1), FailFast())
-    harness.verdicts["a2"] = "skipped"
-    asyncio.run(harness.run(a=10))
-    assert len(harness.kept) == 10

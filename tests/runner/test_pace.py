@@ -8,7 +8,7 @@ from evalcase.runner.pacing import Limits, Pace, Start
 from evalcase.testing import ScriptedTarget
 from evalcase.types.answer import Answer
 from evalcase.types.question import Question
-from tests.run.test_gate import gate_of
+from tests.run.test_dispatch import Patient, dispatcher_of
 from tests.targets.questions import question
 
 
@@ -149,7 +149,7 @@ class Busy(ScriptedTarget):
         return Answer.of_text("ok")
 
 
-class Soon:
+class Soon(Patient):
     """Waits a turn of the event loop for every second."""
 
     async def sleep(self, seconds: float) -> None:
@@ -163,8 +163,8 @@ class Soon:
 def test_many_trials_find_the_pace_of_a_target_that_can_do_two_at_once() -> None:
     async def test() -> None:
         target, limits = Busy(2), Limits(16, retries=50)
-        gate = gate_of(target, limits, Soon())
-        outcomes = await asyncio.gather(*[gate.ask("it", question()) for _ in range(200)])
+        dispatcher = dispatcher_of(target, limits, Soon())
+        outcomes = await asyncio.gather(*[dispatcher.ask("it", question()) for _ in range(200)])
         assert all(outcome.failure is None for outcome in outcomes)
         assert target.most == 2
         # Without a pace, most of what is sent would be refused.

@@ -15,7 +15,7 @@ from evalcase.types.message import Message
 from evalcase.types.question import Question
 from evalcase.types.target import Allowance, Quota, Target, Traits
 from tests.for_each import for_each
-from tests.run.test_gate import Patient, gate_of
+from tests.run.test_dispatch import Patient, dispatcher_of
 from tests.targets.questions import question
 from tests.virtual_time import run_in_virtual_time
 
@@ -132,8 +132,8 @@ def asked_at(
 
     async def go() -> None:
         limits = Limits(concurrency=1000, rates={"it": rate})
-        gate = gate_of(target, limits, Patient(), warn=warn)
-        await asyncio.gather(*(gate.ask("it", question()) for _ in range(count)))
+        dispatcher = dispatcher_of(target, limits, Patient(), warn=warn)
+        await asyncio.gather(*(dispatcher.ask("it", question()) for _ in range(count)))
 
     run_in_virtual_time(go())
     return target.at
@@ -162,10 +162,12 @@ def test_judges_share_the_rate_of_the_target_that_they_ask() -> None:
     target = Timed()
 
     async def go() -> None:
-        gate = gate_of(target, Limits(rates={"it": Rate(rpm=2)}), Patient())
+        dispatcher = dispatcher_of(target, Limits(rates={"it": Rate(rpm=2)}), Patient())
         message = Message({"role": "user", "content": "is it good?"})
-        judge = gate.ask_for_grader("it", (message,), None, None, question())
-        await asyncio.gather(gate.ask("it", question()), judge, gate.ask("it", question()))
+        judge = dispatcher.ask_for_grader("it", (message,), None, None, question())
+        await asyncio.gather(
+            dispatcher.ask("it", question()), judge, dispatcher.ask("it", question())
+        )
 
     run_in_virtual_time(go())
     assert target.at == [0, 0, 60]
@@ -193,8 +195,8 @@ def test_one_that_is_given_up_in_the_row_lets_the_next_go_in_its_place() -> None
     target = Timed()
 
     async def go() -> None:
-        gate = gate_of(target, Limits(rates={"it": Rate(rpm=1)}), Patient())
-        tasks = [asyncio.create_task(gate.ask("it", question())) for _ in range(3)]
+        dispatcher = dispatcher_of(target, Limits(rates={"it": Rate(rpm=1)}), Patient())
+        tasks = [asyncio.create_task(dispatcher.ask("it", question())) for _ in range(3)]
         await asyncio.sleep(30)
         tasks[1].cancel()
         await tasks[2]

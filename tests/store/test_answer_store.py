@@ -18,7 +18,7 @@ from evalcase.types.target import Target, Traits
 from evalcase.util.secrets import Scrubber
 from tests.for_each import for_each
 from tests.run.project import Project, case
-from tests.run.test_gate import Patient, gate_of
+from tests.run.test_dispatch import Patient, dispatcher_of
 from tests.targets.questions import question
 
 KEY = "ab" * 32
@@ -39,8 +39,8 @@ def store(folder: Path, **secrets: str) -> AnswerCache:
 
 def ask_all(target: Target, kept: AnswerCache, *questions: Question) -> list[Asked]:
     async def go() -> list[Asked]:
-        gate = gate_of(target, Limits(), Patient(), store=kept)
-        return [await gate.ask("it", each) for each in questions]
+        dispatcher = dispatcher_of(target, Limits(), Patient(), cache=kept)
+        return [await dispatcher.ask("it", each) for each in questions]
 
     return asyncio.run(go())
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from evalcase.api import ready_run
+from evalcase.api import prepare_run
 from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import WrongUsageError, json_option, quiet_option, run_options
 from evalcase.cli.reports.requested import report_option
-from evalcase.cli.running import Manner, ask_for, carry_out_run, go_back, plan_shown, take_process
+from evalcase.cli.running import Manner, ask_for, execute_run, go_back, plan_shown, take_process
 from evalcase.cli.trust import refuse_graders, refuse_stranger, specs_of, trust_option
 from evalcase.config.config import Config, load_config
 from evalcase.config.options import RunOptions
@@ -146,4 +146,4 @@ def _grade_answers(
     except SuiteError as error:
         raise explain_empty(error, basis) from None
     view.expect(plan.trials)
-    return carry_out_run(ready_run(request, plan, by), view, manner)
+    return execute_run(prepare_run(request, plan, by), view, manner)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from evalcase.api import ready_run
+from evalcase.api import prepare_run
 from evalcase.cli.errors import explain_errors
 from evalcase.cli.grade import finish_grading
 from evalcase.cli.options import json_option, quiet_option, run_options
@@ -17,7 +17,7 @@ from evalcase.cli.reports.requested import report_option, tell_owed
 from evalcase.cli.running import (
     Manner,
     ask_for,
-    carry_out_run,
+    execute_run,
     go_back,
     plan_shown,
     take_process,
@@ -113,10 +113,10 @@ def _go_on(
     view = manner.make_view()
     request = replace(ask_for(options, config, folder, view, manner), local=LocalOptions.of(asked))
     request = request_rest(request, run, retry_errored=retry_errored)
-    prepared = ready_run(request, plan_shown(request, view))
+    execution = prepare_run(request, plan_shown(request, view))
     if dropped := describe_dropped(run):
         view.tell(dropped)
-    return carry_out_run(prepared, view, manner)
+    return execute_run(execution, view, manner)
 
 
 def _code_of_newest(folder: str, chosen: Run) -> int:

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from evalcase.api import ready_run
+from evalcase.api import prepare_run
 from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import GroupedCommand, json_option, quiet_option, run_options
 from evalcase.cli.reports.requested import report_option
-from evalcase.cli.running import ask_for, carry_out_run, plan_shown, take_process
+from evalcase.cli.running import ask_for, execute_run, plan_shown, take_process
 from evalcase.config.config import read_config
 from evalcase.config.options import make_options
 from evalcase.runner.plan import Plan, trials_of
@@ -68,7 +68,7 @@ def command(
     if dry_run:
         manner.print(_say_what_would_run(plan, manner.as_json))
         return 0
-    return carry_out_run(ready_run(request, plan), view, manner)
+    return execute_run(prepare_run(request, plan), view, manner)
 
 
 def _say_what_would_run(plan: Plan, as_json: bool) -> Iterator[str]:

@@ -7,11 +7,9 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from evalcase.api import PreparedRun, plan_run
 from evalcase.cli.conclusion import (
     RecordPlace,
     conclusion_lines,
@@ -30,9 +28,19 @@ from evalcase.config.options import RunOptions
 from evalcase.errors import EvalcaseError, RecordError
 from evalcase.report.terminal.view import RunView
 from evalcase.runner.evaluated import Evaluated, read_evaluated
-from evalcase.runner.event_loop import BlockingCall, run_async
-from evalcase.runner.plan import RunRequest, make_scrubber
-from evalcase.runner.run import Evaluation
+from evalcase.runner.event_loop import run_async
+from evalcase.runner.events import (
+    Emit,
+    Event,
+    LoopBlocked,
+    RunNote,
+    RunStarted,
+    RunWarning,
+    TrialFinished,
+    TrialStarted,
+)
+from evalcase.runner.plan import Plan, RunRequest, make_scrubber, prepare_plan
+from evalcase.runner.run import Execution
 from evalcase.store.folder import Run
 from evalcase.types.result import first_code
 from evalcase.types.value import Value, replace
@@ -42,10 +50,10 @@ from evalcase.util.environment import (
     monotonic,
     this_environment,
 )
+from evalcase.util.secrets import Scrubber
 
 if TYPE_CHECKING:
     from evalcase.report.terminal.statistics import Statistics
-    from evalcase.runner.plan import Plan
     from evalcase.store.stored import StoredRun
 
 _OWN_DESCRIPTORS, _DESCRIPTORS_OF_TRIAL = 256, 4
@@ -97,7 +105,30 @@ def ask_for(
     environment = this_environment()
     scrubber = make_scrubber(config, environment.variables, view.warn)
     manner.streams.scrub_lent(scrubber.text)
-    return RunRequest(options, config, environment, folder, view, view.warn, view.tell, scrubber)
+    return RunRequest(
+        options, config, environment, folder, _show_events(view, manner, config, scrubber), scrubber
+    )
+
+
+def _show_events(view: RunView, manner: Manner, config: Config, scrubber: Scrubber) -> Emit:
+    """Show a run to a person."""
+
+    def show(event: Event) -> None:
+        match event:
+            case TrialStarted():
+                view.started(event.trial)
+            case TrialFinished():
+                view.finished(event.result)
+            case RunStarted():
+                view.resumed(event.finished)
+            case RunWarning():
+                view.warn(event.text)
+            case RunNote():
+                view.tell(event.text)
+            case LoopBlocked():
+                _exit_blocked(event, manner, config, scrubber)
+
+    return show
 
 
 def go_back(run: Run, config: Config) -> None:
@@ -112,59 +143,55 @@ def go_back(run: Run, config: Config) -> None:
 def plan_shown(request: RunRequest, view: RunView) -> Plan:
     """The plan of a run, of which the view then knows how much there is to do."""
     with same_streams(), collector_paused(for_good=True):
-        plan = plan_run(request)
+        plan = prepare_plan(request)
     view.expect(plan.trials)
     return plan
 
 
-def carry_out_run(prepared: PreparedRun, view: RunView, manner: Manner) -> int:
+def execute_run(execution: Execution, view: RunView, manner: Manner) -> int:
     """Run, show, and say by the exit code how it went."""
-    evaluation = prepared.evaluation
-    plan = evaluation.plan
+    plan = execution.plan
     concurrency = plan.options.concurrency or plan.config.concurrency
     allow_descriptors(_OWN_DESCRIPTORS + _DESCRIPTORS_OF_TRIAL * concurrency)
     try:
         with keep_shown(view):
-            on_overdue = partial(_leave_blocked, evaluation, manner)
-            waiting = _until_interrupted(prepared, view, on_overdue)
-            evaluated = run_async(waiting, evaluation.plan.warn)
+            evaluated = run_async(_until_interrupted(execution, view))
     except (EvalcaseError, OSError, KeyboardInterrupt):
         raise
     except BaseException as error:  # noqa: BLE001 - how far it came is in the record
-        return _conclude_broken(evaluation, error, manner)
+        return _conclude_broken(execution, error, manner)
     known = manner.is_new and evaluated.status != "failed"
     statistics = view.statistics if known and not manner.as_json else None
-    place = RecordPlace(manner.cwd, evaluation.plan.config)
+    place = RecordPlace(manner.cwd, execution.plan.config)
     written = print_conclusion(evaluated, statistics, place, manner)
     if not evaluated.complete or evaluated.totals.trials.errored:
-        _warn_unsealed(evaluated.run, evaluation.plan.environment.state)
+        _warn_unsealed(evaluated.run, execution.plan.environment.state)
     return first_code(evaluated.exit_code, written)
 
 
-def _conclude_broken(evaluation: Evaluation, error: BaseException, manner: Manner) -> int:
+def _conclude_broken(execution: Execution, error: BaseException, manner: Manner) -> int:
     """Say what broke a run, and what is kept of it."""
     if isinstance(error, asyncio.CancelledError):
         error = RuntimeError("the run was cancelled by code of a target or a grader")
-    said = tell_crash(error, manner.streams.err, evaluation.plan.scrubber.text)
-    if evaluation.run is not None:
+    said = tell_crash(error, manner.streams.err, execution.plan.scrubber.text)
+    if execution.record is not None:
         from evalcase.store.stored import StoredRun
 
-        with StoredRun(evaluation.run) as kept:
+        with StoredRun(execution.record) as kept:
             evaluated = replace(read_evaluated(kept), status="failed", notice=said)
-        place = RecordPlace(manner.cwd, evaluation.plan.config)
+        place = RecordPlace(manner.cwd, execution.plan.config)
         print_conclusion(evaluated, None, place, manner)
     return CRASH_CODE
 
 
-def _leave_blocked(evaluation: Evaluation, manner: Manner, call: BlockingCall) -> None:
-    """Leave while the event loop is blocked: nothing in Python can end the call that blocks it, and
-    what is finished is on disk. This is the thread of the watchdog."""
-    said = evaluation.plan.scrubber.text(f"{call} blocks all trials beyond its time limit")
+def _exit_blocked(event: LoopBlocked, manner: Manner, config: Config, scrubber: Scrubber) -> None:
+    """Exit while the event loop is blocked: nothing in Python can end the call that blocks it, and
+    finished trials are on disk."""
+    said = scrubber.text(f"{event.call} blocks all trials beyond its time limit")
     hint = "await what takes long, write a plain function, or use --processes"
     write_prose(f"evalcase: can't continue: {said}; {hint}", manner.streams.err)
-    if evaluation.run is not None:
-        name = name_run(evaluation.run, RecordPlace(manner.cwd, evaluation.plan.config))
-        write_prose(f"finished trials are kept: evalcase resume {name}", manner.streams.err)
+    name = name_run(event.run, RecordPlace(manner.cwd, config))
+    write_prose(f"finished trials are kept: evalcase resume {name}", manner.streams.err)
     manner.streams.err.flush()
     os._exit(CRASH_CODE)
 
@@ -224,17 +251,15 @@ def _known_statistics(evaluated: Evaluated, kept: StoredRun) -> Statistics | Non
         return None
 
 
-async def _until_interrupted(
-    prepared: PreparedRun, view: RunView, on_overdue: Callable[[BlockingCall], None]
-) -> Evaluated:
-    """Ctrl-C once: what is running is finished; twice, or before anything runs: it stops."""
-    loop, evaluation = asyncio.get_running_loop(), prepared.evaluation
+async def _until_interrupted(execution: Execution, view: RunView) -> Evaluated:
+    """Ctrl-C once: running trials finish; twice, or before anything runs: it stops."""
+    loop = asyncio.get_running_loop()
     unseen: list[float] = []
     """When Ctrl-C was pressed and the loop has not seen it yet."""
 
     def interrupt() -> None:
         unseen.clear()
-        engine = evaluation.engine
+        engine = execution.engine
         assert engine is not None
         if engine.interrupted:
             view.say("stopping now")
@@ -246,17 +271,17 @@ async def _until_interrupted(
             engine.interrupt()
 
     def on_press(*_: object) -> None:
-        if evaluation.engine is None:
+        if execution.engine is None:
             raise KeyboardInterrupt("before anything was run")
         unseen.append(monotonic())
         if unseen[-1] - unseen[0] > _BLOCKED_S:
             # An async function blocks the loop. This ends that function.
-            evaluation.engine.interrupt()
+            execution.engine.interrupt()
             raise KeyboardInterrupt
         loop.call_soon_threadsafe(interrupt)
 
     before = signal.signal(signal.SIGINT, on_press)
     try:
-        return await prepared.carry_out(on_overdue)
+        return await execution.run()
     finally:
         signal.signal(signal.SIGINT, before)

@@ -102,10 +102,10 @@ async def _grade_answer(
     path = case.suite if isinstance(case, PlacedCase) else IN_CODE
     suite = Suite(path, {"name": "case"}, (canonical_case(data),))
     with TemporaryDirectory(prefix="evalcase-") as folder:
-        prepared = prepare_evaluation(
+        execution = prepare_evaluation(
             suite, _Known(known), graders, root, repeat=1, cache=False, runs_dir=folder
         )
-        done = await prepared.carry_out()
+        done = await execution.run()
         for result in done.results:
             return result
     raise ConfigError(f"case `{case.id}` could not be graded: {done.notice or done.status}")

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from threading import Lock, Thread
 
-from evalcase.api import PreparedRun, prepare_evaluation
+from evalcase.api import prepare_evaluation
 from evalcase.cli.conclusion import RecordPlace, last_lines
 from evalcase.config.config import say_settings
 from evalcase.config.options import Keywords
@@ -20,7 +20,7 @@ from evalcase.report.cases import CaseTrials
 from evalcase.report.terminal.style import PLAIN
 from evalcase.runner.evaluated import Evaluated
 from evalcase.runner.event_loop import run_async
-from evalcase.runner.run import Evaluation
+from evalcase.runner.run import Execution
 from evalcase.types.case import Case
 from evalcase.types.result import Folding, Result
 from evalcase.util.text import write_count
@@ -49,7 +49,7 @@ class Conductor:
         self._told: dict[CaseKey, Future[ToldItem]] | None = None
         self._trials: dict[CaseKey, list[Result]] = {}
         self._folding: Folding[CaseKey] = Folding()
-        self._evaluation: Evaluation | None = None
+        self._execution: Execution | None = None
         self._cases: dict[tuple[str, str], Case] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: Thread | None = None
@@ -119,7 +119,7 @@ class Conductor:
         errored = write_count(done.totals.trials.errored, "trial")
         return f"{errored} errored, and --evals-max-errors allows {done.max_errors:,}"
 
-    def _prepare(self, keys: Sequence[CaseKey], *, whole: bool) -> PreparedRun:
+    def _prepare(self, keys: Sequence[CaseKey], *, whole: bool) -> Execution:
         settings = self._settings
         for key in keys:
             if not key.target:
@@ -133,23 +133,23 @@ class Conductor:
         }  # fmt: skip
         if not whole:
             keywords["cases"] = keys
-        prepared = prepare_evaluation(
+        execution = prepare_evaluation(
             paths, settings.targets or None, root=settings.config.root, **keywords
         )
-        plan = prepared.evaluation.plan
+        plan = execution.plan
         chosen = plan.selector.select(plan.suites)
         self._cases = {(suite, case.id): case for suite, case in chosen}
-        return prepared
+        return execution
 
-    def _start(self, prepared: PreparedRun) -> None:
-        self._evaluation = prepared.evaluation
-        self._thread = Thread(target=self._go, args=(prepared,), name="evalcase", daemon=True)
+    def _start(self, execution: Execution) -> None:
+        self._execution = execution
+        self._thread = Thread(target=self._go, args=(execution,), name="evalcase", daemon=True)
         self._thread.start()
 
-    def _go(self, prepared: PreparedRun) -> None:
+    def _go(self, execution: Execution) -> None:
         why = "the run has no result of it"
         try:
-            self.evaluated = run_async(self._carry_out(prepared), self._warn_of_stray)
+            self.evaluated = run_async(self._run(execution))
             why = self.evaluated.notice or f"the run is {self.evaluated.status}"
         except BaseException as error:  # noqa: BLE001 - each case that has no result says it
             why = str(error) if isinstance(error, EvalcaseError) else repr(error)
@@ -157,19 +157,15 @@ class Conductor:
                 self.warnings.append(f"the run broke: {why}")
         self._give_up(why)
 
-    def _warn_of_stray(self, what: str) -> None:
-        plan = self._evaluation.plan if self._evaluation is not None else None
-        self.warnings.append(what if plan is None else plan.scrubber.text(what))
-
-    async def _carry_out(self, prepared: PreparedRun) -> Evaluated:
+    async def _run(self, execution: Execution) -> Evaluated:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         if self._is_ending:
             self._interrupt()
-        return await prepared.carry_out()
+        return await execution.run()
 
     def _interrupt(self) -> None:
         """End what is under way. It has no result, and `evalcase resume` goes on with it."""
-        engine = self._evaluation.engine if self._evaluation is not None else None
+        engine = self._execution.engine if self._execution is not None else None
         if engine is not None:
             engine.interrupt()
             engine.cancel()
@@ -182,12 +178,12 @@ class Conductor:
         self._trials.setdefault(key, []).append(result)
         outcome = self._folding.add(key, result.verdict, result.repeats, result.pass_rate)
         future = (self._told or {}).get(key)
-        if outcome.verdict is None or future is None or self._evaluation is None:
+        if outcome.verdict is None or future is None or self._execution is None:
             return
         trials = sorted(self._trials.pop(key), key=lambda trial: trial.key.repeat)
         if outcome.verdict == "passed":
             self._overlooked += sum(each.verdict == "errored" for each in trials)
-        case, scrubber = self._cases.get(key[:2]), self._evaluation.plan.scrubber
+        case, scrubber = self._cases.get(key[:2]), self._execution.plan.scrubber
         future.set_result(tell_item(CaseTrials(outcome, tuple(trials)), case, self.width, scrubber))
 
     def _give_up(self, why: str, brief: str = "") -> None:

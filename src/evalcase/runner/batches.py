@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from evalcase.errors import TargetError
 from evalcase.runner.plan import Plan
+from evalcase.runner.resume import Pending
 from evalcase.runner.schedule import Engine
 from evalcase.runner.trials import Trials
 from evalcase.store.writer import RunWriter
@@ -26,6 +27,18 @@ _MOST_FAILURES = 10
 _GONE = (404, 410)
 _AT_ONCE = 50
 """Questions that are written before others get their turn."""
+
+
+async def send_batches(
+    plan: Plan, run: str, work: Pending, writer: RunWriter, trials: Trials, engine: Engine
+) -> None:
+    """Send all questions that are left to targets that answer in batches, and wait for answers."""
+    phase = BatchPhase(plan, run, writer, trials, engine)
+    for name, target in plan.targets.items():
+        batching = target.traits.batching
+        if batching is not None and not engine.stopping:
+            left = work.left_to_ask(name, engine)
+            await engine.before(phase.go(name, batching, work.find_batches(name), left))
 
 
 class BatchPhase:
@@ -91,7 +104,7 @@ class BatchPhase:
             if not number % _AT_ONCE:
                 await asyncio.sleep(0)
             question = self._trials.question(trial)
-            if question is None or await self._trials.is_known(trial.target, question):
+            if question is None or await self._trials.is_cached(trial.target, question):
                 continue
             try:
                 written = await batching.write(question)
@@ -118,14 +131,14 @@ class BatchPhase:
         await self._recording.write(replace(sent, id=id))
         self._left.append(id)
         count = "1 question is" if draft.count == 1 else f"{draft.count:,} questions are"
-        self._plan.tell(f"`{name}`: {count} sent as batch {id}; answers may take a day")
+        self._plan.note(f"`{name}`: {count} sent as batch {id}; answers may take a day")
 
     async def _pick_up(self, name: str, batching: ChatBatches, sent: SentBatch) -> bool:
         """Have the answers of a batch that was sent before, if it is there."""
         async with aclosing(_ids_of(batching, sent)) as ids:
             async for id in ids:
                 known = "is picked up again" if sent.id else "may be the one that was sent before"
-                self._plan.tell(f"`{name}`: batch {id} {known}")
+                self._plan.note(f"`{name}`: batch {id} {known}")
                 try:
                     if not await self._collect(name, batching, id):
                         continue  # it is somebody else's, or was refused as a whole
@@ -160,7 +173,7 @@ class BatchPhase:
             if tenth > told or look.is_over:
                 told = tenth
                 how = f"{look.answered:,} of {look.questions:,} answered, {look.status}"
-                self._plan.tell(f"`{name}`: batch {id}: {how}")
+                self._plan.note(f"`{name}`: batch {id}: {how}")
             if look.is_over:
                 return
             await self._engine.sleep(batching.poll_s)

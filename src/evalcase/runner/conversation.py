@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from math import fsum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from evalcase.runner.dispatch import Asked, user_session
+from evalcase.runner.dispatch import Asked, Dispatcher, user_session
 from evalcase.runner.graders import Graders
 from evalcase.runner.grading import Graded, decide_verdict
 from evalcase.types.answer import Answer, Failure
@@ -135,18 +135,6 @@ _MOST_LINES = 40
 """How much of the conversation a failure shows."""
 
 
-class TurnAsker(Protocol):
-    """The part of the gate that a conversation needs."""
-
-    @property
-    def is_spent(self) -> bool: ...
-    def ask_turn(
-        self, name: str, question: Question, timeout_s: float | None, begun: int
-    ) -> Awaitable[Asked]: ...
-    def rest(self, seconds: float) -> Awaitable[None]: ...
-    def end_session(self, name: str, session: str) -> Awaitable[None]: ...
-
-
 Keep = Callable[[Asked], Answer | Failure]
 """The answer as it is recorded, or why it can't be."""
 GradeAnswer = Callable[
@@ -198,11 +186,11 @@ class Conversations:
     """Runs and grades trials of cases in turns."""
 
     def __init__(
-        self, asker: TurnAsker, graders: Graders, grade: GradeAnswer, keep: Keep,
+        self, dispatcher: Dispatcher, graders: Graders, grade: GradeAnswer, keep: Keep,
         lose: Callable[[Trial, float], None],
     ) -> None:  # fmt: skip
         """`lose` gets the cost of conversations that have no result."""
-        self._asker = asker
+        self._dispatcher = dispatcher
         self._graders = graders
         self._grade = grade
         self._keep = keep
@@ -212,7 +200,7 @@ class Conversations:
         """Have a conversation, and grade it if it came to its end. `first` is the question of the
         trial, with the messages before the first turn. Raise CancelledError where it has no result
         and is to be run again."""
-        conversation = _Conversation(trial, first, self._asker, self._keep, self._grade_turn)
+        conversation = _Conversation(trial, first, self._dispatcher, self._keep, self._grade_turn)
         try:
             talk = await conversation.hold()
         finally:
@@ -287,13 +275,13 @@ class _Conversation:
     not come again."""
 
     def __init__(
-        self, trial: Trial, first: Question, asker: TurnAsker, keep: Keep,
+        self, trial: Trial, first: Question, dispatcher: Dispatcher, keep: Keep,
         grade_turn: Callable[[Case, Question, Exchange], Awaitable[list[Grade]]],
     ) -> None:  # fmt: skip
         self._case = trial.case
         self._target = trial.target
         self._first = first
-        self._asker = asker
+        self._dispatcher = dispatcher
         self._keep = keep
         self._grade_turn = grade_turn
         self._turns = trial.case.turns
@@ -322,21 +310,21 @@ class _Conversation:
             if talk.again_in_s is None:
                 return talk
             retried = talk.retried
-            await self._asker.rest(talk.again_in_s)
+            await self._dispatcher.rest(talk.again_in_s)
             begun += 1
             self._session = f"{self._first.session}.{begun}"
 
     async def _end_session(self) -> None:
-        await self._asker.end_session(self._target, self._session)
+        await self._dispatcher.end_session(self._target, self._session)
         if self._user is not None:
-            await self._asker.end_session(self._user.target, user_session(self._session))
+            await self._dispatcher.end_session(self._user.target, user_session(self._session))
 
     async def _go_through_turns(self, begun: int, retried: tuple[Failure, ...]) -> Talk:
         self._exchanges, self._simulated, self.turn_grades = [], [], []
         messages = [*self._first.messages]
         while True:
             number = len(self._exchanges) + 1
-            if self._exchanges and self._asker.is_spent:
+            if self._exchanges and self._dispatcher.is_spent:
                 return self._talk(retried)._replace(is_cut=True)
             question = replace(
                 self._first, messages=tuple(messages), turn=number, attempt=begun,
@@ -348,7 +336,7 @@ class _Conversation:
                 retried = (*retried, *[_name_turn(number, each) for each in asked.retried])
                 if isinstance(said, Failure):
                     return self._break_off(number, asked, said, messages, retried)
-                if said is not None and self._asker.is_spent:
+                if said is not None and self._dispatcher.is_spent:
                     return self._talk(retried)._replace(is_cut=True)
             if said is None:
                 return self._talk(retried)._replace(ending=self._ending(number))
@@ -356,7 +344,7 @@ class _Conversation:
             messages += said
             question = replace(question, messages=tuple(messages))
             timeout_s = self._case.timeout_s
-            asked = await self._asker.ask_turn(self._target, question, timeout_s, begun)
+            asked = await self._dispatcher.ask_turn(self._target, question, timeout_s, begun)
             retried = (*retried, *[_name_turn(number, each) for each in asked.retried])
             answer = self._keep(asked)
             if isinstance(answer, Failure):
@@ -383,7 +371,7 @@ class _Conversation:
         if number == 1 and user.first:
             return user.first
         question = user_question(user, so_far)
-        asked = await self._asker.ask_turn(user.target, question, None, so_far.attempt)
+        asked = await self._dispatcher.ask_turn(user.target, question, None, so_far.attempt)
         self._simulated.append(asked)
         text = read_user_message(user, asked, number)
         return (Message({"role": "user", "content": text}),) if isinstance(text, str) else text

@@ -5,18 +5,20 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import sha256
 from inspect import isawaitable
 from itertools import count
 from json import dumps
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from evalcase.errors import TargetError
 from evalcase.runner.attempt import Attempted, OverTimeError, make_attempt, take_own
-from evalcase.runner.opening import CLOSE_S
+from evalcase.runner.opening import CLOSE_S, OpenTargets
 from evalcase.runner.pacing import Budget, Limits, Pace, Paces, Start, wait_before_retry
+from evalcase.runner.schedule import Engine
+from evalcase.store.cache import AnswerCache
 from evalcase.types.answer import Answer, Earlier, Failure
 from evalcase.types.grade import Grade, copy_question
 from evalcase.types.grader import Context, NamedGrader, Usable
@@ -28,13 +30,21 @@ from evalcase.util.answers import find_block
 from evalcase.util.errors import ToldError, failure_of
 from evalcase.util.user_calls import UserCalls, waiting_in_queue
 
+CACHE_VERSION = 3
+_BATCHED = (
+    "answers in batches, which a grader can't wait for: give it the same model without `batch`"
+)
+
+
+# Sessions. A trial has one, and another each time that it starts over. Its simulated user has one
+# beside it, and each question of a grader is a session of its own.
+
 _USER = "/user"
 _AGAIN = re.compile(rf"\.\d+(?=(?:{_USER})?\Z)")
 _GRADERS = re.compile(r"/grader-\d+\Z")
 
 
 def user_session(session: str) -> str:
-    """The session in which the user of a conversation is played: never that of the target."""
     return f"{session}{_USER}"
 
 
@@ -42,40 +52,39 @@ def is_users(session: str) -> bool:
     return session.endswith(_USER)
 
 
-def grader_session(session: str, number: int) -> str:
-    """That of a question which a grader asks within a trial."""
-    return f"{session}/grader-{number}"
-
-
 def is_graders(session: str) -> bool:
     return _GRADERS.search(session) is not None
 
 
 def trial_of_session(session: str) -> str:
-    """What all sessions of a trial have in common, however often it was begun."""
+    """The part that all sessions of a trial have in common."""
     return _AGAIN.sub("", session)
 
 
+# Targets in other processes
+
+
 class SessionLostError(TargetError):
-    """Who held a session has ended. It is begun again, whatever is said of retries: nothing says
-    that its target had any part in it."""
+    """The process that held a session has ended. Its trial starts over, however many retries are
+    allowed: nothing says that its target had any part in it."""
 
 
 class KeyFromAfar(NamedTuple):
-    """All that decides an answer, as a target elsewhere says, with the kind of that target."""
+    """The cache key of a target in another process, with the kind of that target."""
 
     kind: str
     described: JSON
 
 
 class Workplace(Protocol):
-    """Processes that answer, be they on this machine or on others. It is open while entered."""
+    """Processes in which targets answer, on this machine or on others; open while entered. Rate
+    limits, retries, budget, cache and record stay in this process."""
 
     async def __aenter__(self) -> Workplace: ...
     async def __aexit__(self, *_: object) -> None: ...
 
     def stand_in(self, name: str) -> Target:
-        """What tells of a target that is made there: its traits, once it is open."""
+        """A target that has the traits of the one over there, once it is open."""
         ...
 
     async def attempt(self, name: str, question: Question, limit_s: float) -> Attempted:
@@ -83,43 +92,19 @@ class Workplace(Protocol):
         ...
 
     def must_grade(self, answer: Answer, graders: Sequence[NamedGrader]) -> bool:
-        """Whether an answer has to be graded there: code is called for it, or the answer that came
-        here is not what was answered, since a secret was taken out of it."""
+        """Whether an answer has to be graded there: a grader is user code, or the answer that came
+        here has lost a secret."""
         ...
 
     async def grade(
         self, context: Context, graders: Sequence[NamedGrader], limit_s: float
     ) -> tuple[Grade, ...]:
-        """The grades of an answer, in the order of the case's graders. What graders ask goes back
-        through the asker of the context. The limit is for those that have none of their own."""
+        """The grades of an answer, in the order of the graders. Graders ask through the asker of
+        the context. The limit is for graders that have none of their own."""
         ...
 
 
-CACHE_VERSION = 3
-
-
-def name_of_kind(target: Target) -> str:
-    """What tells the keys of one kind of target from those of another."""
-    return f"{type(target).__module__}.{type(target).__qualname__}"
-
-
-async def make_answer_key(target: Target, question: Question) -> str:
-    """The key. Whatever the target raises is raised."""
-    asked = question if target.traits.only_reads else copy_question(question)
-    described: object = target.cache_key(asked)
-    if isawaitable(described):
-        described = await described
-    if isinstance(described, KeyFromAfar):
-        kind, described = described
-    else:
-        kind = name_of_kind(target)
-    data = [CACHE_VERSION, kind, described, question.repeat]
-    return sha256(dumps(data, sort_keys=True).encode()).hexdigest()
-
-
-_BATCHED = (
-    "answers in batches, which a grader can't wait for: give it the same model without `batch`"
-)
+# Questions
 
 
 class Asked(NamedTuple):
@@ -131,236 +116,15 @@ class Asked(NamedTuple):
     duration_s: float
     """Of the last attempt."""
     retried: tuple[Failure, ...] = ()
-    """What the attempts before it came to."""
+    """The failures of the attempts before it."""
     interrupted: bool = False
-    """Whether it was ended by Ctrl-C, so that nothing is known of it."""
+    """Whether Ctrl-C ended it."""
     again_in_s: float | None = None
-    """How long to wait until its conversation may be begun again; None if it may not."""
+    """How long to wait before its conversation starts over; None if it doesn't."""
 
 
-class Patience(Protocol):
-    """Waits for a trial that has nothing under way, and may be told to stop doing so."""
-
-    async def sleep(self, seconds: float) -> None: ...
-    async def start(self, pace: Pace) -> Start: ...
-
-
-class Store(Protocol):
-    """Keeps answers by what decides them."""
-
-    def find(self, key: str) -> Answer | None: ...
-    def store(self, key: str, answer: Answer) -> None: ...
-
-
-class Targets(Protocol):
-    """The targets that can be asked."""
-
-    by_name: dict[str, Target]
-
-    async def find(self, name: str) -> Target:
-        """One that may not be open yet. Raise ConfigError or TargetError."""
-        ...
-
-
-class Gate:
-    """Asks targets, each at its own pace."""
-
-    def __init__(  # noqa: PLR0913 - all that a question has to pass comes together here
-        self,
-        targets: Targets,
-        limits: Limits,
-        patience: Patience,
-        budget: Budget,
-        calls: UserCalls,
-        random: Callable[[], float],
-        *,
-        warn: Callable[[str], None],
-        store: Store | None = None,
-        workplace: Workplace | None = None,
-    ) -> None:
-        """`workplace` is where targets answer, if that is not this process."""
-        self._targets = targets
-        self._limits = limits
-        self._patience = patience
-        self._budget = budget
-        self._calls = calls
-        self._random = random
-        self._warn = warn
-        self._store = store
-        self._workplace = workplace
-        self._paces = Paces(limits, warn)
-        self._numbers = count(1)
-        """Of what graders ask."""
-
-    def ask(
-        self, name: str, question: Question, timeout_s: float | None = None
-    ) -> Coroutine[None, None, Asked]:
-        """Ask a target, unless the answer is known already.
-
-        Nothing that a target does is raised; but one that is to be opened first may not open.
-        """
-        target = self._targets.by_name.get(name)
-        if target is not None and self._store is None:
-            return self._ask(name, target, question, timeout_s, self._patience)
-        return self._look_up(name, question, timeout_s, self._patience)
-
-    async def ask_turn(
-        self, name: str, question: Question, timeout_s: float | None, begun: int
-    ) -> Asked:
-        """One turn of a conversation that was begun so often. A stateless target is asked again as
-        it always is. Any other is called once: what it remembers of a call that failed nobody
-        knows, so that only the whole conversation can be had again."""
-        target = await self._targets.find(name)
-        if target.traits.stateless:
-            return await self.ask(name, question, timeout_s)
-        limit_s = self._limits.of_case(timeout_s)
-        tried = await self._attempt(name, target, question, limit_s, self._patience)
-        if tried.error is None:
-            return Asked(tried.answer, None, 1, tried.duration_s)
-        by_hand = _is_by_hand(tried.error)
-        again_in_s = self._wait(tried.error, begun)
-        return Asked(None, _failure_of_attempt(tried), 1, tried.duration_s, (), by_hand, again_in_s)
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether all has been spent that may be."""
-        return self._budget.is_spent
-
-    def rest(self, seconds: float) -> Awaitable[None]:
-        """Wait within a trial until it may be begun again."""
-        return self._patience.sleep(seconds)
-
-    async def end_session(self, name: str, session: str) -> None:
-        """Tell a target that a session is over, if it holds something for each."""
-        target = self._targets.by_name[name]
-        if not target.traits.holds_sessions:
-            return
-        outcome = await self._calls.run(partial(target.end_session, session), CLOSE_S, session)
-        late = TimeoutError(f"took more than {CLOSE_S:g} s") if outcome.is_late else None
-        error = late or outcome.error
-        if error is not None:
-            self._warn(f"`{name}`: tear-down of a session failed: {error!r}")
-
-    async def _look_up(
-        self, name: str, question: Question, timeout_s: float | None, patience: Patience,
-        usable: Usable | None = None,
-    ) -> Asked:  # fmt: skip
-        target = await self._targets.find(name)
-        if self._store is None or target.traits.caching != "keyed":
-            return await self._ask(name, target, question, timeout_s, patience)
-        key = await self._find_key(name, target, question)
-        if key is None:
-            return await self._ask(name, target, question, timeout_s, patience)
-        known = self._store.find(key)
-        if known is not None and (usable is None or usable(known)):
-            earlier = known.earlier or Earlier(cost_usd=known.cost_usd)
-            again = replace(known, cached=True, cost_usd=0.0, earlier=earlier)
-            return Asked(again, None, 1, 0.0)
-        asked = await self._ask(name, target, question, timeout_s, patience)
-        if asked.answer is not None and _may_be_kept(asked.answer, usable):
-            earlier = Earlier(round(asked.duration_s, 6), asked.answer.cost_usd)
-            self._store.store(key, replace(asked.answer, earlier=earlier))
-        return asked
-
-    async def knows(self, name: str, question: Question) -> bool:
-        """Whether the cache has the answer to a question."""
-        target = self._targets.by_name[name]
-        if self._store is None or target.traits.caching != "keyed":
-            return False
-        key = await self._find_key(name, target, question)
-        return key is not None and self._store.find(key) is not None
-
-    async def _find_key(self, name: str, target: Target, question: Question) -> str | None:
-        """Under which the answer to a question is kept; None if it can't be."""
-        try:
-            return await make_answer_key(target, question)
-        except (TargetError, OSError):
-            return None  # a question that can't be asked has no key, either, and asking says why
-        except Exception as error:  # noqa: BLE001 - a target may be anybody's
-            why = f"{type(error).__name__}: {error}"
-            self._warn(f"answers of `{name}` are not kept in the cache: its `cache_key`: {why}")
-            return None
-
-    async def ask_for_grader(
-        self, name: str, messages: Sequence[Message], schema: JSON, usable: Usable | None,
-        within: Question,
-    ) -> Answer:  # fmt: skip
-        """What a grader asks of a target. Raise TargetError if it has no answer.
-
-        An answer of no use to it is not kept, and asked for again by the next run. The question has
-        a session of its own, which is over with its answer.
-        """
-        session = grader_session(within.session, next(self._numbers))
-        question = replace(
-            within, messages=tuple(messages), schema=schema, files={}, attempt=1, session=session,
-            hash="",
-        )  # fmt: skip
-        if (await self._targets.find(name)).traits.batching is not None:
-            raise TargetError(f"`{name}` {_BATCHED}", kind="protocol")
-        # The trial has its answer, which was paid for: it is not given up while a grader waits.
-        try:
-            asked = await self._look_up(name, question, None, _Steadfast(), usable)
-        finally:
-            await self.end_session(name, session)
-        if asked.answer is not None:
-            return asked.answer
-        failure = asked.failure
-        assert failure is not None
-        raise TargetError(failure.message, kind=failure.kind, details=failure.details)
-
-    async def _ask(
-        self, name: str, target: Target, question: Question, timeout_s: float | None,
-        patience: Patience,
-    ) -> Asked:  # fmt: skip
-        limit_s = self._limits.of_case(timeout_s)
-        retried: tuple[Failure, ...] = ()
-        while True:
-            tried = await self._attempt(name, target, question, limit_s, patience)
-            number = len(retried) + 1
-            if tried.error is None:
-                return Asked(tried.answer, None, number, tried.duration_s, retried, False, None)
-            failure = _failure_of_attempt(tried)
-            wait_s = self._wait(tried.error, number)
-            if wait_s is None:
-                by_hand = _is_by_hand(tried.error)
-                return Asked(None, failure, number, tried.duration_s, retried, by_hand)
-            retried = (*retried, failure)
-            await patience.sleep(wait_s)
-            question = replace(question, attempt=number + 1)
-
-    async def _attempt(
-        self, name: str, target: Target, question: Question, limit_s: float, patience: Patience
-    ) -> Attempted:
-        pace = self._paces.of(name, target)
-        start = pace.begin_at_once() or await patience.start(pace)
-        tried: Attempted | None = None
-        is_away = self._workplace is not None and target.traits.batching is None
-        try:
-            if is_away:
-                assert self._workplace is not None
-                tried = await self._workplace.attempt(name, question, limit_s)
-            else:
-                tried = await make_attempt(target, question, limit_s, self._calls)
-        finally:
-            self._paces.end(name, start, tried)
-        if tried.answer is not None and tried.answer.cost_usd is not None:
-            self._budget.spend(tried.answer.cost_usd)
-        return tried if is_away else take_own(tried, question, name, self._warn)
-
-    def _wait(self, error: BaseException, number: int) -> float | None:
-        limits = self._limits
-        if isinstance(error, SessionLostError):
-            return 0.0
-        return wait_before_retry(error, number, limits.retries, limits.retry_timeouts, self._random)
-
-
-def _may_be_kept(answer: Answer, usable: Usable | None) -> bool:
-    """Whether an answer goes into the cache: one that was blocked has to be asked for again."""
-    return find_block(answer) is None and (usable is None or usable(answer))
-
-
-class _Steadfast:
-    """Waits as long as it takes, also while no more trials are begun."""
+class _GraderWaits:
+    """Waits for a grader: the trial has its answer, so it is not ended when the engine stops."""
 
     async def sleep(self, seconds: float) -> None:
         with waiting_in_queue():
@@ -371,13 +135,212 @@ class _Steadfast:
             return await pace.begin()
 
 
-def _failure_of_attempt(tried: Attempted) -> Failure:
+_Waits: TypeAlias = Engine | _GraderWaits
+
+
+class Dispatcher:
+    """Asks targets, each at its own pace."""
+
+    def __init__(  # noqa: PLR0913 - all that a question has to pass comes together here
+        self, targets: OpenTargets, limits: Limits, engine: Engine, budget: Budget,
+        calls: UserCalls, random: Callable[[], float], *, warn: Callable[[str], None],
+        cache: AnswerCache | None = None, executor: Workplace | None = None,
+    ) -> None:  # fmt: skip
+        self._targets = targets
+        self._limits = limits
+        self._engine = engine
+        self._budget = budget
+        self._calls = calls
+        self._random = random
+        self._warn = warn
+        self._cache = cache
+        self._executor = executor
+        self._paces = Paces(limits, warn)
+        self._numbers = count(1)
+        """Of the questions of graders."""
+        self._spend(0.0)  # a resumed run may have spent its budget
+
+    async def ask(self, name: str, question: Question, timeout_s: float | None = None) -> Asked:
+        """Ask a target, unless the cache has the answer. Nothing that a target does is raised; but
+        one that has to be opened first may fail to open."""
+        return await self._look_up(name, question, timeout_s, self._engine)
+
+    async def ask_turn(
+        self, name: str, question: Question, timeout_s: float | None, begun: int
+    ) -> Asked:
+        """Ask one turn of a conversation, which was begun so often. A target with a memory is asked
+        once, since nothing says what it remembers of a failed call: the whole conversation may
+        start over instead."""
+        target = await self._targets.find(name)
+        if target.traits.stateless:
+            return await self.ask(name, question, timeout_s)
+        limit_s = self._limits.of_case(timeout_s)
+        tried = await self._attempt(name, target, question, limit_s, self._engine)
+        if tried.error is None:
+            return Asked(tried.answer, None, 1, tried.duration_s)
+        again_in_s = self._find_wait(tried.error, begun)
+        return _fail(tried, 1, ())._replace(again_in_s=again_in_s)
+
+    async def ask_for_grader(
+        self, name: str, messages: Sequence[Message], schema: JSON, usable: Usable | None,
+        within: Question,
+    ) -> Answer:  # fmt: skip
+        """Ask a target for a grader. Raise TargetError if there is no answer. An answer that is not
+        `usable` is not cached."""
+        session = f"{within.session}/grader-{next(self._numbers)}"
+        question = replace(
+            within, messages=tuple(messages), schema=schema, files={}, attempt=1, session=session,
+            hash="",
+        )  # fmt: skip
+        if (await self._targets.find(name)).traits.batching is not None:
+            raise TargetError(f"`{name}` {_BATCHED}", kind="protocol")
+        try:
+            asked = await self._look_up(name, question, None, _GraderWaits(), usable)
+        finally:
+            await self.end_session(name, session)
+        if asked.answer is not None:
+            return asked.answer
+        failure = asked.failure
+        assert failure is not None
+        raise TargetError(failure.message, kind=failure.kind, details=failure.details)
+
+    @property
+    def is_spent(self) -> bool:
+        return self._budget.is_spent
+
+    async def rest(self, seconds: float) -> None:
+        """Wait within a trial before it starts over."""
+        await self._engine.sleep(seconds)
+
+    async def end_session(self, name: str, session: str) -> None:
+        """Tell a target that a session is over, if it holds something for each."""
+        target = self._targets.by_name[name]
+        if not target.traits.holds_sessions:
+            return
+        outcome = await self._calls.run(partial(target.end_session, session), CLOSE_S, session)
+        late = TimeoutError(f"took more than {CLOSE_S:g} s") if outcome.is_late else None
+        if (error := late or outcome.error) is not None:
+            self._warn(f"`{name}`: tear-down of a session failed: {error!r}")
+
+    # The cache
+
+    async def is_cached(self, name: str, question: Question) -> bool:
+        key = await self._find_key(name, self._targets.by_name[name], question)
+        return key is not None and self._cache is not None and self._cache.find(key) is not None
+
+    async def _look_up(
+        self, name: str, question: Question, timeout_s: float | None, waits: _Waits,
+        usable: Usable | None = None,
+    ) -> Asked:  # fmt: skip
+        target = await self._targets.find(name)
+        key = await self._find_key(name, target, question)
+        if key is None or self._cache is None:
+            return await self._ask(name, target, question, timeout_s, waits)
+        known = self._cache.find(key)
+        if known is not None and (usable is None or usable(known)):
+            earlier = known.earlier or Earlier(cost_usd=known.cost_usd)
+            return Asked(replace(known, cached=True, cost_usd=0.0, earlier=earlier), None, 1, 0.0)
+        asked = await self._ask(name, target, question, timeout_s, waits)
+        answer = asked.answer
+        # A blocked answer has to be asked for again.
+        if answer is not None and find_block(answer) is None and (not usable or usable(answer)):
+            earlier = Earlier(round(asked.duration_s, 6), answer.cost_usd)
+            self._cache.store(key, replace(answer, earlier=earlier))
+        return asked
+
+    async def _find_key(self, name: str, target: Target, question: Question) -> str | None:
+        """The key of an answer in the cache; None if it isn't cached."""
+        if self._cache is None or target.traits.caching != "keyed":
+            return None
+        try:
+            return await make_answer_key(target, question)
+        except (TargetError, OSError):
+            return None  # to ask this question fails, too, and says why
+        except Exception as error:  # noqa: BLE001 - a target is user code
+            why = f"{type(error).__name__}: {error}"
+            self._warn(f"answers of `{name}` are not kept in the cache: its `cache_key`: {why}")
+            return None
+
+    # Attempts
+
+    async def _ask(
+        self, name: str, target: Target, question: Question, timeout_s: float | None, waits: _Waits
+    ) -> Asked:
+        limit_s = self._limits.of_case(timeout_s)
+        retried: tuple[Failure, ...] = ()
+        for number in count(1):
+            tried = await self._attempt(name, target, question, limit_s, waits)
+            if tried.error is None:
+                return Asked(tried.answer, None, number, tried.duration_s, retried)
+            asked = _fail(tried, number, retried)
+            wait_s = self._find_wait(tried.error, number)
+            if wait_s is None:
+                return asked
+            assert asked.failure is not None
+            retried = (*retried, asked.failure)
+            await waits.sleep(wait_s)
+            question = replace(question, attempt=number + 1)
+        raise AssertionError
+
+    async def _attempt(
+        self, name: str, target: Target, question: Question, limit_s: float, waits: _Waits
+    ) -> Attempted:
+        pace = self._paces.of(name, target)
+        start = pace.begin_at_once() or await waits.start(pace)
+        # Batches are sent from this process.
+        executor = self._executor if target.traits.batching is None else None
+        tried: Attempted | None = None
+        try:
+            if executor is not None:
+                tried = await executor.attempt(name, question, limit_s)
+            else:
+                tried = await make_attempt(target, question, limit_s, self._calls)
+        finally:
+            self._paces.end(name, start, tried)
+        if tried.answer is not None:
+            self._spend(tried.answer.cost_usd or 0.0)
+        return tried if executor is not None else take_own(tried, question, name, self._warn)
+
+    def _spend(self, cost_usd: float) -> None:
+        self._budget.spend(cost_usd)
+        if self._budget.is_spent:
+            self._engine.stop(self._budget.reason)
+
+    def _find_wait(self, error: BaseException, attempt: int) -> float | None:
+        """Seconds until the next attempt; None if there is none."""
+        if isinstance(error, SessionLostError):
+            return 0.0
+        limits = self._limits
+        return wait_before_retry(
+            error, attempt, limits.retries, limits.retry_timeouts, self._random
+        )
+
+
+def _fail(tried: Attempted, attempts: int, retried: tuple[Failure, ...]) -> Asked:
     error = tried.error
     assert error is not None
     is_late = isinstance(error, OverTimeError)
     failure = Failure("timeout", str(error)) if is_late else failure_of(error)
-    return replace(failure, details={**failure.details, **tried.seen}) if tried.seen else failure
+    if tried.seen:
+        failure = replace(failure, details={**failure.details, **tried.seen})
+    is_interrupted = isinstance(error, ToldError) and error.sort == "by hand"
+    return Asked(None, failure, attempts, tried.duration_s, retried, is_interrupted)
 
 
-def _is_by_hand(error: BaseException) -> bool:
-    return isinstance(error, ToldError) and error.sort == "by hand"
+def name_of_kind(target: Target) -> str:
+    """Tells the cache keys of one kind of target from those of another."""
+    return f"{type(target).__module__}.{type(target).__qualname__}"
+
+
+async def make_answer_key(target: Target, question: Question) -> str:
+    """The key of an answer in the cache, made of everything that decides it. Raise what the target
+    raises."""
+    asked = question if target.traits.only_reads else copy_question(question)
+    described: object = target.cache_key(asked)
+    if isawaitable(described):
+        described = await described
+    kind = name_of_kind(target)
+    if isinstance(described, KeyFromAfar):
+        kind, described = described
+    data = [CACHE_VERSION, kind, described, question.repeat]
+    return sha256(dumps(data, sort_keys=True).encode()).hexdigest()

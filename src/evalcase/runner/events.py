@@ -1,40 +1,60 @@
-"""Who follows a run that a program asked for: told of results, and of nothing else."""
+"""What a run tells those who listen: terminal, JSON output, pytest plug-in, a program.
+
+The record is no listener: the run awaits it before `TrialFinished`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, TypeAlias
 
+from evalcase.runner.evaluated import Evaluated
+from evalcase.runner.event_loop import BlockingCall
+from evalcase.store.folder import Run
 from evalcase.types.result import Result, Trial
 
 
-class Watcher(Protocol):
-    """Is told what happens, in the thread of the event loop."""
+class RunStarted(NamedTuple):
+    """Targets and record are open."""
 
-    def resumed(self, finished: int) -> None: ...
-    def started(self, trial: Trial) -> None: ...
-    def finished(self, result: Result) -> None: ...
-
-
-class Listener:
-    """Passes results on to a function, where there is one."""
-
-    def __init__(self, on_result: Callable[[Result], None] | None) -> None:
-        self._on_result = on_result
-
-    def resumed(self, finished: int) -> None:
-        """Nobody asked."""
-
-    def started(self, trial: Trial) -> None:
-        """Nobody asked."""
-
-    def finished(self, result: Result) -> None:
-        if self._on_result is not None:
-            self._on_result(result)
+    run: Run
+    finished: int
+    """How many trials have a result already."""
 
 
-def log_warning(text: str) -> None:
-    """Warnings of a run for the log."""
-    from logging import getLogger
+class TrialStarted(NamedTuple):
+    trial: Trial
 
-    getLogger("evalcase").warning(text)
+
+class TrialFinished(NamedTuple):
+    """The result is on disk."""
+
+    result: Result
+
+
+class RunWarning(NamedTuple):
+    text: str
+
+
+class RunNote(NamedTuple):
+    """Something that is good to know, and no reason to worry."""
+
+    text: str
+
+
+class LoopBlocked(NamedTuple):
+    """User code blocks the event loop beyond its time limit, and nothing in Python can end it. This
+    event comes from the thread of the watchdog."""
+
+    run: Run
+    call: BlockingCall
+
+
+class RunFinished(NamedTuple):
+    evaluated: Evaluated
+
+
+Event: TypeAlias = (
+    RunStarted | TrialStarted | TrialFinished | RunWarning | RunNote | LoopBlocked | RunFinished
+)
+Emit: TypeAlias = Callable[[Event], None]

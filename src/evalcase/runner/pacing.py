@@ -85,24 +85,23 @@ class Limits(Value, frozen=True):
 
 
 class Budget:
-    """Adds up costs of targets and graders, and stops the run at the cap."""
+    """Adds up costs of targets, judges and simulated users."""
 
-    def __init__(
-        self, cap_usd: float | None, spent_usd: float, stop: Callable[[str], None]
-    ) -> None:
+    def __init__(self, cap_usd: float | None, spent_usd: float) -> None:
         self.cap_usd = cap_usd
-        self.spent_usd = spent_usd
-        self._stop = stop
+        self._spent_usd = spent_usd
 
     @property
     def is_spent(self) -> bool:
-        return self.cap_usd is not None and self.spent_usd >= self.cap_usd
+        return self.cap_usd is not None and self._spent_usd >= self.cap_usd
+
+    @property
+    def reason(self) -> str:
+        """Why no more trials are started once it is spent."""
+        return f"the spending cap of {self.cap_usd:g} USD is reached; raise it to start more trials"
 
     def spend(self, cost_usd: float) -> None:
-        self.spent_usd += cost_usd
-        if self.is_spent:
-            cap = f"{self.cap_usd:g} USD"
-            self._stop(f"the spending cap of {cap} is reached; raise it to start more trials")
+        self._spent_usd += cost_usd
 
 
 def wait_before_retry(

@@ -1,143 +1,110 @@
-"""Answers that are kept, graded again: by the suites as they are now, as they were, or by others.
-
-No target is asked; judges are. What was graded before stays beside it.
-"""
+"""Stored answers graded again: by the suites as they are now, by other suites, or by the cases that
+the record holds. No target is asked; judges are. Earlier gradings stay beside it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from evalcase.config.graders import canonical_graders, make_grader
 from evalcase.config.options import RunOptions, Selection
 from evalcase.errors import ConfigError, RecordError, SuiteError
+from evalcase.format.document import parse_document
 from evalcase.format.load import HeldSuites, SomeSuites
 from evalcase.runner.conversation import UnaskedTurnsError
 from evalcase.runner.hashes import hash_question
 from evalcase.runner.plan import Given, Plan, RunRequest
-from evalcase.runner.schedule import Engine, Job
+from evalcase.runner.schedule import Engine
 from evalcase.runner.trials import Trials
 from evalcase.store.folder import Run
 from evalcase.store.index import Index
-from evalcase.store.rows import End, GradingRow, Status
+from evalcase.store.rows import Basis, End, GradingRow
 from evalcase.store.stored import StoredRun
 from evalcase.store.writer import RunWriter
 from evalcase.types.answer import Failure
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade
 from evalcase.types.question import TrialKey
-from evalcase.types.result import Result, Totals, Trial
+from evalcase.types.result import Result, Trial
 from evalcase.types.suite import Suite
 from evalcase.types.value import JSON, replace
 from evalcase.util.table import mark_of
 from evalcase.util.text import list_some, write_count
 
-FindNewCase = Callable[[str, str], Case | None]
-"""The case of a suite and an id, by which its answers are graded; None where it is gone."""
 _MOST_NAMED = 5
+_STORED = "--recorded grades by the stored cases"
+_SCRUBBED = "the answer was recorded without a secret that was in it"
+_UNASKED = "it ended at a turn that failed then, and those after it were never asked"
 
 
 class By(NamedTuple):
     """What answers are graded by."""
 
-    find: FindNewCase
+    find: Callable[[str, str], Case | None]
+    """The case of a suite and an id; None where it is gone."""
     graders: tuple[str, ...] = ()
-    """Those that were named in place of what cases say."""
+    """Graders that replace those of cases."""
     recorded: bool = False
     """Whether the cases are those of the record."""
     suites: dict[str, str] | None = None
-    """The hashes of the files that they come from, where they come from files."""
+    """The hashes of the suites, where the cases come from files."""
     cases_of: int | None = None
-    """Of which grading the cases of the record are."""
+    """The grading that the cases of the record belong to."""
     others: bool = False
     """Whether the suites are others than those of the run."""
 
-    def begin(self, number: int, at: str) -> GradingRow:
-        """That answers are graded by this from now on."""
-        return GradingRow(
-            number, at, "grade", self.suites, self.graders, self.recorded, self.cases_of,
-            self.others,
-        )  # fmt: skip
-
-    def goes_on(self, broken: GradingRow | None) -> bool:
-        """Whether a grading that was broken off was by the same."""
-        if broken is None or broken.origin != "grade":
+    def resumes(self, interrupted: GradingRow | None) -> bool:
+        """Whether an interrupted grading was by the same. Hashes show for each answer whether its
+        suite has changed since."""
+        if interrupted is None or interrupted.origin != "grade":
             return False
-        return _basis_of_grading(broken) == _basis_of_grading(self)
+        return _describe_request(interrupted) == _describe_request(self)
+
+    def keep_cases(self, basis: Basis, run: Run) -> Basis:
+        """The basis of verdicts, with the suites that the cases of the record come from."""
+        cases = StoredRun(run, self.cases_of).basis
+        return replace(basis, suites=cases.suites, dealt=cases.dealt)
 
 
-def _basis_of_grading(by: By | GradingRow) -> tuple[object, ...]:
-    """What was typed. What became of the suites since is seen answer by answer, by hashes."""
+def _describe_request(by: By | GradingRow) -> tuple[object, ...]:
     named = frozenset(by.suites or ()) if by.others else None
     return by.graders, by.recorded, by.cases_of, named
 
 
-class Grading(Job):
-    """The answers of a run, each graded once more. It takes the place of the work of a run."""
+class Regrading:
+    """The stored answers of a run that are left to grade."""
 
     def __init__(
-        self, plan: Plan, run: Run, index: Index, trials: Trials, recording: RunWriter, by: By
+        self, plan: Plan, record: Run, index: Index, trials: Trials, writer: RunWriter, by: By
     ) -> None:
         self._plan = plan
-        self._run = run
         self._index = index
         self._trials = trials
-        self._recording = recording
+        self._writer = writer
         self._by = by
-        self._goes_on = by.goes_on(index.find_interrupted(index.gradings))
-        self._number = index.gradings + (not self._goes_on)
-        """Which of its gradings the run stands at."""
-        self._graded: int | None = None
-        """The grading that is brought to its end, once it is."""
-        self._was_decided = False
+        self._resumes = by.resumes(index.find_interrupted(index.gradings))
+        self.grading = index.gradings + (not self._resumes)
+        """The number of this grading."""
+        self._before = StoredRun(record, index=index).before_interrupted().end
         self._without_case = 0
-        self._under_way: dict[TrialKey, Result] = {}
-
-    @property
-    def grading(self) -> int:
-        return self._number
-
-    async def go(self, engine: Engine) -> tuple[Status, str | None]:
-        """Grade them all. The run itself is as complete as it was."""
-        before = StoredRun(self._run, index=self._index).before_interrupted().end
-        is_decided = before.decision is not None
-        self._was_decided = is_decided or before.was_decided or before.failed_fast
-        if self._goes_on:
-            before_it = self._index.graded_by()
-            self._plan.tell(
-                f"grading {self._number} was interrupted and continues: {before_it.graded:,} of "
-                f"{before_it.answers:,} answers are graded"
+        self._answers: dict[TrialKey, Result] = {}
+        """Of the trials that are graded just now."""
+        if self._resumes:
+            so_far = index.graded_by()
+            plan.note(
+                f"grading {self.grading} was interrupted and continues: {so_far.graded:,} of "
+                f"{so_far.answers:,} answers are graded"
             )
-        self._recording.note(self._by.begin(self._number, self._plan.environment.stamp()))
-        left = {name: self._answers(name) for name in self._plan.trials}
-        await engine.run(left, self._grade, self._recording.append_grading)
-        if engine.interrupted:
-            return "interrupted", None
-        if engine.stop_reason is not None:
-            return "stopped", engine.stop_reason
-        if self._without_case:
-            what = write_count(self._without_case, "answer")
-            return "stopped", f"{what} can't be graded: the record doesn't have the case"
-        self._graded = self._number
-        if is_decided:
-            return before.status, "it was ended by a decision on an earlier grading"
-        return before.status, before.notice
+        now = plan.environment.stamp()
+        row = GradingRow(
+            self.grading, now, "grade", by.suites, by.graders, by.recorded, by.cases_of, by.others
+        )
+        writer.note(row)
 
-    def totals(self) -> Totals | None:
-        """Only the journal can say: each grading takes the place of another."""
-        return None
-
-    def mixed(self) -> tuple[str, ...]:
-        return self._index.mixed()
-
-    def complete_end(self, end: End) -> End:
-        """No suite says how many answers there are, and only the journal how many errored."""
-        trials = len(self._index) if end.status == "completed" else None
-        return replace(end, was_decided=self._was_decided, graded=self._graded, trials=trials)
-
-    def _answers(self, target: str) -> Iterator[Trial]:
+    def left(self, target: str, engine: Engine) -> Iterator[Trial]:
+        del engine
         numbers: dict[tuple[str, str], int] = {}
         for result in self._index.results():
             suite, id, asked, repeat = result.key
@@ -147,95 +114,76 @@ class Grading(Job):
             case = self._by.find(suite, id)
             if case is None:
                 self._without_case += 1
-            elif not (self._goes_on and self._is_graded(result.key, case)):
-                self._under_way[result.key] = result
+            elif not (self._resumes and self._is_graded(result.key, case)):
+                self._answers[result.key] = result
                 yield Trial(suite, case, target, repeat, result.repeats, number)
 
     def _is_graded(self, key: TrialKey, case: Case) -> bool:
-        """Whether this grading has graded an answer before it was broken off, by the same."""
-        known = self._index.find(key)
-        by = mark_of(self._trials.hash_grading(case))
-        return known is not None and (known.graded_in, known.grading) == (self._number, by)
+        """Whether this grading graded an answer before it was interrupted, by the same case."""
+        known, by = self._index.find(key), mark_of(self._trials.hash_grading(case))
+        return known is not None and (known.graded_in, known.grading) == (self.grading, by)
 
-    async def _grade(self, trial: Trial) -> Result:
-        known = self._under_way.pop(trial.key)
+    async def find_result(self, trial: Trial) -> Result:
+        known = self._answers.pop(trial.key)
         if known.answer is not None and known.answer.scrubbed:
-            # It is not what was answered: no verdict on it could be trusted, least of all that of
-            # a grader which looks for leaks.
-            why = "the answer was recorded without a secret that was in it"
-            return self._refuse(trial, known, why)
+            return self._refuse(trial, known, _SCRUBBED)
         try:
-            return await self._trials.regrade(trial, known, self._number)
+            return await self._trials.regrade(trial, known, self.grading)
         except UnaskedTurnsError:
-            why = "it ended at a turn that failed then, and those after it were never asked"
-            return self._refuse(trial, known, why)
+            return self._refuse(trial, known, _UNASKED)
 
     def _refuse(self, trial: Trial, known: Result, why: str) -> Result:
-        """No verdict, since none on the answer that there is would hold."""
+        """No verdict, since none on the stored answer would hold."""
         why = f"{why}: run the case again"
         broken = Grade("record", None, False, why, failure=Failure("grader", why))
         return replace(
-            known, verdict="errored", grades=(broken,), grading=self._number,
+            known, verdict="errored", grades=(broken,), grading=self.grading,
             grading_hash=self._trials.hash_grading(trial.case),
             repeats=trial.repeats, pass_rate=trial.case.pass_rate,
         )  # fmt: skip
 
+    def store(self, trial: Trial, result: Result) -> Awaitable[None] | None:
+        return self._writer.append_grading(trial, result)
 
-def cases_by_name(suites: SomeSuites) -> dict[tuple[str, str], Case]:
-    """The cases of suites as they are now, by suite and id."""
-    return {(suite, case.id): case for suite, case in suites}
+    def find_end(self, engine: Engine) -> End:
+        """How the grading ended. If all answers are graded, the run is as complete as before."""
+        before = self._before
+        is_decided = before.decision is not None
+        was_decided = is_decided or before.was_decided or before.failed_fast
+        if engine.interrupted:
+            return End("interrupted", was_decided=was_decided)
+        why = engine.stop_reason
+        if why is None and self._without_case:
+            what = write_count(self._without_case, "answer")
+            why = f"{what} can't be graded: the record doesn't have the case"
+        if why is not None:
+            return End("stopped", why, was_decided=was_decided)
+        notice = "it was ended by a decision on an earlier grading" if is_decided else before.notice
+        trials = len(self._index) if before.status == "completed" else None
+        return End(
+            before.status, notice, was_decided=was_decided, graded=self.grading, trials=trials
+        )
 
+    def totals(self) -> None:
+        """Only the journal can count: this grading replaces another."""
 
-def cases_by_id(suites: SomeSuites) -> dict[str, Case]:
-    """The same for suites that take the place of others: by id alone. Raise ConfigError if two
-    have the same."""
-    found: dict[str, Case] = {}
-    for suite, case in suites:
-        if case.id in found:
-            raise ConfigError(f"two cases have the id `{case.id}`, the second in {suite}")
-        found[case.id] = case
-    return found
-
-
-def require_cases(
-    kept: StoredRun, find: FindNewCase, is_same: Callable[[Result, Case], bool]
-) -> None:
-    """Raise ConfigError if answers can't be graded: their case is gone, or asks something else."""
-    gone: dict[str, None] = {}
-    changed: dict[str, None] = {}
-    for result in kept.results():
-        suite, id = result.key[:2]
-        case = find(suite, id)
-        if case is None:
-            gone[f"{suite}: {id}"] = None
-        elif result.answer is not None and not is_same(result, case):
-            changed[f"{suite}: {id}"] = None
-    said = []
-    if gone:
-        said.append(f"the suites no longer have {_name_some(gone)}")
-    if changed:
-        said.append(f"the question has changed in {_name_some(changed)}")
-    if said:
-        raise ConfigError(f"{'; '.join(said)}. --recorded grades by the stored cases")
+    def mixed(self) -> tuple[str, ...]:
+        return self._index.mixed()
 
 
-def _name_some(names: Collection[str]) -> str:
-    return list_some(islice(names, _MOST_NAMED), len(names))
-
-
-_STORED = "--recorded grades by the stored cases"
+# What `evalcase grade` asks for, made into a plan
 
 
 class GradingBasis(NamedTuple):
-    """What answers are graded by."""
+    """What answers are graded by, as a person says it."""
 
     options: RunOptions
     suites: tuple[str, ...]
-    """Their paths; none for those of the run."""
+    """Paths of suites; none for those of the run."""
     graders: tuple[str, ...]
-    """In place of what cases say."""
+    """Graders that replace those of cases."""
     recorded: bool
-    """Whether cases are those that the record holds."""
+    """Whether the cases are those of the record."""
 
     @property
     def is_as_now(self) -> bool:
@@ -243,28 +191,26 @@ class GradingBasis(NamedTuple):
         return not (self.suites or self.recorded)
 
     def of_stranger(self) -> GradingBasis:
-        """The same for a record of somebody else's: what is there to grade is all that is used of
-        it. Graders that others wrote down may run code, paths that they wrote may lead anywhere,
-        and what they would let pass doesn't count."""
+        """The same for a record by somebody else: only its answers are used. Its graders may run
+        code, its paths may lead anywhere, and its gates don't count."""
         return self._replace(options=RunOptions(), recorded=not self.suites)
 
     def with_options(self, options: RunOptions) -> GradingBasis:
-        """With what is asked for now. Of a run, a grading neither ends early nor asks a cache."""
+        """A grading doesn't end early, and uses no cache."""
         return self._replace(options=replace(options, fail_fast=False, cache=None))
 
 
 def open_graded(run: Run, grading: int | None) -> StoredRun:
-    """A run at a grading that was brought to its end, the newest unless one is named: the cases of
-    one that was broken off are those of two."""
-    kept = StoredRun(run, grading)
+    """A run at its newest complete grading, or at the one that is named."""
+    stored = StoredRun(run, grading)
     if grading is None:
-        return kept.before_interrupted()
-    kept.refuse_interrupted()
-    return kept
+        return stored.before_interrupted()
+    stored.refuse_interrupted()
+    return stored
 
 
 def basis_of_broken(run: Run, broken: GradingRow, options: RunOptions) -> GradingBasis:
-    """What a grading that was broken off was begun by. Raise ConfigError if nobody knows."""
+    """What an interrupted grading was by. Raise ConfigError if the record doesn't say."""
     if broken.others:
         raise ConfigError(
             f"grading {broken.number} of run {run.id} was interrupted, and used other suites: "
@@ -274,7 +220,7 @@ def basis_of_broken(run: Run, broken: GradingRow, options: RunOptions) -> Gradin
 
 
 def require_paths(basis: GradingBasis) -> None:
-    """Raise ConfigError if suites of the run, by which it is graded, are gone."""
+    """Raise ConfigError if suites of the run are gone, and it is graded by them."""
     paths = basis.options.paths if basis.is_as_now else ()
     gone = [path for path in paths if not os.path.exists(path)]
     if gone:
@@ -282,38 +228,15 @@ def require_paths(basis: GradingBasis) -> None:
 
 
 def explain_empty(error: SuiteError, basis: GradingBasis) -> Exception:
-    """What to raise for a plan that can't be made: if the folder of a run has no suites any more,
-    what is left to grade by."""
+    """The error to raise for a plan that can't be made."""
     empty = [each.path for each in error.problems if each.code == "no-suites"]
     if not basis.is_as_now or not empty:
         return error
     return ConfigError(f"{empty[0]} no longer has eval files. {_STORED}")
 
 
-def request_grading(
-    request: RunRequest, kept: StoredRun, basis: GradingBasis, held: SomeSuites | None
-) -> RunRequest:
-    """A request for the answers of a run, each graded once more. `held` are the suites as the
-    record has them, where it is graded by those."""
-    specs = parse_graders(basis.graders)
-    graders = [make_grader(spec, request.config) for spec in specs]
-    given = Given(held, graders=graders, only_graders=bool(basis.graders), only_answers=True)
-    options = _narrow_options(basis, kept.count_answers())
-    return replace(request, options=options, given=given, run=kept.run)
-
-
-def settle_grading(plan: Plan, kept: StoredRun, basis: GradingBasis) -> tuple[Plan, By]:
-    """The plan of just the answers that there are, and the cases by which each is graded. Raise
-    ConfigError if one has none, or one that asks something else."""
-    by = _graded_by(plan, kept, basis)
-    trials = {name: count for name, count in kept.count_answers().items() if count}
-    return replace(plan, trials=trials), by
-
-
 def parse_graders(texts: Sequence[str]) -> list[dict[str, JSON]]:
-    """Graders as somebody typed them, in any of their spellings. Raise SuiteError."""
-    from evalcase.format.document import parse_document
-
+    """Graders as a person typed them, in any of their forms. Raise SuiteError."""
     specs: list[dict[str, JSON]] = []
     for text in texts:
         document = parse_document(text.encode(), "yaml", "--grader")
@@ -323,65 +246,103 @@ def parse_graders(texts: Sequence[str]) -> list[dict[str, JSON]]:
     return specs
 
 
-def recorded_suites(kept: StoredRun) -> SomeSuites:
+def recorded_suites(stored: StoredRun) -> SomeSuites:
     """The suites of a run as its record holds them."""
     cases: dict[str, dict[str, Case]] = {}
-    for result in kept.results():
+    for result in stored.results():
         suite, id = result.key[:2]
         known = cases.setdefault(suite, {})
-        if id not in known:
-            case = kept.find_case(suite, id)
-            if case is not None:
-                _check_graders(case, kept)
-                known[id] = case
+        case = stored.find_case(suite, id) if id not in known else None
+        if case is not None:
+            _check_graders(case, stored)
+            known[id] = case
     return HeldSuites(
         Suite(suite, {"name": suite}, tuple(known.values())) for suite, known in cases.items()
     )
 
 
-def _narrow_options(basis: GradingBasis, answers: Mapping[str, int]) -> RunOptions:
-    """The options for the targets that there are answers of, and for the suites that are named."""
-    options = replace(basis.options, targets=tuple(answers))
-    if not basis.suites:
-        return options
-    paths = tuple(os.path.abspath(path) for path in basis.suites)
-    return replace(options, paths=paths, selection=Selection())
-
-
-def _check_graders(case: Case, kept: StoredRun) -> None:
-    """Raise RecordError if a record names graders in a way in which evalcase never wrote them."""
+def _check_graders(case: Case, stored: StoredRun) -> None:
+    """Raise RecordError if a record has graders in a form that evalcase never writes."""
     for part in case.graded_parts:
         try:
             canonical_graders(part._data.get("graders", []))
         except SuiteError as error:
             problem = error.problems[0].message
             raise RecordError(
-                f"{kept.run.journal}: case `{case.id}` can't be graded by its graders: {problem}"
+                f"{stored.run.journal}: case `{case.id}` can't be graded by its graders: {problem}"
             ) from None
 
 
-def _graded_by(plan: Plan, kept: StoredRun, basis: GradingBasis) -> By:
-    if basis.recorded:
-        cases_of = kept.grading or kept.gradings
-        return By(kept.find_case, basis.graders, recorded=True, cases_of=cases_of)
-    hashes = plan.suites.hashes()
+def request_grading(
+    request: RunRequest, stored: StoredRun, basis: GradingBasis, held: SomeSuites | None
+) -> RunRequest:
+    """A request to grade the answers of a run once more. `held` are the suites as the record has
+    them, where it is graded by those."""
+    graders = [make_grader(spec, request.config) for spec in parse_graders(basis.graders)]
+    given = Given(held, graders=graders, only_graders=bool(graders), only_answers=True)
+    options = replace(basis.options, targets=tuple(stored.count_answers()))
     if basis.suites:
-        by_ids = cases_by_id(plan.suites)
-        by = By(lambda _, id: by_ids.get(id), basis.graders, suites=hashes, others=True)
-    else:
-        by_names = cases_by_name(plan.suites)
-        by = By(lambda suite, id: by_names.get((suite, id)), basis.graders, suites=hashes)
-    require_cases(kept, by.find, lambda result, case: _asks_same(result, case, kept))
-    return by
+        paths = tuple(os.path.abspath(path) for path in basis.suites)
+        options = replace(options, paths=paths, selection=Selection())
+    return replace(request, options=options, given=given, run=stored.run)
 
 
-def _asks_same(result: Result, case: Case, kept: StoredRun) -> bool:
-    """Whether a case asks what was asked; files that it names aside, which may be gone.
+def settle_grading(plan: Plan, stored: StoredRun, basis: GradingBasis) -> tuple[Plan, By]:
+    """The plan of just the stored answers, and the cases by which each is graded. Raise ConfigError
+    if an answer has no case, or one with another question."""
+    trials = {name: count for name, count in stored.count_answers().items() if count}
+    plan = replace(plan, trials=trials)
+    if basis.recorded:
+        cases_of = stored.grading or stored.gradings
+        return plan, By(stored.find_case, basis.graders, recorded=True, cases_of=cases_of)
+    by = By(_find_cases(plan.suites, basis), basis.graders, suites=plan.suites.hashes())
+    by = by._replace(others=bool(basis.suites))
+    _require_cases(stored, by)
+    return plan, by
 
-    The hash is of the case as it was, the record has it without its secrets.
-    """
+
+def _find_cases(suites: SomeSuites, basis: GradingBasis) -> Callable[[str, str], Case | None]:
+    """Cases by suite and id; of suites that replace those of the run, by id alone."""
+    if not basis.suites:
+        by_name = {(suite, case.id): case for suite, case in suites}
+        return lambda suite, id: by_name.get((suite, id))
+    by_id: dict[str, Case] = {}
+    for suite, case in suites:
+        if case.id in by_id:
+            raise ConfigError(f"two cases have the id `{case.id}`, the second in {suite}")
+        by_id[case.id] = case
+    return lambda _, id: by_id.get(id)
+
+
+def _require_cases(stored: StoredRun, by: By) -> None:
+    """Raise ConfigError if the case of an answer is gone, or has another question now."""
+    gone: dict[str, None] = {}
+    changed: dict[str, None] = {}
+    for result in stored.results():
+        suite, id = result.key[:2]
+        case = by.find(suite, id)
+        if case is None:
+            gone[f"{suite}: {id}"] = None
+        elif result.answer is not None and not _has_same_question(result, case, stored):
+            changed[f"{suite}: {id}"] = None
+    said = []
+    if gone:
+        said.append(f"the suites no longer have {_name_some(gone)}")
+    if changed:
+        said.append(f"the question has changed in {_name_some(changed)}")
+    if said:
+        raise ConfigError(f"{'; '.join(said)}. {_STORED}")
+
+
+def _has_same_question(result: Result, case: Case, stored: StoredRun) -> bool:
+    """Attached files are not compared, since they may be gone. The stored hash is of the case with
+    its secrets, the stored case is without them."""
     asked = hash_question(case)
     if result.question_hash == asked:
         return True
-    before = kept.find_case(result.key.suite, case.id)
+    before = stored.find_case(result.key.suite, case.id)
     return before is None or hash_question(before) == asked
+
+
+def _name_some(names: Collection[str]) -> str:
+    return list_some(islice(names, _MOST_NAMED), len(names))

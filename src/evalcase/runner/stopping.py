@@ -1,12 +1,14 @@
-"""Results in, one at a time; out whether the run can't end well any more, for `--fail-fast`."""
+"""What may end a run early: `--fail-fast`, and `--stop` with its decision. The run asks them after
+each trial."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from math import ceil
 from operator import attrgetter
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -16,6 +18,7 @@ from evalcase.report.compare import pair_targets
 from evalcase.runner.plan import Plan, trials_of
 from evalcase.stats.sequential import ALPHA, PassSequence, weigh_change
 from evalcase.store.folder import folder_of_run
+from evalcase.store.index import Index
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
 from evalcase.types.grade import reaches
@@ -34,6 +37,14 @@ from evalcase.util.project import ProjectPaths
 from evalcase.util.table import Table, mark_of
 
 
+class EarlyStop(Protocol):
+    """May end a run early. The run asks it after each trial."""
+
+    def after(self, result: Result) -> str | None:
+        """Why no more trials need be started after a result; None if they must."""
+        ...
+
+
 class _Tried(Struct):
     """The trials so far of a case that has several."""
 
@@ -43,40 +54,46 @@ class _Tried(Struct):
 
 
 class FailFast:
-    """Cases are what fails; of trials that error, so many are allowed."""
+    """`--fail-fast`: ends a run at the first case that fails, or with too many errored trials."""
 
-    def __init__(
-        self, max_errors: int = 0, name_of: Callable[[Result], Hashable] | None = None
-    ) -> None:
+    def __init__(self, max_errors: int = 0) -> None:
+        self.has_failed = False
         self._errors_left = max_errors
-        self._name_of = name_of or (lambda result: result.key[:3])
-        self._open: dict[Hashable, _Tried] = {}
+        self._open: dict[int, _Tried] = {}
 
-    def note(self, name: Hashable, verdict: Verdict, repeats: int, pass_rate: float) -> bool:
-        """Take a trial of a case; return whether that case has failed with it.
+    @classmethod
+    def of(cls, index: Index, max_errors: int, again: tuple[Verdict, ...]) -> FailFast:
+        """For a resumed run: cases that failed before don't end it."""
+        rule = cls(max_errors)
+        for each in index.counted():
+            if each.verdict not in again:
+                rule._fails(each.group, each.verdict, each.repeats, each.pass_rate)
+        return rule
 
-        It need not have all of its trials: it has failed once too few of them are left to pass.
-        """
+    def after(self, result: Result) -> str | None:
+        if result.verdict == "skipped":
+            return None
+        self._errors_left -= result.verdict == "errored"
+        group = mark_of(result.key[:3])
+        has_failed = self._fails(group, result.verdict, result.repeats, result.pass_rate)
+        if not has_failed and self._errors_left >= 0:
+            return None
+        self.has_failed = True
+        return f"--fail-fast: {result.key.case} did not pass"
+
+    def _fails(self, group: int, verdict: Verdict, repeats: int, pass_rate: float) -> bool:
+        """Whether a case has failed with a trial: too few trials are left for it to pass."""
         if repeats <= 1:
             return decide_case_verdict((verdict,), pass_rate) in ("failed", "ungraded")
-        tried = self._open.setdefault(name, _Tried())
+        tried = self._open.setdefault(group, _Tried())
         tried.trials += 1
         tried.passed += verdict == "passed"
         tried.errored = tried.errored or verdict == "errored"
         if tried.trials >= repeats:
-            del self._open[name]
+            del self._open[group]
         left = repeats - tried.trials
-        # A case of which a trial errored is itself errored, if it doesn't pass.
+        # A case with an errored trial that doesn't pass is errored, not failed.
         return not tried.errored and not reaches(tried.passed + left, pass_rate * repeats)
-
-    def must_stop(self, result: Result) -> bool:
-        """Whether to start no more trials after a result."""
-        if result.verdict == "errored":
-            self._errors_left -= 1
-        if result.verdict == "skipped":
-            return False
-        failed = self.note(self._name_of(result), result.verdict, result.repeats, result.pass_rate)
-        return failed or self._errors_left < 0
 
 
 class Base(Value, frozen=True):
@@ -198,8 +215,7 @@ class Stopping:
         ):
             raise ConfigError(f"run {base.run} has no verdict on any of these cases")
 
-    def look(self, result: Result) -> str | None:
-        """Take a result; why no more trials need be started, if that is so now."""
+    def after(self, result: Result) -> str | None:
         lane = self._lanes.get(result.key.target)
         place = lane.ranks.get(result.number) if lane is not None else None
         if lane is None or place is None:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.runner.dispatch import Asked, Gate, Patience
+from evalcase.runner.dispatch import Asked, Dispatcher
 from evalcase.runner.pacing import Budget, Limits, Pace, Start
+from evalcase.runner.schedule import Engine
 from evalcase.testing import HANGS, ScriptedTarget
 from evalcase.types.answer import Answer
 from evalcase.types.codec import encode_object
@@ -24,10 +25,11 @@ from tests.targets.questions import question
 OK = Answer.of_text("ok")
 
 
-class Patient:
+class Patient(Engine):
     """Waits for nothing, and remembers how long it would have."""
 
     def __init__(self) -> None:
+        super().__init__(Limits())
         self.waits: list[float] = []
 
     async def sleep(self, seconds: float) -> None:
@@ -40,19 +42,23 @@ class Patient:
 def attempt(
     target: ScriptedTarget, limits: Limits | None = None, timeout_s: float | None = None
 ) -> tuple[Asked, list[float]]:
-    patient, limits = Patient(), limits or Limits()
+    limits = limits or Limits()
 
-    async def go() -> Asked:
-        return await gate_of(target, limits, patient).ask("it", question(), timeout_s)
+    async def go() -> tuple[Asked, list[float]]:
+        patient = Patient()
+        asked = await dispatcher_of(target, limits, patient).ask("it", question(), timeout_s)
+        return asked, patient.waits
 
-    return asyncio.run(go()), patient.waits
+    return asyncio.run(go())
 
 
-def gate_of(target: Target, limits: Limits, patience: Patience, **more: Any) -> Gate:
-    budget = more.pop("budget", None) or Budget(None, 0.0, print)
-    targets = Held({"it": target})
+def dispatcher_of(target: Target, limits: Limits, patience: Patient, **more: Any) -> Dispatcher:
+    budget = more.pop("budget", None) or Budget(None, 0.0)
+    targets: Any = Held({"it": target})
     warn = more.pop("warn", print)
-    return Gate(targets, limits, patience, budget, UserCalls(), lambda: 1.0, warn=warn, **more)
+    return Dispatcher(
+        targets, limits, patience, budget, UserCalls(), lambda: 1.0, warn=warn, **more
+    )
 
 
 class Held:
@@ -264,12 +270,13 @@ class Keyed(ScriptedTarget):
 
 
 def test_what_is_known_is_not_asked_again_and_costs_nothing() -> None:
-    target, stops = Keyed([replace(OK, cost_usd=0.3)]), list[str]()
+    target, patient = Keyed([replace(OK, cost_usd=0.3)]), list[Patient]()
 
     async def go() -> list[Asked]:
-        budget = Budget(0.5, 0.0, stops.append)
-        gate = gate_of(target, Limits(), Patient(), budget=budget, store=Kept())
-        return [await gate.ask("it", question()) for _ in range(3)]
+        patient.append(Patient())
+        budget = Budget(0.5, 0.0)
+        dispatcher = dispatcher_of(target, Limits(), patient[0], budget=budget, cache=Kept())
+        return [await dispatcher.ask("it", question()) for _ in range(3)]
 
     first, *others = asyncio.run(go())
     assert first.answer is not None
@@ -277,7 +284,7 @@ def test_what_is_known_is_not_asked_again_and_costs_nothing() -> None:
     for asked in others:
         assert asked.answer is not None
         assert (asked.answer.cached, asked.answer.cost_usd) == (True, 0.0)
-    assert (len(target.asked), stops) == (1, [])
+    assert (len(target.asked), patient[0].stopping) == (1, False)
 
 
 class Unkeyed(Keyed):
@@ -296,8 +303,8 @@ def test_a_key_that_a_target_fails_to_give_is_told_and_the_question_is_asked() -
     target, warned = Unkeyed(AttributeError("no `client`")), list[str]()
 
     async def go() -> tuple[Asked, bool]:
-        gate = gate_of(target, Limits(), Patient(), store=Kept(), warn=warned.append)
-        return await gate.ask("it", question()), await gate.knows("it", question())
+        dispatcher = dispatcher_of(target, Limits(), Patient(), cache=Kept(), warn=warned.append)
+        return await dispatcher.ask("it", question()), await dispatcher.is_cached("it", question())
 
     asked, is_known = asyncio.run(go())
     assert (asked.answer, is_known, len(target.asked)) == (OK, False, 1)
@@ -310,8 +317,8 @@ def test_a_question_that_can_not_be_asked_has_no_key_and_asking_says_why(error: 
     target, warned = Unkeyed(error), list[str]()
 
     async def go() -> Asked:
-        gate = gate_of(target, Limits(), Patient(), store=Kept(), warn=warned.append)
-        return await gate.ask("it", question())
+        dispatcher = dispatcher_of(target, Limits(), Patient(), cache=Kept(), warn=warned.append)
+        return await dispatcher.ask("it", question())
 
     assert asyncio.run(go()).answer == OK
     assert warned == []
@@ -321,8 +328,8 @@ def test_errors_are_never_known() -> None:
     target = Keyed([ValueError("no"), OK])
 
     async def go() -> list[Asked]:
-        gate = gate_of(target, Limits(), Patient(), store=Kept())
-        return [await gate.ask("it", question()) for _ in range(2)]
+        dispatcher = dispatcher_of(target, Limits(), Patient(), cache=Kept())
+        return [await dispatcher.ask("it", question()) for _ in range(2)]
 
     asyncio.run(go())
     assert len(target.asked) == 2
@@ -333,10 +340,10 @@ def test_an_answer_of_no_use_to_a_grader_is_never_known() -> None:
     target = Keyed([OK, good, OK])
 
     async def go() -> list[str]:
-        gate = gate_of(target, Limits(), Patient(), store=Kept())
+        dispatcher = dispatcher_of(target, Limits(), Patient(), cache=Kept())
 
         async def ask(text: str) -> str:
-            answer = await gate.ask_for_grader(
+            answer = await dispatcher.ask_for_grader(
                 "it", question().messages, None, lambda answer: answer.text == text, question()
             )
             return answer.text
@@ -349,22 +356,22 @@ def test_an_answer_of_no_use_to_a_grader_is_never_known() -> None:
 
 
 def test_what_graders_ask_counts_against_the_same_cap() -> None:
-    stops: list[str] = []
     target = ScriptedTarget([replace(OK, cost_usd=0.3), replace(OK, cost_usd=0.3)])
 
-    async def go() -> list[str]:
-        gate = gate_of(target, Limits(), Patient(), budget=Budget(0.5, 0.0, stops.append))
-        await gate.ask("it", question())
-        assert stops == []
+    async def go() -> tuple[str, str | None]:
+        patient = Patient()
+        dispatcher = dispatcher_of(target, Limits(), patient, budget=Budget(0.5, 0.0))
+        await dispatcher.ask("it", question())
+        assert not patient.stopping
         schema: JSON = {"type": "object"}
-        answer = await gate.ask_for_grader(
+        answer = await dispatcher.ask_for_grader(
             "it", question("Is it?").messages, schema, None, question()
         )
-        return [answer.text]
+        return answer.text, patient.stop_reason
 
-    assert asyncio.run(go()) == ["ok"]
-    assert len(stops) == 1
-    assert "0.5 USD" in stops[0]
+    text, reason = asyncio.run(go())
+    assert text == "ok"
+    assert "0.5 USD" in str(reason)
     assert target.asked[1].text == "Is it?"
     assert target.asked[1].schema == {"type": "object"}
 
@@ -395,11 +402,11 @@ def test_each_question_of_a_grader_is_a_session_that_is_over_with_its_answer() -
     target = Remembering([OK, ValueError("no words"), OK])
 
     async def go() -> None:
-        gate = gate_of(target, Limits(), Patient(), warn=warned.append)
+        dispatcher = dispatcher_of(target, Limits(), Patient(), warn=warned.append)
         for text in ("one", "two", "three"):
             asked = question(text)
             with suppress(TargetError):
-                await gate.ask_for_grader("it", asked.messages, None, None, question())
+                await dispatcher.ask_for_grader("it", asked.messages, None, None, question())
 
     asyncio.run(go())
     assert (len(target.asked), target.most, target.held) == (3, 1, set())
@@ -408,8 +415,8 @@ def test_each_question_of_a_grader_is_a_session_that_is_over_with_its_answer() -
 
 def test_a_grader_hears_of_a_target_that_cannot_answer() -> None:
     async def go(name: str) -> Answer:
-        gate = gate_of(ScriptedTarget([ValueError("no words")]), Limits(), Patient())
-        return await gate.ask_for_grader(name, question().messages, None, None, question())
+        dispatcher = dispatcher_of(ScriptedTarget([ValueError("no words")]), Limits(), Patient())
+        return await dispatcher.ask_for_grader(name, question().messages, None, None, question())
 
     with pytest.raises(TargetError, match="no words"):
         asyncio.run(go("it"))
@@ -422,11 +429,11 @@ def test_a_grader_that_waits_for_its_turn_is_not_at_work() -> None:
 
     async def go() -> float:
         queue = QueueTime()
-        gate = gate_of(target, Limits(1), Patient())
-        other = asyncio.create_task(gate.ask("it", question()))
+        dispatcher = dispatcher_of(target, Limits(1), Patient())
+        other = asyncio.create_task(dispatcher.ask("it", question()))
         with queue.counting():
             asked = asyncio.create_task(
-                gate.ask_for_grader("it", question().messages, None, None, question())
+                dispatcher.ask_for_grader("it", question().messages, None, None, question())
             )
         for _ in range(10):
             await asyncio.sleep(0)
