@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalcase as library
-from evalcase.harvesting.fold import NearFolding
+from evalcase.importers.harvest import NearDuplicates
 from tests.cli.command import Result, evalcase
 from tests.for_each import for_each
 from tests.tracing.otlp import chat, line, said, span
@@ -181,7 +181,7 @@ def test_those_that_ask_something_else_are_not(tmp_path: Path, one: str, other: 
     ],
 )  # fmt: skip
 def test_a_sign_makes_another_question(one: str, other: str) -> None:
-    folding = NearFolding()
+    folding = NearDuplicates()
     assert [folding.find(one, 1), folding.find(other, 2)] == [None, None]
 
 
@@ -195,7 +195,7 @@ def test_a_sign_makes_another_question(one: str, other: str) -> None:
     ],
 )  # fmt: skip
 def test_punctuation_and_numbers_do_not(one: str, other: str) -> None:
-    folding = NearFolding()
+    folding = NearDuplicates()
     assert [folding.find(one, 1), folding.find(other, 2)] == [None, 1]
 
 

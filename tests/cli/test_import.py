@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalcase.format import suite as suites
-from evalcase.importing.names import IMPORTERS
+from evalcase.importers.convert import IMPORTERS
 from tests.cli.command import Result, evalcase
 from tests.for_each import for_each
 

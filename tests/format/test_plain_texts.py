@@ -9,8 +9,8 @@ import evalcase
 from evalcase.format.document import Findings
 from evalcase.format.suite import resolve_suite
 from evalcase.format.writer import keep_literal
-from evalcase.importing.draft import Chosen
-from evalcase.importing.import_suite import import_suite
+from evalcase.importers.convert import import_suite
+from evalcase.importers.draft import Choices
 from evalcase.types.value import copy_value
 from tests.for_each import for_each
 
@@ -118,7 +118,7 @@ def test_a_suite_that_is_imported_says_that_its_texts_are_meant(tmp_path: Path) 
         )
     )
     source = str(tmp_path / "rows.jsonl")
-    imported = import_suite(source, "rows", Chosen({}), str(tmp_path))
+    imported = import_suite(source, "rows", Choices({}), str(tmp_path))
     path = tmp_path / "imported.eval.yaml"
     path.write_text(imported.text)
     assert warn_of(path) == []

@@ -15,8 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.errors import TargetError
-from evalcase.harvesting.draft_case import HowDrafted, draft_case, name_case, question_text
-from evalcase.harvesting.fold import NearFolding
+from evalcase.importers.harvest import (
+    HarvestOptions,
+    NearDuplicates,
+    draft_case,
+    name_case,
+    question_text,
+)
 from evalcase.targets.otlp import answer_of
 from evalcase.tracing.context import TraceLabels
 from evalcase.tracing.otlp import MAX_SPANS, BadTraceError, TraceStore, read_pieces
@@ -74,9 +79,9 @@ def read_whole(value: Any) -> None:
         for trace in store:
             try:
                 told = read_transcript(store.read(trace))
-                drafted = draft_case(told, trace, None, HowDrafted(criteria=True))
+                drafted = draft_case(told, trace, None, HarvestOptions("", criteria=True))
                 name_case(drafted.fields["input"])
-                NearFolding().find(question_text(told), 1)
+                NearDuplicates().find(question_text(told), 1)
                 answer_of(told, trace)
             except (BadTraceError, TargetError):
                 continue
@@ -118,7 +123,7 @@ def test_a_trace_takes_steps_in_proportion_to_its_size(make: Any) -> None:
 
 def test_many_questions_that_are_nearly_the_same_are_folded_in_steps_of_their_number() -> None:
     def fold(count: int) -> None:
-        folding, random = NearFolding(), Random(1)
+        folding, random = NearDuplicates(), Random(1)
         for number in range(count):
             words = [random.choice(["a", "b", "c", "d"]) for _ in range(40)]
             folding.find(" ".join(words), number)

@@ -12,8 +12,7 @@ from evalcase.cli.options import Count, checked
 from evalcase.config.config import load_config
 from evalcase.errors import ConfigError
 from evalcase.format.source import STDIN, format_of
-from evalcase.harvesting.draft_case import HowDrafted
-from evalcase.harvesting.harvest import Harvest, Harvested, harvest_file
+from evalcase.importers.harvest import Harvested, HarvestOptions, harvest_file
 from evalcase.runner.plan import make_scrubber
 from evalcase.tracing.otlp import BadTraceError
 from evalcase.util.files import OutsideError, write_atomically
@@ -88,9 +87,8 @@ def command(
             *(PERSONAL if config.harvest.defaults else ()),
             *_make_finders(config.harvest.patterns),
         )
-        how = HowDrafted(criteria, keep_system)
-        asked = Harvest(traces, only, sample, seed, how, finders)
-        harvested = harvest_file(asked, make_scrubber(config, os.environ, lambda _: None))
+        options = HarvestOptions(traces, only, sample, seed, criteria, keep_system, finders)
+        harvested = harvest_file(options, make_scrubber(config, os.environ, lambda _: None))
     except ConfigError as error:
         return _refuse_output(str(error))
     except OSError as error:
@@ -123,8 +121,8 @@ def _refuse_output(why: str) -> int:
 def _tell_harvest(harvested: Harvested, write: Callable[[str], object]) -> None:
     if harvested.chosen < harvested.traces:
         write(f"chosen    {harvested.chosen:,} by --only\n")
-    if harvested.folded:
-        write(f"folded    {harvested.folded:,} that ask nearly the same as another\n")
+    if harvested.merged:
+        write(f"folded    {harvested.merged:,} that ask nearly the same as another\n")
     if harvested.replaced:
         told = [f"{name} × {times:,}" for name, times in harvested.replaced.items()]
         write(f"replaced  {', '.join(told)}\n")

@@ -13,10 +13,9 @@ from evalcase.cli.options import checked
 from evalcase.cli.terminal import prose_width, style_for
 from evalcase.format.fields import CASE_FIELDS
 from evalcase.format.source import STDIN
-from evalcase.importing.draft import Chosen
-from evalcase.importing.import_suite import Imported, import_suite
-from evalcase.importing.names import IMPORTERS
-from evalcase.importing.source import FileShape, UnusableError
+from evalcase.importers.convert import IMPORTERS, Imported, import_suite
+from evalcase.importers.draft import Choices
+from evalcase.importers.source import FileShape, UnusableError
 from evalcase.report.terminal.problems import fold_problems
 from evalcase.types.problem import Problem, find_nearest
 from evalcase.util.files import OutsideError, write_atomically
@@ -96,10 +95,10 @@ def command(
         sys.stderr.write(f"evalcase: {make_visible(path)} already exists; nothing was written\n")
         return 2
     folder = os.path.dirname(os.path.abspath(path)) if to_file else os.getcwd()
-    chosen = Chosen(columns, keeps_rest=rest is not None, expected=expected)
+    choices = Choices(columns, keeps_rest=rest is not None, expected=expected)
     try:
         imported = import_suite(
-            file, format, chosen, folder, stdin_format if file == STDIN else None
+            file, format, choices, folder, stdin_format if file == STDIN else None
         )
     except UnusableError as error:
         _tell_problems(error.problems)

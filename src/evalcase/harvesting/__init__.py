@@ -1,1 +1,0 @@
-"""Traces of what really happened to the draft of a suite."""

@@ -1,0 +1,1 @@
+"""Suites from eval files of other tools, from tables and from traces."""

@@ -1,0 +1,296 @@
+"""A file of another tool to the text of a suite, with everything that could not be mapped.
+
+path →read→ documents →import→ draft →make valid→ suite →write→ text
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from math import prod
+from typing import NamedTuple
+
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.document import Findings
+from evalcase.format.fields import GRADED
+from evalcase.format.suite import name_foreign, name_foreign_cases, resolve_suite
+from evalcase.format.tables import SuiteFiles
+from evalcase.format.toml import write_key, write_setting
+from evalcase.format.writer import keep_literal, shorten, suite_lines
+from evalcase.importers.agentv import import_agentv
+from evalcase.importers.datasets import (
+    import_braintrust,
+    import_inspect,
+    import_langsmith,
+    import_skills,
+)
+from evalcase.importers.deepeval import import_deepeval
+from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft
+from evalcase.importers.openai_evals import import_openai_evals
+from evalcase.importers.promptfoo import import_promptfoo
+from evalcase.importers.pydantic_evals import import_pydantic_evals
+from evalcase.importers.rows import import_rows
+from evalcase.importers.source import FileShape, ForeignFile, UnusableError, read_foreign
+from evalcase.importers.tau_bench import import_tau_bench
+from evalcase.types.problem import CODES, Finding, KeyPath, Problem
+from evalcase.types.value import JSON, copy_value
+
+_MAX_ROUNDS = 10
+"""One mistake may hide another, but no case has so many that hide each other."""
+_ROWS_READ = 20
+_AGENTV_NAMES = frozenset({"assertions", "assert", "criteria", "expected_outcome", "evaluators"})
+_OUR_NAMES = frozenset({"expected_output", "criteria", "rubrics", "graders", "expected_messages"})
+
+
+class Importer(NamedTuple):
+    tool: str
+    function: Callable[[ForeignFile, Choices, SuiteDraft], None]
+    has_columns: bool = True
+    """Whether its files have columns, for `--map` and the like."""
+
+
+IMPORTERS: dict[str, Importer] = {
+    "skills": Importer("Agent Skills", import_skills),
+    "promptfoo": Importer("promptfoo", import_promptfoo, False),
+    "agentv": Importer("AgentV", import_agentv, False),
+    "inspect": Importer("Inspect", import_inspect),
+    "pydantic-evals": Importer("pydantic-evals", import_pydantic_evals),
+    "openai-evals": Importer("OpenAI evals", import_openai_evals),
+    "deepeval": Importer("DeepEval", import_deepeval),
+    "tau-bench": Importer("tau-bench", import_tau_bench, False),
+    "langsmith": Importer("LangSmith", import_langsmith),
+    "braintrust": Importer("Braintrust", import_braintrust),
+    "rows": Importer("rows", import_rows),
+}
+
+
+class Imported(NamedTuple):
+    name: str
+    """The name of the format, as given or detected."""
+    text: str
+    cases: int
+    problems: list[Problem]
+    """What could not be mapped."""
+    targets: str
+    """TOML for the configuration; empty if the file names no targets."""
+    ungraded: tuple[str, ...] = ()
+    """The ids of cases that have nothing to grade."""
+
+
+def import_suite(
+    path: str, name: str | None, choices: Choices, folder: str, shape: FileShape | None = None
+) -> Imported:
+    """Import a file for a suite in a folder. Raise UnusableError with all problems if the file
+    can't be read, or has no case."""
+    source = read_foreign(path, shape)
+    if not source.documents:
+        raise UnusableError([Problem("no-cases", "the file has no cases", path)])
+    name = name or detect_format(source)
+    importer = IMPORTERS[name]
+    given = {"--map": choices.columns, "--rest": choices.keeps_rest, "--expected": choices.expected}
+    option = next((option for option, value in given.items() if value), None)
+    if option is not None and not importer.has_columns:
+        message = f"{option} is about columns, and a file for {importer.tool} has none"
+        raise UnusableError([Problem("unknown-option", message, path, hint="leave it out")])
+    suite = SuiteDraft(path, folder)
+    importer.function(source, choices, suite)
+    make_valid(suite)
+    problems = suite.problems()
+    if not suite.kept:
+        nothing = Problem("no-cases", "there is no case in this file that could be imported", path)
+        raise UnusableError([nothing, *problems])
+    cases = sum(map(_count_cases, suite.kept))
+    ungraded = tuple(dict.fromkeys(suite.ungraded))
+    text = _write_suite(suite, importer.tool)
+    return Imported(name, text, cases, problems, _write_targets(suite), ungraded)
+
+
+def _count_cases(case: CaseDraft) -> int:
+    matrix = case.fields.get("matrix")
+    several = matrix.values() if isinstance(matrix, dict) else ()
+    return prod(len(each) for each in several if isinstance(each, list))
+
+
+def _write_suite(suite: SuiteDraft, tool: str) -> str:
+    base = os.path.basename(suite.source) if suite.source != "-" else "standard input"
+    known = Catalogue(needs_graders=True)
+    value, comments = shorten(suite.fields, known), suite.comments()
+    first = f"Imported from {base} ({tool})."
+    comments[()] = f"{first}\n{comments[()]}" if () in comments else first
+    value["cases"] = [shorten(case.fields, known) for case in suite.kept]
+    return "".join(suite_lines(value, comments))
+
+
+def _write_targets(suite: SuiteDraft) -> str:
+    tables = []
+    for name, options in suite.targets.items():
+        lines = [f"[targets.{write_key(name)}]"]
+        lines += [write_setting(option, value) for option, value in options.items()]
+        tables.append("\n".join(lines) + "\n")
+    if suite.judge is not None:
+        tables.append(f"[judge]\n{write_setting('target', suite.judge)}\n")
+    return "\n".join(tables)
+
+
+def detect_format(source: ForeignFile) -> str:
+    """The name of a format, by names that only one tool has; `rows` if there are none.
+
+    `check` looks for the same names. A user who imports a file says that it is another tool's, so
+    more names count here.
+    """
+    rows = _first_rows(source)
+    foreign = None if source.is_table else name_foreign(source.root.value, ())
+    foreign = foreign or (name_foreign_cases(rows, ()) if rows else None)
+    if foreign is not None and foreign.format is not None and " " not in foreign.format:
+        return foreign.format
+    names = {name for row in rows for name in row}
+    value = None if source.is_table else source.root.value
+    if isinstance(value, dict):
+        if _is_agentv(value, names):
+            return "agentv"
+        if any(isinstance(each, dict) and isinstance(each.get("class"), str)
+               for each in value.values()):  # fmt: skip
+            return "openai-evals"
+        if isinstance(value.get("goldens"), list):
+            return "deepeval"
+    if "scenario" in names or ("input" not in names and rows and _is_chat(rows[0])):
+        return "deepeval"
+    if "input" not in names or not _OUR_NAMES.isdisjoint(names):
+        return "rows"
+    return "inspect" if "target" in names else "braintrust" if "expected" in names else "rows"
+
+
+def _first_rows(source: ForeignFile) -> list[dict[str, JSON]]:
+    if source.header is not None:
+        values: list[JSON] = [source.header.value]
+    elif source.is_table:
+        values = [each.value for each in source.documents[:_ROWS_READ]]
+    else:
+        value = source.root.value
+        lists = value.values() if isinstance(value, dict) else (value,)
+        values = next((each[:_ROWS_READ] for each in lists if isinstance(each, list)), [value])
+    return [each for each in values if isinstance(each, dict)]
+
+
+def _is_agentv(value: dict[str, JSON], names: set[str]) -> bool:
+    if "evalcases" in value or "eval_cases" in value:
+        return True
+    tests = value.get("tests")
+    if isinstance(tests, str):
+        return "prompts" not in value
+    has_names = isinstance(tests, list) and not _AGENTV_NAMES.isdisjoint(names)
+    return has_names and ("input" in names or "turns" in names)
+
+
+def _is_chat(row: dict[str, JSON]) -> bool:
+    """Whether its turns are messages: ours have an `input` each."""
+    turns = row.get("turns")
+    first = turns[0] if isinstance(turns, list) and turns else None
+    return isinstance(first, dict) and "role" in first
+
+
+def make_valid(suite: SuiteDraft) -> None:
+    """Leave out what `check` would call an error, so that every written suite loads. Texts that
+    `check` would warn of are written as literal texts."""
+    _number_ids(suite)
+    for _ in range(_MAX_ROUNDS):
+        findings = Findings(Catalogue(needs_graders=True), unusual=True)
+        resolve_suite(copy_value(suite.value()), "imported", findings)
+        SuiteFiles(suite.folder).check(findings)
+        found = [each for each in findings.found if each.path]
+        errors = [each for each in found if CODES[each.code].severity == "error"]
+        kept = suite.kept
+        if not errors:
+            _heed_warnings(suite, kept, found)
+            return
+        seen: set[KeyPath] = set()
+        for error in reversed(errors):  # from the end, so that earlier positions stay true
+            _leave_out(suite, kept, error, seen)
+    for case in suite.kept:
+        case.drop(case.origin, "this case, which can't be put into our format")
+
+
+def _heed_warnings(suite: SuiteDraft, kept: list[CaseDraft], found: list[Finding]) -> None:
+    for each in found:
+        if each.path[0] != "cases" or len(each.path) < 2:
+            continue
+        fields = kept[int(each.path[1])].fields
+        if len(each.path) > 2:
+            keep_literal(fields, each, str(each.path[2]))
+        elif each.code == "nothing-to-grade" and all(name not in fields for name in GRADED):
+            suite.ungraded.append(str(fields.get("id", each.case)))
+
+
+def _leave_out(
+    suite: SuiteDraft, kept: list[CaseDraft], error: Finding, seen: set[KeyPath]
+) -> None:
+    """Leave out the smallest thing around an error: a grader, a field, a case."""
+    is_case = error.path[0] == "cases" and len(error.path) > 1
+    place = error.path[: 4 if is_case else 2]
+    if place in seen:
+        return
+    seen.add(place)
+    if not is_case:
+        _leave_out_of_suite(suite, error)
+        return
+    case = kept[int(error.path[1])]
+    field = str(error.path[2]) if len(error.path) > 2 else "input"
+    if field in ("graders", "rubrics") and len(error.path) > 3:
+        _leave_out_item(case, field, int(error.path[3]), error)
+        _require_rest(case, suite)
+    elif field in ("id", "input") or field not in case.fields:
+        case.drop(case.origin, f"this case: {error.message}", error.hint)
+    else:
+        del case.fields[field]
+        case.lose(case.where_from(field), f"`{field}`: {error.message}", error.hint)
+
+
+def _leave_out_item(case: CaseDraft, field: str, number: int, error: Finding) -> None:
+    items, origin = case.fields[field], case.where_from(field, number)
+    assert isinstance(items, list)
+    del items[number]
+    if field == "graders" and number < len(case.graders_from):
+        origin = case.graders_from.pop(number)
+    if not items:
+        del case.fields[field]
+    why = f"one of the {field}: {error.message}"
+    case.lose(origin, why, error.hint, where=(field, number))
+
+
+def _leave_out_of_suite(suite: SuiteDraft, error: Finding) -> None:
+    field, origin = str(error.path[0]), suite.cases[0].origin if suite.cases else None
+    held = suite.fields.get(field)
+    if field == "graders" and isinstance(held, list) and len(error.path) > 1:
+        del held[int(error.path[1])]
+        origin = suite.graders_from.pop(int(error.path[1]))
+        if not held:
+            del suite.fields["graders"]
+        for case in suite.kept:
+            _require_rest(case, suite)
+    else:
+        suite.fields.pop(field, None)
+    if origin is not None:
+        suite.lose(origin, f"`{field}` for all cases: {error.message}", error.hint)
+
+
+def _require_rest(case: CaseDraft, suite: SuiteDraft) -> None:
+    held = case.fields.get("threshold", suite.fields.get("threshold"))
+    if held is not None and held != 1:
+        case.require_all(case.where_from("threshold"))
+
+
+def _number_ids(suite: SuiteDraft) -> None:
+    """An id that another case has gets a number."""
+    taken = {case.fields.get("id") for case in suite.kept}
+    seen: set[JSON] = set()
+    for case in suite.kept:
+        id = case.fields.get("id")
+        if isinstance(id, str) and id in seen:
+            number = 2
+            while f"{id}-{number}" in taken:
+                number += 1
+            case.fields["id"] = f"{id}-{number}"
+            taken.add(case.fields["id"])
+            item = case.where_from("id")
+            case.lose(item, f"the id `{id}`, which another case has", where=("id",))
+        seen.add(case.fields.get("id"))

@@ -1,0 +1,228 @@
+"""Datasets that are rows under other names: Agent Skills, Inspect, LangSmith, Braintrust."""
+
+from __future__ import annotations
+
+from string import ascii_uppercase
+
+from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft
+from evalcase.importers.rows import Preset, import_rows, shape_messages, shape_tags
+from evalcase.importers.source import ForeignFile, Item
+from evalcase.types.problem import Unfit
+from evalcase.types.value import JSON
+from evalcase.util.project import attachments_in
+
+_STATEMENTS = (
+    "text", "description", "assertion", "expectation", "check", "criterion", "statement",
+)  # fmt: skip
+_STATEMENT_FIELDS = frozenset({"id", "name", "weight", "required", *_STATEMENTS})
+
+
+def import_skills(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> None:
+    """`evals.json`: a prompt, prose about a good result, and statements to judge. Its fields vary
+    from author to author, so every other field is reported."""
+    root = source.root
+    if isinstance(root.value, dict) and isinstance(root.value.get("skill_name"), str):
+        suite.fields["name"] = root.value["skill_name"]
+        rest = {name: item for name, item in root.value.items() if name != "skill_name"}
+        source.documents[0].value = rest
+    import_rows(source, choices, suite, _SKILLS)
+    for case in suite.kept:
+        _attach_files(case, suite)
+
+
+def _add_rubrics(case: CaseDraft, item: Item) -> None:
+    for each in item.several():
+        rubric = _read_statement(each.value)
+        if rubric is None:
+            rubrics = case.fields.get("rubrics")
+            place = ("rubrics", len(rubrics) if isinstance(rubrics, list) else 0)
+            why = f"this one of `{item.path[-1]}`, which is not a statement"
+            case.lose(each, why, where=place)
+        elif rubric != "":
+            case.add_rubric(rubric)
+
+
+def _read_statement(value: JSON) -> JSON:
+    """A statement that a judge can answer with yes or no; None if it is something else."""
+    if isinstance(value, str):
+        return value.strip() and value
+    if not isinstance(value, dict) or not _STATEMENT_FIELDS.issuperset(value):
+        return None
+    text = next((value[name] for name in _STATEMENTS if isinstance(value.get(name), str)), None)
+    name = value.get("id", value.get("name"))
+    if text is None:
+        return name if isinstance(name, str) else None
+    named: dict[str, JSON] = {"id": str(name)} if isinstance(name, str | int) else {}
+    rest: dict[str, JSON] = {key: value[key] for key in ("weight", "required") if key in value}
+    return {**named, "text": text, **rest} if named or rest else text
+
+
+def _attach_files(case: CaseDraft, suite: SuiteDraft) -> None:
+    """Files become parts of the one message, if evalcase finds them."""
+    parts: list[JSON] = []
+    for each in case.origin.at("files").items():
+        why = ", which is not a path"
+        if isinstance(each.value, str):
+            found = attachments_in(suite.folder).find(each.value)
+            why = f": {found.message}" if isinstance(found, Unfit) else ""
+        if why:
+            case.lose(each, f"this one of `files`{why}", where=("input",))
+        else:
+            parts.append({"type": "file", "path": each.value})
+    prompt = case.fields.get("input")
+    if parts and isinstance(prompt, str):
+        content: list[JSON] = [{"type": "text", "text": prompt}, *parts]
+        case.fields["input"] = [{"role": "user", "content": content}]
+
+
+def _check_files(case: CaseDraft, item: Item) -> None:
+    """Files are attached when the input is known."""
+    if item.value and not isinstance(item.value, list):
+        case.lose(item, "`files`, which is not a list")
+
+
+def _keep_id(case: CaseDraft, item: Item) -> None:
+    """The id of an eval that has a name as well."""
+    case.keep("id", item.value)
+
+
+_SKILLS = Preset(
+    {
+        "id": "name|id", "input": "prompt|input|query", "expected_output":
+        "expected_output|expected_behavior|expected", "description": "description", "tags": "tags",
+        "metadata": "metadata",
+    },
+    expected="criteria",
+    handlers={
+        "assertions": _add_rubrics, "expectations": _add_rubrics, "files": _check_files,
+        "id": _keep_id,
+    },
+    containers=("evals",),
+)  # fmt: skip
+
+
+def import_inspect(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> None:
+    """Rows with `input` and `target`, perhaps with choices."""
+    import_rows(source, choices, suite, _INSPECT)
+    for case in suite.kept:
+        options = case.origin.at("choices")
+        if isinstance(case.fields.get("expected_output"), list):
+            _expect_any(case, has_choices=bool(options.items()))
+        if options.items():
+            _list_choices(case, options)
+
+
+def _expect_any(case: CaseDraft, *, has_choices: bool) -> None:
+    """Any of several targets is right; but of choices, all that are named."""
+    target = case.origin.at("target")
+    if not isinstance(target.value, list):
+        return
+    del case.fields["expected_output"]
+    if has_choices:
+        case.lose(
+            target, "`target`: several choices are right, and an answer may name them in any order"
+        )
+    elif not all(isinstance(each, str) for each in target.value):
+        case.lose(target, "`target`: a list of other things than texts")
+    elif target.value:
+        case.add_grader({"one_of": target.value}, target)
+
+
+def _list_choices(case: CaseDraft, choices: Item) -> None:
+    """Choices are listed below the question, each with its letter."""
+    several = [each.value for each in choices.items()]
+    if len(several) > len(ascii_uppercase):
+        case.lose(choices, f"`choices`: there are more than {len(ascii_uppercase)}")
+        return
+    lines = [f"{letter}) {each}" for letter, each in zip(ascii_uppercase, several, strict=False)]
+    listed = "\n\n" + "\n".join(lines)
+    given = case.fields["input"]
+    last = given[-1] if isinstance(given, list) else None
+    if isinstance(given, str):
+        case.fields["input"] = given + listed
+    elif isinstance(given, list) and isinstance(last, dict) and isinstance(last["content"], str):
+        case.fields["input"] = [*given[:-1], {**last, "content": f"{last['content']}{listed}"}]
+    else:
+        case.lose(choices, "`choices`: the input has no text that they could be listed below")
+
+
+def _check_choices(case: CaseDraft, item: Item) -> None:
+    """Choices are listed when the input is known."""
+    if isinstance(item.value, str):
+        case.lose(item, "`choices`: a text, and not a list")
+
+
+def _lose_sandbox(case: CaseDraft, item: Item) -> None:
+    if item.value not in ("", [], {}):
+        hint = "where an agent works is up to its target"
+        case.lose(item, f"`{item.path[-1]}`: evalcase has no sandboxes", hint, at="key")
+
+
+_INSPECT = Preset(
+    {"id": "id", "input": "input", "expected_output": "target", "metadata": "metadata"},
+    handlers={
+        "choices": _check_choices, "sandbox": _lose_sandbox, "files": _lose_sandbox,
+        "setup": _lose_sandbox,
+    },
+    containers=("samples",),
+    cells_are_json=True,
+)  # fmt: skip
+
+
+def import_langsmith(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> None:
+    """Examples with `inputs` and `outputs`, which are mappings."""
+    import_rows(source, choices, suite, _LANGSMITH)
+    for case in suite.cases:
+        for field in ("input", "expected_output"):
+            held = case.fields.get(field)
+            if isinstance(held, dict) and list(held) == ["messages"]:
+                case.fields[field] = shape_messages(held["messages"]) or held
+        metadata = case.fields.get("metadata")
+        tags = shape_tags(metadata.get("dataset_split")) if isinstance(metadata, dict) else None
+        if tags and isinstance(metadata, dict):  # LangSmith itself writes splits there
+            case.fields["tags"] = tags
+            case.fields["metadata"] = {
+                name: item for name, item in metadata.items() if name != "dataset_split"
+            }
+        if case.fields.get("metadata") == {}:
+            del case.fields["metadata"]
+
+
+def _lose_attachments(case: CaseDraft, item: Item) -> None:
+    if item.value:
+        case.lose(item, "`attachments`: they are kept by LangSmith, and not in this file")
+
+
+_LANGSMITH = Preset(
+    {
+        "id": "id|example_id", "input": "inputs|input", "expected_output": "outputs|output",
+        "metadata": "metadata", "tags": "split|splits",
+    },
+    bookkeeping=frozenset({
+        "created_at", "modified_at", "dataset_id", "source_run_id", "attachment_urls", "runs",
+        "name",
+    }),
+    handlers={"attachments": _lose_attachments},
+    containers=("examples",),
+    cells_are_json=True,
+)  # fmt: skip
+
+
+def import_braintrust(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> None:
+    """Rows with `input`, `expected`, `metadata` and `tags`."""
+    import_rows(source, choices, suite, _BRAINTRUST)
+
+
+_BRAINTRUST = Preset(
+    {
+        "id": "id", "input": "input", "expected_output": "expected|output", "metadata": "metadata",
+        "tags": "tags",
+    },
+    bookkeeping=frozenset({
+        "_xact_id", "_pagination_key", "_async_scoring_state", "audit_data", "classifications",
+        "comments", "created", "dataset_id", "facets", "is_root", "log_id", "metrics", "org_id",
+        "origin", "project_id", "root_span_id", "span_id", "span_parents",
+    }),
+    containers=("rows", "events", "data"),
+    cells_are_json=True,
+)  # fmt: skip

@@ -1,0 +1,262 @@
+"""A suite in the making: its fields and cases, what was left out, and where each comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from json import dumps
+from typing import NamedTuple
+
+from evalcase.format.document import Document
+from evalcase.importers.source import Item
+from evalcase.types.problem import At, Finding, KeyPath, Problem, in_order
+from evalcase.types.value import JSON
+
+CODE = "not-imported"
+_MAX_SHOWN = 200
+_MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"})
+_SIMULATOR = "simulator"
+_SIMULATOR_REMARK = "the target `simulator` plays the user: [targets.simulator] says what it is"
+NO_ARGUMENT = object()
+"""For a grader without an argument: null is one."""
+
+
+class Choices(NamedTuple):
+    """What a user may choose for an import."""
+
+    columns: dict[str, str]
+    """Fields of a case, by the columns or paths that fill them."""
+    keeps_rest: bool = False
+    """Whether columns without a field go to `metadata`."""
+    expected: str | None = None
+    """`exact` or `criteria`, instead of the tool's default."""
+
+
+class Loss(NamedTuple):
+    """Something that could not be mapped: where it is, why, and where it would have been."""
+
+    item: Item
+    why: str
+    hint: str | None
+    at: At
+    where: KeyPath
+
+
+class CaseDraft:
+    """A case as it will be written, and its losses."""
+
+    def __init__(self, origin: Item) -> None:
+        self.origin = origin
+        self.fields: dict[str, JSON] = {}
+        self.lost: list[Loss] = []
+        self.remarks: list[tuple[str, str]] = []
+        """Comments that are no loss, each with the field below it."""
+        self.is_dropped = False
+        self.fields_from: dict[str, Item] = {}
+        """The origins of fields, as far as they are known."""
+        self.graders_from: list[Item] = []
+
+    def where_from(self, field: str, number: int | None = None) -> Item:
+        """The origin of a field, or of one of its items; the whole case if it is unknown."""
+        item = self.fields_from.get(field, self.origin)
+        return item if number is None or field not in self.fields_from else item.at(number)
+
+    def drop(self, item: Item, why: str, hint: str | None = None) -> None:
+        """Leave the whole case out."""
+        self.is_dropped = True
+        self.lost = [Loss(item, why, hint, "value", ())]
+
+    def remark(self, text: str, field: str) -> None:
+        self.remarks.append((text, field))
+
+    def lose(
+        self, item: Item, why: str, hint: str | None = None, *, at: At = "value",
+        where: KeyPath = ("…",),
+    ) -> None:  # fmt: skip
+        """Leave something out: a comment at the path `where`, by default at the end."""
+        self.lost.append(Loss(item, why, hint, at, where))
+
+    def add_grader(self, grader: JSON, origin: Item) -> None:
+        self._append("graders", grader)
+        self.graders_from.append(origin)
+
+    def lose_grader(self, item: Item, why: str, hint: str | None = None) -> None:
+        self.lose(item, why, hint, where=("graders", len(self.graders_from)))
+
+    def add_rubric(self, rubric: JSON) -> None:
+        self._append("rubrics", rubric)
+
+    def _append(self, field: str, value: JSON) -> None:
+        several = self.fields.setdefault(field, [])
+        assert isinstance(several, list)
+        several.append(value)
+
+    def keep(self, name: str, value: JSON) -> bool:
+        """Put a value into `metadata`, unless the name is taken."""
+        metadata = self.fields.setdefault("metadata", {})
+        if not isinstance(metadata, dict) or name in metadata:
+            return False
+        metadata[name] = value
+        return True
+
+    def keep_reference(self) -> None:
+        """Move the expected output to `metadata.reference`, which no grader compares."""
+        reference = self.fields.pop("expected_output")
+        if not self.keep("reference", reference):
+            item = self.where_from("expected_output")._replace(value=reference)
+            why = "what is expected, which nothing compares: `metadata.reference` is taken"
+            self.lose(item, why)
+
+    def require_all(self, item: Item) -> None:
+        """A mean of fewer graders is another one: all that are left have to pass."""
+        self.fields["threshold"] = 1
+        why = "`threshold`, as not all that it counts could be imported; the rest must pass"
+        self.lose(item, why, where=("threshold",))
+
+
+class SuiteDraft:
+    """A suite as it will be written, and its losses."""
+
+    def __init__(self, source: str, folder: str) -> None:
+        self.source = source
+        """The path of the imported file."""
+        self.folder = folder
+        """The folder of the suite: files are looked up from there."""
+        self.fields: dict[str, JSON] = {}
+        self.cases: list[CaseDraft] = []
+        self.lost: list[Loss] = []
+        self.graders_from: list[Item] = []
+        self.targets: dict[str, dict[str, JSON]] = {}
+        """Targets for the configuration, by name."""
+        self.judge: str | None = None
+        """The name of the target that judges."""
+        self.ungraded: list[str] = []
+        """Ids of cases that have nothing to grade."""
+        self.remarks: list[str] = []
+        """Comments at the top that are no loss."""
+
+    def new_case(self, origin: Item) -> CaseDraft:
+        case = CaseDraft(origin)
+        self.cases.append(case)
+        return case
+
+    @property
+    def kept(self) -> list[CaseDraft]:
+        return [case for case in self.cases if not case.is_dropped]
+
+    def add_grader(self, grader: JSON, origin: Item) -> None:
+        """A grader for all cases."""
+        graders = self.fields.setdefault("graders", [])
+        assert isinstance(graders, list)
+        graders.append(grader)
+        self.graders_from.append(origin)
+
+    def lose(self, item: Item, why: str, hint: str | None = None, *, at: At = "value") -> None:
+        """Leave something of the whole file out: a comment at the top."""
+        self.lost.append(Loss(item, why, hint, at, ()))
+
+    def remark_left_out(self, names: list[str]) -> None:
+        shown = ", ".join(f"`{name}`" for name in names)
+        self.remarks.append(f"left out, as it says nothing about a case: {shown}")
+
+    def user(
+        self, goal: str, max_turns: JSON, persona: JSON = None, facts: JSON = None,
+        first: JSON = None,
+    ) -> dict[str, JSON]:  # fmt: skip
+        """The field `user` of a case: a target plays the user of a conversation."""
+        if _SIMULATOR_REMARK not in self.remarks:
+            self.remarks.append(_SIMULATOR_REMARK)
+        user: dict[str, JSON] = {"goal": goal, "target": _SIMULATOR, "max_turns": max_turns}
+        given = {"persona": persona, "facts": facts, "first": first}
+        return {**user, **{name: each for name, each in given.items() if each}}
+
+    def problems(self) -> list[Problem]:
+        """Everything that was left out, at its place in the source."""
+        by_document: dict[int, tuple[Document, dict[tuple[KeyPath, str], Finding]]] = {}
+        for lost in (*self.lost, *(each for case in self.cases for each in case.lost)):
+            document, path = lost.item.document, lost.item.path
+            _, findings = by_document.setdefault(id(document), (document, {}))
+            finding = Finding(CODE, path, f"left out: {lost.why}", lost.hint, lost.at)
+            findings.setdefault((path, lost.why), finding)  # one item may be of many cases
+        return in_order([
+            problem
+            for document, findings in by_document.values()
+            for problem in document.place(list(findings.values()))
+        ])  # fmt: skip
+
+    def value(self) -> dict[str, JSON]:
+        return {**self.fields, "cases": [dict(case.fields) for case in self.kept]}
+
+    def comments(self) -> dict[KeyPath, str]:
+        """Comments by the path that each stands above."""
+        texts: dict[KeyPath, list[str]] = {}
+        top = [*self.remarks, *map(_write_comment, self.lost)]
+        if top:
+            texts[()] = top
+        number = 0
+        for case in self.cases:
+            for lost in case.lost:
+                texts.setdefault(("cases", number, *lost.where), []).append(_write_comment(lost))
+            for text, field in () if case.is_dropped else case.remarks:
+                texts.setdefault(("cases", number, field), []).append(text)
+            number += not case.is_dropped
+        return {path: "\n".join(each) for path, each in texts.items()}
+
+
+def _write_comment(lost: Loss) -> str:
+    value = lost.item.value
+    shown = "" if value is None else dumps(value, ensure_ascii=False)
+    if len(shown) > _MAX_SHOWN:
+        shown = f"{shown[:_MAX_SHOWN]}…"
+    is_said = not shown or shown.strip('"') in lost.why
+    return f"not imported: {lost.why}" + ("" if is_said else f"\n  {shown}")
+
+
+def split_history(messages: list[JSON]) -> tuple[list[JSON], JSON]:
+    """What was said before, and what the user says first: the last message, if it is theirs."""
+    last = messages[-1] if messages else None
+    if isinstance(last, dict) and last.get("role") == "user":
+        return messages[:-1], last.get("content")
+    return messages, None
+
+
+def write_grader(name: str, value: object = NO_ARGUMENT, /, **options: JSON) -> JSON:
+    """A grader with an argument, options, or both, in its shortest spelling."""
+    given = {key: option for key, option in options.items() if option is not None}
+    if value is NO_ARGUMENT:
+        return {name: {**given}} if given else name
+    argument: JSON = value  # type: ignore[assignment]
+    if name in _MAPPING_ARGUMENTS:
+        return {"type": name, "value": argument, **given} if given else {name: argument}
+    if given:
+        return {name: {"value": argument, **given}}
+    return {"type": name, "value": argument} if isinstance(argument, dict) else {name: argument}
+
+
+def add_options(grader: JSON, options: Mapping[str, JSON]) -> JSON:
+    """The same grader with more options; those that are None are left out."""
+    given = {name: each for name, each in options.items() if each is not None}
+    if not given:
+        return grader
+    if isinstance(grader, str):
+        return {grader: {**given}}
+    assert isinstance(grader, dict)
+    if "type" in grader:
+        return {**grader, **given}
+    ((name, held),) = grader.items()
+    if isinstance(held, dict) and name not in _MAPPING_ARGUMENTS:
+        return {name: {**held, **given}}
+    return write_grader(name, held, **given)
+
+
+def write_not(grader: JSON) -> JSON:
+    """The same grader, with passed and failed exchanged."""
+    if isinstance(grader, str):
+        return {"type": grader, "not": True}
+    return add_options(grader, {"not": True})
+
+
+def asks_judge(grader: JSON) -> bool:
+    """Whether a judge is in it, at any depth."""
+    if isinstance(grader, dict):
+        return "judge" in grader or any(asks_judge(each) for each in grader.values())
+    return isinstance(grader, list) and any(asks_judge(each) for each in grader)

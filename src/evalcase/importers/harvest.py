@@ -1,0 +1,436 @@
+"""A file of traces to the draft of a suite, for a person to finish.
+
+traces →choose→ some →merge near-duplicates→ distinct →draw→ a sample →draft→ cases →write→ text
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from hashlib import sha256
+from heapq import nsmallest
+from itertools import pairwise
+from random import Random
+from typing import Any, NamedTuple
+from unicodedata import category
+from zlib import crc32
+
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.document import Findings
+from evalcase.format.suite import resolve_suite
+from evalcase.format.writer import keep_literal, shorten, suite_lines
+from evalcase.tracing.context import TraceLabels
+from evalcase.tracing.dialects import MessageDict
+from evalcase.tracing.otlp import BadTraceError, TraceStore, read_trace_file
+from evalcase.tracing.trace import Transcript, read_transcript
+from evalcase.types.problem import CODES
+from evalcase.types.value import JSON, copy_value
+from evalcase.util.files import open_file
+from evalcase.util.json import whole_text
+from evalcase.util.secrets import Finder, Replacing, Scrubber
+from evalcase.util.text import as_json, call_lines, write_count
+
+_SLOWEST = 0.1
+"""The share of traces that count as slow."""
+_SLUG = re.compile(r"[^a-z0-9]+")
+_MAX_ID = 40
+_UNANSWERED = "nothing was answered when it was traced: say what is expected, and take this out"
+_DRAFT = "draft: what was answered when it was traced; make it what should be"
+_DESCRIBE = "draft: describe what a good answer says, in place of this one"
+
+
+class HarvestOptions(NamedTuple):
+    path: str
+    only: tuple[str, ...] = ()
+    """`errored`, `slow` or KEY=VALUE; all must hold."""
+    sample: int | None = None
+    seed: int = 0
+    criteria: bool = False
+    keep_system: bool = False
+    finders: tuple[Finder, ...] = ()
+
+
+class Harvested(NamedTuple):
+    text: str
+    cases: int
+    traces: int
+    chosen: int
+    """How many traces `--only` has chosen."""
+    merged: int
+    """How many of those ask nearly the same as another."""
+    left_out: list[str]
+    """Why some could not be made cases, a line for each."""
+    replaced: dict[str, int]
+
+
+class CaseDraft(NamedTuple):
+    fields: dict[str, Any]
+    notes: dict[tuple[str, ...], str]
+    """Comments by the field below; the empty path is for the whole case."""
+
+
+class _Group(NamedTuple):
+    """A trace, and those that ask nearly the same."""
+
+    trace: str
+    others: list[str]
+    failed: list[str]
+    """Those of the others in which a span failed."""
+
+
+def harvest_file(options: HarvestOptions, scrubber: Scrubber) -> Harvested:
+    """Raise OSError or BadTraceError for a file that can't be read."""
+    labels = TraceLabels()
+    with closing(TraceStore()) as store:
+        with open_file(options.path) as file:
+            store.fill(labels.note(read_trace_file(file)))
+        names = {each.id: each.label.case for each in labels}
+        left_out: dict[str, str] = {}
+        chosen = _choose(store, options.only, left_out)
+        groups = _group(store, chosen, left_out)
+        drawn = groups
+        if options.sample is not None and options.sample < len(groups):
+            random = Random(options.seed)  # noqa: S311 - which cases are drawn is no secret
+            drawn = [
+                groups[each] for each in sorted(random.sample(range(len(groups)), options.sample))
+            ]
+        replacing = Replacing(options.finders)
+        drafts = []
+        for group in drawn:
+            draft = draft_case(
+                read_transcript(store.read(group.trace)),
+                group.trace,
+                names.get(group.trace),
+                options,
+            )
+            drafts.append(_clean(_note_others(draft, group), replacing, scrubber))
+        _number_ids(drafts)
+        valid = _valid_drafts(drafts, left_out)
+        lines = [f"{trace}: {why}" for trace, why in left_out.items()]
+        return Harvested(
+            _write_suite(valid, options) if valid else "", len(valid), len(store), len(chosen),
+            sum(len(each.others) for each in groups),
+            [replacing.text(scrubber.text(each)) for each in lines], dict(replacing.counts),
+        )  # fmt: skip
+
+
+def _read_all(
+    store: TraceStore, traces: Iterable[str], left_out: dict[str, str]
+) -> Iterator[tuple[str, Transcript]]:
+    for trace in traces:
+        try:
+            yield trace, read_transcript(store.read(trace))
+        except BadTraceError as error:
+            left_out[trace] = str(error)
+
+
+def _choose(store: TraceStore, only: tuple[str, ...], left_out: dict[str, str]) -> list[str]:
+    if not only:
+        return list(store)
+    durations: dict[str, float] = {}
+    chosen: list[str] = []
+    for trace, transcript in _read_all(store, store, left_out):
+        if transcript.duration_s is not None:
+            durations[trace] = transcript.duration_s
+        if all(_is_wanted(transcript, each) for each in only if each != "slow"):
+            chosen.append(trace)
+    if "slow" not in only:
+        return chosen
+    longest = sorted(durations.values(), reverse=True)
+    limit = longest[max(1, round(len(longest) * _SLOWEST)) - 1] if longest else 0
+    return [each for each in chosen if each in durations and durations[each] >= limit]
+
+
+def _is_wanted(transcript: Transcript, only: str) -> bool:
+    spans = (node.span for node in transcript.nodes)
+    if only == "errored":
+        return any(span.error is not None for span in spans)
+    key, _, wanted = only.partition("=")
+    values = (span.attributes[key] for span in spans if key in span.attributes)
+    return any((each if isinstance(each, str) else as_json(each)) == wanted for each in values)
+
+
+def _group(store: TraceStore, traces: Iterable[str], left_out: dict[str, str]) -> list[_Group]:
+    duplicates, groups = NearDuplicates(), dict[int, _Group]()
+    for number, (trace, transcript) in enumerate(_read_all(store, traces, left_out)):
+        text = question_text(transcript)
+        if not text.strip():
+            left_out[trace] = "it doesn't say what was asked"
+            continue
+        same = duplicates.find(text, number)
+        if same is None:
+            groups[number] = _Group(trace, [], [])
+            continue
+        groups[same].others.append(trace)
+        if _is_wanted(transcript, "errored"):
+            groups[same].failed.append(trace)
+    return list(groups.values())
+
+
+def _note_others(draft: CaseDraft, group: _Group) -> CaseDraft:
+    if not group.others:
+        return draft
+    several = write_count(len(group.others), "more trace")
+    lines = [
+        draft.notes.get((), ""),
+        f"{several} asked nearly the same: {_list_first(group.others)}",
+    ]
+    if group.failed:
+        lines.append(
+            f"something failed in {len(group.failed)} of them: {_list_first(group.failed)}"
+        )
+    return draft._replace(notes={**draft.notes, (): "\n".join(filter(None, lines))})
+
+
+def _list_first(traces: list[str]) -> str:
+    return ", ".join([*traces[:3], *(["…"] if len(traces) > 3 else [])])
+
+
+def question_text(transcript: Transcript) -> str:
+    """The question as one text, without system messages."""
+    asked = [each for each in transcript.asked if each["role"] not in ("system", "developer")]
+    return "\n".join(_text_of(each.get("content")) for each in asked)
+
+
+def draft_case(
+    transcript: Transcript, trace: str, id: str | None, options: HarvestOptions
+) -> CaseDraft:
+    """An id that the trace doesn't name is made later, of text without personal data."""
+    asked = [
+        _strip_message(each) for each in transcript.asked
+        if options.keep_system or each["role"] not in ("system", "developer")
+    ]  # fmt: skip
+    fields: dict[str, Any] = {"id": id or "", "input": _shorten(asked)}
+    notes: dict[tuple[str, ...], str] = {}
+    answer = _find_answer(transcript)
+    if not answer:
+        fields["skip"] = _UNANSWERED
+        notes[()] = transcript.error or "it has no answer"
+    elif options.criteria:
+        fields["criteria"] = _describe(answer)
+        notes["criteria",] = _DESCRIBE
+    else:
+        fields["expected_output"] = _shorten(answer)
+        notes["expected_output",] = _DRAFT
+    if transcript.error and answer:
+        notes[()] = transcript.error
+    fields["metadata"] = {"trace": trace}
+    return CaseDraft(fields, notes)
+
+
+def _find_answer(transcript: Transcript) -> list[MessageDict]:
+    """The calls since the last question, and the last text."""
+    calls_before = (call for each in transcript.asked for call in each.get("tool_calls", ()))
+    known = {call.get("id") for call in calls_before} - {None}
+    found: list[MessageDict] = []
+    for message in transcript.messages:
+        new = [each for each in message.get("tool_calls", ()) if each.get("id") not in known]
+        if new:
+            found.append({"role": "assistant", "tool_calls": [_strip_call(each) for each in new]})
+    last = transcript.messages[-1].get("content") if transcript.messages else None
+    if last not in (None, ""):
+        found.append(_strip_message({"role": "assistant", "content": last}))
+    return found
+
+
+def _describe(answer: list[MessageDict]) -> str:
+    called = [line for message in answer for line in call_lines(message)]
+    text = _text_of(answer[-1].get("content"))
+    parts = [f"Calls {', then '.join(called)}."] if called else []
+    return " ".join([*parts, f"Says what this answer says: {text}"] if text else parts)
+
+
+def _strip_call(call: dict[str, Any]) -> dict[str, Any]:
+    return {key: call[key] for key in ("tool", "input") if key in call}
+
+
+def _strip_message(message: MessageDict) -> MessageDict:
+    """A message with the fields of a suite; pictures and files are named in their place."""
+    kept: MessageDict = {"role": message["role"]}
+    content, calls = message.get("content"), message.get("tool_calls")
+    if content is not None or not calls:
+        is_parts = isinstance(content, list) and any(map(_type_of, content))
+        kept["content"] = "" if content is None else _text_of(content) if is_parts else content
+    if calls:
+        kept["tool_calls"] = [_strip_call(each) for each in calls]
+    return kept
+
+
+def _type_of(part: JSON) -> str | None:
+    kind = part.get("type") if isinstance(part, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+def _text_of(content: JSON) -> str:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return "" if content is None else as_json(content)
+    return "".join(
+        str(each["text"]) if isinstance(each, dict) and "text" in each
+        else f"[{_type_of(each) or 'data'}]"
+        for each in content
+    )  # fmt: skip
+
+
+def _shorten(messages: list[MessageDict]) -> JSON:
+    """One text of the usual role is written as text."""
+    if len(messages) == 1 and messages[0].keys() == {"role", "content"}:
+        (only,) = messages
+        if only["role"] in ("user", "assistant") and isinstance(only["content"], str):
+            return only["content"]
+    return list(messages)
+
+
+def name_case(input: JSON) -> str:
+    """An id from the first words of the last message."""
+    last = input[-1].get("content") if isinstance(input, list) and input else input  # type: ignore[union-attr]
+    slug = _SLUG.sub("-", _text_of(last)[:400].casefold()).strip("-")
+    if len(slug) > _MAX_ID:
+        slug = slug[:_MAX_ID].rpartition("-")[0] or slug[:_MAX_ID]
+    return slug or "case"
+
+
+def _clean(draft: CaseDraft, replacing: Replacing, scrubber: Scrubber) -> CaseDraft:
+    """The same without secrets, personal data and lone surrogates."""
+    fields = {
+        name: _make_whole(replacing.data(scrubber.data(value)))
+        for name, value in draft.fields.items()
+    }
+    fields["id"] = fields["id"] or name_case(fields["input"])
+    notes = {
+        where: whole_text(replacing.text(scrubber.text(note)))
+        for where, note in draft.notes.items()
+    }
+    return CaseDraft(fields, notes)
+
+
+def _make_whole(value: JSON) -> JSON:
+    if isinstance(value, str):
+        return whole_text(value)
+    if isinstance(value, list):
+        return [_make_whole(each) for each in value]
+    if isinstance(value, dict):
+        return {whole_text(key): _make_whole(each) for key, each in value.items()}
+    return value
+
+
+def _number_ids(drafts: list[CaseDraft]) -> None:
+    """An id that another case has gets a number."""
+    taken: set[str] = set()
+    last: Counter[str] = Counter()
+    for draft in drafts:
+        id = base = str(draft.fields["id"])
+        while id in taken:
+            last[base] += 1
+            id = f"{base}-{last[base] + 1}"
+        taken.add(id)
+        draft.fields["id"] = id
+
+
+def _valid_drafts(drafts: list[CaseDraft], left_out: dict[str, str]) -> list[CaseDraft]:
+    """The drafts in which `check` finds no error."""
+    findings = Findings(Catalogue(needs_graders=True), unusual=True)
+    resolve_suite(copy_value({"cases": [each.fields for each in drafts]}), "harvested", findings)
+    wrong: dict[int, str] = {}
+    for each in findings.found:
+        if len(each.path) > 1 and CODES[each.code].severity == "error":
+            wrong[int(each.path[1])] = each.message
+        if len(each.path) > 2:
+            keep_literal(drafts[int(each.path[1])].fields, each, str(each.path[2]))
+    for number, message in wrong.items():
+        left_out[drafts[number].fields["metadata"]["trace"]] = message
+    return [each for number, each in enumerate(drafts) if number not in wrong]
+
+
+def _write_suite(drafts: list[CaseDraft], options: HarvestOptions) -> str:
+    name = os.path.basename(options.path)
+    lines = [f"Harvested from {name}: drafts of cases, for a person to finish."]
+    if not options.keep_system:
+        lines.append("What the agent was told of itself (system messages) is left out.")
+    comments: dict[tuple[str | int, ...], str] = {(): "\n".join(lines)}
+    for number, draft in enumerate(drafts):
+        for where, note in draft.notes.items():
+            comments["cases", number, *where] = note
+    known = Catalogue(needs_graders=True)
+    written: dict[str, Any] = {"cases": [shorten(each.fields, known) for each in drafts]}
+    return "".join(suite_lines(written, comments))
+
+
+class NearDuplicates:
+    """Finds questions that say nearly the same, in time linear in their number.
+
+    Two are the same if they have the same words and signs, whatever their case, numbers and
+    punctuation. Longer ones also if hardly a word differs, and no sign: a question after pages
+    that many share is a question of its own. Each is compared with a few that share one of its
+    pairs of words with the smallest hashes, never with all.
+    """
+
+    _SIMILAR = 0.8
+    """The share of pairs of words that two have in common."""
+    _MAX_DIFFERENT = 8
+    """How many pairs only one of them may have: a replaced word makes four."""
+    _SKETCH = 8
+    _MAX_COMPARED = 40
+    _MIN_WORDS = 12
+    _MAX_WORDS = 5000
+    # Beside letters and digits, everything that may change the meaning: signs of arithmetic, money
+    # and code, pictures, and the vowel marks of other scripts. Punctuation only as a sign: before a
+    # word or a number, after a number or a single letter, or alone.
+    _WORD = re.compile(
+        r"""
+        [^\W\d_]+ | \d+
+        | [+*<>=^#$%&/@\\|~] | [\xa2-\xa9\xac\xae-\xb1\xb6]
+        | (?<![^\W\d_]{2})- | -(?![^\W\d_]{2}) | [\u2010-\u2015](?=\s*\d)
+        | (?<=\w)_(?=\w) | !(?=[\w=]) | (?<=\d)! | (?<=\b\w)! | (?<=\s)[?:](?=\s)
+        | (?<!\w)\.(?=\w) | (?<=\d):(?=\d) | (?<=\d)['"]
+        | [(\[{](?=\s*(?:\d|\w\b)) | (?<=\d)[)\]}] | (?<=\b\w)[)\]}]
+        | [\u2030-\u2037\u2044\u2052\uff03-\uff06\uff0a\uff0b\uff0d\uff0f]
+        | [^\w\s\x00-\xbf\u2000-\u206f\u3000-\u303f\uff00-\uff0f]
+        """,
+        re.VERBOSE,
+    )
+
+    def __init__(self) -> None:
+        self._same: dict[bytes, int] = {}
+        self._pairs: dict[int, frozenset[int]] = {}
+        self._signs: dict[int, int] = {}
+        self._by_pair: dict[int, list[int]] = {}
+
+    def find(self, text: str, number: int) -> int | None:
+        """The number of the earlier text; None if the text is new, which is then remembered."""
+        words = ["0" if word.isdecimal() else word for word in self._WORD.findall(text.casefold())]
+        key = sha256((" ".join(words) or text.strip()).encode("utf-8", "replace")).digest()
+        if key in self._same:
+            return self._same[key]
+        found = None
+        if self._MIN_WORDS <= len(words) <= self._MAX_WORDS:
+            found = self._find_similar(words, number)
+        self._same[key] = number if found is None else found
+        return found
+
+    def _find_similar(self, words: list[str], number: int) -> int | None:
+        pairs = frozenset(crc32(f"{left} {right}".encode()) for left, right in pairwise(words))
+        signs = crc32(" ".join(filter(_is_sign, words)).encode())
+        sketch = nsmallest(self._SKETCH, pairs)
+        for pair in sketch:
+            for other in self._by_pair.get(pair, ())[-self._MAX_COMPARED :]:
+                if signs == self._signs[other] and self._is_similar(pairs, self._pairs[other]):
+                    return other
+        self._pairs[number], self._signs[number] = pairs, signs
+        for pair in sketch:
+            self._by_pair.setdefault(pair, []).append(number)
+        return None
+
+    def _is_similar(self, pairs: frozenset[int], others: frozenset[int]) -> bool:
+        shared = len(pairs & others)
+        different = len(pairs | others) - shared
+        return different <= self._MAX_DIFFERENT and shared >= self._SIMILAR * (shared + different)
+
+
+def _is_sign(word: str) -> bool:
+    """Whether it is a sign, and no part of a word such as a vowel mark."""
+    return not word[0].isalnum() and not category(word[0]).startswith("M")

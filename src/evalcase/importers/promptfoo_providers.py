@@ -1,0 +1,359 @@
+"""Providers of promptfoo to targets for the configuration, and the targets of each case.
+
+A key is never carried over: the configuration names the environment variable that holds it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from evalcase.importers.draft import CaseDraft, SuiteDraft
+from evalcase.importers.javascript import has_tags
+from evalcase.importers.promptfoo_assertions import NoCounterpartError
+from evalcase.importers.source import FILE, Folder, Item, is_code
+from evalcase.types.value import JSON
+from evalcase.util.json import BadJsonError, parse_json
+from evalcase.util.placeholders import value_as_text
+
+_SIMULATED_USER = "promptfoo:simulated-user"
+_LOST_FIELDS = ("transform", "delay", "env", "inputs", "functionToolCallbacks")
+_Lose = Callable[[Item, str, str | None], None]
+
+
+class Provider(NamedTuple):
+    id: str
+    label: str
+    item: Item
+    """The place of its name."""
+    config: Item
+    whole: Item
+    prompts: list[str] | None = None
+    """The labels of the only prompts that it is asked."""
+
+
+def read_providers(several: Item, folder: Folder) -> Iterator[Provider]:
+    """Providers in all of their spellings. Raise ValueError for a file that can't be read."""
+    for item in several.several():
+        value = item.value
+        if isinstance(value, str) and value.startswith(FILE) and not is_code(value):
+            with folder.reading(value):
+                yield from read_providers(folder.parse(value).root, folder)
+        elif isinstance(value, str):
+            yield Provider(value, "", item, item.at("config"), item)
+        elif isinstance(value, dict) and isinstance(value.get("id"), str):
+            yield _describe(str(value["id"]), item.at("id"), item)
+        elif isinstance(value, dict) and len(value) == 1:
+            ((id, held),) = value.items()
+            whole = item.at(id)
+            if isinstance(held, dict) and isinstance(held.get("id"), str):
+                yield _describe(str(held["id"]), whole.at("id"), whole)
+            else:
+                yield _describe(id, whole, whole)
+        elif value is not None:
+            yield Provider("", "", item, item.at("config"), item)
+
+
+def _describe(id: str, item: Item, whole: Item) -> Provider:
+    label, prompts = whole.at("label").value, whole.at("prompts")
+    wanted = [str(each.value) for each in prompts.several()]
+    is_given = isinstance(prompts.value, str | list)
+    return Provider(
+        id, label if isinstance(label, str) else "", item, whole.at("config"), whole,
+        wanted if is_given else None,
+    )  # fmt: skip
+
+
+class Providers:
+    """The providers that became targets."""
+
+    def __init__(self, suite: SuiteDraft, folder: Folder) -> None:
+        self.suite = suite
+        self.folder = folder
+        self._named: dict[str, str] = {}
+        """The names of targets, by the ids and labels of their providers."""
+        self._prompts: dict[str, list[str] | None] = {}
+
+    def add_all(self, several: Item) -> None:
+        """Make targets of all providers."""
+        try:
+            for provider in read_providers(several, self.folder):
+                name = self.map(provider)
+                if name is not None:
+                    self._prompts[name] = provider.prompts
+        except ValueError as error:
+            self.suite.lose(several, f"providers: {error}")
+        if self._prompts:
+            self.suite.fields["targets"] = [*self._prompts]
+
+    def map(self, provider: Provider) -> str | None:
+        """The name of the target of a provider; None if no kind of target fits."""
+        known = self._named.get(provider.label or provider.id)
+        if known is not None and not isinstance(provider.whole.value, dict):
+            return known
+        try:
+            target = _read_service(provider.id, provider.config, self._lose)
+        except NoCounterpartError as error:
+            self.suite.lose(provider.item, str(error), error.hint)
+            return None
+        for field in _LOST_FIELDS:
+            held = provider.whole.at(field)
+            if held.value is not None:
+                self._lose(held.without_value(), f"`{field}` of a provider", None)
+        name = base = provider.label or str(target.get("model") or provider.id.split(":")[0])
+        number = 1
+        while name in self.suite.targets:
+            number += 1
+            name = f"{base}-{number}"
+        self.suite.targets[name] = target
+        for each in filter(None, (provider.label, provider.id)):
+            self._named.setdefault(each, name)
+        return name
+
+    def _lose(self, item: Item, why: str, hint: str | None) -> None:
+        self.suite.lose(item, why, hint, at="key")
+
+    def targets_for(
+        self, fields: Mapping[str, Item], prompt: str, case: CaseDraft
+    ) -> list[JSON] | None:
+        """The targets of a case; None for all of the suite."""
+        override = fields.get("provider")
+        if override is not None and self.simulated_user(override) is None:
+            try:
+                provider = next(read_providers(override, self.folder))
+            except (ValueError, StopIteration) as error:
+                case.lose(override, f"`provider` of a test: {error}", at="key")
+                return None
+            name = self._named.get(provider.id) if isinstance(override.value, str) else None
+            name = name or self.map(provider)
+            return None if name is None else [name]
+        names = [each for each, wanted in self._prompts.items() if _is_wanted(prompt, wanted)]
+        if "providers" in fields:
+            names = self._filter(names, fields["providers"])
+        return None if names == list(self._prompts) or not names else [*names]
+
+    def simulated_user(self, item: Item | None) -> Provider | None:
+        """A provider that plays the user of a conversation."""
+        try:
+            found = next(read_providers(item, self.folder), None) if item is not None else None
+        except ValueError:
+            return None
+        return found if found is not None and found.id == _SIMULATED_USER else None
+
+    def _filter(self, names: list[str], item: Item) -> list[str]:
+        wanted = [str(each.value) for each in item.several()]
+        meant = {self._named.get(each, each) for each in wanted}
+        kinds = tuple(each.removesuffix("*") for each in wanted if each.endswith("*"))
+        ids = {target: id for id, target in self._named.items()}
+        return [each for each in names
+                if each in meant or (kinds and ids.get(each, "").startswith(kinds))]  # fmt: skip
+
+
+def _is_wanted(prompt: str, wanted: list[str] | None) -> bool:
+    return wanted is None or any(prompt == each or prompt.startswith(f"{each}:") for each in wanted)
+
+
+class _Service(NamedTuple):
+    kind: str
+    base_url: str | None = None
+    key_env: str | None = None
+    modes: tuple[str, ...] = ("chat",)
+    """What may stand between the service and the model, and means this API."""
+
+
+_SERVICES: dict[str, _Service] = {
+    "openai": _Service("openai"),
+    "anthropic": _Service("anthropic", modes=("messages",)),
+    "ollama": _Service("openai", "http://localhost:11434/v1"),
+    "openrouter": _Service("openai", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "groq": _Service("openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    "deepseek": _Service("openai", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+    "mistral": _Service("openai", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    "xai": _Service("openai", "https://api.x.ai/v1", "XAI_API_KEY"),
+    "togetherai": _Service("openai", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+    "cerebras": _Service("openai", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
+}
+_OTHER_APIS = frozenset({
+    "completion", "embedding", "embeddings", "image", "realtime", "assistant", "moderation",
+    "transcription", "speech", "video", "agents", "codex-sdk", "claude-agent-sdk", "chatkit",
+})  # fmt: skip
+_PARAMS = frozenset({
+    "temperature", "max_tokens", "max_completion_tokens", "top_p", "top_k", "seed", "stop",
+    "presence_penalty", "frequency_penalty", "tools", "tool_choice", "functions", "function_call",
+    "response_format", "reasoning_effort", "reasoning", "verbosity", "thinking", "n", "logprobs",
+    "parallel_tool_calls", "service_tier", "metadata", "stop_sequences",
+})  # fmt: skip
+_BASE_URL = ("apiBaseUrl", "baseURL", "base_url")
+_SECRETS = ("apiKey", "api_key", "token", "password")
+_SECRET_HEADERS = ("authorization", "x-api-key", "api-key", "cookie", "proxy-authorization")
+_ENVIRONMENT = re.compile(r"\{\{\s*env\.(\w+)\s*\}\}")
+_PROMPT = re.compile(r"\{\{\s*prompt\s*\}\}")
+_PATH = re.compile(r"json((?:\.\w+|\[\d+\]|\[['\"][\w-]+['\"]\])+)")
+_STEP = re.compile(r"[\w-]+")
+
+
+def _read_service(id: str, config: Item, lose: _Lose) -> dict[str, JSON]:
+    """The options of a target. Raise NoCounterpartError if no kind fits."""
+    if id == "echo":
+        return {"kind": "echo"}
+    if id.startswith("exec:"):
+        return _read_command(id.removeprefix("exec:").strip(), config, lose)
+    if id.startswith(("http://", "https://")) or id in ("http", "https"):
+        return _read_http(id, config, lose)
+    if id.startswith(("file://", "python:", "golang:", "ruby:", "package:")):
+        hint = "a function or a program of yours is a target, too: kinds python and command"
+        raise NoCounterpartError(f"the provider `{id}`, which is code", hint)
+    name, _, model = id.partition(":")
+    service = _SERVICES.get(name)
+    if service is None or not model:
+        hint = "any service with OpenAI's or Anthropic's API, or any address, can be a target"
+        raise NoCounterpartError(f"the provider `{id}`" if id else "a provider without id", hint)
+    return _read_model(id, model, service, config, lose)
+
+
+def _read_model(
+    id: str, model: str, service: _Service, config: Item, lose: _Lose
+) -> dict[str, JSON]:
+    mode, colon, rest = model.partition(":")
+    if colon and mode in service.modes:
+        model = rest
+    elif colon and mode == "responses":
+        model = rest
+        lose(config.without_value(), "the Responses API: the chat API is asked", None)
+    elif mode in _OTHER_APIS:
+        raise NoCounterpartError(f"the provider `{id}`, which is not a chat")
+    target: dict[str, JSON] = {"kind": service.kind, "model": model}
+    if service.base_url is not None:
+        target["base_url"] = service.base_url
+    if service.key_env is not None:
+        target["key_env"] = service.key_env
+    return {**target, **_read_config(config, lose)}
+
+
+def _read_config(config: Item, lose: _Lose) -> dict[str, JSON]:
+    options: dict[str, JSON] = {}
+    params: dict[str, JSON] = {}
+    for name, item in config.fields():
+        value = item.value
+        if name in _SECRETS:
+            _lose_secret(item, name, lose)
+        elif name in _BASE_URL and isinstance(value, str) and _is_plain(value):
+            options["base_url"] = value
+        elif name == "apiKeyEnvar" and isinstance(value, str):
+            options["key_env"] = value
+        elif name == "passthrough" and isinstance(value, dict) and _is_plain(value):
+            params.update(value)
+        elif name in _PARAMS and _is_plain(value):
+            params[name] = value
+        elif value is not None:
+            lose(item.without_value(), f"`{name}` of a provider", None)
+    return {**options, **({"params": params} if params else {})}
+
+
+def _lose_secret(item: Item, name: str, lose: _Lose) -> None:
+    hint = "key_env of a target names the environment variable that has it"
+    around = item._replace(value=None, path=item.path[:-2])  # its own line would show the key
+    lose(around, f"`{name}` of a provider: keys are only ever named", hint)
+
+
+def _is_plain(value: JSON) -> bool:
+    """Whether a setting is no file and no template."""
+    if isinstance(value, str):
+        return not value.startswith(FILE) and not has_tags(value)
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.values()))
+    return all(map(_is_plain, value)) if isinstance(value, list) else True
+
+
+def _read_command(line: str, config: Item, lose: _Lose) -> dict[str, JSON]:
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise NoCounterpartError(f"the provider `exec:{line}`: {error}") from None
+    if not words:
+        raise NoCounterpartError("the provider `exec:`, which names no program")
+    for name, item in config.fields():
+        lose(item.without_value(), f"`{name}` of a provider", None)
+    why = "the second and third argument of a program: it is given the prompt alone"
+    lose(config._replace(value=None, path=config.path[:-1]), why, None)
+    return {"kind": "command", "command": [*words, "{prompt}"]}
+
+
+def _read_http(id: str, config: Item, lose: _Lose) -> dict[str, JSON]:
+    url = config.at("url").value or id
+    if not isinstance(url, str) or "://" not in url or has_tags(url):
+        raise NoCounterpartError("a provider over HTTP whose address is not written out")
+    if config.at("request").value is not None:
+        raise NoCounterpartError("a provider over HTTP that is sent a request as it is written")
+    target: dict[str, JSON] = {"kind": "http", "url": url, **_read_request(config)}
+    _read_headers(config.at("headers"), target, lose)
+    for name, item in config.fields():
+        if name in ("transformResponse", "responseParser"):
+            path = _PATH.fullmatch(str(item.value).strip())
+            if path is None:
+                lose(item, f"`{name}`, which is code", "`answer` is the path of the answer")
+            else:
+                target["answer"] = ".".join(_STEP.findall(path[1]))
+        elif name not in ("url", "method", "headers", "body", "queryParams"):
+            lose(item.without_value(), f"`{name}` of a provider", None)
+    return target
+
+
+def _read_request(config: Item) -> dict[str, JSON]:
+    """The method, the query and the body."""
+    method = config.at("method").value or "POST"
+    if method not in ("POST", "GET", "PUT", "PATCH"):
+        raise NoCounterpartError(f"a provider over HTTP that is asked by {method}")
+    request: dict[str, JSON] = {} if method == "POST" else {"method": method}
+    query = _put_placeholders(config.at("queryParams").value)
+    if isinstance(query, dict) and query:
+        request["query"] = {name: value_as_text(value) for name, value in query.items()}
+    if method == "GET":
+        if "{prompt}" not in str(query):
+            raise NoCounterpartError("a provider over HTTP whose address has no prompt in it")
+        return request
+    body = config.at("body").value
+    if isinstance(body, str):
+        try:
+            body = parse_json(body)
+        except BadJsonError:
+            raise NoCounterpartError("a provider over HTTP whose body is not JSON") from None
+    if body is None:
+        raise NoCounterpartError("a provider over HTTP without a body")
+    return {**request, "body": _put_placeholders(body)}
+
+
+def _put_placeholders(value: JSON) -> JSON:
+    if isinstance(value, dict):
+        return {name: _put_placeholders(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_put_placeholders(each) for each in value]
+    if not isinstance(value, str):
+        return value
+    text = _PROMPT.sub("{prompt}", value)
+    if has_tags(text):
+        raise NoCounterpartError("a provider over HTTP that is sent more than the prompt")
+    return text
+
+
+def _read_headers(headers: Item, target: dict[str, JSON], lose: _Lose) -> None:
+    plain: dict[str, JSON] = {}
+    named: dict[str, JSON] = {}
+    for name, item in headers.fields():
+        text = str(item.value).strip()
+        bearer = _ENVIRONMENT.fullmatch(text.removeprefix("Bearer ").strip())
+        whole = _ENVIRONMENT.fullmatch(text)
+        if name.lower() == "authorization" and text.startswith("Bearer ") and bearer:
+            target["key_env"] = bearer[1]
+        elif whole is not None:
+            named[name] = whole[1]
+        elif has_tags(text) or name.lower() in _SECRET_HEADERS:
+            _lose_secret(item, name, lose)
+        elif name.lower() != "content-type":
+            plain[name] = str(item.value)
+    if plain:
+        target["headers"] = plain
+    if named:
+        target["header_env"] = named

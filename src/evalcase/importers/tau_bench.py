@@ -1,0 +1,135 @@
+"""Tasks of tau-bench, in both shapes: a user with instructions, and the calls of a good agent."""
+
+from __future__ import annotations
+
+from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, split_history
+from evalcase.importers.rows import shape_id, shape_messages
+from evalcase.importers.source import ForeignFile, Item
+from evalcase.types.value import JSON, describe_kind
+
+_MAX_TURNS = 30
+_EMPTY: tuple[JSON, ...] = (None, "", [], {})
+_READ = frozenset({
+    "id", "description", "user_scenario", "initial_state", "evaluation_criteria", "annotations",
+    "user_id", "instruction", "actions", "outputs", "annotator", "ticket",
+})  # fmt: skip
+_INSTRUCTIONS = (
+    "domain", "reason_for_call", "task_instructions", "known_info", "unknown_info",
+)  # fmt: skip
+_CRITERIA = frozenset({"actions", "communicate_info", "nl_assertions", "reward_basis"})
+
+
+def import_tau_bench(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> None:
+    del choices
+    tasks = source.rows()
+    if not source.is_table:
+        root = source.root
+        tasks = (root.at("tasks") if "tasks" in root.mapping() else root).several()
+    for item in tasks:
+        case = suite.new_case(item)
+        if isinstance(item.value, dict):
+            _read_task(case, item, suite)
+        else:
+            case.drop(item, f"this task, which is {describe_kind(item.value)}, not a mapping")
+    suite.remarks.append(f"the files say nothing about it: users may speak {_MAX_TURNS} times")
+
+
+def _read_task(case: CaseDraft, item: Item, suite: SuiteDraft) -> None:
+    id = shape_id(item.at("id").value)
+    if id is not None:
+        case.fields["id"] = id
+    purpose = item.at("description").value
+    purpose = purpose.get("purpose") if isinstance(purpose, dict) else purpose
+    if isinstance(purpose, str):
+        case.fields["description"] = purpose
+    history, first = _read_history(case, item.at("initial_state"))
+    if history:
+        case.fields["input"] = history
+    user = _read_user(item, suite, first)
+    if user is None:
+        case.drop(item, "this task, which has no instructions for its user")
+        return
+    case.fields["user"] = user
+    for name in ("user_id", "ticket"):
+        if item.at(name).value:
+            case.keep(name, item.at(name).value)
+    _read_criteria(case, item)
+    instructions = item.at("user_scenario", "instructions").fields()
+    rest = [(name, held) for name, held in instructions if name not in _INSTRUCTIONS]
+    for name, held in (*item.fields(), *rest):
+        if name not in _READ and held.value not in _EMPTY:
+            case.lose(held, f"`{name}`", at="key")
+
+
+def _read_user(item: Item, suite: SuiteDraft, first: JSON) -> dict[str, JSON] | None:
+    scenario = item.at("user_scenario")
+    text = scenario.at("instructions").value
+    if text is None:
+        text = item.at("instruction").value
+    facts: list[JSON] = []
+    if isinstance(text, dict):
+        facts = [text[name] for name in ("known_info", "unknown_info") if _is_text(text.get(name))]
+        several = (text.get(name) for name in ("reason_for_call", "task_instructions"))
+        text = "\n\n".join(str(each).strip() for each in several if _is_text(each))
+    if not isinstance(text, str) or not text.strip():
+        return None
+    persona = scenario.at("persona").value
+    named = persona if _is_text(persona) else None
+    return suite.user(text.strip(), _MAX_TURNS, named, facts, first)
+
+
+def _is_text(value: JSON) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _read_history(case: CaseDraft, state: Item) -> tuple[list[JSON], JSON]:
+    messages = state.at("message_history").value
+    for name, held in state.fields():
+        if name != "message_history" and held.value:
+            hint = "where an agent works is up to its target"
+            case.lose(held, f"`{name}` of `initial_state`", hint, at="key")
+    shaped = shape_messages(messages) if messages else []
+    if shaped is None:
+        case.lose(state.at("message_history"), "`message_history`: it has other things in it")
+    return split_history(shaped or [])
+
+
+def _read_criteria(case: CaseDraft, item: Item) -> None:
+    criteria = item.at("evaluation_criteria")
+    is_first_shape = criteria.value is None
+    actions = item.at("actions") if is_first_shape else criteria.at("actions")
+    outputs = item.at("outputs") if is_first_shape else criteria.at("communicate_info")
+    _expect_calls(case, actions)
+    for each in outputs.items():
+        case.add_rubric(f"The user is told this: {each.value}")
+    for each in criteria.at("nl_assertions").items():
+        if _is_text(each.value):
+            case.add_rubric(each.value)
+    basis = criteria.at("reward_basis")
+    if is_first_shape or not basis.items() or "DB" in [each.value for each in basis.items()]:
+        why = "the state of the database at the end: calls that nobody expected are not seen"
+        case.lose((actions if is_first_shape else basis).without_value(), why)
+    for name, each in criteria.fields():
+        if name not in _CRITERIA and each.value:
+            case.lose(each, f"`{name}` of `evaluation_criteria`", at="key")
+
+
+def _expect_calls(case: CaseDraft, actions: Item) -> None:
+    """Calls in any order. Arguments are compared whole, or as far as `compare_args` says."""
+    exact: list[JSON] = []
+    for each in actions.items():
+        call = each.mapping()
+        name, given = call.get("name"), call.get("arguments", call.get("kwargs", {}))
+        compared = call.get("compare_args")
+        if not isinstance(name, str) or not isinstance(given, dict):
+            case.lose_grader(each, "this one of `actions`, which is no call of a tool")
+        elif call.get("requestor") == "user":
+            case.lose_grader(each, "this one of `actions`, which is a call that the user makes")
+        elif isinstance(compared, list):
+            some: dict[str, JSON] = {key: held for key, held in given.items() if key in compared}
+            case.add_grader({"trajectory": [{"tool": name, "input": some}]}, each)
+        else:
+            exact.append({"tool": name, "input": given})
+    if exact:
+        grader: JSON = {"trajectory": {"value": exact, "order": "any_order", "arguments": "exact"}}
+        case.add_grader(grader, actions)

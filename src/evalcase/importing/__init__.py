@@ -1,1 +1,0 @@
-"""Eval files of other tools in, suites of evalcase out, and what was lost on the way."""

@@ -1,1 +1,0 @@
-"""AgentV: its eval files, from the first to those with `prompts` and `vars`."""

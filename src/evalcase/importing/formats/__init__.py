@@ -1,1 +1,0 @@
-"""One file for each tool: its cases to ours. What they share is above them."""

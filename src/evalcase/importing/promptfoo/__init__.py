@@ -1,1 +1,0 @@
-"""promptfoo: prompts, tests and assertions to cases, providers to targets."""
