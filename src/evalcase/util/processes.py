@@ -1,8 +1,8 @@
 """Programs that a run starts: fed, read within bounds, and ended with all that they started.
 
-A program runs once, or is kept as a worker, which is given one JSON object a line and answers each
-with one. The streams of asyncio are of no use here: in some versions of Python they report the end
-of a process only when no descendant holds its pipes any more.
+A program runs once, or is kept as a worker, which gets one JSON object a line and answers each with
+one. asyncio's own streams don't fit: some versions of Python report the end of a process only when
+no descendant holds its pipes any more.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
-from types import TracebackType
 from typing import NamedTuple
 
 import psutil
@@ -26,10 +25,12 @@ from evalcase.types.value import JSON
 from evalcase.util.errors import add_complaint
 from evalcase.util.json import BadJsonError, parse_json
 from evalcase.util.process_tree import TOKEN, end_family, find_process, has_ended, new_token
-from evalcase.util.text import cut_bytes
+from evalcase.util.text import cut_bytes, shorten_text
 
-TAIL_BYTES = 4096
-"""How much of stderr is kept."""
+_TAIL_BYTES = 4096
+"""How much of stderr is held."""
+_END_S = 2.0
+"""How long to wait for processes that were killed, or for pipes to close."""
 
 
 class Output(NamedTuple):
@@ -37,23 +38,40 @@ class Output(NamedTuple):
     truncated: bool
 
 
-class Pipes(asyncio.SubprocessProtocol):
-    """Keeps the first bytes of stdout and the last of stderr. What is over is forgotten."""
+class Process(asyncio.SubprocessProtocol):
+    """A process in a session of its own. Leaving the context ends it and its descendants.
 
-    def __init__(self, most_bytes: int) -> None:
+    It holds the first bytes of stdout and the last of stderr.
+    """
+
+    def __init__(
+        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], most_bytes: int
+    ) -> None:
+        self._argv = argv
+        self._cwd = cwd
+        self._env = env
+        self._token = ""
+        """By which its descendants are known, once it is started."""
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._root: psutil.Process | None = None
+        self._killed: set[psutil.Process] = set()
+        self._is_swept = False
+        """Whether it has ended, and nothing that it started is left."""
         self._most_bytes = most_bytes
         self._stdout = bytearray()
+        self._stderr = bytearray()
         self._truncated = False
         self._open = {1, 2}
         self._read_or_closed = asyncio.Event()
         self._all_closed = asyncio.Event()
-        self.tail = bytearray()
-        self.exited = asyncio.Event()
+        self._exited = asyncio.Event()
+
+    # Called by asyncio.
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 2:
-            self.tail += data
-            del self.tail[:-TAIL_BYTES]
+            self._stderr += data
+            del self._stderr[:-_TAIL_BYTES]
             return
         room = self._most_bytes - len(self._stdout)
         self._truncated = self._truncated or room < len(data)
@@ -68,56 +86,7 @@ class Pipes(asyncio.SubprocessProtocol):
             self._all_closed.set()
 
     def process_exited(self) -> None:
-        self.exited.set()
-
-    async def read_all(self) -> Output:
-        """All of stdout, once stdout and stderr are closed."""
-        await self._all_closed.wait()
-        return Output(bytes(self._stdout), self._truncated)
-
-    @property
-    def unread(self) -> bytes:
-        """What came on stdout, and nobody has read yet."""
-        return bytes(self._stdout)
-
-    async def read_line(self) -> Output:
-        """The next line of stdout. Without a line feed it is the last, or over the bound."""
-        seen = 0
-        while (end := self._stdout.find(b"\n", seen)) < 0:
-            seen = len(self._stdout)
-            if self._truncated or 1 not in self._open:
-                return self._take(seen)
-            self._read_or_closed.clear()
-            await self._read_or_closed.wait()
-        return self._take(end + 1)
-
-    def _take(self, length: int) -> Output:
-        data = bytes(self._stdout[:length])
-        del self._stdout[:length]
-        return Output(data, self._truncated)
-
-
-_END_S = 2.0
-"""How long to wait for what has been killed, or for pipes that nobody should hold any more."""
-
-
-class Process:
-    """A process in a session of its own. Leaving the context ends it and its descendants."""
-
-    def __init__(
-        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], most_bytes: int
-    ) -> None:
-        self._argv = argv
-        self._cwd = cwd
-        self._env = env
-        self._token = ""
-        """By which its descendants are known, once it is started."""
-        self._pipes = Pipes(most_bytes)
-        self._transport: asyncio.SubprocessTransport | None = None
-        self._root: psutil.Process | None = None
-        self._killed: set[psutil.Process] = set()
-        self._is_swept = False
-        """Whether it has ended, and nothing that it started is left."""
+        self._exited.set()
 
     async def start(self, with_stdin: bool) -> None:
         self._token = new_token()
@@ -125,7 +94,7 @@ class Process:
             marked = {**self._env, TOKEN: self._token}
             env = {name: _for_system(value) for name, value in marked.items()}
             self._transport, _ = await asyncio.get_running_loop().subprocess_exec(
-                lambda: self._pipes, *map(_for_system, self._argv), cwd=self._cwd, env=env,
+                lambda: self, *map(_for_system, self._argv), cwd=self._cwd, env=env,
                 stdin=PIPE if with_stdin else DEVNULL, stdout=PIPE, stderr=PIPE,
                 start_new_session=True,
             )  # fmt: skip
@@ -133,39 +102,61 @@ class Process:
         except (OSError, ValueError) as error:
             raise TargetError(self._not_started(error), kind="exit") from None
         except BaseException:
-            # Cancelled half-way: asyncio ends the process, but nothing that this has started.
+            # Cancelled half-way: asyncio ends the process, but not its descendants.
             end_family(self._token)
             raise
 
     @property
     def has_ended(self) -> bool:
-        return self._pipes.exited.is_set()
+        return self._exited.is_set()
 
     @property
     def unread(self) -> bytes:
-        """What it wrote to stdout, and nobody has read yet."""
-        return self._pipes.unread
+        """The bytes of stdout that were not read yet."""
+        return bytes(self._stdout)
+
+    @property
+    def stderr(self) -> str:
+        """The end of its stderr."""
+        return self._stderr.decode(errors="backslashreplace")
 
     def write(self, data: bytes) -> None:
-        """Send bytes to stdin, in the background. What it doesn't want to know is dropped."""
+        """Send bytes to stdin, in the background. A process that closed it gets nothing."""
         stdin = self._stdin()
         if stdin is not None and not stdin.is_closing():
             stdin.write(data)
 
     def close_stdin(self) -> None:
-        """Let it see the end of its input, after all that was written."""
+        """End its input, after all that was written."""
         stdin = self._stdin()
         if stdin is not None:
             stdin.close()
 
+    def _stdin(self) -> asyncio.WriteTransport | None:
+        assert self._transport is not None
+        stdin = self._transport.get_pipe_transport(0)
+        assert stdin is None or isinstance(stdin, asyncio.WriteTransport)
+        return stdin
+
     async def read_line(self) -> Output:
-        return await self._pipes.read_line()
+        """The next line of stdout. Without a line feed it is the last, or over the bound."""
+        seen = 0
+        while (end := self._stdout.find(b"\n", seen)) < 0:
+            seen = len(self._stdout)
+            if self._truncated or 1 not in self._open:
+                end = seen - 1
+                break
+            self._read_or_closed.clear()
+            await self._read_or_closed.wait()
+        line = bytes(self._stdout[: end + 1])
+        del self._stdout[: end + 1]
+        return Output(line, self._truncated)
 
     async def run(self, given: bytes | None) -> tuple[int, Output]:
-        """Write all of stdin and read all of stdout; the exit code, and what was read.
+        """Write all of stdin and read all of stdout; the exit code, and the output.
 
-        It is over when the process ends. What it left behind in the background is ended then,
-        so that a trial can't touch the next, and nobody keeps the pipes open.
+        It is over when the process ends. Programs that it left in the background are ended then, so
+        that a trial can't touch the next, and the pipes close.
         """
         await self.start(with_stdin=given is not None)
         if given is not None:
@@ -175,67 +166,68 @@ class Process:
         self._end_family()
         try:
             async with asyncio.timeout(_END_S):
-                return code, await self._pipes.read_all()
+                await self._all_closed.wait()
         except TimeoutError:
             message = "stdout or stderr stays open after the command has ended"
             raise TargetError(message, kind="protocol", details=self.details()) from None
+        return code, Output(self.unread, self._truncated)
 
     async def wait(self) -> int:
         """The exit code, once there is one."""
-        await self._pipes.exited.wait()
+        await self._exited.wait()
         assert self._transport is not None
         code = self._transport.get_returncode()
         assert code is not None
         return code
 
     async def read_rest(self) -> bytes:
-        """End what is left of it; what it wrote, and nobody has read."""
+        """End it; the bytes of stdout that were not read."""
         self._end_family()
         with suppress(TimeoutError):
             async with asyncio.timeout(_END_S):
-                await self._pipes.read_all()
+                await self._all_closed.wait()
         return self.unread
 
     def details(self) -> dict[str, object]:
-        """What helps to find the cause of a failure."""
+        """For a failure: the exit code and the end of stderr."""
         code = None if self._transport is None else self._transport.get_returncode()
         details: dict[str, object] = {} if code is None else {"exit_code": code}
-        if self.stderr:
-            details["stderr"] = self.stderr
-        return details
-
-    @property
-    def stderr(self) -> str:
-        """The last that it wrote there."""
-        return self._pipes.tail.decode(errors="backslashreplace")
+        return {**details, "stderr": self.stderr} if self.stderr else details
 
     def failure(self, what: str, stdout: bytes = b"") -> TargetError:
         """The error of a process that ended when or how it should not have."""
         details = self.details()
         code = details.get("exit_code")
         how = f"{what} {describe_exit(code)}" if isinstance(code, int) else what
-        message = add_complaint(how, str(details.get("stderr", "")))
+        message = add_complaint(how, self.stderr)
         if stdout:
-            details["stdout"] = stdout[-TAIL_BYTES:].decode(errors="backslashreplace")
+            details["stdout"] = stdout[-_TAIL_BYTES:].decode(errors="backslashreplace")
         return TargetError(message, kind="exit", details=details)
+
+    def _not_started(self, error: OSError | ValueError) -> str:
+        why = f"`{self._argv[0]}` can't be started"
+        if isinstance(error, ValueError):
+            odd = "lone surrogate" if isinstance(error, UnicodeError) else "NUL character"
+            return f"{why}: an argument holds a {odd}"
+        if error.errno == errno.E2BIG:
+            hint = "give long texts on stdin or by {input_file}"
+            return f"{why}: its arguments are too long; {hint}"
+        return f"{why}: {error.strerror}"
 
     async def __aenter__(self) -> Process:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:  # fmt: skip
+    async def __aexit__(self, *_: object) -> None:
         await self.end()
 
     async def end(self) -> None:
-        """Kill what is left, and wait a little until the system has let go of it."""
+        """Kill what is left, and wait a little until it is gone."""
         if self._transport is None:
             return
         self._end_family()
         try:
             async with asyncio.timeout(_END_S):
-                await self._pipes.exited.wait()
+                await self._exited.wait()
                 pause_s = 0.001
                 while not all(map(has_ended, self._killed)):
                     await asyncio.sleep(pause_s)
@@ -249,22 +241,6 @@ class Process:
         if not self._is_swept:
             self._killed |= end_family(self._token, self._root)
             self._is_swept = self.has_ended
-
-    def _stdin(self) -> asyncio.WriteTransport | None:
-        assert self._transport is not None
-        stdin = self._transport.get_pipe_transport(0)
-        assert stdin is None or isinstance(stdin, asyncio.WriteTransport)
-        return stdin
-
-    def _not_started(self, error: OSError | ValueError) -> str:
-        program = self._argv[0]
-        if isinstance(error, ValueError):
-            odd = "lone surrogate" if isinstance(error, UnicodeError) else "NUL character"
-            return f"`{program}` can't be started: an argument holds a {odd}"
-        if error.errno == errno.E2BIG:
-            hint = "give long texts on stdin or by {input_file}"
-            return f"`{program}` can't be started: its arguments are too long; {hint}"
-        return f"`{program}` can't be started: {error.strerror}"
 
 
 def _for_system(text: str) -> str | bytes:
@@ -286,14 +262,13 @@ def describe_exit(code: int) -> str:
 
 
 _CLOSE_S = 1.0
-_SHOWN_CHARACTERS = 200
 
 CheckReply = Callable[[dict[str, JSON]], str | None]
-"""What is wrong with a reply, in words that go on after `the worker's reply `."""
+"""What is wrong with a reply, in words that follow `the worker's reply `."""
 
 
 class LineWorkers:
-    """Starts processes when they are needed; each is at one thing at a time."""
+    """Starts worker processes when they are needed. Each does one thing at a time."""
 
     def __init__(
         self, make: Callable[[], Process], check: CheckReply, warn: Callable[[str], None]
@@ -303,19 +278,18 @@ class LineWorkers:
         self._warn = warn
         self._idle: list[Process] = []
         self._held: dict[str, Process] = {}
-        """Those that are kept for one session, until it is over."""
+        """The workers of sessions that are not over."""
         self._numbers = count(1)
 
     async def exchange(
         self, given: Mapping[str, object], session: str | None = None
     ) -> dict[str, JSON]:
-        """The reply to what is sent. Raise TargetError if there is none that makes sense. All of
-        one session goes to one process."""
+        """The reply of a worker; a session has one worker. Raise TargetError if the reply makes no
+        sense."""
         process = self._held.pop(session, None) if session is not None else None
         process = process or await self._take()
         try:
-            id = f"x{next(self._numbers)}"
-            reply = await _exchange_lines(process, {**given, "id": id}, id, self._check)
+            reply = await self._ask(process, given)
         except BaseException:
             await process.end()
             raise
@@ -326,13 +300,13 @@ class LineWorkers:
         return reply
 
     def release(self, session: str) -> None:
-        """Let others have the process of a session that is over."""
+        """End a session: its worker is free for others."""
         process = self._held.pop(session, None)
         if process is not None:
             self._idle.append(process)
 
     async def close(self) -> None:
-        """Let each see the end of its input, and end those that don't end by themselves."""
+        """Close the input of each worker, and end those that don't end by themselves."""
         for session in list(self._held):
             self.release(session)
         idle, self._idle = self._idle, []
@@ -348,7 +322,6 @@ class LineWorkers:
             await asyncio.gather(*(self._end(process) for process in idle))
 
     async def _end(self, process: Process) -> None:
-        """End one that is at nothing: what it wrote nevertheless is the reply to nothing."""
         try:
             rest = await process.read_rest()
         finally:
@@ -366,40 +339,33 @@ class LineWorkers:
         await process.start(with_stdin=True)
         return process
 
+    async def _ask(self, process: Process, given: Mapping[str, object]) -> dict[str, JSON]:
+        def odd(what: str, data: bytes) -> TargetError:
+            details = {**process.details(), "output": cut_bytes(data)}
+            return TargetError(f"{what}: {_first_line(data)}", kind="protocol", details=details)
 
-async def _exchange_lines(
-    process: Process, given: Mapping[str, object], id: str, check: CheckReply
-) -> dict[str, JSON]:
-    if process.unread:
-        raise _make_odd_error(
-            process, "the worker wrote a line before it was asked", process.unread
-        )
-    process.write(json.dumps(given).encode() + b"\n")
-    data, truncated = await process.read_line()
-    if truncated and not data.endswith(b"\n"):
-        raise _make_odd_error(process, f"the worker's reply is longer than {len(data)} bytes", data)
-    if not data.endswith(b"\n"):
-        await process.wait()
-        raise process.failure("the worker ended without an answer: it", data)
-    try:
-        reply = parse_json(data)
-    except BadJsonError as error:
-        why = f"the worker's reply is not JSON ({error}); logs go to stderr"
-        raise _make_odd_error(process, why, data) from None
-    complaint = check(reply if isinstance(reply, dict) else {})
-    if complaint is not None or not isinstance(reply, dict):
-        raise _make_odd_error(process, f"the worker's reply {complaint}", data)
-    if reply.get("id") != id:
-        why = f"the worker's reply has the id {reply.get('id')!r:.80}, not {id!r}"
-        raise _make_odd_error(process, why, data)
-    return reply
-
-
-def _make_odd_error(process: Process, what: str, data: bytes) -> TargetError:
-    details = {**process.details(), "output": cut_bytes(data)}
-    return TargetError(f"{what}: {_first_line(data)}", kind="protocol", details=details)
+        id = f"x{next(self._numbers)}"
+        if process.unread:
+            raise odd("the worker wrote a line before it was asked", process.unread)
+        process.write(json.dumps({**given, "id": id}).encode() + b"\n")
+        data, truncated = await process.read_line()
+        if not data.endswith(b"\n"):
+            if truncated:
+                raise odd(f"the worker's reply is longer than {len(data)} bytes", data)
+            await process.wait()
+            raise process.failure("the worker ended without an answer: it", data)
+        try:
+            reply = parse_json(data)
+        except BadJsonError as error:
+            why = f"the worker's reply is not JSON ({error}); logs go to stderr"
+            raise odd(why, data) from None
+        complaint = self._check(reply if isinstance(reply, dict) else {})
+        if complaint is not None or not isinstance(reply, dict):
+            raise odd(f"the worker's reply {complaint}", data)
+        if reply.get("id") != id:
+            raise odd(f"the worker's reply has the id {reply.get('id')!r:.80}, not {id!r}", data)
+        return reply
 
 
 def _first_line(data: bytes) -> str:
-    line = cut_bytes(data.split(b"\n", 1)[0]).strip()
-    return line if len(line) <= _SHOWN_CHARACTERS else f"{line[:_SHOWN_CHARACTERS]}…"
+    return shorten_text(cut_bytes(data.split(b"\n", 1)[0]).strip(), 201)
