@@ -7,42 +7,21 @@ path of one that has not.
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import NODEFAULT, Struct, structs
+from msgspec import Struct
 
 from evalcase.types.message import Message, names_tool, take_message
+from evalcase.types.value import copy_value
 
 T = TypeVar("T")
 
 
 def encode_object(value: Struct) -> dict[str, Any]:
-    """The JSON object of a value, without the fields that have their defaults. It shares dicts and
-    lists with the value."""
-    encoded: dict[str, Any] = {}
-    for (name, default), item in zip(_fields_of(type(value)), structs.astuple(value), strict=True):
-        if item is not default and item != default:
-            encoded[name] = _encode(item)
+    """The JSON object of a value, without the fields that have their defaults."""
+    encoded: dict[str, Any] = copy_value(msgspec.to_builtins(value))  # it leaves tuples
     return encoded
-
-
-def _encode(value: object) -> object:
-    if isinstance(value, tuple):
-        return [_encode(each) for each in value]
-    if type(value) is dict:
-        return {key: _encode(item) for key, item in value.items()}
-    return encode_object(value) if isinstance(value, Struct) else value
-
-
-@cache
-def _fields_of(kind: type[Struct]) -> list[tuple[str, object]]:
-    """The names of the fields, each with its default."""
-    return [
-        (each.name, each.default if each.default_factory is NODEFAULT else each.default_factory())
-        for each in structs.fields(kind)
-    ]
 
 
 def decode_object(wanted: type[T], data: object, where: str = "") -> T:

@@ -31,10 +31,10 @@ MAX_DEPTH = 100
 
 
 def copy_value(value: Any) -> Any:
-    """A deep copy of a JSON value."""
+    """A deep copy of a JSON value, in plain dicts and lists."""
     if isinstance(value, dict):
         return {key: copy_value(item) for key, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [copy_value(item) for item in value]
     return value
 
