@@ -69,7 +69,7 @@ fuzz: $(FUZZ)/.fuzz $(VENV)/.dev ## fuzz each target in fuzz/ for FUZZ_SECONDS, 
 	$(PYTEST) -m hypothesis --hypothesis-profile thorough
 
 kills: $(VENV)/.dev ## kill runs at KILLS random points in each place: in process, processes, Ray if it is there (minutes)
-	EVALCASE_TEST_LIMIT_S=7200 EVALCASE_KILLS=$(KILLS) EVALCASE_KILL_SEED=$(KILL_SEED) $(BIN)/python -m pytest -s tests/places/test_kills.py
+	EVALCASE_TEST_LIMIT_S=7200 EVALCASE_KILLS=$(KILLS) EVALCASE_KILL_SEED=$(KILL_SEED) $(BIN)/python -m pytest -s tests/executors/test_kills.py
 
 picture: $(VENV)/.dev ## make the picture of the HTML report anew (needs chromium)
 	$(BIN)/python -m docs.images.make_report_png

@@ -14,6 +14,7 @@ from evalcase.config.config import read_config, read_config_of
 from evalcase.config.graders import read_grader
 from evalcase.config.options import Keywords, read_keywords
 from evalcase.errors import ConfigError, SuiteError
+from evalcase.executors.executor import choose_engine, make_executor
 from evalcase.format.load import (
     Loaded,
     LoggedWarnings,
@@ -29,7 +30,6 @@ from evalcase.format.positions import Format
 from evalcase.format.source import format_of, suite_name
 from evalcase.format.writer import suite_text
 from evalcase.graders.python import FunctionGrader
-from evalcase.places.chosen import choose_engine, make_workplace
 from evalcase.report.figures import Figures, Interval
 from evalcase.runner.evaluated import Evaluated, Figuring, read_figures
 from evalcase.runner.event_loop import run_async
@@ -228,7 +228,7 @@ def prepare_run(request: RunRequest, plan: Plan, regrade: By | None = None) -> E
     if regrade is None:
         # Whether a resumed run has anything left to judge is not known yet.
         moved = plan if request.run is None else replace(plan, judges={})
-        executor = make_workplace(choose_engine(plan.config, request.local), moved)
+        executor = make_executor(choose_engine(plan.config, request.local), moved)
     return Execution(request, plan, executor, regrade)
 
 

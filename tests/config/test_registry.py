@@ -72,14 +72,14 @@ def test_a_target_of_another_package(tmp_path: Path) -> None:
     run_with(tmp_path, script)
 
 
-def test_a_place_of_another_package(tmp_path: Path) -> None:
+def test_an_executor_of_another_package(tmp_path: Path) -> None:
     make = """
         from evalcase import ConfigError
 
         def make(settings, plan):
             raise ConfigError(f"{settings.kind} has {settings.workers} and {dict(plan.trials)}")
     """
-    install(tmp_path, make, group="places", mine="make")
+    install(tmp_path, make, group="executors", mine="make")
     script = """
         import evalcase
         try:

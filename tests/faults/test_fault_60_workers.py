@@ -3,8 +3,8 @@ from __future__ import annotations
 import os
 import signal
 
-from tests.places.conftest import dangerous
-from tests.places.workers import await_end, find_processes
+from tests.executors.conftest import dangerous
+from tests.executors.workers import await_end, find_processes
 from tests.run.project import Gate, Project, case, cases, finish
 
 __all__ = ["dangerous"]
@@ -15,10 +15,9 @@ ENDS = {
     "crash": "it was ended by SIGSEGV",
     "say closed and exit": "it wrote something that is not a message",
     "guess": "it wrote something that is not a message",
-    'look {"took_s": NaN, "late": true}': "makes no sense: `took_s` must be a number",
+    'look {"type": "attempt", "took_s": "1", "late": true}': "`body.took_s` must be a number",
 }
-"""One of each kind. What else is no message is in `tests/places/test_channel.py`, and what else
-makes no sense in `tests/places/test_wire.py`: each of these costs the start of a worker."""
+"""One of each kind, as each costs the start of a worker. `test_pool.py` has more."""
 
 
 def test_fault_60_what_ends_a_worker_costs_its_own_trial_alone(dangerous: Project) -> None:

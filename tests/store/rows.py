@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
+from evalcase.store import rows
 from evalcase.store.reader import JournalLines, damaged_error
-from evalcase.store.rows import CaseRow, Row, read_row, write_row
+from evalcase.store.rows import CaseRow, Row, write_row
 from evalcase.types.case import Case
 from evalcase.util.rows import body_of, parse_body, seal_line
 
@@ -53,7 +54,7 @@ def encode_row(row: dict[str, Any]) -> bytes:
 
 
 def as_row(row: dict[str, Any]) -> Row:
-    return read_row(parse_body(body_of(encode_row(row))))
+    return rows.decode_row(body_of(encode_row(row)))
 
 
 def dict_of(row: Row) -> dict[str, Any]:

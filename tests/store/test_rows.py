@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.store.rows import decode_row, encode_row, write_row
+from evalcase.store.rows import decode_row, encode_struct, write_row
 from evalcase.types.grade import Grade
 from evalcase.types.result import Result
 from evalcase.util.json import DEEPEST_ROW
@@ -41,16 +41,16 @@ def test_a_row_comes_back_as_it_was(value: Any) -> None:
 )  # fmt: skip
 def test_a_row_that_could_not_be_read_again_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match=r"JSON|nested"):
-        encode_row(with_details(value))
+        encode_struct(with_details(value))
 
 
 def test_a_circle_is_refused() -> None:
     circle: list[Any] = []
     circle.append(circle)
     with pytest.raises(ValueError, match="JSON"):
-        encode_row(with_details(circle))
+        encode_struct(with_details(circle))
 
 
 def test_many_brackets_are_not_depth() -> None:
     row = with_details({"text": "[" * 1000, "list": [[]] * 1000})
-    assert decode_row(encode_row(row)) == row
+    assert decode_row(encode_struct(row)) == row

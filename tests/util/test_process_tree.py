@@ -14,7 +14,7 @@ import pytest
 from evalcase.errors import TargetError
 from evalcase.targets.command import CommandTarget
 from evalcase.util import process_tree as tree
-from tests.places.workers import find_children
+from tests.executors.workers import find_children
 from tests.targets.bell import RING, Bell, is_there
 from tests.targets.questions import LIMIT_S, question, target_of
 

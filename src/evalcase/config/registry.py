@@ -15,7 +15,7 @@ from evalcase.types.target import TargetKind, kind_of_targets
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-Plural = Literal["targets", "graders", "places"]
+Plural = Literal["targets", "graders", "executors"]
 
 _BUILT_IN: dict[Plural, dict[str, str]] = {
     "targets": {
@@ -28,10 +28,10 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "otlp": "evalcase.targets.otlp:OtlpTarget",
         "echo": "evalcase.targets.echo:EchoTarget",
     },
-    "places": {
-        "in-process": "evalcase.places.chosen:stay_here",
-        "processes": "evalcase.places.processes:make_processes",
-        "ray": "evalcase.places.ray_cluster:make_ray",
+    "executors": {
+        "in-process": "evalcase.executors.executor:run_in_process",
+        "processes": "evalcase.executors.processes:ProcessExecutor",
+        "ray": "evalcase.executors.ray:RayExecutor",
     },
     "graders": {
         "expected": "evalcase.graders.expected:ExpectedGrader",
@@ -109,7 +109,7 @@ def find_class(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of a
     """The class of a name. Raise ConfigError, with the nearest names, if there is none."""
     found = search_class(plural, name)
     if found is None:
-        what = "engine" if plural == "places" else f"{plural[:-1]} kind"
+        what = "engine" if plural == "executors" else f"{plural[:-1]} kind"
         known = list_names(plural)
         hint = did_you_mean(name, known)
         cure = f": {hint}" if hint else f"; there are {', '.join(known)}"

@@ -69,21 +69,21 @@ class SessionLostError(TargetError):
     allowed: nothing says that its target had any part in it."""
 
 
-class KeyFromAfar(NamedTuple):
+class RemoteKey(NamedTuple):
     """The cache key of a target in another process, with the kind of that target."""
 
     kind: str
     described: JSON
 
 
-class Workplace(Protocol):
+class Executor(Protocol):
     """Processes in which targets answer, on this machine or on others; open while entered. Rate
     limits, retries, budget, cache and record stay in this process."""
 
-    async def __aenter__(self) -> Workplace: ...
+    async def __aenter__(self) -> Executor: ...
     async def __aexit__(self, *_: object) -> None: ...
 
-    def stand_in(self, name: str) -> Target:
+    def remote_target(self, name: str) -> Target:
         """A target that has the traits of the one over there, once it is open."""
         ...
 
@@ -144,7 +144,7 @@ class Dispatcher:
     def __init__(  # noqa: PLR0913 - all that a question has to pass comes together here
         self, targets: OpenTargets, limits: Limits, engine: Engine, budget: Budget,
         calls: UserCalls, random: Callable[[], float], *, warn: Callable[[str], None],
-        cache: AnswerCache | None = None, executor: Workplace | None = None,
+        cache: AnswerCache | None = None, executor: Executor | None = None,
     ) -> None:  # fmt: skip
         self._targets = targets
         self._limits = limits
@@ -340,7 +340,7 @@ async def make_answer_key(target: Target, question: Question) -> str:
     if isawaitable(described):
         described = await described
     kind = name_of_kind(target)
-    if isinstance(described, KeyFromAfar):
+    if isinstance(described, RemoteKey):
         kind, described = described
     data = [CACHE_VERSION, kind, described, question.repeat]
     return sha256(dumps(data, sort_keys=True).encode()).hexdigest()

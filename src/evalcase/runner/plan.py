@@ -15,7 +15,7 @@ from evalcase.config.options import LocalOptions, RunOptions
 from evalcase.config.targets import describe_same_model, key_names, make_target
 from evalcase.errors import ConfigError, RecordError, TargetError
 from evalcase.format.load import SomeSuites, Suites
-from evalcase.runner.dispatch import Workplace
+from evalcase.runner.dispatch import Executor
 from evalcase.runner.events import Emit, RunNote, RunWarning
 from evalcase.runner.graders import Graders
 from evalcase.runner.needs import (
@@ -141,9 +141,9 @@ class Plan(Value, frozen=True):
         is_given = name in self.given_targets
         return error if is_given else place_broken(name, error, self.config, self.needs)
 
-    def moved_to(self, executor: Workplace) -> Plan:
+    def moved_to(self, executor: Executor) -> Plan:
         """The same plan with targets that answer in an executor. Batches are sent from here."""
-        remote = executor.stand_in
+        remote = executor.remote_target
         targets = {
             name: target if target.traits.batching is not None else remote(name)
             for name, target in self.targets.items()

@@ -18,7 +18,7 @@ from itertools import chain, islice
 from evalcase.config.targets import bounds_of
 from evalcase.errors import RecordError
 from evalcase.runner.batches import send_batches
-from evalcase.runner.dispatch import Dispatcher, Workplace
+from evalcase.runner.dispatch import Dispatcher, Executor
 from evalcase.runner.evaluated import Evaluated
 from evalcase.runner.event_loop import BlockingCall, LoopWatch
 from evalcase.runner.events import (
@@ -62,7 +62,7 @@ class Execution:
     """One run of a plan. With `regrade`, stored answers are graded, and no target is asked."""
 
     def __init__(
-        self, request: RunRequest, plan: Plan, executor: Workplace | None = None,
+        self, request: RunRequest, plan: Plan, executor: Executor | None = None,
         regrade: By | None = None,
     ) -> None:  # fmt: skip
         """Targets answer in `executor`, or in this process. Raise ConfigError where `--stop` has

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from evalcase.runner.conversation import Conversations, Talk
-from evalcase.runner.dispatch import Asked, Dispatcher, Workplace
+from evalcase.runner.dispatch import Asked, Dispatcher, Executor
 from evalcase.runner.grading import Graded, decide_verdict, grade_answer
 from evalcase.runner.hashes import hash_grading, hash_question
 from evalcase.runner.plan import Plan
@@ -38,7 +38,7 @@ class Trials:
 
     def __init__(
         self, plan: Plan, engine: Engine, dispatcher: Dispatcher, calls: UserCalls, run_id: str,
-        lose: Callable[[Trial, float], None], executor: Workplace | None,
+        lose: Callable[[Trial, float], None], executor: Executor | None,
     ) -> None:  # fmt: skip
         """`lose` takes the cost of conversations that have no result."""
         self._plan = plan

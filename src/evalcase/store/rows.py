@@ -3,14 +3,14 @@ so that every value must have the type of its field."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import inf, isfinite
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, Struct
+from msgspec.json import Decoder
 
-from evalcase.types.answer import Answer, Count, Failure, Seconds, Usd
+from evalcase.types.answer import Answer, Count, Seconds, Usd
 from evalcase.types.case import Case, canonical_case, check_case
 from evalcase.types.codec import decode_message, explain_error
 from evalcase.types.conversation import split_turns
@@ -46,7 +46,7 @@ class CaseRow(Value, frozen=True, tag="case"):
         return canonical_case(self.data)
 
 
-class CaseName(msgspec.Struct, tag="case"):
+class CaseName(Struct, tag="case"):
     """The start of a CaseRow."""
 
     suite: str
@@ -154,25 +154,42 @@ Row: TypeAlias = (
 )  # fmt: skip
 
 
+T = TypeVar("T")
 _encode = msgspec.json.Encoder().encode
-_decoder = msgspec.json.Decoder(Row, dec_hook=decode_message)
-_name_decoder = msgspec.json.Decoder(CaseName)
+_decoder: Decoder[Row] = Decoder(Row, dec_hook=decode_message)
+_name_decoder = Decoder(CaseName)
 _encode_loosely = compact_encoder(ascii_only=False)
 
 
-def encode_row(row: Row) -> bytes:
-    """The JSON object of a row. Raise ValueError for what can't be written as JSON."""
-    for value in _user_values(row):
-        check_json(value)
+def encode_struct(value: Struct) -> bytes:
+    """The JSON object of a value. Raise ValueError for what can't be written as JSON."""
+    check_values(value)
     try:
-        body = _encode(row)
+        body = _encode(value)
     except UnicodeEncodeError:
         # UTF-8 has no form for lone surrogates: they are written as escapes.
-        body = _encode_loosely(msgspec.to_builtins(row)).encode("utf-8", "backslashreplace")
+        body = _encode_loosely(msgspec.to_builtins(value)).encode("utf-8", "backslashreplace")
     except (TypeError, RecursionError) as error:
         raise ValueError(f"not a JSON value: {error}") from error
     _check_depth(body)
     return body
+
+
+def decode_struct(body: bytes, decoder: Decoder[T]) -> T:
+    """The value of a JSON object. Raise ValueError if it is of another type."""
+    try:
+        if b"\\ud" in body:  # lone surrogates are escapes, which msgspec does not read
+            value = msgspec.convert(parse_body(body), decoder.type, dec_hook=decode_message)
+        else:
+            value = decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise ValueError(explain_error(str(error))) from None
+    except NotImplementedError as error:
+        raise ValueError(str(error)) from None
+    except RecursionError:
+        raise ValueError(f"it is nested more than {DEEPEST_ROW} deep") from None
+    _check_depth(body)
+    return value
 
 
 def _check_depth(body: bytes) -> None:
@@ -183,43 +200,12 @@ def _check_depth(body: bytes) -> None:
 
 def write_row(row: Row) -> bytes:
     """The line of a row, with its checksum."""
-    return seal_line(encode_row(row))
+    return seal_line(encode_struct(row))
 
 
 def decode_row(body: bytes) -> Row:
     """The row of a JSON object. Raise ValueError if it is none."""
-    try:
-        # Lone surrogates are escapes, which msgspec does not read.
-        row: Row = read_row(parse_body(body)) if b"\\ud" in body else _decoder.decode(body)
-    except msgspec.ValidationError as error:
-        raise ValueError(explain_error(str(error))) from None
-    except RecursionError:
-        raise ValueError(f"it is nested more than {DEEPEST_ROW} deep") from None
-    _check_depth(body)
-    _check_row(row)
-    return row
-
-
-def read_row(data: dict[str, Any]) -> Row:
-    """The row of a JSON object that was parsed before. Raise ValueError if it is none."""
-    row: Row = msgspec.convert(data, Row, dec_hook=decode_message)
-    return row
-
-
-def decode_case_name(body: bytes) -> CaseName:
-    """Suite and id of a case, without its data. Raise ValueError if it is no case."""
-    try:
-        if b"\\ud" not in body:
-            return _name_decoder.decode(body)
-    except msgspec.ValidationError as error:
-        raise ValueError(explain_error(str(error))) from None
-    row = decode_row(body)
-    if not isinstance(row, CaseRow):
-        raise ValueError("it is not a case")
-    return CaseName(row.suite, row.case)
-
-
-def _check_row(row: Row) -> None:
+    row = decode_struct(body, _decoder)
     if isinstance(row, Result | Regraded | LostRow | TalkRow) and row.key.repeat < 1:
         raise ValueError(f"{row.key.repeat} is not the number of a trial")
     if isinstance(row, Result) and row.turns:
@@ -229,30 +215,31 @@ def _check_row(row: Row) -> None:
     decision = row.decision if isinstance(row, End) else None
     if decision is not None and not 0 <= decision.low <= decision.high <= 1:
         raise ValueError("its decision makes no sense")
+    return row
 
 
-def _user_values(row: Row) -> Iterator[object]:
-    """The parts of a row that may come from user code, and have no declared type."""
-    if isinstance(row, Result):
-        if not 0 <= row.duration_s < inf:
-            raise ValueError(f"`duration_s` is {row.duration_s!r:.60}, not a number of 0 or more")
-        yield from _values_of_failures((row.failure, *row.retried))
-    if isinstance(row, Result | StoredAnswer) and row.answer is not None:
-        yield from row.answer.messages
-        for step in row.answer.steps:
-            yield step.input
-    if isinstance(row, Result | Regraded):
-        for grade in row.grades:
-            if grade.details:
-                yield grade.details
-            if grade.failure is not None:
-                yield grade.failure.details
-    if isinstance(row, CaseRow):
-        yield row.data
+def decode_case_name(body: bytes) -> CaseName:
+    """Suite and id of a case, without its data. Raise ValueError if it is no case."""
+    return decode_struct(body, _name_decoder)
 
 
-def _values_of_failures(failures: tuple[Failure | None, ...]) -> Iterator[object]:
-    return (failure.details for failure in failures if failure is not None)
+def check_values(value: Struct) -> None:
+    """Raise ValueError if a part of a value that may come from user code is no JSON."""
+    if isinstance(value, Result) and not 0 <= value.duration_s < inf:
+        raise ValueError(f"`duration_s` is {value.duration_s!r:.60}, not a number of 0 or more")
+    if isinstance(value, CaseRow):
+        check_json(value.data)
+    answer: Answer | None = getattr(value, "answer", None)
+    if answer is not None:
+        check_json(answer.messages)
+        for step in answer.steps:
+            check_json(step.input)
+    failures = [getattr(value, "failure", None), *getattr(value, "retried", ())]
+    for grade in getattr(value, "grades", ()):
+        check_json(grade.details)
+        failures.append(grade.failure)
+    for failure in failures:
+        check_json(failure and failure.details)
 
 
 def check_json(value: object, depth: int = 0) -> None:  # noqa: C901 - one branch for each type

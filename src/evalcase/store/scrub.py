@@ -7,11 +7,16 @@ change, because resume depends on them. An answer or a case that lost a secret i
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
-from evalcase.store.rows import Row, encode_row, read_row
+import msgspec
+
+from evalcase.store.rows import Row, encode_struct
+from evalcase.types.codec import decode_message
 from evalcase.util.rows import parse_body, seal_line
 from evalcase.util.secrets import KnownSecrets
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 ScrubPart = Callable[[Any, KnownSecrets], Any]
 
@@ -29,23 +34,24 @@ _OF_FAILURE = ("message", "details")
 def encode_clean(row: Row, known: KnownSecrets) -> tuple[bytes, Row]:
     """The line of a row without secrets, and the row as it is then. Raise ValueError for what
     can't be written as JSON."""
-    body = encode_row(row)
-    if known.values:
-        data = parse_body(body)
-        clean = scrub_row(data, known)
-        if clean is not data:
-            row = read_row(clean)
-            body = encode_row(row)
-    return seal_line(body), row
+    body = encode_struct(row)
+    clean = scrub_struct(row, known, body)
+    return seal_line(body if clean is row else encode_struct(clean)), clean
 
 
-def scrub_row(row: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
-    """The row itself if it has no secrets in it, or else a copy without them."""
-    parts = _PARTS.get(row["type"], {})
-    clean = {name: scrub(row[name], known) for name, scrub in parts.items() if name in row}
-    if all(row[name] == value for name, value in clean.items()):
+def scrub_struct(row: S, known: KnownSecrets, body: bytes | None = None) -> S:
+    """The row itself if it has no secrets in it, or else a copy without them. `body` is its
+    JSON, if it was encoded before."""
+    if not known.values:
         return row
-    return {**row, **clean, **({MARK: True} if row["type"] == "case" else {})}
+    data = parse_body(body or encode_struct(row))
+    parts = _PARTS.get(data["type"], {})
+    clean = {name: scrub(data[name], known) for name, scrub in parts.items() if name in data}
+    if all(data[name] == value for name, value in clean.items()):
+        return row
+    if data["type"] == "case":
+        clean[MARK] = True
+    return msgspec.convert({**data, **clean}, type(row), dec_hook=decode_message)
 
 
 def _scrub_answer(answer: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
@@ -121,6 +127,12 @@ _PARTS: dict[str, dict[str, ScrubPart]] = {
     },
     "answer": {"answer": _scrub_answer},
     "regraded": _GRADED,
+    "attempt": {  # of a worker
+        "answer": _scrub_answer,
+        "failure": _scrub_failure,
+        "seen": lambda seen, known: known.told(seen),
+    },
+    "graded": _GRADED,
     "grading": {"graders": lambda graders, known: known.data(graders)},
     "end": {"notice": lambda notice, known: known.told_text(notice)},
 }

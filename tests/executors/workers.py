@@ -19,7 +19,7 @@ def find_children(parent: int) -> list[int]:
 
 def find_processes(run: int) -> list[int]:
     """The workers of a run with `--processes`."""
-    return [pid for pid in find_children(run) if "process_worker" in command_of(pid)]
+    return [pid for pid in find_children(run) if "executors.worker" in command_of(pid)]
 
 
 def command_of(pid: int) -> str:

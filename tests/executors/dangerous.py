@@ -6,7 +6,8 @@ DEATHS = """
 import ctypes
 import gc
 
-WRONG = '{"took_s": 0, "answer": {"messages": [{"role": "assistant", "content": "wrong"}]}}'
+SAID = '{"messages": [{"role": "assistant", "content": "wrong"}]}'
+WRONG = f'{{"type": "attempt", "took_s": 0, "answer": {SAID}}}'
 
 
 def write_to_run(data):
@@ -19,15 +20,15 @@ def write_to_run(data):
             pass
 
 
-def answer_in_place_of(numbers, told):
-    write_to_run("".join(f'{{"n": {n}, {told[1:]}\\n' for n in numbers).encode())
+def answer_in_place_of(numbers, body):
+    for number in numbers:
+        reply = f'{{"type": "reply", "number": {number}, "body": {body}}}\\n'
+        write_to_run(reply.encode())
 
 
 def numbers_under_way():
     # Whoever searches the memory of a worker finds what it was asked.
-    from evalcase.places.service import Service
-
-    (service,) = [each for each in gc.get_objects() if type(each) is Service]
+    (service,) = [each for each in gc.get_objects() if type(each).__name__ == "Service"]
     return list(service._under_way)
 
 
@@ -38,13 +39,13 @@ def dying(question: Question):
     if question.text == "crash":
         ctypes.string_at(0)
     if question.text == "say closed and exit":
-        write_to_run(b'{"op": "closed"}\\n')
+        write_to_run(b'{"type": "ending"}\\n')
         os._exit(3)
     if question.text == "guess":
         answer_in_place_of(range(1, 200), WRONG)
     if question.text.startswith("look "):
-        told = question.text.removeprefix("look ")
-        answer_in_place_of(numbers_under_way(), told)
+        body = question.text.removeprefix("look ")
+        answer_in_place_of(numbers_under_way(), body)
     if question.text.startswith("grow "):
         held = bytearray(int(question.text.removeprefix("grow ")) * 1_000_000)
         threading.Event().wait()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.conftest import gate, project
-from tests.places.dangerous import DEATHS
+from tests.executors.dangerous import DEATHS
 from tests.run.project import Project
 
 __all__ = ["dangerous", "gate", "project"]

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from tests.cli.command import LIMIT_S, environment
-from tests.places.kills import MANY, POINTS, KilledRun, kill_one_of
-from tests.places.workers import command_of, find_children, find_processes
+from tests.executors.kills import MANY, POINTS, KilledRun, kill_one_of
+from tests.executors.workers import command_of, find_children, find_processes
 from tests.run.project import CONFIG, Project
 
 _AGENT = """
@@ -102,7 +102,7 @@ class Nodes:
         del run
         raylets = [node.all_processes["raylet"][0].process.pid for node in self._nodes]
         every = [pid for raylet in raylets for pid in find_children(raylet)]
-        return [pid for pid in every if command_of(pid).startswith("ray::RayWorker")]
+        return [pid for pid in every if command_of(pid).startswith("ray::Actor")]
 
     def replace_one(self, run: int) -> bool:
         """Kill a node; another comes in its place."""

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from evalcase.places.ray_cluster import explain_refusal
+from evalcase.executors.ray import explain_refusal
 from tests.run.project import Project, case, cases
 
 if os.environ.get("EVALCASE_RAY") != "needed":

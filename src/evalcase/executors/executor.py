@@ -1,0 +1,417 @@
+"""Workers as the executor of a run: calls of targets and graders become requests, and each target
+is represented by a RemoteTarget. Limits, retries, budget, cache and record stay in the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from evalcase.config.config import Config, EngineSettings, read_env_file
+from evalcase.config.graders import is_ours
+from evalcase.config.options import LocalOptions
+from evalcase.config.registry import find_class
+from evalcase.errors import ConfigError, TargetError
+from evalcase.executors.pool import LAST_CHANCE, Pool, Task, Worker, WorkerLostError
+from evalcase.executors.protocol import (
+    MOST_HELD,
+    Ask,
+    AskJudge,
+    Attempt,
+    Body,
+    EndSession,
+    FindKey,
+    GradeAnswer,
+    Graded,
+    JudgeAnswer,
+    Key,
+    Opened,
+    OpenTarget,
+    Refused,
+    ReplyBody,
+    SessionEnded,
+    Setup,
+    Warned,
+)
+from evalcase.runner.attempt import Attempted
+from evalcase.runner.dispatch import (
+    Executor,
+    RemoteKey,
+    SessionLostError,
+    is_graders,
+    is_users,
+    trial_of_session,
+)
+from evalcase.runner.plan import Plan
+from evalcase.types.answer import Answer, Failure
+from evalcase.types.grade import Grade
+from evalcase.types.grader import Asker, Context, NamedGrader
+from evalcase.types.question import Question
+from evalcase.types.target import Target, Traits
+from evalcase.types.value import JSON, replace
+from evalcase.util.environment import monotonic
+from evalcase.util.errors import failure_of
+from evalcase.util.user_calls import GRACE_S
+
+R = TypeVar("R", bound=ReplyBody)
+CLOSE_WORKERS_S = 6.0
+"""How long workers may take to tear down: a little more than their targets may."""
+_LAST_CHANCE_OF_USER = 4
+"""A simulated user is never in quarantine: the session that it talks to may be, and waits for
+it."""
+_USUAL = frozenset(
+    "PATH HOME USER LOGNAME SHELL TERM TZ LANG LANGUAGE TMPDIR TEMP TMP VIRTUAL_ENV "
+    "LD_LIBRARY_PATH SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE SYSTEMROOT NO_PROXY no_proxy "
+    "HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy".split()
+)
+_USUAL_PREFIXES = ("LC_", "PYTHON", "XDG_", "CUDA_", "NVIDIA_", "OMP_", "MKL_")
+
+
+# The executor of a run.
+
+
+def choose_engine(config: Config, local: LocalOptions) -> EngineSettings | None:
+    """The settings of the engine that command line or configuration name; None where trials are
+    answered in this process."""
+    engine, processes = local.engine, local.processes
+    if local.on is not None:
+        if engine not in (None, "ray") or processes is not None:
+            raise ConfigError("`--on` names a cluster of Ray, and another engine is asked for, too")
+        return replace(_find_settings(config, "ray"), address=local.on)
+    if processes is not None:
+        if engine not in (None, "processes"):
+            raise ConfigError(f"`--processes` and `--engine {engine}` are two engines: say one")
+        return replace(_find_settings(config, "processes"), workers=processes)
+    return config.engine if engine is None else _find_settings(config, engine)
+
+
+def _find_settings(config: Config, kind: str) -> EngineSettings:
+    known = config.engine
+    return known if known is not None and known.kind == kind else EngineSettings(kind=kind)
+
+
+def make_executor(settings: EngineSettings | None, plan: Plan) -> Executor | None:
+    """The executor of an engine; None where trials are answered in this process. Raise ConfigError
+    if the plan can't be run there."""
+    if settings is None:
+        return None
+    make: Callable[[EngineSettings, Plan], Executor | None]
+    make = find_class("executors", settings.kind)
+    return make(settings, plan)
+
+
+def run_in_process(settings: EngineSettings, plan: Plan) -> None:
+    """The engine `in-process`: no executor."""
+    del settings, plan
+
+
+def make_setup(plan: Plan, settings: EngineSettings) -> Setup:
+    """Raise ConfigError if a worker could not make the targets and graders of a plan."""
+    for name, target in (*plan.targets.items(), *plan.users.items()):
+        if name in plan.given_targets:
+            kind = type(target).__name__
+            raise ConfigError(
+                f"target `{name}` is an object ({kind}) of this process, and workers make theirs "
+                "by name: give it as `python:module:function`"
+            )
+    if plan.graders.given:
+        raise ConfigError(
+            "graders that are given as objects can't reach a worker: name them in the suite, as "
+            "`python:module:function`"
+        )
+    options, config = plan.options, plan.config
+    # Targets, users and judges are asked by workers, and code of graders may ask others.
+    variables = {*settings.env, *plan.scrubber.names}
+    if options.env_file is not None:
+        variables.update(read_env_file(options.env_file))
+    of_suites = [name for name in plan.targets if not options.targets and name != config.target]
+    batched = {name for name, target in plan.targets.items() if target.traits.batching is not None}
+    opened = [name for name in (*plan.targets, *plan.users, *plan.judges) if name not in batched]
+    return Setup(
+        config.root, plan.environment.cwd, options.no_exec, config.target,
+        (*of_suites, *plan.users), tuple(opened), tuple(sorted(variables)),
+        None if settings.memory_mb is None else settings.memory_mb * 1_000_000,
+    )  # fmt: skip
+
+
+def select_variables(names: Iterable[str], environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a worker: those that every program needs, and those that are named."""
+    named = frozenset(names)
+    return {
+        name: value
+        for name, value in environment.items()
+        if name in _USUAL or name in named or name.startswith(_USUAL_PREFIXES)
+    }
+
+
+class _HeldAnswer(NamedTuple):
+    """An answer that lost a secret on its way here; its worker has it as it was."""
+
+    worker: Worker
+    number: int
+    answer: Answer
+
+
+class WorkerExecutor:
+    """Workers that answer and grade. It is open while it is entered."""
+
+    def __init__(self, warn: Callable[[str], None]) -> None:
+        self._warn = warn
+        self._askers: dict[int, Asker] = {}
+        """By the number of a request to grade: they ask for its graders."""
+        self._asking: set[asyncio.Task[None]] = set()
+        self._held: dict[tuple[str, int], _HeldAnswer] = {}
+        self._targets: dict[str, RemoteTarget] = {}
+
+    def begin(self) -> None:
+        """Prepare what workers need. Raise ConfigError if that fails."""
+        raise NotImplementedError
+
+    def make_pool(self) -> Pool:
+        raise NotImplementedError
+
+    def leave(self) -> None:
+        """All workers have ended."""
+        raise NotImplementedError
+
+    async def __aenter__(self) -> WorkerExecutor:
+        self.begin()
+        try:
+            self._pool = self.make_pool()
+            self._sessions = _Sessions(self._pool)
+            self._pool.open()
+        except BaseException:
+            self.leave()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._asking:
+            task.cancel()
+        try:
+            await self._pool.close(CLOSE_WORKERS_S)
+        finally:
+            self.leave()
+
+    def remote_target(self, name: str) -> Target:
+        self._targets[name] = RemoteTarget(name, self)
+        return self._targets[name]
+
+    async def request(self, body: Body, expects: type[R], worker: Worker | None = None) -> R:
+        """Raise ConfigError or TargetError if a worker refuses, or ends."""
+        task = self._pool.ask(body, expects, worker, may_move=worker is None)
+        try:
+            body_of_reply: R = _accept(await task.done)
+            return body_of_reply
+        except WorkerLostError as error:
+            raise _lost_error(str(error)) from None
+
+    def end_session(self, session: str) -> Worker | None:
+        """A session is over: the worker that holds something for it."""
+        return self._sessions.end(session)
+
+    async def attempt(self, name: str, question: Question, limit_s: float) -> Attempted:
+        session = question.session
+        is_alone = is_graders(session)
+        body = Ask(name, question, limit_s, is_alone)
+        has_session = self._targets[name].remembers and not is_alone
+        started, task = monotonic(), None
+        try:
+            if has_session:
+                task = self._sessions.ask(question, body)
+            else:
+                is_nested = is_alone or is_users(session)
+                task = self._pool.ask(body, Attempt, is_nested=is_nested)
+            tried: Attempted = _accept(await self._wait(task, limit_s)).read(limit_s)
+        except WorkerLostError as error:
+            why = _lost_error(str(error))
+            if has_session:
+                why = self._sessions.lose(question, str(error))
+            return Attempted(None, why, monotonic() - started)
+        except TargetError as error:
+            return Attempted(None, error, monotonic() - started)
+        except BaseException:
+            if task is not None:
+                self._pool.drop(task)
+            raise
+        if tried.answer is not None and tried.answer.scrubbed:
+            assert task.worker is not None
+            if len(self._held) >= MOST_HELD:
+                del self._held[next(iter(self._held))]
+            held = _HeldAnswer(task.worker, task.request.number, tried.answer)
+            self._held[session, question.turn] = held
+        return tried
+
+    def must_grade(self, answer: Answer, graders: Sequence[NamedGrader]) -> bool:
+        return answer.scrubbed or not all(map(is_ours, graders))
+
+    async def grade(
+        self, context: Context, graders: Sequence[NamedGrader], limit_s: float
+    ) -> tuple[Grade, ...]:
+        question, answer = context.question, context.answer
+        body = GradeAnswer(
+            context.case._data, question, answer, context.duration_s, context.turns
+        )  # fmt: skip
+        held = self._held.pop((question.session, question.turn), None)
+        if held is not None and held.answer is answer:
+            body = replace(body, held=held.number)
+        task = self._pool.ask(body, Graded, held.worker if held is not None else None)
+        limits = [each.timeout_s or limit_s for each in graders if not is_ours(each)]
+        number = task.request.number
+        assert context.asker is not None
+        self._askers[number] = context.asker
+        try:
+            graded: Graded = _accept(await self._wait(task, max(limits, default=limit_s)))
+            return graded.grades
+        except WorkerLostError as error:
+            return _broken_grades(str(_lost_error(str(error))))
+        except TargetError as error:
+            return _broken_grades(str(error))
+        except BaseException:
+            self._pool.drop(task)
+            raise
+        finally:
+            del self._askers[number]
+
+    async def _wait(self, task: Task, limit_s: float) -> Any:  # noqa: ANN401 - as above
+        """The worker applies the limit itself, unless its event loop is blocked."""
+        while not task.done.done():
+            await asyncio.wait([task.done], timeout=limit_s + GRACE_S)
+            if not task.done.done() and task.worker is not None:
+                await self._pool.check(task.worker)
+        return task.done.result()
+
+    def listen(self, worker: Worker, message: AskJudge | Warned) -> None:
+        if isinstance(message, Warned):
+            self._warn(message.text)
+        elif (asker := self._askers.get(message.grading)) is not None:
+            asking = asyncio.ensure_future(self._ask_judge(worker, message, asker))
+            self._asking.add(asking)
+            asking.add_done_callback(self._asking.discard)
+
+    def warn_lost(self, how: str) -> None:
+        self._warn(f"a worker ended: {how}. What was under way there is done again, alone")
+
+    async def _ask_judge(self, worker: Worker, message: AskJudge, asker: Asker) -> None:
+        # Only the grader knows whether the answer is usable, so it may not be cached.
+        usable = None if message.may_cache else lambda _: False
+        try:
+            answer = await asker(message.target, list(message.messages), message.schema, usable)
+            told = JudgeAnswer(message.number, answer)
+        except Exception as error:  # noqa: BLE001 - the grader gets it
+            told = JudgeAnswer(message.number, failure=failure_of(error))
+        if not worker.is_lost:
+            worker.send(told)
+
+
+def _accept(body: Any) -> Any:  # noqa: ANN401 - the pool has checked its type
+    if isinstance(body, Refused):
+        raise body.error()
+    return body
+
+
+def _lost_error(how: str) -> TargetError:
+    """The failure of a trial that ends the workers that are to answer it."""
+    why = f"the process that was to answer ended, also when it did nothing else: {how}"
+    return TargetError(why, kind="exit")
+
+
+def _broken_grades(why: str) -> tuple[Grade, ...]:
+    return (Grade("worker", None, False, why, failure=Failure("grader", why)),)
+
+
+class RemoteTarget(Target):
+    """A target that workers make. The executor calls it; the run only reads its traits."""
+
+    def __init__(self, name: str, executor: WorkerExecutor) -> None:
+        self.traits = Traits()
+        self._name = name
+        self._executor = executor
+        self._sources: dict[str, str] = {}
+        self._holds_sessions = False
+        self.remembers = False
+        """Whether all questions of a session must go to the same worker."""
+
+    async def open(self) -> None:
+        opened = await self._executor.request(OpenTarget(self._name), Opened)
+        self._sources = opened.sources
+        self._holds_sessions = opened.traits.holds_sessions
+        self.remembers = opened.traits.holds_sessions or not opened.traits.stateless
+        # The executor must hear of the end of each session whose worker it remembers.
+        self.traits = replace(opened.traits, holds_sessions=self.remembers)
+
+    async def answer(self, question: Question) -> Answer:
+        raise AssertionError(f"case {question.case} is answered by a worker")
+
+    async def cache_key(self, question: Question) -> JSON:
+        key = await self._executor.request(FindKey(self._name, question), Key)
+        return RemoteKey(key.kind, key.key)  # type: ignore[return-value]
+
+    async def end_session(self, session: str) -> None:
+        worker = self._executor.end_session(session)
+        if worker is None or not self._holds_sessions:
+            return
+        body = EndSession(self._name, session)
+        ended = await self._executor.request(body, SessionEnded, worker)
+        if ended.error is not None:
+            raise TargetError(ended.error)
+
+    def sources(self) -> dict[str, str]:
+        return self._sources
+
+
+class _Sessions:
+    """Sessions of targets that remember: all questions of one go to the same worker. If that ends,
+    the session is begun again in quarantine."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        pool.is_held = self._is_held
+        self._first: dict[str, Task] = {}
+        """The first request of each session: its worker holds the session."""
+        self._deaths: dict[str, int] = {}
+        """Trials whose sessions were lost, with the number of workers that they ended alone."""
+
+    def ask(self, question: Question, body: Ask) -> Task:
+        """Raise SessionLostError or TargetError if the worker of the session has ended."""
+        session = question.session
+        first = self._first.get(session)
+        if first is not None and first.worker is not None and not first.worker.is_lost:
+            return self._pool.ask(body, Attempt, first.worker, may_move=False)
+        if first is not None and question.turn > 1:
+            raise self.lose(question, "it ended between two turns")
+        is_user = is_users(session)
+        if trial_of_session(session) in self._deaths and not is_user:
+            task = self._pool.ask_alone(body, Attempt, session)
+        else:
+            task = self._pool.ask(body, Attempt, may_move=False, is_nested=is_user)
+        self._first[session] = task
+        return task
+
+    def lose(self, question: Question, how: str) -> TargetError:
+        """The error of a session whose worker has ended."""
+        session, trial = question.session, trial_of_session(question.session)
+        first = self._first.pop(session, None)
+        is_user = is_users(session)
+        was_alone = is_user or (first is not None and first.session is not None)
+        deaths = self._deaths[trial] = self._deaths.get(trial, 0) + was_alone
+        self._pool.end_session(session)
+        if deaths >= (_LAST_CHANCE_OF_USER if is_user else LAST_CHANCE):
+            del self._deaths[trial]
+            return _lost_error(how)
+        why = f"the process that held the session ended, and is started again: {how}"
+        return SessionLostError(why, kind="exit")
+
+    def end(self, session: str) -> Worker | None:
+        """A session is over: the worker that holds something for it, if it is still there."""
+        first = self._first.pop(session, None)
+        if first is None:
+            return None  # it was lost, and may be begun again
+        self._deaths.pop(trial_of_session(session), None)
+        self._pool.end_session(session)
+        worker = first.worker
+        return worker if worker is not None and not worker.is_lost else None
+
+    def _is_held(self, worker: Worker) -> bool:
+        return any(first.worker is worker for first in self._first.values())

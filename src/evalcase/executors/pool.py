@@ -1,0 +1,392 @@
+"""Workers, and the requests under way at each: a request goes to the worker with the fewest.
+
+When a worker ends, its requests are repeated in quarantine, one at a time in a worker that does
+nothing else. So the request that ends workers is found, and no other is blamed for it: one that
+ends two workers in quarantine is given up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable
+from os import urandom
+from typing import Any, NamedTuple
+
+from evalcase.errors import TargetError
+from evalcase.executors.protocol import (
+    Ask,
+    AskJudge,
+    Body,
+    Drop,
+    Ending,
+    Ping,
+    Pong,
+    Ready,
+    Refused,
+    Reply,
+    Request,
+    Setup,
+    ToRun,
+    ToWorker,
+    Warned,
+    read_from_worker,
+    write_message,
+)
+
+LAST_CHANCE = 2
+"""How many workers a request or session may end in quarantine."""
+NO_MESSAGE = "it wrote something that is not a message"
+_MOST_FAILED_STARTS = 3
+_PONG_S = 2.5
+"""How long a worker may take to answer a ping."""
+
+
+class WorkerLostError(Exception):
+    """The worker has ended, and the request is not repeated."""
+
+
+class Task:
+    """A request, until its reply is there."""
+
+    __slots__ = (
+        "deaths", "done", "expects", "is_nested", "may_move", "request", "session", "worker",
+    )  # fmt: skip
+
+    def __init__(
+        self, body: Body, expects: type[Any], *, may_move: bool, is_nested: bool,
+        session: str | None = None,
+    ) -> None:  # fmt: skip
+        self.request = Request(int.from_bytes(urandom(7), "big"), body)
+        self.expects = expects
+        self.done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.deaths = 0
+        """How many workers ended while they did nothing else."""
+        self.may_move = may_move
+        """Whether another worker can do it: not if this one holds the session."""
+        self.is_nested = is_nested
+        """Whether another task that is under way waits for it."""
+        self.session = session
+        """The session that it begins in quarantine."""
+        self.worker: Worker | None = None
+
+
+class Worker(ABC):
+    """A worker, as the run sees it. Messages of one turn of the event loop are sent together. A
+    worker that writes anything else than messages is ended."""
+
+    def __init__(self) -> None:
+        self.tasks: dict[int, Task] = {}
+        self.dropped: set[int] = set()
+        """Requests that the run no longer waits for: their replies may be under way."""
+        self.is_ready = False
+        self.is_lost = False
+        self.is_blocked = False
+        self.pool: Pool | None = None
+        self._lines: list[bytes] = []
+        self._killed_for = ""
+        self._over = asyncio.Event()
+
+    @abstractmethod
+    async def start(self) -> None:
+        """Raise TargetError if it can't be started."""
+
+    @abstractmethod
+    async def close(self, grace_s: float) -> None:
+        """Let it tear down, and end it if that takes longer."""
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Send the waiting lines, if it has started."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """End it at once."""
+
+    def send(self, message: ToWorker) -> None:
+        if not self._lines:
+            asyncio.get_running_loop().call_soon(self.flush)
+        self._lines.append(write_message(message))
+
+    def kill(self, why: str) -> None:
+        self._killed_for = self._killed_for or why
+        self.end()
+
+    def receive(self, line: bytes) -> None:
+        """Take a line that it wrote. After one that is no message, nothing is believed."""
+        if self._killed_for or self.pool is None:
+            return
+        try:
+            message = read_from_worker(line)
+        except ValueError as error:
+            self.kill(f"{NO_MESSAGE}: {error!s:.200}")
+            return
+        if isinstance(message, Ending):
+            self.receive_ending(message)
+        else:
+            self.pool.receive(self, message)
+
+    def receive_ending(self, ending: Ending) -> None:
+        """Take the reason for which it ends itself."""
+        self.kill(ending.why or NO_MESSAGE)
+
+    def lose(self, how: str) -> None:
+        """Report, once, that it has ended."""
+        if not self._over.is_set():
+            self._over.set()
+            assert self.pool is not None
+            self.pool.lose(self, self._killed_for or how)
+
+    def receive_reply(self, reply: Reply) -> bool:
+        """Whether it is the reply to a task. A worker that replies to no task, or with nonsense, is
+        ended."""
+        task = self.tasks.get(reply.number)
+        if task is None:
+            if reply.number not in self.dropped:
+                self.kill(NO_MESSAGE)
+            self.dropped.discard(reply.number)
+            return False
+        if not isinstance(reply.body, (task.expects, Refused)):
+            self.kill(NO_MESSAGE)
+            return False
+        del self.tasks[reply.number]
+        if not task.done.done():
+            task.done.set_result(reply.body)
+        return True
+
+
+class Size(NamedTuple):
+    """How many workers there are."""
+
+    first: int
+    most: int
+    """How many there may be if all others are busy."""
+    share: int
+    """How many requests each gets before the others are ready."""
+
+
+class Pool:
+    """Sends requests to workers."""
+
+    def __init__(
+        self, size: Size, make: Callable[[], Worker], setup: Setup,
+        listen: Callable[[Worker, AskJudge | Warned], None], warn_lost: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        """`listen` gets what workers write that is no reply, and `warn_lost` how one ended."""
+        self._size = size
+        self._count = size.first
+        self._make = make
+        self._setup = setup
+        self._listen = listen
+        self._warn_lost = warn_lost
+        self._workers: list[Worker] = []
+        self._waiting: deque[Task] = deque()
+        self._quarantine: deque[Task] = deque()
+        self._isolated: Worker | None = None
+        """The worker of the task in quarantine."""
+        self._isolated_session: str | None = None
+        """The session that has it, turn by turn."""
+        self._failed_starts = 0
+        self._starting: set[asyncio.Task[None]] = set()
+        self._is_closed = False
+        self.is_held: Callable[[Worker], bool] = lambda _: False
+        """Whether a worker holds a session."""
+
+    def open(self) -> None:
+        self._start_workers()
+
+    async def close(self, grace_s: float) -> None:
+        self._is_closed = True
+        for task in self._quarantine:
+            task.done.cancel()
+        self._quarantine.clear()
+        for starting in self._starting:
+            starting.cancel()  # there may never be a machine for it
+        await asyncio.gather(*self._starting, return_exceptions=True)
+        await asyncio.gather(*(worker.close(grace_s) for worker in self._workers))
+
+    # Requests.
+
+    def ask(
+        self, body: Body, expects: type[Any], worker: Worker | None = None, *,
+        may_move: bool = True, is_nested: bool = False,
+    ) -> Task:  # fmt: skip
+        """Send a request to that worker, or to the one with the fewest."""
+        task = Task(body, expects, may_move=may_move, is_nested=is_nested)
+        if worker is not None and not worker.is_lost:
+            self._give(task, worker)
+            return task
+        if _is_new_work(task):
+            self._waiting.append(task)
+        else:
+            self._waiting.appendleft(task)  # what is under way may need it to come to its end
+        self._dispatch()
+        return task
+
+    def ask_alone(self, body: Body, expects: type[Any], session: str) -> Task:
+        """Send a request to a worker that does nothing else until the session ends."""
+        task = Task(body, expects, may_move=False, is_nested=False, session=session)
+        self._quarantine.append(task)
+        self._dispatch()
+        return task
+
+    def end_session(self, session: str) -> None:
+        """A session is over, or was lost."""
+        if self._isolated_session == session:
+            self._isolated_session = None
+        self._dispatch()
+
+    def drop(self, task: Task) -> None:
+        """The caller no longer waits."""
+        task.done.cancel()
+        worker, number = task.worker, task.request.number
+        if worker is not None and worker.tasks.pop(number, None) is not None:
+            worker.dropped.add(number)
+            worker.send(Drop(number))
+            self._dispatch()
+
+    async def check(self, worker: Worker) -> None:
+        """End a worker whose event loop is blocked."""
+        if not worker.is_ready or worker.is_lost:
+            return
+        ping = self.ask(Ping(), Pong, worker)
+        await asyncio.wait([ping.done], timeout=_PONG_S)
+        worker.tasks.pop(ping.request.number, None)
+        if ping.done.done():
+            ping.done.exception()
+            return
+        ping.done.cancel()
+        worker.is_blocked = True
+        worker.kill("its event loop was blocked, and it was ended")
+
+    # What workers do.
+
+    def receive(self, worker: Worker, message: ToRun) -> None:
+        if isinstance(message, Reply):
+            if worker.receive_reply(message):
+                self._dispatch()
+        elif isinstance(message, Ready):
+            worker.is_ready, self._failed_starts = True, 0
+            self._dispatch()
+        elif isinstance(message, AskJudge | Warned):
+            self._listen(worker, message)
+
+    def lose(self, worker: Worker, how: str) -> None:
+        """A worker has ended. Another is started once there is something to do."""
+        worker.is_lost = True
+        if worker not in self._workers:
+            return
+        self._workers.remove(worker)
+        if not self._is_closed:
+            self._warn_lost(how)
+        if worker is self._isolated:
+            self._isolated = self._isolated_session = None
+        tasks = [task for task in worker.tasks.values() if not task.done.done()]
+        worker.tasks.clear()
+        was_alone = sum(not task.is_nested for task in tasks) <= 1
+        for task in tasks:
+            if was_alone:
+                # Alone, and past its time: no other task can have blocked the worker.
+                task.deaths += LAST_CHANCE if worker.is_blocked else 1
+            if task.deaths >= LAST_CHANCE or self._is_closed or not task.may_move:
+                task.done.set_exception(WorkerLostError(how))
+            else:
+                task.worker = None
+                self._quarantine.append(task)
+        self._failed_starts += not worker.is_ready
+        if self._failed_starts >= _MOST_FAILED_STARTS and not self._ready():
+            self._give_up(how)
+        self._dispatch()
+
+    def _give_up(self, how: str) -> None:
+        """No worker starts, and nothing says that another would."""
+        for task in (*self._waiting, *self._quarantine):
+            if not task.done.done():
+                task.done.set_exception(TargetError(f"no worker starts: {how}"))
+        self._waiting.clear()
+        self._quarantine.clear()
+
+    # Which worker does what.
+
+    def _dispatch(self) -> None:
+        """Give waiting tasks to the workers that may have them."""
+        for queue in (self._quarantine, self._waiting):
+            while queue and queue[0].done.done():
+                queue.popleft()
+        if self._is_closed:
+            return
+        if self._quarantine or self._waiting:
+            self._start_workers()
+        self._dispatch_quarantine()
+        while self._waiting:
+            task = self._waiting[0]
+            worker = None if task.done.done() else self._choose(task)
+            if worker is not None:
+                self._give(task, worker)
+            elif not task.done.done():
+                return
+            self._waiting.popleft()
+
+    def _dispatch_quarantine(self) -> None:
+        isolated = self._isolated
+        if self._isolated_session is not None or (isolated is not None and isolated.tasks):
+            return
+        self._isolated = None
+        idlest = self._find_idlest()
+        if idlest is not None and not idlest.tasks and not self.is_held(idlest):
+            task = self._quarantine.popleft()
+            self._isolated, self._isolated_session = idlest, task.session
+            self._give(task, idlest)
+
+    def _find_idlest(self) -> Worker | None:
+        """The worker for the next task in quarantine: until it is idle, it gets no new work."""
+        if not self._quarantine:
+            return None
+        ready = self._ready()
+        return min(ready, key=lambda each: (self.is_held(each), len(each.tasks)), default=None)
+
+    def _choose(self, task: Task) -> Worker | None:
+        reserved = self._isolated or self._find_idlest()
+        ready = [worker for worker in self._ready() if worker is not reserved]
+        if not ready:
+            return None if _is_new_work(task) else reserved
+        least = min(ready, key=lambda each: len(each.tasks))
+        if not _is_new_work(task) or len(least.tasks) < self._size.share:
+            return least
+        if self._count < self._size.most and len(self._ready()) == len(self._workers):
+            self._count += 1
+            self._start_workers()
+        # Workers that start get their share.
+        return least if len(self._ready()) == len(self._workers) else None
+
+    def _give(self, task: Task, worker: Worker) -> None:
+        task.worker = worker
+        worker.tasks[task.request.number] = task
+        worker.send(task.request)
+
+    def _ready(self) -> list[Worker]:
+        return [worker for worker in self._workers if worker.is_ready]
+
+    def _start_workers(self) -> None:
+        while len(self._workers) < self._count:
+            worker = self._make()
+            worker.pool = self
+            self._workers.append(worker)
+            worker.send(self._setup)
+            starting = asyncio.ensure_future(self._start(worker))
+            self._starting.add(starting)
+            starting.add_done_callback(self._starting.discard)
+
+    async def _start(self, worker: Worker) -> None:
+        try:
+            await worker.start()
+        except TargetError as error:
+            worker.lose(str(error))
+        else:
+            worker.flush()
+
+
+def _is_new_work(task: Task) -> bool:
+    """Whether nothing that is under way can be waiting for it."""
+    return isinstance(task.request.body, Ask) and not task.is_nested

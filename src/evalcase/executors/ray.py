@@ -1,0 +1,347 @@
+"""`--engine ray`: workers that are actors of Ray, on this machine or on a cluster. Messages travel
+in batches of lines, by `push` and `pull`; Ray gets nothing else of ours."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import logging
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from math import ceil
+from typing import Any
+
+import evalcase
+from evalcase.config.config import EngineSettings
+from evalcase.errors import ConfigError, TargetError
+from evalcase.executors.executor import WorkerExecutor, make_setup, select_variables
+from evalcase.executors.pool import Pool, Size, Worker
+from evalcase.executors.processes import count_cores
+from evalcase.executors.protocol import Close, Ending, Setup, read_from_run
+from evalcase.executors.worker import Outbox, ScrubbedOutput, Service
+from evalcase.runner.plan import Plan
+from evalcase.types.value import replace
+from evalcase.util.environment import this_environment
+
+_NOT_SHIPPED = [".git", ".evalcase", "__pycache__", ".venv"]
+_VERSIONS = re.compile(r"Ray: (\S+)\s+Python: (\S+)")
+_DETAIL = re.compile(
+    r"(?m)(?:Worker exit detail|The actor died because|Reason): (.+?)(?: Some common|$)"
+)
+_NO_TELEMETRY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+_WAIT_S = 30.0
+
+
+class RayExecutor(WorkerExecutor):
+    """Actors, and their Ray: one that is started for the run, unless an address is given."""
+
+    def __init__(self, settings: EngineSettings, plan: Plan) -> None:
+        """Raise ConfigError where there is no Ray, or the plan can't be run there."""
+        super().__init__(plan.warn)
+        if plan.options.no_exec:
+            raise ConfigError(
+                "the engine `ray` imports modules of the project before others, and --no-exec "
+                "forbids that: use `--engine in-process` or `--processes N`"
+            )
+        if importlib.util.find_spec("ray") is None:
+            raise ConfigError(
+                "the engine `ray` needs Ray, from the extra `ray`: pip install 'ray[client]>=2.40'"
+            )
+        variables = plan.environment.variables
+        setup = make_setup(plan, settings)
+        named = {name: variables[name] for name in setup.variables if name in variables}
+        self._setup = replace(setup, environment=named)
+        self._settings = settings
+        self._usual = select_variables((), variables)
+        """Ray's own processes get these. Workers get the named ones, too."""
+        self._concurrency = plan.options.concurrency or plan.config.concurrency
+
+    def begin(self) -> None:
+        """Start Ray, or join a cluster. It happens in this thread: Ray's processes end with it."""
+        import ray
+
+        if ray.is_initialized():
+            raise ConfigError("Ray is in use in this process already: call `ray.shutdown()` first")
+        address = self._settings.address
+        is_local = address == "local"
+        local = {"include_dashboard": False, "num_cpus": self._local_cpus()} if is_local else {}
+        shipped = {"working_dir": self._setup.root, "excludes": _NOT_SHIPPED}
+        with _limit_environment(self._usual if is_local else None):
+            try:
+                ray.init(address, runtime_env=shipped, logging_level=logging.ERROR, **local)
+            except Exception as error:
+                raise ConfigError(explain_refusal(error, address)) from error
+
+    def leave(self) -> None:
+        import ray
+
+        ray.shutdown()
+
+    def make_pool(self) -> Pool:
+        first = self._settings.workers or self._count_free()
+        most = max(self._settings.max_workers or first, first)
+        size = Size(first, most, ceil(self._concurrency / most))
+        return Pool(size, self._make_worker, self._setup, self.listen, self.warn_lost)
+
+    def _make_worker(self) -> RayWorker:
+        return RayWorker(self._make_actor, self._warn_waiting)
+
+    def _make_actor(self) -> Any:  # noqa: ANN401 - a handle of Ray's
+        import ray
+
+        settings = self._settings
+        actor = ray.remote(Actor).options(
+            num_cpus=settings.cpus, num_gpus=settings.gpus, resources=dict(settings.resources),
+            max_restarts=0, max_concurrency=1000,
+        )  # fmt: skip
+        return actor.remote()
+
+    def _needs(self) -> dict[str, float]:
+        settings = self._settings
+        needs = {"CPU": settings.cpus, "GPU": settings.gpus, **settings.resources}
+        return {name: count for name, count in needs.items() if count}
+
+    def _local_cpus(self) -> int:
+        most = max(self._settings.workers or 0, self._settings.max_workers or 0)
+        return max(count_cores(), ceil(most * self._settings.cpus))
+
+    def _count_free(self) -> int:
+        """How many workers there is room for just now."""
+        import ray
+
+        if self._settings.address == "local" and self._settings.cpus <= 1:
+            return count_cores()
+        has: dict[str, float] = ray.cluster_resources()
+        counts = [int(has.get(name, 0) // count) for name, count in self._needs().items()]
+        return max(min(counts, default=1), 1)
+
+    def _warn_waiting(self, seconds: float) -> None:
+        import ray
+
+        has = {name: ray.cluster_resources().get(name, 0) for name in self._needs()}
+        self._warn(
+            f"a worker of Ray was given nothing to run on for {seconds:g} s: it needs "
+            f"{_list_resources(self._needs())}, and the cluster has {_list_resources(has)} in all"
+        )
+
+
+def _list_resources(resources: Mapping[str, float]) -> str:
+    return ", ".join(f"{count:g} {name}" for name, count in resources.items()) or "nothing"
+
+
+def explain_refusal(error: BaseException, address: str) -> str:
+    """Why a cluster can't be used, and what to do about it."""
+    text = str(error)
+    versions = _VERSIONS.findall(text)
+    if len(versions) == 2 and versions[0] != versions[1]:
+        (ray, python), (own_ray, own_python) = versions
+        needs = [f"use Python {python} here"] if python != own_python else []
+        needs += [f"pip install ray=={ray}"] if ray != own_ray else []
+        return (
+            f"the cluster at {address} has Ray {ray} and Python {python}, and this is Ray "
+            f"{own_ray} and Python {own_python}: {', and '.join(needs)}"
+        )
+    if isinstance(error, ImportError) and address.startswith("ray://"):
+        return f"{address} needs the client of Ray: pip install 'ray[client]'"
+    said = [line.strip() for line in text.splitlines() if line.strip()]
+    first = said[0] if said else type(error).__name__
+    if first.endswith(":") and len(said) > 1:
+        first += f" {said[-1]}"
+    why = f"Ray at {address} can't be used: {first.rstrip(':')}"
+    if isinstance(error, ConnectionError) and "RAY_AUTH_MODE" not in os.environ:
+        return f"{why}. If it asks for a token, set RAY_AUTH_MODE=token, so that Ray sends its own"
+    return why
+
+
+@contextmanager
+def _limit_environment(environment: Mapping[str, str] | None) -> Iterator[None]:
+    """Have Ray's own processes inherit these variables and Ray's, and no others."""
+    before = dict(os.environ)
+    try:
+        if environment is not None:
+            of_ray = {name: value for name, value in before.items() if name.startswith("RAY_")}
+            os.environ.clear()
+            os.environ.update({**environment, **of_ray})
+        os.environ.update(_NO_TELEMETRY)
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+class RayWorker(Worker):
+    """An actor, as the run sees it."""
+
+    def __init__(self, make: Callable[[], Any], warn_waiting: Callable[[float], None]) -> None:
+        """`warn_waiting` gets the seconds for which Ray has found no machine."""
+        super().__init__()
+        self._make = make
+        self._warn_waiting = warn_waiting
+        self._actor: Any = None
+        self._pushing: asyncio.Task[None] | None = None
+        self._pulling: asyncio.Task[None] | None = None
+        self._is_closing = False
+
+    async def start(self) -> None:
+        self._actor = self._make()
+        try:
+            version = await self._await_version()
+        except Exception as error:
+            raise TargetError(f"a worker of Ray can't be started: {explain_loss(error)}") from error
+        if version != evalcase.__version__:
+            raise TargetError(
+                f"the workers of Ray have evalcase {version}, and this is {evalcase.__version__}: "
+                "install the same there"
+            )
+        self._pulling = asyncio.ensure_future(self._pull())
+
+    async def _await_version(self) -> str:
+        version = asyncio.ensure_future(_await_reply(self._actor.version.remote()))
+        waited_s = 0.0
+        try:
+            while not version.done():
+                await asyncio.wait([version], timeout=_WAIT_S)
+                if not version.done():
+                    waited_s += _WAIT_S
+                    self._warn_waiting(waited_s)
+        finally:
+            version.cancel()  # where the run is over
+        return str(version.result())
+
+    async def close(self, grace_s: float) -> None:
+        if self._pulling is not None and not self._over.is_set():
+            self._is_closing = True
+            self.send(Close())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(grace_s):
+                    await self._over.wait()
+        for task in (self._pushing, self._pulling):
+            if task is not None:
+                task.cancel()
+        self.kill("it was closed")
+
+    def receive_ending(self, ending: Ending) -> None:
+        if ending.why is None and self._is_closing:
+            self._over.set()
+            return
+        super().receive_ending(ending)
+        self.lose("")
+
+    def end(self) -> None:
+        import ray
+
+        if self._actor is not None:
+            with suppress(Exception):  # whatever Ray raises, there is nothing left to end
+                ray.kill(self._actor)
+
+    def flush(self) -> None:
+        is_pushing = self._pushing is not None and not self._pushing.done()
+        if self._pulling is not None and self._lines and not is_pushing:
+            self._pushing = asyncio.ensure_future(self._push())
+
+    async def _push(self) -> None:
+        while self._lines:
+            lines, self._lines = self._lines, []
+            try:
+                await _await_reply(self._actor.push.remote(b"".join(lines)))
+            except Exception as error:  # noqa: BLE001 - whatever Ray raises, the worker is gone
+                self.lose(explain_loss(error))
+                return
+
+    async def _pull(self) -> None:
+        while not self._over.is_set():
+            try:
+                batch: bytes = await _await_reply(self._actor.pull.remote())
+            except Exception as error:  # noqa: BLE001 - as above
+                self.lose(explain_loss(error))
+                return
+            for line in batch.splitlines():
+                self.receive(line)
+
+
+async def _await_reply(reference: Any) -> Any:  # noqa: ANN401 - what an actor returns
+    """Ray's client breaks if a call is cancelled: only the wait for it is."""
+
+    async def wait() -> Any:  # noqa: ANN401 - as above
+        return await reference
+
+    waiting = asyncio.ensure_future(wait())
+    waiting.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return await asyncio.shield(waiting)
+
+
+def explain_loss(error: BaseException) -> str:
+    """Why an actor is gone, out of the many lines that Ray writes."""
+    text = str(error)
+    found = _DETAIL.search(text)
+    if found is None:
+        lines = text.strip().splitlines()
+        return f"{type(error).__name__}: {lines[-1] if lines else ''}"[:300]
+    return f"its process or its node is gone: {found[1].rstrip('.')}"[:300]
+
+
+class Actor:
+    """The worker's side. Ray calls its methods in the order in which they were sent."""
+
+    def __init__(self) -> None:
+        self._lines: list[bytes] = []
+        self._has_lines = asyncio.Event()
+        self._outbox: Outbox | None = None
+        self._service: Service | None = None
+
+    async def version(self) -> str:
+        """The version of evalcase that is installed here."""
+        return evalcase.__version__
+
+    async def push(self, batch: bytes) -> None:
+        """Take messages, the Setup first."""
+        if self._outbox is None:
+            self._outbox = Outbox(self._add)
+        for line in batch.splitlines():
+            message = read_from_run(line)
+            if isinstance(message, Setup):
+                await self._begin(message, self._outbox)
+            elif self._service is None:
+                continue  # the run knows why
+            elif isinstance(message, Close):
+                await self._service.close()
+                self._outbox.send(Ending())
+            else:
+                self._service.receive(message)
+
+    async def pull(self) -> bytes:
+        """All messages to the run; it waits until there is one."""
+        await self._has_lines.wait()
+        self._has_lines.clear()
+        lines, self._lines = self._lines, []
+        return b"".join(lines)
+
+    def _add(self, lines: bytes) -> None:
+        self._lines.append(lines)
+        self._has_lines.set()
+
+    async def _begin(self, setup: Setup, outbox: Outbox) -> None:
+        try:
+            service = Service(_move_setup(setup), this_environment(), outbox.send)
+            # Ray has its logs there.
+            sys.stdout, sys.stderr = (
+                ScrubbedOutput(os.fdopen(os.dup(number), "wb"), service.scrub) for number in (1, 2)
+            )
+            await service.open()
+            self._service = service
+        except Exception as error:  # noqa: BLE001 - the run must hear of it
+            outbox.send(Ending(f"{type(error).__name__}: {error}"))
+
+
+def _move_setup(setup: Setup) -> Setup:
+    """The setup in the copy of the project that Ray has made. Named variables that are not set here
+    have the values of the run."""
+    for name, value in setup.environment.items():
+        os.environ.setdefault(name, value)
+    root = os.getcwd()
+    below = os.path.relpath(setup.cwd, setup.root)
+    cwd = root if below.startswith("..") else os.path.normpath(os.path.join(root, below))
+    return replace(setup, root=root, cwd=cwd, shipped_from=setup.root, environment={})

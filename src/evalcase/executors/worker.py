@@ -1,0 +1,415 @@
+"""The worker's side: it makes targets and graders by name, and replies to requests.
+
+As a process, it is run by `python -m evalcase.executors.worker`: messages come as lines on standard
+input, and replies go to what was its standard output. What user code prints goes to standard error.
+It ends when its input ends, so that it never outlives the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import faulthandler
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack, suppress
+from functools import partial
+from io import TextIOWrapper
+from itertools import count
+from typing import BinaryIO
+
+from evalcase.config.config import read_config_of
+from evalcase.config.targets import make_target
+from evalcase.errors import ConfigError, EvalcaseError, TargetError
+from evalcase.executors.protocol import (
+    MOST_HELD,
+    Ask,
+    AskJudge,
+    Attempt,
+    Body,
+    Close,
+    Drop,
+    Ending,
+    EndSession,
+    FindKey,
+    GradeAnswer,
+    Graded,
+    JudgeAnswer,
+    Key,
+    Opened,
+    OpenTarget,
+    Ping,
+    Pong,
+    Ready,
+    Refused,
+    Reply,
+    ReplyBody,
+    Request,
+    SessionEnded,
+    Setup,
+    ToRun,
+    ToWorker,
+    Warned,
+    read_from_run,
+    write_message,
+)
+from evalcase.runner.attempt import make_attempt, take_own
+from evalcase.runner.dispatch import name_of_kind
+from evalcase.runner.event_loop import run_async
+from evalcase.runner.graders import Graders
+from evalcase.runner.grading import grade_answer
+from evalcase.runner.opening import CLOSE_S, OpenTargets
+from evalcase.runner.plan import make_scrubber, watch_keys
+from evalcase.store.scrub import scrub_struct
+from evalcase.types.answer import Answer
+from evalcase.types.case import canonical_case
+from evalcase.types.grader import Context, Usable
+from evalcase.types.message import Message
+from evalcase.types.question import Question
+from evalcase.types.target import Surroundings, Target
+from evalcase.types.value import JSON, replace
+from evalcase.util.environment import Environment, this_environment
+from evalcase.util.imports import put_first
+from evalcase.util.process_tree import resident_bytes
+from evalcase.util.user_calls import UserCalls
+
+Send = Callable[[ToRun], None]
+_NOT_AS_IT_WAS = (
+    "a secret was taken out of the answer before it left its worker, which is gone, or holds only "
+    "a part of the conversation: it can't be graded as it was (`--engine in-process` can)"
+)
+_PR_SET_PDEATHSIG = 1
+_LOOK_S = 0.2
+_SEND_S = 1.0
+"""How long a worker that ends itself waits until the run knows why."""
+_OUT_OF_MEMORY = 137
+
+
+class Service:
+    """Replies to requests. It belongs to one event loop and to one run."""
+
+    def __init__(self, setup: Setup, environment: Environment, send: Send) -> None:
+        self._setup = setup
+        self._environment = environment
+        self._send = send
+        config = read_config_of(setup.root, setup.cwd)
+        self._config = config = replace(config, target=setup.default_target)
+        # Its warnings are about values, and contain none of them.
+        self._scrubber = make_scrubber(
+            config, environment.variables, lambda text: send(Warned(text))
+        )
+        self._around = Surroundings(
+            config.root, environment.variables, self.warn, environment.now
+        )  # fmt: skip
+        self._graders = Graders((), self._around, config=config, no_exec=setup.no_exec)
+        self._stack = AsyncExitStack()
+        self._under_way: dict[int, asyncio.Task[None]] = {}
+        self._asked: dict[int, asyncio.Future[Answer]] = {}
+        self._numbers = count(1)
+        self._held: dict[int, Answer] = {}
+        """Answers that lost a secret on their way to the run, by request: they are graded as they
+        were."""
+
+    def scrub(self, text: str) -> str:
+        """A text without the secrets that are known here."""
+        return self._scrubber.text(text)
+
+    def warn(self, text: str) -> None:
+        self._send(Warned(self.scrub(text)))
+
+    async def open(self) -> None:
+        if not self._setup.no_exec:
+            put_first(self._config.root, self._environment.import_path)
+        if self._setup.most_bytes is not None:
+            threading.Thread(target=self._watch_memory, daemon=True).start()
+        self._calls = await self._stack.enter_async_context(UserCalls())
+        opened = partial(watch_keys, self._scrubber)
+        self._targets = await self._stack.enter_async_context(
+            OpenTargets({}, self._make, self.warn, opened, self._calls)
+        )
+        self._opening = asyncio.create_task(self._open_targets())
+
+    async def close(self) -> None:
+        """Cancel what is under way, and tear down."""
+        self._opening.cancel()
+        for task in self._under_way.values():
+            task.cancel()
+        outcome = await self._calls.run(self._graders.close, CLOSE_S, "close")
+        if outcome.is_late or outcome.error is not None:
+            self.warn("tear-down of the graders failed")
+        await self._stack.aclose()
+
+    async def _open_targets(self) -> None:
+        for name in self._setup.opened:
+            with suppress(EvalcaseError):  # requests for it are refused
+                await self._targets.find(name)
+        self._send(Ready())
+
+    def _make(self, name: str) -> Target:
+        setup = self._setup
+        return make_target(
+            name, self._config, self._around, no_exec=setup.no_exec,
+            of_suite=name in setup.suite_targets,
+        )  # fmt: skip
+
+    def _watch_memory(self) -> None:
+        """End this process if it takes more memory than it may."""
+        most = self._setup.most_bytes or 0
+        while (resident_bytes(os.getpid()) or 0) <= most:
+            time.sleep(_LOOK_S)
+        self._send(Ending(f"it took more than {most // 10**6} MB of memory"))
+        time.sleep(_SEND_S)
+        os._exit(_OUT_OF_MEMORY)
+
+    # Requests.
+
+    def receive(self, message: ToWorker) -> None:
+        if isinstance(message, Request):
+            number = message.number
+            if isinstance(message.body, Ping):
+                self._send(Reply(number, Pong()))
+                return
+            task = asyncio.create_task(self._reply(number, message.body))
+            self._under_way[number] = task
+            task.add_done_callback(lambda _: self._under_way.pop(number, None))
+        elif isinstance(message, Drop):
+            if message.number in self._under_way:
+                self._under_way[message.number].cancel()
+        elif isinstance(message, JudgeAnswer):
+            self._receive_answer(message)
+
+    async def _reply(self, number: int, body: Body) -> None:
+        try:
+            await asyncio.wait([self._opening])
+            self._send(Reply(number, await self._do(number, body)))
+        except asyncio.CancelledError:
+            return  # it was dropped
+        except EvalcaseError as error:
+            refused = Refused(self.scrub(str(error)), isinstance(error, ConfigError))
+            self._send(Reply(number, refused))
+        except BaseException as error:  # noqa: BLE001 - the run must hear of it
+            refused = Refused(self.scrub(f"{type(error).__name__}: {error}"))
+            self._send(Reply(number, refused))
+
+    async def _do(self, number: int, body: Body) -> ReplyBody:
+        if isinstance(body, GradeAnswer):
+            return await self._grade(number, body)
+        assert not isinstance(body, Ping)
+        target = await self._targets.find(body.target)
+        if isinstance(body, Ask):
+            return await self._ask(number, body, target)
+        if isinstance(body, FindKey):
+            key = target.cache_key(self._locate_files(body.question))
+            described = await key if asyncio.iscoroutine(key) else key
+            return Key(name_of_kind(target), described)  # type: ignore[arg-type]
+        if isinstance(body, EndSession):
+            return SessionEnded(await self._end_session(target, body.session))
+        assert isinstance(body, OpenTarget)
+        sources = target.sources() if Target in type(target).__mro__ else {}
+        traits = replace(target.traits, batching=None, quota=None, seen=None, only_reads=False)
+        return Opened(traits, dict(sources))
+
+    async def _ask(self, number: int, body: Ask, target: Target) -> Attempt:
+        question = self._locate_files(body.question)
+        try:
+            tried = await make_attempt(target, question, body.limit_s, self._calls)
+        finally:
+            if body.is_alone and target.traits.holds_sessions:
+                error = await self._end_session(target, question.session)
+                if error is not None:
+                    self.warn(f"`{body.target}`: tear-down of a session failed: {error}")
+        tried = take_own(tried, question, body.target, self.warn)
+        attempt = scrub_struct(Attempt.of(tried), self._scrubber.look())
+        if tried.answer is not None and attempt.answer is not None and attempt.answer.scrubbed:
+            if len(self._held) >= MOST_HELD:
+                del self._held[next(iter(self._held))]
+            self._held[number] = tried.answer
+        return attempt
+
+    async def _end_session(self, target: Target, session: str) -> str | None:
+        """Why a session did not end well; None if it did."""
+        outcome = await self._calls.run(partial(target.end_session, session), CLOSE_S, session)
+        if outcome.is_late:
+            return f"it took more than {CLOSE_S:g} s"
+        return None if outcome.error is None else self.scrub(repr(outcome.error))
+
+    async def _grade(self, number: int, body: GradeAnswer) -> Graded:
+        answer = body.answer
+        if body.held is not None and body.held in self._held:
+            answer = self._held.pop(body.held)
+        elif answer.scrubbed:
+            raise TargetError(_NOT_AS_IT_WAS)
+        case = canonical_case(body.case)
+        context = Context(
+            case, self._locate_files(body.question), answer, asker=partial(self._ask_run, number),
+            duration_s=body.duration_s, turns=body.turns,
+        )  # fmt: skip
+        graded = await grade_answer(
+            context, self._graders.of(case), self._calls, self._config.grader_timeout_s
+        )
+        return scrub_struct(Graded(graded.grades), self._scrubber.look())
+
+    def _locate_files(self, question: Question) -> Question:
+        """The question with the paths that its files have here."""
+        before, here = self._setup.shipped_from, self._config.root
+        if not before or not question.files:
+            return question
+        files = {
+            name: os.path.join(here, os.path.relpath(path, before))
+            for name, path in question.files.items()
+        }
+        return replace(question, files=files)
+
+    # Questions of graders.
+
+    async def _ask_run(
+        self, grading: int, target: str, messages: Sequence[Message], schema: JSON,
+        usable: Usable | None,
+    ) -> Answer:  # fmt: skip
+        number = next(self._numbers)
+        answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._asked[number] = answered
+        self._send(AskJudge(grading, number, target, tuple(messages), schema, usable is None))
+        try:
+            return await answered
+        finally:
+            del self._asked[number]
+
+    def _receive_answer(self, message: JudgeAnswer) -> None:
+        answered = self._asked.get(message.number)
+        if answered is None or answered.done():
+            return
+        if message.answer is not None:
+            answered.set_result(message.answer)
+        elif (failure := message.failure) is not None:
+            error = TargetError(failure.message, kind=failure.kind, details=failure.details)
+            answered.set_exception(error)
+
+
+class ScrubbedOutput(TextIOWrapper):
+    """A stream that takes secrets out of what user code prints."""
+
+    def __init__(self, buffer: BinaryIO, scrub: Callable[[str], str]) -> None:
+        super().__init__(buffer, errors="backslashreplace", write_through=True)
+        self._scrub = scrub
+
+    def write(self, text: str) -> int:
+        super().write(self._scrub(text))
+        if "\n" in text:
+            self.flush()
+        return len(text)
+
+
+class Outbox:
+    """The messages of one turn of the event loop, sent together. Any thread may add to it."""
+
+    def __init__(self, flush: Callable[[bytes], None]) -> None:
+        self._flush = flush
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._lines: list[bytes] = []
+
+    def send(self, message: ToRun) -> None:
+        line = write_message(message)
+        if threading.get_ident() == self._thread:
+            self._add(line)
+        else:
+            self._loop.call_soon_threadsafe(self._add, line)
+
+    def _add(self, line: bytes) -> None:
+        if not self._lines:
+            self._loop.call_soon(self.flush)
+        self._lines.append(line)
+
+    def flush(self) -> None:
+        lines, self._lines = self._lines, []
+        if lines:
+            self._flush(b"".join(lines))
+
+
+# The worker as a process.
+
+
+class _Input(asyncio.Protocol):
+    """Bytes to messages."""
+
+    def __init__(self) -> None:
+        self.messages: asyncio.Queue[ToWorker] = asyncio.Queue()
+        self._rest = b""
+
+    def data_received(self, data: bytes) -> None:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self.messages.put_nowait(read_from_run(line))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        del exc
+        self.messages.put_nowait(Close())
+
+
+class ProcessService:
+    """A service between two pipes."""
+
+    def __init__(self) -> None:
+        self._service: Service | None = None
+
+    async def serve(self, out: int) -> None:
+        """Reply until the run closes the input, or says so."""
+        loop = asyncio.get_running_loop()
+        received = _Input()
+        await loop.connect_read_pipe(lambda: received, os.fdopen(0, "rb", buffering=0))
+        pipe = os.fdopen(out, "wb", buffering=0)
+        transport, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, pipe)
+        outbox = Outbox(transport.write)
+        setup = await received.messages.get()
+        if not isinstance(setup, Setup):
+            return
+        service = self._service = Service(setup, this_environment(), outbox.send)
+        sys.stdout = sys.stderr = ScrubbedOutput(sys.stderr.buffer, service.scrub)
+        await service.open()
+        while not isinstance(message := await received.messages.get(), Close):
+            service.receive(message)
+        await service.close()
+        outbox.flush()
+        await asyncio.sleep(0)
+
+    def warn_of_stray(self, what: str) -> None:
+        """Report what user code did outside of any call."""
+        if self._service is not None:
+            self._service.warn(what)
+
+
+def end_with_parent() -> None:
+    """Have the kernel end this process with the run, even while it is blocked and can't see the end
+    of its input. Only Linux can do so."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    parent = os.getppid()
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(0)  # the run has ended in between
+
+
+def serve_run() -> None:
+    """Serve until the input ends; then end at once, whatever threads are left."""
+    end_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    faulthandler.enable()
+    out = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    service = ProcessService()
+    try:
+        run_async(service.serve(out), service.warn_of_stray)
+    finally:
+        sys.stderr.flush()
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    serve_run()

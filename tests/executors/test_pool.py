@@ -1,0 +1,203 @@
+"""Which worker does what, and what a worker may write: the pool with workers that a test plays."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from evalcase.errors import TargetError
+from evalcase.executors.pool import NO_MESSAGE, Pool, Size, Task, Worker
+from evalcase.executors.protocol import Ask, Attempt, Pong, Reply, Setup, write_message
+from evalcase.runner.attempt import Attempted
+from evalcase.types.answer import Answer
+from evalcase.types.message import Message
+from evalcase.types.question import Question
+from evalcase.types.target import Allowance, Quota
+from tests.for_each import for_each
+
+SETUP = Setup("/", "/", False, None, (), (), ())
+READY = b'{"type": "ready"}'
+LATE = {"type": "attempt", "took_s": 1, "late": True}
+FAILED = {"type": "attempt", "took_s": 1, "failure": {"kind": "exception", "message": "m"}}
+TRAITS = {"type": "opened", "traits": {}, "sources": {}}
+
+
+class Scripted(Worker):
+    """A worker that replies when the test says so."""
+
+    async def start(self) -> None: ...
+
+    async def close(self, grace_s: float) -> None:
+        del grace_s
+
+    def flush(self) -> None: ...
+
+    def end(self) -> None:
+        self.lose("it was ended")
+
+    def asked(self) -> list[str]:
+        return [_text_of(task) for task in self.tasks.values()]
+
+    def reply(self, body: object = LATE) -> None:
+        """Reply to all requests."""
+        for number in list(self.tasks):
+            message = {"type": "reply", "number": number, "body": body}
+            self.receive(json.dumps(message).encode())
+
+
+def _text_of(task: Task) -> str:
+    body = task.request.body
+    return body.question.text if isinstance(body, Ask) else ""
+
+
+class Played:
+    """A pool, its workers, and how those were lost."""
+
+    def __init__(self, size: int, share: int) -> None:
+        self.workers: list[Scripted] = []
+        self.lost: list[str] = []
+        sizes = Size(size, size, share)
+        self.pool = Pool(sizes, self._make, SETUP, lambda *_: None, self.lost.append)
+        self.pool.open()
+        for worker in self.workers:
+            worker.receive(READY)
+
+    def _make(self) -> Scripted:
+        self.workers.append(Scripted())
+        return self.workers[-1]
+
+    def ask(self, text: str, *, is_nested: bool = False) -> Task:
+        question = Question((Message(role="user", content=text),))
+        return self.pool.ask(Ask("t", question, 1.0, False), Attempt, is_nested=is_nested)
+
+
+def test_quarantine_waits_for_no_machine_that_never_comes() -> None:
+    """Of three workers one ends with its node, and there is no other node for it."""
+
+    async def play() -> None:
+        played = Played(3, 1)
+        first, second, third = played.workers
+        lost, other = played.ask("lost"), played.ask("other")
+        first.lose("its node is gone")
+        assert not lost.done.done()
+        assert third.asked() == ["lost"]  # it was idle, and is alone now
+        third.reply()
+        second.reply()
+        await asyncio.gather(lost.done, other.done)
+
+    asyncio.run(play())
+
+
+def test_a_worker_gets_no_new_work_until_it_is_idle_for_quarantine() -> None:
+    async def play() -> None:
+        played = Played(2, 2)
+        first, second = played.workers
+        tasks = [played.ask(f"{number}") for number in range(4)]
+        first.lose("killed")
+        tasks += [played.ask("later"), played.ask("judge", is_nested=True)]
+        for asked in (["1", "3", "judge"], ["0"], ["2"], ["later"]):
+            assert second.asked() == asked
+            second.reply()
+        await asyncio.gather(*(task.done for task in tasks))
+
+    asyncio.run(play())
+
+
+def test_a_reply_to_no_request_ends_a_worker_unless_the_request_was_dropped() -> None:
+    async def play() -> None:
+        played = Played(2, 1)
+        first, second = played.workers
+        dropped, other = played.ask("dropped"), played.ask("other")
+        played.pool.drop(dropped)
+        reply = {"type": "reply", "number": dropped.request.number, "body": LATE}
+        first.receive(json.dumps(reply).encode())
+        assert not played.lost
+        more = played.ask("more")
+        assert first.asked() == ["more"]
+        second.receive(json.dumps({**reply, "number": other.request.number + 1}).encode())
+        assert (played.lost, other.worker) == ([NO_MESSAGE], None)  # it waits for quarantine
+        first.reply()
+        assert first.asked() == ["other"]
+        first.reply()
+        await asyncio.gather(more.done, other.done)
+
+    asyncio.run(play())
+
+
+@for_each(
+    "line",
+    [
+        b"nothing", b"[1]", b'{"type": "ask-judge", "number": 1}', b'{"type": "ending"}',
+        b'{"type": "unknown"}', b'{"type": "reply", "number": "1", "body": {"type": "pong"}}',
+        b"[" * 50_000,
+    ],
+)  # fmt: skip
+def test_a_worker_that_writes_no_message_is_ended_and_not_believed(line: bytes) -> None:
+    async def play() -> list[str]:
+        played = Played(1, 1)
+        task = played.ask("x")
+        (worker,) = played.workers
+        worker.receive(line)
+        worker.receive(
+            json.dumps({"type": "reply", "number": task.request.number, "body": LATE}).encode()
+        )
+        assert not task.done.done()
+        return played.lost
+
+    (how,) = asyncio.run(play())
+    assert how.startswith(NO_MESSAGE)
+
+
+@for_each(
+    ("expects", "body"),
+    [
+        (Attempt, {**LATE, "took_s": -1}), (Attempt, {**LATE, "took_s": "1"}),
+        (Attempt, {"type": "attempt", "took_s": 1}), (Attempt, {**LATE, **FAILED}),
+        (Attempt, {"type": "attempt", "late": True}), (Attempt, {**LATE, "late": 1}),
+        (Attempt, {"type": "attempt", "took_s": 1, "answer": {"messages": [5]}}),
+        (Attempt, {**LATE, "seen": [1]}), (Attempt, {**LATE, "quota": [["a", "b"], [1, 2]]}),
+        (Attempt, {**LATE, "quota": [[1], None]}), (Attempt, {**FAILED, "sort": "odd"}),
+        (Attempt, {**FAILED, "retry_after_s": "abc"}), (Attempt, {**FAILED, "overloaded": 1}),
+        (Attempt, {**LATE, "odd": 1}), (Attempt, {"type": "refused", "why": 5}),
+        (Attempt, {"type": "pong"}), (Pong, LATE), (Attempt, {"type": "graded", "grades": "ab"}),
+        (Attempt, {"type": "key", "kind": 1, "key": "k"}),
+        (Attempt, {"type": "session-ended", "error": 5}),
+        (Attempt, {**TRAITS, "traits": {"concurrency": "1"}}),
+        (Attempt, {**TRAITS, "traits": {"seen": {}}}), (Attempt, {**TRAITS, "sources": {"a": 1}}),
+    ],
+)  # fmt: skip
+def test_a_worker_whose_reply_makes_no_sense_is_ended(expects: type, body: object) -> None:
+    async def play() -> list[str]:
+        played = Played(1, 1)
+        played.ask("x").expects = expects
+        played.workers[0].reply(body)
+        return played.lost
+
+    (how,) = asyncio.run(play())
+    assert how.startswith(NO_MESSAGE)
+
+
+@for_each("error", [None, TargetError("429", overloaded=True, retry_after_s=2.0)])
+@for_each(
+    "quota",
+    [None, Quota(), Quota(Allowance(1, 2.0, 60), None), Quota(None, Allowance(0, 9.0))],
+)  # fmt: skip
+def test_the_limits_of_a_service_reach_the_run(
+    error: TargetError | None, quota: Quota | None
+) -> None:
+    async def play() -> Attempted:
+        played = Played(1, 1)
+        task = played.ask("x")
+        (worker,) = played.workers
+        answer = Answer.of_text("ok") if error is None else None
+        body = Attempt.of(Attempted(answer, error, 0.5, quota))
+        worker.receive(write_message(Reply(task.request.number, body)))
+        attempt: Attempt = await task.done
+        return attempt.read(1.0)
+
+    read = asyncio.run(play())
+    assert read.quota == quota
+    assert (read.error is None) == (error is None)
+    if error is not None:
+        assert isinstance(read.error, TargetError)
+        assert (read.error.overloaded, read.error.retry_after_s) == (True, 2.0)
