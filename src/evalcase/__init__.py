@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         TargetError,
     )
     from evalcase.pytest_plugin.asserting import assert_case, assert_case_async
-    from evalcase.pytest_plugin.case_marks import cases
+    from evalcase.pytest_plugin.cases import cases
     from evalcase.report.explain import explain
     from evalcase.report.figures import Figures
     from evalcase.runner.evaluated import Evaluated
@@ -124,7 +124,7 @@ _HOMES = {
     "Usage": "types.answer",
     "assert_case": "pytest_plugin.asserting",
     "assert_case_async": "pytest_plugin.asserting",
-    "cases": "pytest_plugin.case_marks",
+    "cases": "pytest_plugin.cases",
     "check": "api",
     "check_text": "api",
     "evaluate": "api",

@@ -28,19 +28,6 @@ def test_a_plain_run_collects_no_evals_and_imports_nothing_to_run_them(
     result.assert_outcomes(passed=1)
 
 
-def test_modules_of_evalcase_are_not_compiled_anew_by_pytest(evals: pytest.Pytester) -> None:
-    write(
-        evals,
-        "test_own.py",
-        "import evalcase\n"
-        "def test_own():\n"
-        "    own, loader = __spec__.loader, evalcase.cases.__globals__['__spec__'].loader\n"
-        "    assert type(own).__name__ == 'AssertionRewritingHook'\n"
-        "    assert type(loader).__name__ == 'SourceFileLoader'\n",
-    )
-    evals.runpytest_subprocess().assert_outcomes(passed=1)
-
-
 def test_evals_are_collected_when_they_are_asked_for(evals: pytest.Pytester) -> None:
     assert collected(evals, "--evals") == [*CASES, "test_own.py::test_own"]
     assert not records(evals)  # nothing was asked

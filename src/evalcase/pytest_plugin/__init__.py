@@ -1,15 +1,12 @@
-"""What pytest always loads: the options. The rest is loaded if somebody asks for evals."""
+"""The pytest plug-in: its options. The rest is imported with `--evals`."""
 
 from __future__ import annotations
 
-import sys
-from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from importlib.machinery import ModuleSpec
+from evalcase.config.options import list_run_flags
 
+if TYPE_CHECKING:
     import pytest
 
 OPTIONS = (
@@ -21,8 +18,6 @@ OPTIONS = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Each option has a key of its own in the configuration of pytest."""
-    if AsItIs not in sys.meta_path:
-        sys.meta_path.insert(0, AsItIs)
     group = parser.getgroup("evalcase", "eval cases (see the pages of evalcase)")
     group.addoption(
         "--evals", action="store_true", default=None, help="Collect and run eval files."
@@ -35,8 +30,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     about = "With --evals: a target from evalcase.toml, or kind:value. Repeatable."
     group.addoption("--evals-target", action="append", metavar="NAME", help=about)
     parser.addini("evalcase_target", "As --evals-target: one or several.", "args", [])
-    from evalcase.config.options import list_run_flags  # not before `AsItIs` is there
-
     flags = list_run_flags()
     for flag in (flags[name] for name in OPTIONS):
         name, ini = f"--evals-{flag.flag}", f"evalcase_{flag.flag.replace('-', '_')}"
@@ -47,18 +40,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         else:
             group.addoption(name, metavar=flag.metavar, help=about)
             parser.addini(ini, f"As {name}.", "string", None)
-
-
-class AsItIs:
-    """Finds modules of evalcase before pytest does, which would parse and compile each of them
-    anew: it takes the asserts of all packages with a plug-in for those of tests."""
-
-    @staticmethod
-    def find_spec(
-        name: str, path: Sequence[str] | None = None, _target: object = None
-    ) -> ModuleSpec | None:
-        """What Python itself would find."""
-        return PathFinder.find_spec(name, path) if name.partition(".")[0] == "evalcase" else None
 
 
 _configs: list[pytest.Config] = []
@@ -74,8 +55,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Forget it."""
     if config in _configs:
         _configs.remove(config)
-    if not _configs and AsItIs in sys.meta_path:
-        sys.meta_path.remove(AsItIs)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -83,9 +62,9 @@ def pytest_configure(config: pytest.Config) -> None:
     _configs.append(config)
     config.addinivalue_line("markers", "evalcase: a case of an eval file; its tags are marks, too.")
     if _asks_for_evals(config):
-        from evalcase.pytest_plugin.session import begin_session
+        from evalcase.pytest_plugin.session import start_session
 
-        config.pluginmanager.register(begin_session(config), "evalcase-session")
+        config.pluginmanager.register(start_session(config), "evalcase-session")
 
 
 def _asks_for_evals(config: pytest.Config) -> bool:

@@ -13,7 +13,7 @@ from evalcase.api import prepare_evaluation
 from evalcase.errors import ConfigError, GraderError
 from evalcase.format.load import IN_CODE
 from evalcase.graders.latency import UNKNOWN_TIME
-from evalcase.pytest_plugin.case_marks import PlacedCase
+from evalcase.pytest_plugin.cases import PlacedCase
 from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.trial_details import detail_lines

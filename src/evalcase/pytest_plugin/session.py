@@ -1,70 +1,192 @@
-"""The part of the plug-in that is there when evals are asked for: what pytest's hooks come to."""
+"""A pytest session with evals: eval files, their items, and the hooks."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from pathlib import Path
+import os
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evalcase.config.catalogue import Catalogue
-from evalcase.errors import ConfigError
-from evalcase.format.source import FILE_ENDINGS
-from evalcase.pytest_plugin.conductor import Conductor, EndedBeforeError, NotRunError
-from evalcase.pytest_plugin.nodes import EvalFile, EvalItem
-from evalcase.pytest_plugin.settings import EvalSettings, read_settings
-from evalcase.pytest_plugin.told import ToldItem
-from evalcase.runner.needs import targets_of
+from evalcase.cli.terminal import seen_from
+from evalcase.errors import ConfigError, SuiteError
+from evalcase.format.load import case_spans, load_each
+from evalcase.pytest_plugin.background_run import CaseKey, NotRunError, Outcome
+from evalcase.pytest_plugin.cases import marks_of_tags, why_skipped
 from evalcase.types.case import Case
+from evalcase.util.text import make_visible
 
 if TYPE_CHECKING:
-    from evalcase.pytest_plugin.switchboard import RemoteConductor, Switchboard
+    from evalcase.pytest_plugin.workers import RemoteRun, RunServer
+from collections.abc import Generator
+from pathlib import Path
+
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.source import FILE_ENDINGS
+from evalcase.pytest_plugin.background_run import BackgroundRun, EndedBeforeError
+from evalcase.pytest_plugin.settings import EvalSettings, read_settings
+from evalcase.runner.needs import targets_of
+
+if TYPE_CHECKING:
+    from evalcase.pytest_plugin.workers import RemoteRun, RunServer
+
+
+class EvalFile(pytest.File):
+    """An eval file. Nothing is asked while it is collected."""
+
+    def __init__(self, *, evals: EvalSession, **kwargs: Any) -> None:  # noqa: ANN401 - pytest's own
+        super().__init__(**kwargs)
+        self.evals = evals
+        self.suite = seen_from(evals.settings.cwd, os.fspath(self.path))
+        """Its path as a run names it."""
+        self.items: list[EvalItem] = []
+        self._numbers: Sequence[int] = ()
+
+    def collect(self) -> list[EvalItem]:
+        (loaded,) = load_each([self.suite], self.evals.known)
+        if loaded.suite is None:
+            raise self.CollectError(str(SuiteError(loaded.problems)))
+        self._numbers = loaded.numbers
+        self.items = list(self._make_items(loaded.suite.cases))
+        return self.items[:]
+
+    def _make_items(self, cases: tuple[Case, ...]) -> Iterator[EvalItem]:
+        taken: set[str] = set()
+        for number, case in enumerate(cases):
+            targets = self.evals.targets_of(case)
+            for target in targets:
+                at = f"[{make_visible(target)}]" if len(targets) > 1 else ""
+                name = _find_free_name(_name_of_id(case.id) + at, taken)
+                key = CaseKey(self.suite, case.id, target)
+                yield EvalItem.from_parent(self, name=name, case=case, number=number, key=key)
+
+    def line_of(self, number: int) -> int:
+        """The line of a case, from 0."""
+        return self._lines[number]
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        """Those of all cases at once, for which the file is read anew."""
+        spans = case_spans(self.suite, self._numbers)
+        return [0 if span is None else span.line - 1 for span in spans]
+
+
+class EvalItem(pytest.Item):
+    """A case at a target."""
+
+    def __init__(self, *, case: Case, number: int, key: CaseKey, **kwargs: Any) -> None:  # noqa: ANN401 - pytest's own
+        super().__init__(**kwargs)
+        assert isinstance(self.parent, EvalFile)
+        self.file = self.parent
+        self.key = key
+        self._number = number
+        self.skip_reason = why_skipped(case)
+        self._outcomes: Outcome | None = None
+        self.add_marker(pytest.mark.evalcase)
+        for mark in marks_of_tags(case.tags, self.config):
+            self.add_marker(mark)
+        self.extra_keyword_matches.update((*case.tags, key.target))
+
+    def setup(self) -> None:
+        """Wait for the outcome. Errored cases fail here, which is an error to pytest."""
+        if self.skip_reason:
+            pytest.skip(self.skip_reason)
+        if self.config.getoption("setuponly", False) or self.config.getoption("setupplan", False):
+            return  # nothing runs: pytest only shows what it would set up
+        try:
+            outcome = self._outcomes = self.file.evals.wait(self)
+        except NotRunError as error:
+            self._outcomes = Outcome("errored", error.brief, str(error))
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
+        self.user_properties += outcome.properties
+        if outcome.verdict == "errored":
+            self._fail(outcome)
+
+    def runtest(self) -> None:
+        """What isn't graded doesn't pass, either."""
+        if self._outcomes is not None and self._outcomes.verdict != "passed":
+            self._fail(self._outcomes)
+
+    def _fail(self, outcome: Outcome) -> None:
+        path, line, _ = self.reportinfo()
+        place = f"{seen_from(self.file.evals.settings.cwd, os.fspath(path))}:{line + 1}"
+        raise pytest.fail.Exception(f"{outcome.text}\n\n{place}: {outcome.verdict}", pytrace=False)
+
+    def complete(self, report: pytest.TestReport) -> None:
+        """Put into a report of pytest what only the run knows: place, reason and duration."""
+        path, line, _ = self.reportinfo()
+        if report.skipped and self.skip_reason:
+            report.longrepr = (os.fspath(path), line + 1, f"Skipped: {self.skip_reason}")
+        outcome = self._outcomes
+        is_end = report.when == "call" or (report.when == "setup" and report.failed)
+        report.duration = outcome.duration_s if outcome is not None and is_end else 0.0
+        crash = getattr(report.longrepr, "reprcrash", None)
+        if outcome is not None and report.failed and crash is not None:
+            crash.path, crash.lineno, crash.message = os.fspath(path), line + 1, outcome.reason
+
+    def reportinfo(self) -> tuple[os.PathLike[str], int, str]:
+        return self.path, self.file.line_of(self._number), self.name
+
+
+def _name_of_id(id: str) -> str:
+    """An id as a part of a node id, where `::` has a meaning."""
+    return make_visible(id).replace("::", ":")
+
+
+def _find_free_name(name: str, taken: set[str]) -> str:
+    count, free = 1, name
+    while free in taken:
+        count += 1
+        free = f"{name}-{count}"
+    taken.add(free)
+    return free
+
 
 _SEARCHED = tuple(".eval" + ending for ending in FILE_ENDINGS)
 _NARROWEST, _WIDEST = 40, 120
 
 
-def begin_session(config: pytest.Config) -> EvalSession:
+def start_session(config: pytest.Config) -> EvalSession:
     """The session of a process, by its options."""
     settings = read_settings(config)
-    conductor = _find_conductor(config, settings)
-    return EvalSession(settings, conductor, config.getoption("maxfail") or 0)
+    run = _find_run(config, settings)
+    return EvalSession(settings, run, config.getoption("maxfail") or 0)
 
 
-def _find_conductor(config: pytest.Config, settings: EvalSettings) -> Conductor | RemoteConductor:
-    """Who runs the cases: this process, or the one that started it as a worker."""
+def _find_run(config: pytest.Config, settings: EvalSettings) -> BackgroundRun | RemoteRun:
+    """The run is in this process, or in the one that started this worker."""
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     if worker is not None:
-        from evalcase.pytest_plugin.switchboard import RemoteConductor
+        from evalcase.pytest_plugin.workers import RemoteRun
 
-        return RemoteConductor(worker["evalcase"])
-    return Conductor(settings)
+        return RemoteRun(worker["evalcase"])
+    return BackgroundRun(settings)
 
 
 class EvalSession:
-    """Collects eval files, and has their cases run. With pytest-xdist it is there in each process,
-    and only the first of them runs something: the others ask it."""
+    """Collects eval files and waits for their cases. With pytest-xdist, only the first process runs
+    cases, and its workers ask it."""
 
     def __init__(
-        self, settings: EvalSettings, conductor: Conductor | RemoteConductor, most_failures: int
+        self, settings: EvalSettings, run: BackgroundRun | RemoteRun, most_failures: int
     ) -> None:
         self.settings = settings
         self.known = Catalogue(needs_graders=True)
-        self.conductor = conductor
+        self.run = run
         self._is_begun = False
         self._failures = 0
         self._most_failures = most_failures
-        self._switchboard: Switchboard | None = None
+        self._server: RunServer | None = None
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Look at the terminal, where there is one, before output is captured."""
+        """Measure the terminal before output is captured."""
         if session.config.pluginmanager.has_plugin("terminalreporter"):
             width = session.config.get_terminal_writer().fullwidth
-            self.conductor.width = max(_NARROWEST, min(width, _WIDEST))
+            self.run.width = max(_NARROWEST, min(width, _WIDEST))
 
     def targets_of(self, case: Case) -> tuple[str, ...]:
-        """Whom a case is asked; an empty name where nobody says so: the run will tell."""
+        """The targets of a case; an empty name if there is none, which the run reports."""
         if self.settings.targets:
             return self.settings.targets
         try:
@@ -72,18 +194,18 @@ class EvalSession:
         except ConfigError:
             return ("",)
 
-    def wait(self, item: EvalItem) -> ToldItem:
-        """What came of an item. With the first, all that were chosen are begun."""
+    def wait(self, item: EvalItem) -> Outcome:
+        """The outcome of an item. The first call starts the run of all selected items."""
         if not self._is_begun:
             chosen = [each for each in item.session.items if isinstance(each, EvalItem)]
             files = {each.file.suite: each.file for each in chosen}.values()
             whole = len(chosen) == sum(len(file.items) for file in files)
-            self.conductor.begin([each.key for each in chosen], whole=whole)
+            self.run.start([each.key for each in chosen], whole=whole)
             self._is_begun = True
-        return self.conductor.wait(item.key)
+        return self.run.wait(item.key)
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> EvalFile | None:
-        """What is called an eval file, and what is named outright."""
+        """Eval files by their names, and files that the command line names."""
         name = file_path.name.lower()
         is_named = parent.session.isinitpath(file_path) and name.endswith(tuple(FILE_ENDINGS))
         if is_named or name.endswith(_SEARCHED):
@@ -93,8 +215,8 @@ class EvalSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
-        """After `-x`, a worker that waits has nothing to report, as pytest itself wouldn't."""
-        if isinstance(self.conductor, Conductor) or not isinstance(item, EvalItem):
+        """After `-x`, a waiting worker reports nothing, as pytest itself wouldn't."""
+        if isinstance(self.run, BackgroundRun) or not isinstance(item, EvalItem):
             return None
         if item.skip_reason:
             return None
@@ -111,7 +233,7 @@ class EvalSession:
     def pytest_runtest_makereport(
         self, item: pytest.Item
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Reports of cases say what the run measured, and where the case stands."""
+        """Add to the reports of cases what the run measured."""
         report = yield
         if isinstance(item, EvalItem):
             item.complete(report)
@@ -119,38 +241,37 @@ class EvalSession:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:  # noqa: ANN401 - xdist brings no types
-        """A worker of pytest-xdist is about to start, and has to know whom to ask."""
-        from evalcase.pytest_plugin.switchboard import open_switchboard
+        """Give a new worker of pytest-xdist the address of the run."""
+        from evalcase.pytest_plugin.workers import open_run_server
 
-        if self._switchboard is None:
-            assert isinstance(self.conductor, Conductor)
-            self._switchboard = open_switchboard(self.conductor)
-        node.workerinput["evalcase"] = self._switchboard.line
+        if self._server is None:
+            assert isinstance(self.run, BackgroundRun)
+            self._server = open_run_server(self.run)
+        node.workerinput["evalcase"] = self._server.line
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """After as many failures as `-x` or `--maxfail` allows, xdist waits for what workers do:
-        nothing is to keep them waiting."""
-        if self._switchboard is not None and report.failed:
+        """After `--maxfail` failures xdist waits for its workers: end the run, so they stop."""
+        if self._server is not None and report.failed:
             self._failures += 1
             if 0 < self._most_failures <= self._failures:
-                self.conductor.interrupt()
+                self.run.interrupt()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Nothing runs on after pytest: what it didn't wait for is ended, and can be resumed. And
-        pytest doesn't end well where the command wouldn't."""
-        self.conductor.end()
-        if session.exitstatus == pytest.ExitCode.OK and self.conductor.find_fault() is not None:
+        """End the run with pytest; `evalcase resume` can continue it. Where the command would fail,
+        pytest fails."""
+        self.run.end()
+        if session.exitstatus == pytest.ExitCode.OK and self.run.find_problem() is not None:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_unconfigure(self) -> None:
-        self.conductor.end()
-        if self._switchboard is not None:
-            self._switchboard.close()
+        self.run.end()
+        if self._server is not None:
+            self._server.close()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say how the run ended, and where its record is."""
-        lines = list(self.conductor.summary())
+        lines = list(self.run.summary())
         if lines:
             terminalreporter.section("evals")
             for line in lines:

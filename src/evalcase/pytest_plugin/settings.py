@@ -1,4 +1,4 @@
-"""What pytest was told about evals, by its options and its configuration, as options of a run."""
+"""The options of pytest for evals, as options of a run."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class EvalSettings(NamedTuple):
     config: Config
     """That of the project."""
     cwd: str
-    """What paths are seen from."""
+    """The folder that paths are relative to."""
     targets: tuple[str, ...]
-    """Those that take the place of what suites name."""
+    """They replace the targets that suites name."""
     keywords: Keywords
 
 

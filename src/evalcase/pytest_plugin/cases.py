@@ -1,11 +1,16 @@
-"""`@evalcase.cases(…)`: a test function of your own, run once for each case of some files."""
+"""`@evalcase.cases(…)`: runs a test function once for each case of some files. Tags of cases become
+marks of pytest."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import pytest
 
 from evalcase.cli.terminal import seen_from
 from evalcase.config.catalogue import Catalogue
@@ -21,6 +26,49 @@ from evalcase.util.text import make_visible
 
 if TYPE_CHECKING:
     import pytest
+
+
+_MEANT_FOR_PYTEST = frozenset(
+    {"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"}
+)
+"""Marks that would do something to a test. A tag is only a name."""
+
+
+_registered: WeakKeyDictionary[pytest.Config, set[str]] = WeakKeyDictionary()
+_UNUSABLE = re.compile(r"[^\w+\-.\[\]\\/]")
+"""Characters that an expression after `-m`, or the name of a registered mark, can't have."""
+
+
+def marks_of_tags(
+    tags: Iterable[str], config: pytest.Config | None
+) -> Iterator[pytest.MarkDecorator]:
+    """A mark for each tag, except for names that mean something to pytest. `needs gpu` is also the
+    mark `needs_gpu`, which `-m` can name."""
+    names = dict.fromkeys(name for tag in tags for name in (tag, _UNUSABLE.sub("_", tag)))
+    for name in names:
+        if name not in _MEANT_FOR_PYTEST:
+            if config is not None:
+                _register_mark(name, config)
+            yield mark_named(name)
+
+
+def mark_named(name: str) -> pytest.MarkDecorator:
+    """`getattr(pytest.mark, name)`, also for a name that is not registered."""
+    import pytest
+
+    return pytest.MarkDecorator(pytest.Mark(name, (), {}, _ispytest=True), _ispytest=True)
+
+
+def _register_mark(name: str, config: pytest.Config) -> None:
+    known = _registered.setdefault(config, set())
+    if name not in known and not _UNUSABLE.search(name):
+        known.add(name)
+        config.addinivalue_line("markers", f"{name}: a tag of eval cases")
+
+
+def why_skipped(case: Case) -> str:
+    """Why a case is skipped; empty if it is not."""
+    return case.skip if isinstance(case.skip, str) else "skip: true" if case.skip else ""
 
 
 class PlacedCase(Case):
@@ -111,8 +159,6 @@ def _choose_cases(
 
 def _make_parameter(case: PlacedCase, names: Mapping[str, str]) -> object:
     import pytest
-
-    from evalcase.pytest_plugin.marks import mark_named, marks_of_tags, why_skipped
 
     marks = [mark_named("evalcase"), *marks_of_tags(case.tags, current_config())]
     if case.skip:

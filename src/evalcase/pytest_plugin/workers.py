@@ -1,5 +1,5 @@
-"""Evals with pytest-xdist: the process that started the workers runs the cases, all of them at
-once, and each worker asks it what came of those that it was dealt."""
+"""Evals with pytest-xdist: the process that started the workers runs all cases, and each worker
+asks it for the outcomes of its items."""
 
 from __future__ import annotations
 
@@ -10,23 +10,28 @@ from multiprocessing.connection import Client, Connection, Listener
 from secrets import token_hex
 from threading import Thread
 
-from evalcase.pytest_plugin.conductor import Conductor, EndedBeforeError, NotRunError
-from evalcase.pytest_plugin.told import CaseKey, ToldItem
+from evalcase.pytest_plugin.background_run import (
+    BackgroundRun,
+    CaseKey,
+    EndedBeforeError,
+    NotRunError,
+    Outcome,
+)
 
-WorkerLine = dict[str, str]
-"""How a worker reaches the switchboard: an address of this machine, and a key."""
+ServerAddress = dict[str, str]
+"""How a worker reaches the run: an address of this machine, and a key."""
 
 
-class Switchboard:
-    """Answers workers. What goes back and forth is JSON."""
+class RunServer:
+    """Answers workers, in JSON."""
 
-    def __init__(self, conductor: Conductor, listener: Listener, key: str) -> None:
-        self._conductor = conductor
+    def __init__(self, run: BackgroundRun, listener: Listener, key: str) -> None:
+        self._conductor = run
         self._listener = listener
-        self.line: WorkerLine = {"address": str(listener.address), "key": key}
+        self.line: ServerAddress = {"address": str(listener.address), "key": key}
 
     def open(self) -> None:
-        Thread(target=self._accept, name="evalcase-switchboard", daemon=True).start()
+        Thread(target=self._accept, name="evalcase-workers", daemon=True).start()
 
     def close(self) -> None:
         self._listener.close()
@@ -41,23 +46,23 @@ class Switchboard:
         with suppress(OSError, EOFError), worker:  # the worker has come to its end
             chosen = json.loads(worker.recv_bytes())
             keys = [CaseKey(*key) for key in chosen["keys"]]
-            self._conductor.begin(keys, whole=chosen["whole"])
+            self._conductor.start(keys, whole=chosen["whole"])
             while True:
                 key = CaseKey(*json.loads(worker.recv_bytes()))
-                worker.send_bytes(json.dumps(self._tell(key)).encode())
+                worker.send_bytes(json.dumps(self._answer(key)).encode())
 
-    def _tell(self, key: CaseKey) -> dict[str, object]:
+    def _answer(self, key: CaseKey) -> dict[str, object]:
         try:
-            return {"told": self._conductor.wait(key)}
+            return {"outcome": self._conductor.wait(key)}
         except NotRunError as error:
             is_ended = isinstance(error, EndedBeforeError)
             return {"not_run": [str(error), error.brief], "is_ended": is_ended}
 
 
-def open_switchboard(conductor: Conductor) -> Switchboard:
-    """One that workers can reach."""
+def open_run_server(run: BackgroundRun) -> RunServer:
+    """Start a server that workers can reach."""
     key = token_hex(16)
-    made = Switchboard(conductor, _listen(key.encode()), key)
+    made = RunServer(run, _listen(key.encode()), key)
     made.open()
     return made
 
@@ -70,17 +75,17 @@ def _listen(key: bytes) -> Listener:
         return Listener(path, authkey=key)
 
 
-class RemoteConductor:
-    """Stands for the conductor in a worker."""
+class RemoteRun:
+    """The run, as a worker sees it."""
 
     width = 80
 
-    def __init__(self, line: WorkerLine) -> None:
+    def __init__(self, line: ServerAddress) -> None:
         self._line = line
         self._connection: Connection | None = None
 
-    def begin(self, keys: Sequence[CaseKey], *, whole: bool) -> None:
-        """Say which cases were chosen: it is the same for all workers."""
+    def start(self, keys: Sequence[CaseKey], *, whole: bool) -> None:
+        """Connect, and send the selected cases: they are the same for all workers."""
         if self._connection is None:
             try:
                 connection = Client(self._line["address"], authkey=self._line["key"].encode())
@@ -92,29 +97,29 @@ class RemoteConductor:
             connection.send_bytes(json.dumps({"keys": keys, "whole": whole}).encode())
             self._connection = connection
 
-    def wait(self, key: CaseKey) -> ToldItem:
+    def wait(self, key: CaseKey) -> Outcome:
         assert self._connection is not None
         try:
             self._connection.send_bytes(json.dumps(key).encode())
             answer = json.loads(self._connection.recv_bytes())
         except (OSError, EOFError):
             raise NotRunError("the process that runs the cases has come to its end") from None
-        if "told" not in answer:
+        if "outcome" not in answer:
             raise (EndedBeforeError if answer["is_ended"] else NotRunError)(*answer["not_run"])
-        verdict, reason, text, duration_s, properties = answer["told"]
-        return ToldItem(verdict, reason, text, duration_s, tuple(map(tuple, properties)))
+        verdict, reason, text, duration_s, properties = answer["outcome"]
+        return Outcome(verdict, reason, text, duration_s, tuple(map(tuple, properties)))
 
     def interrupt(self) -> None:
-        """That is for others to do."""
+        """Only the first process can interrupt the run."""
 
     def end(self) -> None:
         if self._connection is not None:
             self._connection.close()
 
-    def find_fault(self) -> str | None:
-        """That is told where the cases are run."""
+    def find_problem(self) -> str | None:
+        """The first process reports it."""
         return None
 
     def summary(self) -> Iterator[str]:
-        """All there is to say is said where the cases are run."""
+        """The first process prints it."""
         return iter(())

@@ -1,5 +1,5 @@
-"""One run for a whole session of pytest, in a thread of its own: all chosen cases at once, while
-pytest goes through its items and waits for what came of each."""
+"""One run for a whole pytest session, in a thread: it runs all selected cases at once, while pytest
+waits for the outcome of each item."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Lock, Thread
+from typing import NamedTuple
 
 from evalcase.api import prepare_evaluation
 from evalcase.cli.conclusion import RecordPlace, last_lines
@@ -15,15 +16,71 @@ from evalcase.config.config import say_settings
 from evalcase.config.options import Keywords
 from evalcase.errors import ConfigError, EvalcaseError, SuiteError
 from evalcase.pytest_plugin.settings import EvalSettings
-from evalcase.pytest_plugin.told import CaseKey, ToldItem, tell_item
 from evalcase.report.cases import CaseTrials
+from evalcase.report.terminal.failures import passed_of, reason_of
+from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
+from evalcase.report.terminal.trial_details import detail_lines
 from evalcase.runner.evaluated import Evaluated
 from evalcase.runner.event_loop import run_async
 from evalcase.runner.run import Execution
 from evalcase.types.case import Case
 from evalcase.types.result import Folding, Result
-from evalcase.util.text import write_count
+from evalcase.util.secrets import Scrubber
+from evalcase.util.text import make_visible, write_count
+
+
+class CaseKey(NamedTuple):
+    """A case at a target: an item of pytest."""
+
+    suite: str
+    """The path of the suite file, as the run is given it."""
+    case: str
+    target: str
+
+
+class Outcome(NamedTuple):
+    """The verdict of a case, in plain values that can be sent to another process."""
+
+    verdict: str
+    reason: str = ""
+    """Why it is not passed, on one line."""
+    text: str = ""
+    """The reason with all details."""
+    duration_s: float = 0.0
+    """All of its trials together, as they were measured."""
+    properties: tuple[tuple[str, str], ...] = ()
+
+
+def describe_outcome(
+    each: CaseTrials, case: Case | None, width: int, scrubber: Scrubber
+) -> Outcome:
+    """Describe the results of a case, without secrets."""
+    if each.verdict == "passed":
+        return Outcome("passed", "", "", each.duration_s, _list_properties(each))
+    trial = each.telling
+    reason = " ".join(make_visible(reason_of(trial)).split())
+    votes = ""
+    if each.outcome.repeats > 1:
+        votes = f": {passed_of(each.outcome)}"
+        reason = f"{passed_of(each.outcome)}; {reason}"
+    lines = [f"{each.verdict} at {make_visible(each.target)}{votes}"]
+    lines += detail_lines(trial, result_heard(trial), case, PLAIN, width)
+    text = scrubber.text("\n".join(lines))
+    return Outcome(
+        each.verdict, scrubber.text(reason), text, each.duration_s, _list_properties(each)
+    )
+
+
+def _list_properties(each: CaseTrials) -> tuple[tuple[str, str], ...]:
+    values = {"target": each.target, "verdict": each.verdict}
+    if each.outcome.repeats > 1:
+        values["trials"] = f"{each.outcome.passed} of {each.outcome.repeats} passed"
+    if each.score is not None:
+        values["score"] = f"{each.score:.6g}"
+    if each.cost_usd is not None:
+        values["cost_usd"] = f"{each.cost_usd:.6g}"
+    return tuple(values.items())
 
 
 class NotRunError(Exception):
@@ -38,15 +95,15 @@ class EndedBeforeError(NotRunError):
     """There is none because pytest needs no more."""
 
 
-class Conductor:
-    """Begins the run when the first case is asked for, and hands out what comes of each."""
+class BackgroundRun:
+    """Starts with the first case that pytest waits for."""
 
     def __init__(self, settings: EvalSettings) -> None:
         self._settings = settings
         self.width = 80
-        """Of what is told to people."""
+        """The width of texts for people."""
         self._lock = Lock()
-        self._told: dict[CaseKey, Future[ToldItem]] | None = None
+        self._outcomes: dict[CaseKey, Future[Outcome]] | None = None
         self._trials: dict[CaseKey, list[Result]] = {}
         self._folding: Folding[CaseKey] = Folding()
         self._execution: Execution | None = None
@@ -55,16 +112,16 @@ class Conductor:
         self._thread: Thread | None = None
         self._is_ending = False
         self._overlooked = 0
-        """Trials that errored in cases which passed anyway: no item tells of them."""
+        """How many trials errored in cases that passed: no item reports them."""
         self.warnings: list[str] = []
         self.evaluated: Evaluated | None = None
-        """What came of the run, once it is over."""
+        """The finished run."""
 
-    def begin(self, keys: Sequence[CaseKey], *, whole: bool) -> None:
-        """Begin with these cases, once; `whole` says that they are all that their suites have."""
+    def start(self, keys: Sequence[CaseKey], *, whole: bool) -> None:
+        """Start the run of these cases, once; `whole` means that their suites have no others."""
         with self._lock:
-            if self._told is None:
-                self._told = {key: Future() for key in keys}
+            if self._outcomes is None:
+                self._outcomes = {key: Future() for key in keys}
                 try:
                     self._start(self._prepare(keys, whole=whole))
                 except EvalcaseError as error:
@@ -73,23 +130,23 @@ class Conductor:
                     self._give_up(f"{type(error).__name__}: {error}")
                     raise
 
-    def wait(self, key: CaseKey) -> ToldItem:
-        """What came of a case, as soon as it is known. Raise NotRunError if it was not run."""
-        assert self._told is not None
-        future = self._told.get(key)
+    def wait(self, key: CaseKey) -> Outcome:
+        """Wait for the outcome of a case. Raise NotRunError if it was not run."""
+        assert self._outcomes is not None
+        future = self._outcomes.get(key)
         if future is None:
             raise NotRunError("it was not among the cases when the run was started")
         return future.result()
 
     def end(self) -> None:
-        """Wait for the end of the run; where pytest didn't wait for all cases, it is ended now."""
+        """Wait for the end of the run. If pytest did not wait for all cases, interrupt it first."""
         if self._thread is not None:
             self.interrupt()
             self._thread.join()
 
     def interrupt(self) -> None:
-        """End the run, unless pytest knows of all cases what came of them."""
-        if self._told is None or all(future.done() for future in self._told.values()):
+        """Interrupt the run, unless all outcomes are known."""
+        if self._outcomes is None or all(future.done() for future in self._outcomes.values()):
             return
         self._is_ending = True
         if self._loop is not None:
@@ -97,20 +154,20 @@ class Conductor:
                 self._loop.call_soon_threadsafe(self._interrupt)
 
     def summary(self) -> Iterator[str]:
-        """How it ended, where its record is, and what was to be said on the way."""
+        """Warnings, how the run ended, and where its record is."""
         for warning in self.warnings:
             yield f"warning: {warning}"
         if self.evaluated is not None:
             place = RecordPlace(self._settings.cwd, self._settings.config)
             yield from last_lines(self.evaluated, place, self.width, PLAIN)
-        if (fault := self.find_fault()) is not None:
+        if (fault := self.find_problem()) is not None:
             yield f"not well: {fault}"
 
-    def find_fault(self) -> str | None:
-        """Why not all is well though no item says so, once the run is over; None if all is. The
-        command exits with 3 for the same."""
+    def find_problem(self) -> str | None:
+        """Why pytest must fail though no item does; None if it need not. The command exits with 3
+        for the same reasons."""
         if self._thread is None or self._is_ending:
-            return None  # each item says it, or nobody wants to know
+            return None  # each item reports it
         done = self.evaluated
         if done is None or not done.complete:
             return "the run is not complete"
@@ -143,13 +200,13 @@ class Conductor:
 
     def _start(self, execution: Execution) -> None:
         self._execution = execution
-        self._thread = Thread(target=self._go, args=(execution,), name="evalcase", daemon=True)
+        self._thread = Thread(target=self._run, args=(execution,), name="evalcase", daemon=True)
         self._thread.start()
 
-    def _go(self, execution: Execution) -> None:
+    def _run(self, execution: Execution) -> None:
         why = "the run has no result of it"
         try:
-            self.evaluated = run_async(self._run(execution))
+            self.evaluated = run_async(self._execute(execution))
             why = self.evaluated.notice or f"the run is {self.evaluated.status}"
         except BaseException as error:  # noqa: BLE001 - each case that has no result says it
             why = str(error) if isinstance(error, EvalcaseError) else repr(error)
@@ -157,14 +214,14 @@ class Conductor:
                 self.warnings.append(f"the run broke: {why}")
         self._give_up(why)
 
-    async def _run(self, execution: Execution) -> Evaluated:
+    async def _execute(self, execution: Execution) -> Evaluated:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         if self._is_ending:
             self._interrupt()
         return await execution.run()
 
     def _interrupt(self) -> None:
-        """End what is under way. It has no result, and `evalcase resume` goes on with it."""
+        """Cancel running trials. They have no result, and `evalcase resume` runs them."""
         engine = self._execution.engine if self._execution is not None else None
         if engine is not None:
             engine.interrupt()
@@ -173,25 +230,26 @@ class Conductor:
             self._task.cancel()
 
     def _add(self, result: Result) -> None:
-        """Take a result that is on disk. This is the thread of the run."""
+        """Take a result that is on disk, in the thread of the run."""
         key = CaseKey(*result.key[:3])
         self._trials.setdefault(key, []).append(result)
         outcome = self._folding.add(key, result.verdict, result.repeats, result.pass_rate)
-        future = (self._told or {}).get(key)
+        future = (self._outcomes or {}).get(key)
         if outcome.verdict is None or future is None or self._execution is None:
             return
         trials = sorted(self._trials.pop(key), key=lambda trial: trial.key.repeat)
         if outcome.verdict == "passed":
             self._overlooked += sum(each.verdict == "errored" for each in trials)
         case, scrubber = self._cases.get(key[:2]), self._execution.plan.scrubber
-        future.set_result(tell_item(CaseTrials(outcome, tuple(trials)), case, self.width, scrubber))
+        done = CaseTrials(outcome, tuple(trials))
+        future.set_result(describe_outcome(done, case, self.width, scrubber))
 
     def _give_up(self, why: str, brief: str = "") -> None:
-        """Nobody need wait any longer. The first who does is told all of it."""
+        """Fail all items that still wait. The first gets the whole reason, the others one line."""
         kind, text = NotRunError, why
         if self._is_ending:
             kind, text, brief = EndedBeforeError, "pytest was ended before", ""
-        for future in (self._told or {}).values():
+        for future in (self._outcomes or {}).values():
             if not future.done():
                 error = kind(text, brief)
                 future.set_exception(error)
