@@ -70,7 +70,7 @@ async def waits(text: str) -> str:
         (Client, 'name the model, target="openai:MODEL", or write a function'),
         (lambda: Client, 'name the model, target="openai:MODEL", or write a function'),
         (Messages, 'name the model, target="anthropic:MODEL", or write a function'),
-        (Chain, "that calls its `invoke` and returns the text"),
+        (Chain, "that calls its `invoke` and returns its result"),
         (lambda: NeedsModel, "missing a required argument: 'model'.*give one that is made already"),
         (lambda: waits("x"), r"`waits\(…\)` was called already: give the function itself, `waits`"),
         (lambda: lambda: "4", "has no parameter for a question"),

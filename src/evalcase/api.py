@@ -38,8 +38,7 @@ from evalcase.runner.plan import Given, Plan, RunRequest, make_scrubber, prepare
 from evalcase.runner.regrade import By
 from evalcase.runner.run import Execution
 from evalcase.runner.select import find_failed
-from evalcase.targets.code.useless import hint_at_answering
-from evalcase.targets.python import PythonTarget
+from evalcase.targets.python import PythonTarget, hint_at_answering
 from evalcase.types.case import Case
 from evalcase.types.grade import Score
 from evalcase.types.grader import Grader, NamedGrader, is_grader

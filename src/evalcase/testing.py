@@ -10,7 +10,7 @@ from random import Random
 from typing import Annotated, ClassVar
 
 from evalcase.errors import TargetError
-from evalcase.targets.reading.answers import read_answer
+from evalcase.targets.answers import read_answer
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
 from evalcase.types.grader import Context, Grader, GraderKind

@@ -107,7 +107,7 @@ def test_a_batch_that_is_refused_as_a_whole_says_why(project: Project) -> None:
 def test_many_questions_become_several_batches(
     project: Project, service: BatchService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from evalcase.targets.chat.batch_draft import DraftFile
+    from evalcase.targets.batch import DraftFile
 
     add = DraftFile.add
     monkeypatch.setattr(DraftFile, "add", lambda self, each: self.count < 2 and add(self, each))

@@ -93,7 +93,7 @@ def test_the_client_of_a_judge_is_imported_before_the_first_trial(project: Proje
     configure(project, f'{OPENAI}base_url = "http://127.0.0.1:9"\n')
     code = (
         "import sys\nfrom agent import note\nasync def answer(text):\n"
-        "    note('seen', str('evalcase.targets.web.client' in sys.modules))\n    return 'ok'\n"
+        "    note('seen', str('evalcase.targets.client' in sys.modules))\n    return 'ok'\n"
     )
     (project.path / "looking.py").write_text(code)
     project.suite(case("a", criteria="Is kind."), target="python:looking:answer")

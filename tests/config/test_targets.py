@@ -247,63 +247,38 @@ def test_making_a_target_looks_at_nothing(name: str, monkeypatch: pytest.MonkeyP
     ("place", "meant"),
     [
         ("127.0.0.1:8911/v1", "http://127.0.0.1:8911/v1"),
-        ("127.0.0.1", "http://127.0.0.1"),
         ("localhost:11434/v1", "http://localhost:11434/v1"),
-        ("localhost", "http://localhost"),
-        ("[::1]:8000/v1", "http://[::1]:8000/v1"),
         ("gpu-box:8000", "http://gpu-box:8000"),
         ("api.example.com/v1", "https://api.example.com/v1"),
-        ("api.example.com:8443/v1?x=1", "https://api.example.com:8443/v1?x=1"),
-        ("my-host/v1", "http://my-host/v1"),
-        ("::1", "http://[::1]"),
-        ("//localhost", "http://localhost"),
-        ("http//x", "http://x"),
-        ("http:/localhost:8000", "http://localhost:8000"),
-        ("https:api.example.com", "https://api.example.com"),
+        ("q4_k_m.gguf", "https://q4_k_m.gguf"),
     ],
 )
-def test_an_address_without_a_scheme_is_an_error(kind: str, place: str, meant: str) -> None:
-    assert refusal(f"{kind}:org/m@v2@{place}") == (
-        f"{kind} target: `org/m@v2@{place}` has an address without a scheme: "
-        f"did you mean {kind}:org/m@v2@{meant}?"
-    )
-
-
-@for_each("kind", MODELS)
-@for_each("place", ["api.example.com", "q4_k_m.gguf"])
-def test_what_may_be_a_domain_or_the_name_of_a_file_is_an_error_with_both_ways(
-    kind: str, place: str
+def test_an_at_without_a_whole_address_is_an_error_with_both_ways(
+    kind: str, place: str, meant: str
 ) -> None:
-    assert refusal(f"{kind}:m@{place}") == (
-        f"{kind} target: `m@{place}` has an address without a scheme: "
-        f"did you mean {kind}:m@https://{place}? "
-        f"If it is a part of the name, write {kind}:m@{place}@http://HOST"
+    assert refusal(f"{kind}:org/m@v2@{place}") == (
+        f"{kind} target: `org/m@v2@{place}` has an @ without a whole address: "
+        f"did you mean {kind}:org/m@v2@{meant}? "
+        f"If the @ is a part of the name, write {kind}:org/m@v2@{place}@http://HOST"
     )
-    there = make(f"{kind}:m@{place}@http://127.0.0.1:1")
-    assert (there._options.model, there._options.base_url) == (f"m@{place}", "http://127.0.0.1:1")
 
 
 @for_each("kind", MODELS)
 @for_each(
     "model",
-    ["m@v2", "org/model:7b@v2", "claude-3-5-sonnet@20240620", "m@001", "m@latest", "m@v1.5", "@m",
-     "m@", "m@sha256:1234567890", "a@b@c", "m@q4_k_m", "@cf/meta/llama-3-8b",
-     "workers-ai/@cf/meta/llama-3.1-8b", "openai/gpt-4@preset/mail", "org/m@refs/pr/3",
-     "m@gpubox", "m@evil.com.x", "m@1.2.3", "m@a b", "m@\uff0ecom"],
+    ["m@v2", "claude-3-5-sonnet@20240620", "m@", "m@sha256:1234567890", "a@b@c", "m@http", "m@//",
+     "workers-ai/@cf/meta/llama-3.1-8b", "openai/gpt-4@preset/mail", "m@evil.com.", "m@a b",
+     "m@http\n//x", "llama@q4_k_m.gguf"],
 )  # fmt: skip
-def test_a_model_with_an_at_in_its_name_is_asked_where_it_is_said_to_be(
+def test_a_model_with_an_at_in_its_name_is_never_asked_at_the_providers_own(
     kind: str, model: str
 ) -> None:
-    """And never at the provider's own, which has none."""
     target = make(f"{kind}:{model}@http://host/v1")
     assert (target._options.model, target._options.base_url) == (model, "http://host/v1")
-    said = f"needs the address of its service: {kind}:{model}@http://HOST"
-    assert f"has no address behind its @; a model with an @ in its name {said}" in refusal(
-        f"{kind}:{model}"
-    )
+    assert "has an @ without a whole address" in refusal(f"{kind}:{model}")
     assert "carries an address" in refusal(f"{kind}:{model}", of_suite=True)
     table: dict[str, Any] = {"kind": kind, "model": model}
-    assert "`model` has an @ in it" in refusal("t", targets={"t": table})
+    assert "`model` has an address in it" in refusal("t", targets={"t": table})
     there = {**table, "base_url": "http://host/v1"}
     assert make("t", targets={"t": there})._options.model == model
 
@@ -319,17 +294,6 @@ def test_an_address_of_another_kind_is_an_error(kind: str) -> None:
     assert "neither http:// nor https://" in refusal(f"{kind}:m@ftp://x/v1")
     for value in ("@http://x", "@localhost:80", "http://localhost:80"):
         assert "it needs a model" in refusal(f"{kind}:{value}")
-
-
-@for_each("kind", MODELS)
-@for_each(
-    "odd",
-    ["m@http", "m@//", "m@ftp:/host", "m@http//user@x", "m@http\n//x", "m@localhost.",
-     "gpt@evil.com.", "gpt@evil.com.:8000", "llama@q4_k_m.gguf"],
-)  # fmt: skip
-def test_what_looks_like_an_address_is_never_a_part_of_the_name(kind: str, odd: str) -> None:
-    assert "has an address without a scheme" in refusal(f"{kind}:{odd}")
-    assert "carries an address" in refusal(f"{kind}:{odd}", of_suite=True)
 
 
 @pytest.mark.parametrize("kind", MODELS)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.targets.chat.model_names import split_model
+from evalcase.targets.chat import split_model
 from evalcase.targets.openai import OpenAITarget
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.question import Question
@@ -551,12 +551,6 @@ def test_what_the_service_says_to_be_left_is_known_also_when_it_refuses(status: 
 def test_an_address_in_place_of_a_model_goes_to_nobody(value: str) -> None:
     with pytest.raises(ConfigError, match="it needs a model, as in openai:MODEL"):
         split_model("openai", value)
-
-
-@pytest.mark.parametrize("sign", "\uff20\ufe6b")
-def test_a_sign_that_looks_like_an_at_is_one(sign: str) -> None:
-    with pytest.raises(ConfigError, match="address without a scheme"):
-        split_model("openai", f"m{sign}localhost:8000")
 
 
 @for_each("model", ["llama3:8b", "localhoster", "arn:aws:x::foundation-model/y"])

@@ -72,7 +72,7 @@ def test_the_newest_of_a_repeat_is_graded_and_that_is_said(tmp_path: Path) -> No
     lines = [trace_of("one", each, number, repeat=1) for number, each in enumerate("abc", 1)]
     assert ask(otlp(tmp_path, *lines, warned=warned)).text == "c"
     (told,) = warned
-    assert "has 3 traces of repeat 1 of case `one`, of which the newest was graded" in told
+    assert "has 3 traces of repeat 1 of case `one`, and the newest was graded" in told
     other = trace_of("one", "of another", 4, repeat=1, target="b")
     with pytest.raises(TargetError, match="has traces of repeat 1 of several targets"):
         ask(otlp(tmp_path, *lines, other))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, GraderError, TargetError
-from evalcase.targets.reading.answers import read_answer
+from evalcase.targets.answers import read_answer
 from evalcase.targets.replay import ReplayTarget
 from evalcase.types.answer import Answer, Earlier, Usage
 from evalcase.types.codec import encode_object
@@ -204,7 +204,7 @@ def test_a_missing_answer_is_an_error(tmp_path: Path) -> None:
     ("rows", "said"),
     [
         (["{"], "answers.jsonl:1: not JSON"),
-        ([[1]], "answers.jsonl:1: a line is a JSON object"),
+        ([[1]], "answers.jsonl:1: not JSON: it is not an object"),
         ([{"answer": "x"}], "`case` names the case"),
         ([{"case": "x", "repeat": "1"}], "`repeat` a number"),
         ([{"case": "x", "text": "1"}, "", {"case": "x", "text": "2"}], "answers.jsonl:3: a second"),

@@ -15,7 +15,7 @@ from evalcase.config.config import Config, in_toml, say_table
 from evalcase.config.registry import find_class, find_target_kind, is_known, list_names
 from evalcase.errors import ConfigError
 from evalcase.format.toml import write_setting
-from evalcase.targets.code.parameters import bind_function
+from evalcase.targets.signatures import bind_function
 from evalcase.types.options import OptionFault
 from evalcase.types.problem import Finding, KeyPath, Unfit, did_you_mean, find_nearest, hint_at
 from evalcase.types.read_options import fields_of, make, problems_in

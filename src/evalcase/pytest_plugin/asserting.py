@@ -18,7 +18,7 @@ from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.trial_details import detail_lines
 from evalcase.runner.event_loop import run_async
-from evalcase.targets.reading.answers import read_answer
+from evalcase.targets.answers import read_answer
 from evalcase.types.answer import Answer, Earlier
 from evalcase.types.case import Case, canonical_case
 from evalcase.types.question import Question

@@ -15,8 +15,7 @@ from evalcase.runner.resume import Pending
 from evalcase.runner.schedule import Engine
 from evalcase.runner.trials import Trials
 from evalcase.store.writer import RunWriter
-from evalcase.targets.chat.batch_draft import BatchedQuestion, DraftFile
-from evalcase.targets.chat.batches import ChatBatches
+from evalcase.targets.batch import BatchedQuestion, ChatBatches, DraftFile
 from evalcase.types.result import Trial
 from evalcase.types.target import SentBatch
 from evalcase.types.value import replace

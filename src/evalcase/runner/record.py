@@ -18,7 +18,7 @@ from evalcase.store.case_lines import read_line_hashes, write_case_lines
 from evalcase.store.folder import Run, RunAbout, SelectedCases
 from evalcase.store.rows import Basis, End
 from evalcase.store.stored import StoredRun
-from evalcase.targets.chat.prices import prices_version
+from evalcase.targets.usage import prices_version
 from evalcase.types.case import Case
 from evalcase.types.result import Totals
 from evalcase.types.target import TargetKind, TargetVersion, kind_of_targets

@@ -1,66 +1,320 @@
-"""Models by Anthropic's Messages API.
+"""Anthropic's Messages API.
 
-The key is that of ANTHROPIC_API_KEY, or of the variable that `key_env` names; with another
-`base_url`, only the latter.
+System and developer messages at the beginning become `system`; a later one is sent as a text of the
+user between `<system>` and `</system>`, with a warning. Neighbours of the same role become one
+message, in which results of tools come first. Of the extra keys of messages, `blocks` (of an
+earlier answer, such as thinking) are sent before the rest of their message, and `is_error` with the
+result of a tool.
+
+In answers, texts are joined to the content, and calls become `{tool, input, id}`, those of the
+service and of MCP servers, too. Other blocks are kept under `blocks`, citations under `citations`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from evalcase.targets.chat.anthropic_answer import AnthropicStream, read_anthropic_answer
-from evalcase.targets.chat.anthropic_messages import write_anthropic_messages
-from evalcase.targets.chat.api import Api
-from evalcase.targets.chat.model_names import has_address, split_model
-from evalcase.targets.chat.options import ChatOptions
-from evalcase.targets.chat.target import ChatTarget
-from evalcase.targets.web.options import KeyRule
+from evalcase.errors import TargetError
+from evalcase.targets.answers import read_messages
+from evalcase.targets.base import Files
+from evalcase.targets.chat import (
+    Assembler,
+    ChatApi,
+    ChatOptions,
+    ChatTarget,
+    Pieces,
+    SchemaMode,
+    has_address,
+    no_answer_error,
+    service_error,
+    split_model,
+)
+from evalcase.targets.messages import (
+    ChatTurn,
+    ContentPart,
+    ImagePart,
+    PdfPart,
+    SentCall,
+    TextPart,
+    read_content_parts,
+    read_image_address,
+    read_turns,
+)
+from evalcase.targets.presets import ANTHROPIC, Preset
+from evalcase.targets.usage import read_model, read_service_usage
+from evalcase.targets.web import Event
+from evalcase.types.answer import Answer
 from evalcase.types.options import Text, about
-from evalcase.types.target import TargetKind
-from evalcase.types.value import JSON
+from evalcase.types.question import Question
+from evalcase.types.target import TargetKind, Warn
+from evalcase.types.value import JSON, describe_kind
+from evalcase.util.calls import BLOCKS
+from evalcase.util.json import parse_json
 
 if TYPE_CHECKING:
-    from evalcase.targets.chat.batches import BatchService
+    from evalcase.targets.batch import BatchService
 
-
-def _write_schema(schema: JSON, params: dict[str, JSON]) -> dict[str, JSON]:
-    given = params.get("output_config")
-    kept = given if isinstance(given, dict) else {}
-    return {"output_config": {**kept, "format": {"type": "json_schema", "schema": schema}}}
-
-
-def _make_batches() -> BatchService:
-    from evalcase.targets.chat.anthropic_batches import AnthropicBatches  # few ask by batches
-
-    return AnthropicBatches()
-
-
-_API = Api(
-    kind="anthropic",
-    base_url="https://api.anthropic.com",
-    address_names=("ANTHROPIC_BASE_URL",),
-    path="/v1/messages",
-    key=KeyRule("x-api-key", "", "ANTHROPIC_API_KEY"),
-    own_params=frozenset({"model", "messages", "system"}),
-    defaults={"max_tokens": 4096},
-    stream_defaults={},
-    write_messages=write_anthropic_messages,
-    write_schema={"json_schema": _write_schema},
-    read_answer=read_anthropic_answer,
-    make_assembler=AnthropicStream,
-    make_batches=_make_batches,
+_EXTRAS = frozenset({"blocks", "is_error"})
+_SYSTEM = ("system", "developer")
+_LATER = (
+    "a system message that is not at the beginning is sent as a text of the user, because "
+    "Anthropic's API takes none there"
 )
 
 
+class MessagesApi(ChatApi):
+    path = "/v1/messages"
+    own_params = frozenset({"model", "messages", "system"})
+    defaults: ClassVar[Mapping[str, JSON]] = {"max_tokens": 4096}
+    schema_modes = ("json_schema",)
+
+    def write_messages(self, question: Question, files: Files, warn: Warn) -> dict[str, JSON]:
+        turns = read_turns(question.messages, warn)
+        for turn in turns:
+            turn.warn_of_extras(_EXTRAS, "Anthropic's API", warn)
+        first = next((at for at, turn in enumerate(turns) if turn.role not in _SYSTEM), len(turns))
+        system = [
+            block for turn in turns[:first] for block in _write_blocks(turn.content, files, warn)
+        ]
+        merged: list[tuple[str, list[JSON]]] = []
+        for turn in turns[first:]:
+            if turn.role in _SYSTEM:
+                warn(_LATER)
+            role = "assistant" if turn.role == "assistant" else "user"
+            if not merged or merged[-1][0] != role:
+                merged.append((role, []))
+            merged[-1][1].extend(_write_turn(turn, files, warn))
+        messages: list[JSON] = [
+            {"role": role, "content": _shorten(sorted(blocks, key=_is_no_result))}
+            for role, blocks in merged
+        ]
+        return {**({"system": _shorten(system)} if system else {}), "messages": messages}
+
+    def write_schema(
+        self, schema: JSON, mode: SchemaMode, params: Mapping[str, JSON]
+    ) -> dict[str, JSON]:
+        del mode
+        given = params.get("output_config")
+        kept = given if isinstance(given, dict) else {}
+        return {"output_config": {**kept, "format": {"type": "json_schema", "schema": schema}}}
+
+    def read_answer(self, reply: dict[str, Any], warn: Warn) -> Answer:
+        blocks, reason = reply.get("content"), reply.get("stop_reason")
+        if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
+            raise no_answer_error("it has no `content`", reply)
+        if not blocks and reason is None:
+            raise no_answer_error("its `content` is empty", reply)
+        try:
+            messages = read_messages([_read_blocks(blocks, reason)])
+        except TargetError as error:
+            raise no_answer_error(str(error), reply) from None
+        usage = read_service_usage(reply.get("usage"), warn)
+        return Answer(messages, usage, model=read_model(reply))
+
+    def make_assembler(self) -> Assembler:
+        return MessagesStream()
+
+    def make_batches(self) -> BatchService:
+        from evalcase.targets.batch import AnthropicBatches  # few targets use batches
+
+        return AnthropicBatches()
+
+
+def _write_turn(turn: ChatTurn, files: Files, warn: Warn) -> list[JSON]:
+    blocks = _write_blocks(turn.content, files, warn)
+    if turn.role == "tool":
+        result: dict[str, JSON] = {"type": "tool_result", "tool_use_id": turn.call_id}
+        if blocks:
+            result["content"] = _shorten(blocks)
+        if "is_error" in turn.extras:
+            result["is_error"] = turn.extras["is_error"]
+        return [result]
+    if turn.role in _SYSTEM:
+        return [
+            {"type": "text", "text": "<system>"},
+            *blocks,
+            {"type": "text", "text": "</system>"},
+        ]
+    if turn.calls and turn.content == "":
+        blocks = []  # the API refuses an empty text, and beside a call it says nothing
+    kept = turn.extras.get("blocks")
+    return [*(kept if isinstance(kept, list) else []), *blocks, *map(_write_use, turn.calls)]
+
+
+def _write_use(call: SentCall) -> JSON:
+    if not isinstance(call.arguments, dict):
+        what = f"input is {describe_kind(call.arguments)}, and Anthropic's API takes a mapping"
+        raise TargetError(f"a call of `{call.name}` can't be sent: its {what}")
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+
+
+def _is_no_result(block: JSON) -> bool:
+    return not isinstance(block, dict) or block.get("type") != "tool_result"
+
+
+def _shorten(blocks: list[JSON]) -> JSON:
+    """One plain text as itself, which says the same and is easier to read in a record."""
+    if len(blocks) == 1 and isinstance(blocks[0], dict) and blocks[0].keys() == {"type", "text"}:
+        return blocks[0]["text"]
+    return blocks
+
+
+def _write_blocks(content: JSON, files: Files, warn: Warn) -> list[JSON]:
+    parts = read_content_parts(content, files)
+    if any(isinstance(part, ImagePart) and "detail" in part.extras for part in parts):
+        warn("`detail` of an image is not sent: Anthropic's API doesn't know it")
+    return [_write_block(part) for part in parts]
+
+
+def _write_block(part: ContentPart) -> JSON:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text, **part.extras}
+    if isinstance(part, PdfPart):
+        source: JSON = {"type": "base64", "media_type": "application/pdf", "data": part.data}
+        return {"type": "document", "source": source, "title": part.name, **part.extras}
+    if isinstance(part, dict):
+        image = part.get("image_url") if part["type"] == "image_url" else None
+        url = image.get("url") if isinstance(image, dict) else image
+        if not isinstance(url, str):
+            return part
+        part = read_image_address(url, {})
+    extras = {key: value for key, value in part.extras.items() if key != "detail"}
+    source = {"type": "base64", "media_type": part.media_type, "data": part.data}
+    if part.url is not None:
+        source = {"type": "url", "url": part.url}
+    return {"type": "image", "source": source, **extras}
+
+
+def _read_blocks(blocks: list[dict[str, Any]], reason: JSON) -> dict[str, JSON]:
+    texts = [block for block in blocks if block.get("type") == "text"]
+    uses = [block for block in blocks if block.get("type") in BLOCKS]
+    rest = [block for block in blocks if block.get("type") not in ("text", *BLOCKS)]
+    outputs = {block.get("tool_use_id"): block.get("content") for block in rest}
+    cited = [each for block in texts for each in block.get("citations") or ()]
+    if not all(isinstance(block.get("text"), str) for block in texts):
+        raise TargetError("a block of text has none")
+    message: dict[str, JSON] = {"role": "assistant"}
+    if texts or not uses:
+        message["content"] = "".join(block["text"] for block in texts)
+    if uses:
+        message["tool_calls"] = [_read_use(block, outputs.get(block.get("id"))) for block in uses]
+    if rest:
+        message["blocks"] = [*rest]
+    if cited:
+        message["citations"] = cited
+    return message if reason is None else {**message, "stop_reason": reason}
+
+
+def _read_use(block: dict[str, Any], output: JSON) -> JSON:
+    pairs = {"tool": block.get("name"), "input": block.get("input"), **block, "output": output}
+    return {
+        key: item for key, item in pairs.items() if key not in ("type", "name") and item is not None
+    }
+
+
+class MessagesStream(Assembler):
+    def __init__(self) -> None:
+        self._message: dict[str, Any] = {}
+        self._usage: dict[str, JSON] = {}
+        self._blocks: dict[int, _BlockPieces] = {}
+        self._is_over = False
+
+    def take(self, event: Event) -> bool:
+        value = parse_json(event.data)
+        if not isinstance(value, dict):
+            raise ValueError("an event is not a JSON object")
+        kind = value.get("type", event.name)
+        if kind == "error":
+            raise service_error(value.get("error"), event.data)
+        if kind == "message_start":
+            self._update(value.get("message"))
+        elif kind == "message_delta":
+            self._update(value.get("delta"))
+            self._update({"usage": value.get("usage")})
+        elif isinstance(kind, str) and kind.startswith("content_block_"):
+            self._take_block(kind, value)
+        elif kind == "message_stop":
+            for block in self._blocks.values():
+                block.end()  # not all services say so of each
+        self._is_over = kind == "message_stop"
+        return self._is_over
+
+    def whole(self) -> dict[str, Any] | None:
+        if not self._is_over:
+            return None
+        blocks = [self._blocks[index].joined() for index in sorted(self._blocks)]
+        return {**self._message, "content": blocks, "usage": self._usage}
+
+    def text(self) -> str:
+        return "".join(str(block.fields.find("text") or "") for block in self._blocks.values())
+
+    def _update(self, value: JSON) -> None:
+        if isinstance(value, dict):
+            usage = value.get("usage")
+            if isinstance(usage, dict):
+                self._usage |= {key: item for key, item in usage.items() if item is not None}
+            self._message.update(value)
+
+    def _take_block(self, kind: str, value: dict[str, Any]) -> None:
+        index = value.get("index")
+        if not isinstance(index, int):
+            raise ValueError("a block has no index")
+        if kind == "content_block_start" and isinstance(value.get("content_block"), dict):
+            self._blocks[index] = _BlockPieces(value["content_block"])
+        elif index not in self._blocks:
+            raise ValueError("a block goes on that never began")
+        elif kind == "content_block_delta" and isinstance(value.get("delta"), dict):
+            self._blocks[index].add(value["delta"])
+        elif kind == "content_block_stop":
+            self._blocks[index].end()
+
+
+class _BlockPieces:
+    """A block of content on its way."""
+
+    def __init__(self, start: dict[str, Any]) -> None:
+        self.fields = Pieces()
+        self.fields.add(start)
+        self._input: list[str] = []
+        self._cited: list[JSON] = []
+
+    def add(self, delta: dict[str, Any]) -> None:
+        for key, piece in delta.items():
+            if key == "partial_json":
+                self._input.append(str(piece))
+            elif key == "citation":
+                self._cited.append(piece)
+            elif key != "type":
+                self.fields.add({key: piece})
+
+    def end(self) -> None:
+        """The input of a tool is JSON once all of it is there. Raise ValueError if it is not."""
+        text, self._input = "".join(self._input), []
+        if text:
+            self.fields.add({"input": parse_json(text.encode())})
+
+    def joined(self) -> dict[str, JSON]:
+        block = self.fields.joined()
+        if self._cited:
+            before = block.get("citations")
+            block["citations"] = [*(before if isinstance(before, list) else ()), *self._cited]
+        return block
+
+
 class AnthropicOptions(ChatOptions, frozen=True, kw_only=True):
-    """Which version of the API is spoken, too."""
-
-    api: ClassVar[Api] = _API
-
     version: Annotated[
         Text, about("The version of the API.", elsewhere=("anthropic_version", "api_version"))
     ] = "2023-06-01"
+
+    @property
+    def preset(self) -> Preset:
+        return ANTHROPIC
+
+    @property
+    def chat_api(self) -> ChatApi:
+        return MessagesApi()
 
     @property
     def own_headers(self) -> dict[str, str]:

@@ -1,43 +1,263 @@
 """Any program as a target: started once per trial, or kept as a worker.
 
-The program and its arguments are a list, and no shell is involved unless it is asked for. Options
-and placeholders are in `process/options`, the reading of answers in `outputs`. An exit code other
-than 0 is an error of the trial, and is not tried again.
+The program and its arguments are a list, and no shell is involved unless `shell` is set. An exit
+code other than 0 is an error of the trial, and is not tried again.
+
+| placeholder | value |
+|---|---|
+| `{prompt}` | the last user text; data as JSON |
+| `{case_id}`, `{conversation_id}` | as in the case; empty where there is none |
+| `{repeat}`, `{attempt}` | the number of the trial of the case, and of the attempt, from 1 |
+| `{session}`, `{turn}` | the conversation, new for every trial, and the turn of it |
+| `{input_file}` | a file with the JSON object that else is on stdin |
+| `{prompt_file}` | a file with the prompt |
+| `{output_file}` | a file for the answer, in place of stdout |
+
+Commands of AgentV have `{PROMPT}`, `{EVAL_ID}`, `{ATTEMPT}` (from 0), `{FILES}`, `{GUIDELINES}`
+(always empty), `{PROMPT_FILE}` and `{OUTPUT_FILE}`; in `files_format` each of `{FILES}` is `{path}`
+and `{basename}`.
+
+In a shell line a placeholder becomes `"$EVALCASE_PROMPT"` and the like, with the value in that
+variable, so that no text of a case can become part of the program.
+
+A worker is given one JSON object per line on stdin, the same that a command is given, and answers
+each with one line on stdout, before it is given the next:
+
+    {"id": "x17", "case": "greeting", "input": [{"role": "user", "content": "Hi"}], …}
+    {"id": "x17", "answer": "Hello!", "usage": {…}, "cost_usd": 0.001}
+
+`id` is new for every question and comes back with the reply. With `stateless = false` all questions
+of one session go to the same process. `{"id": …, "error": "…"}` says that there is no answer, and
+the worker goes on. A worker that ends, writes anything else, or takes too long, costs the trial it
+was at; the next is given to a new process. So does a line that nobody asked for. At the end of
+stdin it has a second to end by itself.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+import asyncio
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from shlex import split
+from tempfile import TemporaryDirectory
+from typing import Annotated, ClassVar, Literal
 
 from msgspec.structs import asdict
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.targets.asking.fingerprint import describe_asked
-from evalcase.targets.asking.shown import describe_hidden
-from evalcase.targets.process.input import CommandInput, prepare_input
-from evalcase.targets.process.options import COMMAND_RULES, CommandOptions
-from evalcase.targets.process.program import Program, resolve_program
-from evalcase.targets.process.worker import Workers
-from evalcase.targets.reading.outputs import read_output
-from evalcase.tracing.context import VARIABLE, StartedTraces, TraceContext
+from evalcase.targets.answers import (
+    How,
+    note_unread,
+    read_json,
+    read_output,
+    with_extras,
+)
+from evalcase.targets.base import (
+    describe_hidden,
+    describe_question,
+    key_of_question,
+    last_user_content,
+    write_content,
+)
+from evalcase.targets.replies import put_together
+from evalcase.tracing.context import HEADER, VARIABLE, StartedTraces, TraceContext
 from evalcase.types.answer import Answer
+from evalcase.types.message import Message, named_file, parts_of
+from evalcase.types.options import Count, OptionFault, Place, Text, about, of_kind
 from evalcase.types.question import Question
 from evalcase.types.read_options import fields_of
-from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits, Warn
 from evalcase.types.value import JSON, replace
+from evalcase.util.calls import CALLS
 from evalcase.util.files import read_start
+from evalcase.util.placeholders import Template
 from evalcase.util.process_tree import close_guard, open_guard
-from evalcase.util.processes import Output, Process
+from evalcase.util.processes import LineWorkers, Output, Process
+from evalcase.util.project import find_program
 from evalcase.util.sources import program_sources
+
+_VALUES: dict[str, Callable[[Question], str]] = {
+    "case_id": lambda question: question.case,
+    "EVAL_ID": lambda question: question.case,
+    "conversation_id": lambda question: question.conversation_id or "",
+    "repeat": lambda question: str(question.repeat),
+    "attempt": lambda question: str(question.attempt),
+    "ATTEMPT": lambda question: str(question.attempt - 1),
+    "session": lambda question: question.session,
+    "turn": lambda question: str(question.turn),
+    "GUIDELINES": lambda _: "",
+}
+_NAMES = (
+    "prompt", "case_id", "conversation_id", "repeat", "attempt", "session", "turn",
+    "input_file", "prompt_file", "output_file",
+)  # fmt: skip
+_AGENTV_NAMES = (
+    "PROMPT", "EVAL_ID", "ATTEMPT", "FILES", "GUIDELINES", "PROMPT_FILE", "OUTPUT_FILE"
+)  # fmt: skip
+_FILES = {
+    "input_file": "input.json", "prompt_file": "prompt.txt", "PROMPT_FILE": "prompt.txt",
+    "output_file": "output.json", "OUTPUT_FILE": "output.json",
+}  # fmt: skip
+_SHELL_WORDS = frozenset({"|", "||", "&&", "&", ";", ">", ">>", "<", "<<", "2>", "2>&1", "&>"})
+_REPLY_KEYS = frozenset({
+    "id", "case", "answer", "usage", "token_usage", "cost_usd", "duration_ms", *CALLS,
+})  # fmt: skip
+
+
+def _if_command_is(type: str, shell: dict[str, JSON]) -> dict[str, JSON]:
+    command: JSON = {"properties": {"command": {"type": type}}, "required": ["command"]}
+    return {"if": command, "then": shell}
+
+
+_RULES = (
+    _if_command_is("string", {"properties": {"shell": {"const": True}}, "required": ["shell"]}),
+    _if_command_is("array", {"properties": {"shell": {"const": False}}}),
+)
+"""For editors: a text is for a shell, and a list is not."""
+
+
+def _check_variables(value: dict[str, str], place: Place) -> Iterator[OptionFault]:
+    for name, text in value.items():
+        if not name or "=" in name or "\0" in f"{name}{text}":
+            message = f"{place.label} can't hold a variable {name!r}"
+            yield OptionFault((*place.path, name), message, at="key")
+
+
+class CommandOptions(TargetOptions, frozen=True, kw_only=True):
+    """The program, its input, and how its answer is read."""
+
+    command: Annotated[
+        tuple[str, ...] | Text | None,
+        about(
+            "The program and its arguments, as a list; with `shell`, one text.",
+            elsewhere=("cmd", "argv", "args", "program", "exec"),
+        ),
+    ] = None
+    shell: Annotated[bool, about("Run the text with `/bin/sh -c`.")] = False
+    cwd: Annotated[
+        Text | None,
+        about(
+            "The folder to run it in; by default, the project folder.",
+            elsewhere=("working_directory", "workdir", "folder"),
+        ),
+    ] = None
+    env: Annotated[
+        Annotated[dict[str, str], of_kind(check=_check_variables)],
+        about(
+            "Environment variables to set, in addition to those of evalcase.",
+            elsewhere=("environment", "variables"),
+        ),
+    ] = {}
+    stdin: Annotated[
+        Literal["auto", "json", "text", "none"] | None,
+        about(
+            "`json` (the case), `text` (the prompt) or `none`; by default `json`, or `none` if "
+            "the command has a placeholder for the input.",
+            elsewhere=("input",),
+        ),
+    ] = None
+    output: Annotated[Literal["auto", "text", "json"] | None, about("How to read its output.")] = (
+        None
+    )
+    max_output_bytes: Annotated[Count, about("How many bytes of output to keep.")] = 10000000
+    mode: Annotated[
+        Literal["once", "worker"],
+        about("`once` starts it for each trial; a `worker` keeps running."),
+    ] = "once"
+    workers: Annotated[
+        Count | None, about("The maximum number of worker processes.", decides_answer=False)
+    ] = None
+    command_template: Annotated[
+        Text | None, about("A command as in AgentV, instead of `command`.")
+    ] = None
+    trace: Annotated[
+        bool,
+        about(
+            "Set TRACEPARENT, so that its spans join the trace of the trial.",
+            elsewhere=("tracing", "otel"),
+        ),
+    ] = False
+    files_format: Annotated[
+        Text | None, about("For `command_template`: how to write each of `{FILES}`.")
+    ] = None
+
+    @property
+    def is_agentv(self) -> bool:
+        return self.command_template is not None
+
+    @property
+    def template(self) -> Template:
+        if self.command_template is not None:
+            return Template([self.command_template], _AGENTV_NAMES)
+        words = [self.command] if isinstance(self.command, str) else [*(self.command or ())]
+        return Template([*words], _NAMES)
+
+    @property
+    def files_template(self) -> Template:
+        return Template([self.files_format or "{path}"], ("path", "basename"))
+
+    @property
+    def given_stdin(self) -> str:
+        if self.stdin not in (None, "auto"):
+            return str(self.stdin)
+        has_input = self.template.used & {"prompt", "prompt_file", "input_file"}
+        return "none" if self.is_agentv or has_input else "json"
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        name, template = "command_template" if self.is_agentv else "command", self.template
+        for _, message in template.faults():
+            yield OptionFault((name,), f"`{name}`: {message}")
+        if self.is_agentv and "OUTPUT_FILE" not in template.used:
+            what = "has no {OUTPUT_FILE}, where the answer is read from"
+            yield OptionFault((name,), f"`{name}` {what}")
+        if self.mode == "worker" and template.used:
+            names = ", ".join(f"{{{each}}}" for each in sorted(template.used))
+            what = f"has {names}, but a worker is started once for many cases"
+            yield OptionFault((name,), f"`{name}` {what}")
+        if self.files_format is not None and not self.is_agentv:
+            yield OptionFault(("files_format",), "`files_format` goes with `command_template` only")
+        for _, message in self.files_template.faults():
+            yield OptionFault(("files_format",), f"`files_format`: {message}")
+        yield from self._command_faults()
+        yield from self._mode_faults()
+
+    def _command_faults(self) -> Iterator[OptionFault]:
+        if self.is_agentv:
+            if self.command is not None:
+                what = "`command` and `command_template` say the same thing: leave one out"
+                yield OptionFault(("command",), what)
+        elif self.command is None:
+            needs = "a target of kind `command` needs `command`"
+            example: list[JSON] = ["./agent", "--fast"]
+            hint = f"for example command: {example}"
+            yield OptionFault((), needs, hint, code="missing-option", example=("command", example))
+        elif not self.command:
+            yield OptionFault(("command",), "`command` is an empty list")
+        elif self.shell and not isinstance(self.command, str):
+            yield OptionFault(("command",), "`command` is one text with `shell`, not a list")
+        elif not self.shell and isinstance(self.command, str):
+            what = "`command` is a list of texts, not a string"
+            yield OptionFault(("command",), f"{what}; a shell line is one text, with shell = true")
+
+    def _mode_faults(self) -> Iterator[OptionFault]:
+        if self.output is not None and self.is_agentv:
+            what = "can't be combined with `command_template`, which says how it is read"
+            yield OptionFault(("output",), f"`output` {what}")
+        if self.mode == "once" and self.workers is not None:
+            yield OptionFault(("workers",), '`workers` goes with mode = "worker" only')
+        for name in ("stdin", "output"):
+            if self.mode == "worker" and getattr(self, name) is not None:
+                what = "can't be combined with mode = 'worker', which has a form of its own"
+                yield OptionFault((name,), f"`{name}` {what}")
 
 
 def _split_words(value: str) -> dict[str, JSON]:
     """`command:./agent --fast "two words"`: quotes as in a shell, and nothing else of one."""
-    from shlex import split
-
     try:
         words: list[JSON] = [*split(value)]
-        meant = next((word for word in split(value, posix=False) if word in _OF_SHELLS), None)
+        meant = next((word for word in split(value, posix=False) if word in _SHELL_WORDS), None)
     except ValueError as error:
         raise ConfigError(f"command target: {error}: {value}") from None
     if meant is not None:
@@ -47,106 +267,122 @@ def _split_words(value: str) -> dict[str, JSON]:
     return {"command": words}
 
 
-_OF_SHELLS = frozenset({"|", "||", "&&", "&", ";", ">", ">>", "<", "<<", "2>", "2>&1", "&>"})
-"""What joins commands and files in a shell."""
-
-
 class CommandTarget(Target):
     """Runs a program."""
 
     kind: ClassVar[TargetKind] = TargetKind(
         "command", "Runs a program.", CommandOptions,
-        value="command", split_value=_split_words, runs_code=True, rules=COMMAND_RULES,
+        value="command", split_value=_split_words, runs_code=True, rules=_RULES,
     )  # fmt: skip
 
     def __init__(self, options: CommandOptions, surroundings: Surroundings) -> None:
-        most = (options.workers or 1) if options.mode == "worker" else None
+        is_worker, template = options.mode == "worker", options.template
+        most = (options.workers or 1) if is_worker else None
         bounds = [bound for bound in (most, options.concurrency) if bound is not None]
-        is_worker = options.mode == "worker"
         stateless = options.stateless
         if stateless is None:
-            stateless = "session" not in options.template.used
+            stateless = "session" not in template.used
+        self._traces = StartedTraces()
         self.traits = Traits(
             min(bounds, default=None), caching="keyed", stateless=stateless,
             holds_sessions=is_worker and not stateless, only_reads=True,
+            seen=self._traces.seen_of if options.trace else None,
         )  # fmt: skip
-        self._traces = StartedTraces()
-        if options.trace:
-            self.traits = replace(self.traits, seen=self._traces.seen_of)
-        self._most_workers = most
         self._options = options
         self._surroundings = surroundings
-        self._program: Program | None = None
-        self._workers: Workers | None = None
+        self._template = template
+        self._shell = options.shell or options.is_agentv
+        self._stdin = options.given_stdin
+        self._cwd = os.path.join(os.path.abspath(surroundings.root), options.cwd or "")
+        self._sees_object = self._stdin == "json" or "input_file" in template.used
+        self._is_open = False
+        self._most_workers = most
+        self._workers: LineWorkers | None = None
+        self._free = asyncio.Semaphore()
         self._files: dict[str, str] | None = None
         self._warned = False
 
+    def _environment(self) -> dict[str, str]:
+        return {**self._surroundings.environment, **self._options.env}
+
     async def open(self) -> None:
-        program = resolve_program(self._options, self._surroundings)
-        program.check_place()
+        self._check_program()
         open_guard()
-        self._program = program
+        self._is_open = True
         if self._most_workers is not None:
-            self._workers = Workers(program, self._most_workers, self._surroundings.warn)
+            warn = self._surroundings.warn
+            self._workers = LineWorkers(self._start_worker, _object_to_reply, warn)
+            self._free = asyncio.Semaphore(self._most_workers)
 
-    async def answer(self, question: Question) -> Answer:
-        if not self._options.trace:
-            return await self._answer(question, None)
-        with self._traces.start(question) as begun:
-            return replace(await self._answer(question, begun), trace=begun.trace)
-
-    async def _answer(self, question: Question, trace: TraceContext | None) -> Answer:
-        program = self._program
-        assert program is not None, "open() comes first"
-        if self._workers is not None:
-            session = question.session if self.traits.holds_sessions else None
-            return await self._workers.answer(question, session, trace)
-        self._warn_of_hidden(program, question)
-        with prepare_input(program, question) as given:
-            if trace is not None:
-                given.env[VARIABLE] = trace.traceparent
-            most_bytes = program.max_output_bytes
-            async with Process(given.argv, program.cwd, given.env, most_bytes) as process:
-                output = await self._run(process, given)
-                return self._read(output, program, process)
-
-    def cache_key(self, question: Question) -> JSON:
-        """What decides an answer: the command with its files, and what it is given."""
-        program = self._program
-        assert program is not None, "open() comes first"
-        if self._files is None:
-            self._files = self.sources()
-        options = asdict(self._options)
-        for name in fields_of(TargetOptions):
-            del options[name]  # they decide how it is asked, and not what it answers
-        files: JSON = dict(self._files)
-        asked = describe_asked(question)
-        if program.sees_object:
-            asked["suite"] = question.suite
-        return {"options": options, "files": files, "asked": asked}
-
-    def sources(self) -> dict[str, str]:
-        program = resolve_program(self._options, self._surroundings)
-        path = program.variables().get("PYTHONPATH", "")
-        return program_sources(program.template.texts, program.cwd, self._surroundings.root, path)
-
-    async def end_session(self, session: str) -> None:
-        if self._workers is not None:
-            self._workers.end_session(session)
+    def _check_program(self) -> None:
+        if not os.path.isdir(self._cwd):
+            raise ConfigError(f"command target: `cwd` is not a folder: {self._cwd}")
+        name = "{" if self._shell else self._template.texts[0]
+        if "{" not in name and find_program(name, self._cwd, self._environment()) is None:
+            raise ConfigError(f"command target: there is no program `{name}` to run")
 
     async def close(self) -> None:
         try:
             if self._workers is not None:
                 await self._workers.close()
         finally:
-            if self._program is not None:
-                self._program = None
+            if self._is_open:
+                self._is_open = False
                 close_guard()
 
-    def _read(self, output: Output, program: Program, process: Process) -> Answer:
-        """The answer. What the program wrote beside it is kept where there is none to be seen."""
+    async def end_session(self, session: str) -> None:
+        if self._workers is not None:
+            self._workers.release(session)
+
+    async def answer(self, question: Question) -> Answer:
+        if not self._options.trace:
+            return await self._answer(question, None)
+        with self._traces.start(question) as started:
+            return replace(await self._answer(question, started), trace=started.trace)
+
+    async def _answer(self, question: Question, trace: TraceContext | None) -> Answer:
+        if self._workers is not None:
+            asked = describe_question(question)
+            if trace is not None:
+                asked[HEADER] = trace.traceparent
+            session = question.session if self.traits.holds_sessions else None
+            async with self._free:
+                reply = await self._workers.exchange(asked, session)
+            return _read_reply(reply, self._surroundings.warn)
+        self._warn_of_hidden(question)
+        with ExitStack() as stack:
+            folder = ""
+            if self._template.used & _FILES.keys():
+                folder = stack.enter_context(
+                    TemporaryDirectory(prefix="evalcase-", ignore_cleanup_errors=True)
+                )
+            environment = self._environment()
+            argv = self._write_argv(question, folder, environment)
+            if trace is not None:
+                environment[VARIABLE] = trace.traceparent
+            most_bytes = self._options.max_output_bytes
+            async with Process(argv, self._cwd, environment, most_bytes) as process:
+                output = await self._run(process, self._write_stdin(question), folder)
+                return self._read(output, process)
+
+    async def _run(self, process: Process, stdin: bytes | None, folder: str) -> Output:
+        code, stdout = await process.run(stdin)
+        if code != 0:
+            raise process.failure("the command", stdout.data)
+        if not self._template.used & {"output_file", "OUTPUT_FILE"}:
+            return stdout
         try:
-            answer = read_output(output, program.output, self._surroundings.warn)
+            path = os.path.join(folder, _FILES["output_file"])
+            return Output(*read_start(path, self._options.max_output_bytes))
+        except OSError as error:
+            message = f"the command left no answer in its output file: {error.strerror}"
+            raise TargetError(message, kind="protocol", details=process.details()) from None
+
+    def _read(self, output: Output, process: Process) -> Answer:
+        """The answer. Standard error is kept where there is no text."""
+        how: How = "agentv" if self._options.is_agentv else self._options.output or "auto"
+        try:
+            answer = read_output(output, how, self._surroundings.warn)
         except TargetError as error:
             error.details |= {"stderr": process.stderr} if process.stderr else {}
             raise
@@ -154,23 +390,127 @@ class CommandTarget(Target):
             return answer
         return replace(answer, stderr=process.stderr)
 
-    async def _run(self, process: Process, given: CommandInput) -> Output:
-        code, stdout = await process.run(given.stdin)
-        if code != 0:
-            raise process.failure("the command", stdout.data)
-        if given.output_file is None:
-            return stdout
-        try:
-            return Output(*read_start(given.output_file, self._options.max_output_bytes))
-        except OSError as error:
-            message = f"the command left no answer in its output file: {error.strerror}"
-            raise TargetError(message, kind="protocol", details=process.details()) from None
+    # The question in arguments, variables, stdin and files.
 
-    def _warn_of_hidden(self, program: Program, question: Question) -> None:
-        if self._warned or not program.sees_last_only:
+    def _write_stdin(self, question: Question) -> bytes | None:
+        if self._stdin == "none":
+            return None
+        return self._prompt(question).encode() if self._stdin == "text" else _to_line(question)
+
+    def _write_argv(
+        self, question: Question, folder: str, environment: dict[str, str]
+    ) -> list[str]:
+        values = {name: self._value(name, question, folder) for name in self._template.used}
+        if not self._shell:
+            return self._template.fill_texts(values)
+
+        def as_word(name: str, value: str) -> str:
+            variable = f"EVALCASE_{name.upper()}"
+            environment[variable] = value
+            return f'"${variable}"'
+
+        words = {name: as_word(name, value) for name, value in values.items()}
+        if "FILES" in words:
+            template, files = self._options.files_template, []
+            for number, path in enumerate(question.files.values(), 1):
+                parts = {"path": path, "basename": os.path.basename(path)}
+                used = {name: as_word(f"{name}_{number}", parts[name]) for name in template.used}
+                files += template.fill_texts(used)
+            words["FILES"] = " ".join(files)
+        return ["/bin/sh", "-c", *self._template.fill_texts(words)]
+
+    def _value(self, name: str, question: Question, folder: str) -> str:
+        if name in _VALUES:
+            return _VALUES[name](question)
+        if name in ("prompt", "PROMPT"):
+            return self._prompt(question)
+        if name not in _FILES:
+            return ""  # FILES, which is filled in later
+        path = os.path.join(folder, _FILES[name])
+        if _FILES[name] != _FILES["output_file"]:
+            is_object = name == "input_file"
+            data = _to_line(question) if is_object else self._prompt(question).encode()
+            with open(path, "wb") as file:
+                file.write(data)
+        return path
+
+    def _prompt(self, question: Question) -> str:
+        if self._options.is_agentv:
+            return _write_conversation(question)
+        return write_content(last_user_content(question))
+
+    def _warn_of_hidden(self, question: Question) -> None:
+        if self._warned or self._options.is_agentv or self._sees_object:
             return
         what = describe_hidden(question)
         if what is not None:
             self._warned = True
             hint = "{input_file}, or JSON on stdin, has all of them"
             self._surroundings.warn(f"the command sees the last user message only; {what}; {hint}")
+
+    def _start_worker(self) -> Process:
+        argv = self._template.fill_texts({})
+        argv = ["/bin/sh", "-c", *argv] if self._shell else argv
+        return Process(argv, self._cwd, self._environment(), self._options.max_output_bytes)
+
+    # The program as a part of cache keys and versions.
+
+    def cache_key(self, question: Question) -> JSON:
+        if self._files is None:
+            self._files = self.sources()
+        options = asdict(self._options)
+        for name in fields_of(TargetOptions):
+            del options[name]  # they decide how it is asked, and not what it answers
+        asked = key_of_question(question)
+        if self._sees_object:
+            asked["suite"] = question.suite
+        return {"options": options, "files": dict(self._files), "asked": asked}
+
+    def sources(self) -> dict[str, str]:
+        path = self._environment().get("PYTHONPATH", "")
+        return program_sources(self._template.texts, self._cwd, self._surroundings.root, path)
+
+
+def _to_line(question: Question) -> bytes:
+    return json.dumps(describe_question(question)).encode() + b"\n"
+
+
+def _write_conversation(question: Question) -> str:
+    """All messages as one text, as AgentV writes it: with roles where there are several."""
+    texts = [(message.role, _write_text(message, question.files)) for message in question.messages]
+    if len({role for role, _ in texts}) < 2:
+        return "\n\n".join(text for _, text in texts)
+    return "\n\n".join(f"@[{role.capitalize()}]:\n{text}" for role, text in texts)
+
+
+def _write_text(message: Message, found: dict[str, str]) -> str:
+    parts = parts_of(message.content)
+    if not parts:
+        return write_content(message.content)
+    texts = []
+    for part in parts:
+        file = named_file(part) if part["type"] == "file" else None
+        texts.append(write_content([part]) if file is None else f"<file: {found.get(file, file)}>")
+    return "\n\n".join(text for text in texts if text)
+
+
+def _object_to_reply(reply: dict[str, JSON]) -> str | None:
+    is_one = ("answer" in reply) != ("error" in reply)
+    return None if is_one else "must have either `answer` or `error`"
+
+
+def _read_reply(reply: dict[str, JSON], warn: Warn) -> Answer:
+    if "error" in reply:
+        text = str(reply["error"]).encode(errors="backslashreplace").decode()
+        raise TargetError(f"the worker says: {text}")
+    if reply["answer"] is None:
+        raise TargetError("the worker's answer is null", kind="protocol")
+    for name in reply.keys() - _REPLY_KEYS:
+        warn(f"{name!r} in a worker's reply is not read")
+    answer = read_json(put_together(reply["answer"], reply), warn)
+    beside = with_extras(answer.messages, reply, warn)
+    dropped = {name: item for name, item in reply.items() if name != "answer"}
+    return replace(
+        answer, messages=note_unread(answer.messages, dropped), usage=answer.usage or beside.usage,
+        cost_usd=beside.cost_usd if answer.cost_usd is None else answer.cost_usd,
+    )  # fmt: skip

@@ -1,29 +1,23 @@
-"""The target that says what it was told: for trying out suites and graders without a model."""
+"""A target that repeats the user's last message, to try out suites and graders without a model."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from evalcase.targets.asking.shown import last_user_content
-from evalcase.targets.reading.answers import content_message
+from evalcase.targets.answers import content_message
+from evalcase.targets.base import last_user_content
 from evalcase.types.answer import Answer
 from evalcase.types.message import text_of
 from evalcase.types.question import Question
 from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 
 
-class EchoOptions(TargetOptions, frozen=True, kw_only=True):
-    """It has none of its own."""
-
-
 class EchoTarget(Target):
-    """Answers with the last user text; with data as it is, where the content is no text."""
-
     kind: ClassVar[TargetKind] = TargetKind(
-        "echo", "Repeats the user's last message.", EchoOptions, value_needed=False
+        "echo", "Repeats the user's last message.", TargetOptions, value_needed=False
     )
 
-    def __init__(self, options: EchoOptions, surroundings: Surroundings) -> None:
+    def __init__(self, options: TargetOptions, surroundings: Surroundings) -> None:
         del surroundings
         self.traits = Traits(options.concurrency, caching="useless", only_reads=True)
 

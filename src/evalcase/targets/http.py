@@ -1,32 +1,81 @@
-"""Any service: a body or a query made from the question, an answer picked by a path."""
+"""Any HTTP service: a body or a query made from the question, an answer picked by paths.
+
+| placeholder | value |
+|---|---|
+| `{prompt}` | the last user text; data as JSON |
+| `{messages}` | all messages of the input, a list |
+| `{case_id}`, `{conversation_id}`, `{metadata}` | as in the case |
+| `{repeat}` | the number of the trial of the case, from 1 |
+| `{session}`, `{turn}` | the conversation, new for every trial, and the turn of it |
+| `{files}` | the files that messages refer to, by their names: `{media_type, text}`, or `base64` |
+
+Calls count wherever they are: calls that no path leads to are noted on the answer, so that no
+grader takes it that there are none.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from urllib.parse import quote
 
-from evalcase.targets.asking.files import describe_files
-from evalcase.targets.asking.shown import describe_hidden, describe_question
-from evalcase.targets.reading.outputs import How
-from evalcase.targets.web.body import BodyTemplate, write_query
-from evalcase.targets.web.endpoint import make_endpoint
-from evalcase.targets.web.option_types import Address, Never, Parameters, ReplyPath
-from evalcase.targets.web.options import WebOptions
-from evalcase.targets.web.picked import ReplyPaths, ReplyReader
+from evalcase.errors import TargetError
+from evalcase.targets.answers import (
+    content_message,
+    ignore_calls,
+    note_end,
+    note_unread,
+    read_json,
+    read_output,
+)
+from evalcase.targets.base import (
+    describe_files,
+    describe_hidden,
+    describe_question,
+    last_user_content,
+    write_content,
+)
+from evalcase.targets.replies import find_end_at, find_last_reason, is_broken_off
+from evalcase.targets.usage import read_cost, read_usage
+from evalcase.targets.web import (
+    Address,
+    Endpoint,
+    Event,
+    Never,
+    Parameters,
+    ReplyPath,
+    WebOptions,
+    one_line,
+    protocol_error,
+    read_events,
+)
 from evalcase.tracing.context import HEADER, StartedTraces
 from evalcase.types.answer import Answer
+from evalcase.types.message import Message, take_message
 from evalcase.types.options import OptionFault, about
+from evalcase.types.problem import find_nearest
 from evalcase.types.question import Question
-from evalcase.types.target import Quota, Surroundings, Target, TargetKind, Traits
-from evalcase.types.value import JSON, replace
-from evalcase.util.json import JsonPath
+from evalcase.types.target import Quota, Surroundings, Target, TargetKind, Traits, Warn
+from evalcase.types.value import JSON, describe_kind, replace
+from evalcase.util.answers import kind_of_end
+from evalcase.util.calls import BadCallsError, CallShape, find_calls, understand_calls
+from evalcase.util.json import BadJsonError, JsonPath, MissingError, parse_json
+from evalcase.util.placeholders import Template, value_as_text
+from evalcase.util.processes import Output
 
 if TYPE_CHECKING:
-    from evalcase.targets.web.client import HttpClient
+    from evalcase.targets.client import HttpClient
+
+_PLACEHOLDERS = (
+    "prompt", "messages", "case_id", "conversation_id", "metadata", "repeat", "session", "turn",
+    "files",
+)  # fmt: skip
+_DONT_COUNT = "`tool_calls = false` says that they don't count"
 
 
 class HttpOptions(WebOptions, frozen=True, kw_only=True):
-    """Where the service is, what it is sent, and where in its reply the answer stands."""
+    """The address of the service, the request, and the paths into its reply."""
 
     url: Annotated[
         Address,
@@ -97,43 +146,53 @@ class HttpOptions(WebOptions, frozen=True, kw_only=True):
     ] = False
 
     @property
-    def paths(self) -> ReplyPaths:
-        """Where in the response everything is."""
-        calls = self.tool_calls if isinstance(self.tool_calls, JsonPath) else None
-        return ReplyPaths(
-            self.answer, calls, self.usage, self.cost_usd, cast("How", self.output),
-            counts_calls=self.tool_calls is not False, stream=self.stream,
-        )  # fmt: skip
+    def calls_path(self) -> JsonPath | None:
+        return self.tool_calls if isinstance(self.tool_calls, JsonPath) else None
 
     def conflicts(self) -> Iterator[OptionFault]:
         yield from super().conflicts()
-        yield from BodyTemplate(self.body).faults("body")
-        yield from BodyTemplate(dict(self.query)).faults("query")
-        for name in BodyTemplate(self.url).used:
+        yield from self._request_faults()
+        for name in ("answer", "tool_calls", "usage", "cost_usd"):
+            if getattr(self, name) and self.stream is not None:
+                what = "is a path into one reply, and can't be combined with `stream`"
+                yield OptionFault((name,), f"`{name}` {what}")
+            elif getattr(self, name) and self.output == "text":
+                what = "is a path into JSON, and can't be combined with output = 'text'"
+                yield OptionFault((name,), f"`{name}` {what}")
+
+    def _request_faults(self) -> Iterator[OptionFault]:
+        body, query = _template(self.body), _template(dict(self.query))
+        for name, template in (("body", body), ("query", query)):
+            for path, message in template.faults():
+                yield OptionFault((name, *path), f"`{name}`: {message}")
+        for name in _template(self.url).used:
             what = f"has {{{name}}} in it, and is sent as it is written"
             hint = "placeholders stand in `query` and `body`"
             yield OptionFault(("url",), f"`url` {what}", hint)
-        body, query = BodyTemplate(self.body), BodyTemplate(dict(self.query))
         if self.method == "GET" and self.body is not None:
             yield OptionFault(("body",), "`body` is not sent with a GET: ask by `query`")
         elif self.method == "GET" and not self.query:
             what = "a GET has no body, so without `query` every case would be asked the same"
             yield OptionFault(("method",), what, 'write query = {q = "{prompt}"}')
         elif self.method == "GET":
-            yield from query.lack_of_any("query")
+            yield from _need_placeholder(query, "query")
         elif self.body is not None and not query.used:
-            yield from body.lack_of_any("body")
-        if self.answer is not None and self.output == "text":
-            what = "is a path into JSON, and can't be combined with output = 'text'"
-            yield OptionFault(("answer",), f"`answer` {what}")
-        if self.tool_calls and self.output == "text":
-            what = 'is a path into JSON, and does not go with output = "text"'
-            yield OptionFault(("tool_calls",), f"`tool_calls` {what}")
-        paths = {"answer": self.answer, "tool_calls": self.tool_calls}
-        for name, path in {**paths, "usage": self.usage, "cost_usd": self.cost_usd}.items():
-            if self.stream is not None and path:
-                what = "is a path into one reply, and can't be combined with `stream`"
-                yield OptionFault((name,), f"`{name}` {what}")
+            yield from _need_placeholder(body, "body")
+
+
+def _template(value: JSON) -> Template:
+    return Template(value, _PLACEHOLDERS, strict=True)
+
+
+def _need_placeholder(template: Template, name: str) -> Iterator[OptionFault]:
+    if template.used or any(template.faults()):
+        return
+    what = f"`{name}` has no placeholder, so every case would be asked the same"
+    for literal, path in template.escaped.items():
+        hint = f"{{{{{literal}}}}} is the literal {{{literal}}}: write it with one brace"
+        yield OptionFault((name, *path), what, f"{hint}, {{{literal}}}")
+        return
+    yield OptionFault((name,), what)
 
 
 class HttpTarget(Target):
@@ -151,17 +210,15 @@ class HttpTarget(Target):
         self._options = options
         self._surroundings = surroundings
         self._environment = surroundings.environment
-        self._endpoint = make_endpoint("http", options, options.url, method=options.method)
-        self._body = None if options.body is None else BodyTemplate(options.body)
-        self._query = BodyTemplate(dict(options.query))
-        self._used = self._query.used | (self._body.used if self._body is not None else set())
-        self._reply = ReplyReader(options.paths, surroundings.warn)
+        self._endpoint = Endpoint("http", options.url, options, method=options.method)
+        self._body = None if options.body is None else _template(options.body)
+        self._query = _template(dict(options.query))
+        self._used = {*self._query.used, *(self._body.used if self._body is not None else ())}
         self._traces = StartedTraces()
         stateless = options.stateless
-        if stateless is None:
-            stateless = "session" not in self._used
         self.traits = Traits(
-            options.concurrency, self._endpoint.key_names, stateless, caching="keyed",
+            options.concurrency, self._endpoint.key_names,
+            "session" not in self._used if stateless is None else stateless, caching="keyed",
             quota=self._quota, seen=self._traces.seen_of if options.trace else None,
             only_reads=True,
         )  # fmt: skip
@@ -169,10 +226,9 @@ class HttpTarget(Target):
         self._client: HttpClient | None = None
 
     async def open(self) -> None:
-        # The client is slow to import, and only who asks something needs it.
-        from evalcase.targets.web.client import HttpClient
+        from evalcase.targets.client import HttpClient  # aiohttp is slow to import
 
-        # What is sent from now on, and what the cache knows an answer by, must be the same.
+        # The cache key must be of what is sent from now on.
         self._environment = dict(self._surroundings.environment)
         self._client = HttpClient(self._endpoint, self._surroundings)
         await self._client.open()
@@ -182,21 +238,26 @@ class HttpTarget(Target):
         self._warn_of_hidden(question)
         body, query = self._make_body(question), self._make_query(question)
         if not self._options.trace:
-            return self._reply.read(await self._client.ask(body, query=query))
+            return _Reply(self._options, self._surroundings.warn).read(
+                *await self._client.ask(body, query=query)
+            )
         with self._traces.start(question) as begun:
-            answered = await self._client.ask(body, {HEADER: begun.traceparent}, query)
-            return replace(self._reply.read(answered), trace=begun.trace)
+            asked = await self._client.ask(body, {HEADER: begun.traceparent}, query)
+            answer = _Reply(self._options, self._surroundings.warn).read(*asked)
+            return replace(answer, trace=begun.trace)
 
     async def close(self) -> None:
         if self._client is not None:
             await self._client.close()
 
     def cache_key(self, question: Question) -> JSON:
-        """All that decides the answer, without secrets."""
         options = self._options
-        how: list[JSON] = [options.max_output_bytes, *options.paths.written()]
-        # A session is new each time, and decides nothing by itself.
-        question = replace(question, session="")
+        paths = options.answer, options.calls_path, options.usage, options.cost_usd, options.stream
+        how: list[JSON] = [
+            options.max_output_bytes, options.output, options.tool_calls is not False,
+            *(path.text if path else None for path in paths),
+        ]  # fmt: skip
+        question = replace(question, session="")  # it is new each time, and decides nothing
         body = self._make_body(question)
         if self._body is None and isinstance(body, dict):
             del body["session"], body["turn"], body["attempt"]
@@ -208,25 +269,260 @@ class HttpTarget(Target):
         return None if self._client is None else self._client.take_quota()
 
     def _make_body(self, question: Question) -> JSON:
-        root = self._surroundings.root
         if self._body is not None:
-            return self._body.fill(question, root)
+            return self._body.fill(self._values(self._body, question))
         if not self._endpoint.has_body:
             return None
-        return {**describe_question(question), "files": describe_files(question, root)}
+        files = describe_files(question, self._surroundings.root)
+        return {**describe_question(question), "files": files}
 
     def _make_query(self, question: Question) -> str:
-        return write_query(self._query.fill(question, self._surroundings.root))
+        parameters = self._query.fill(self._values(self._query, question))
+        assert isinstance(parameters, dict)
+        return "&".join(
+            f"{quote(name, safe='')}={quote(value_as_text(value), safe='')}"
+            for name, value in parameters.items()
+        )
+
+    def _values(self, template: Template, question: Question) -> dict[str, JSON]:
+        return {name: self._value(name, question) for name in template.used}
+
+    def _value(self, name: str, question: Question) -> JSON:
+        match name:
+            case "prompt":
+                return write_content(last_user_content(question))
+            case "messages":
+                return [message.to_dict() for message in question.messages]
+            case "files":
+                return describe_files(question, self._surroundings.root)
+            case "case_id":
+                return question.case
+        value: JSON = getattr(question, name)
+        return value
 
     def _warn_of_hidden(self, question: Question) -> None:
         if self._warned or (self._body is None and self._endpoint.has_body):
             return
-        used = self._used
-        if "messages" in used or "session" in used or "prompt" not in used:
+        if self._used & {"messages", "session"} or "prompt" not in self._used:
             return
         what = describe_hidden(question)
         if what is not None:
             self._warned = True
-            hint = "{messages} has all of them"
             sees = "the http target sends the last user message only"
-            self._surroundings.warn(f"{sees}; {what}; {hint}")
+            self._surroundings.warn(f"{sees}; {what}; {{messages}} has all of them")
+
+
+class _Reply:
+    """Reads one reply by the paths of the options."""
+
+    def __init__(self, options: HttpOptions, warn: Warn) -> None:
+        self._options = options
+        self._warn = warn
+        self._data = b""
+
+    def read(self, content_type: str, output: Output) -> Answer:
+        """The answer. Raise TargetError where there is none, or one that can't be trusted."""
+        options, self._data = self._options, output.data
+        if options.stream is not None:
+            return self._read_stream(options.stream, output)
+        if options.output != "text" and _is_stream(content_type, output.data):
+            hint = 'stream = "PATH" joins the texts at a path of its events, such as delta.content'
+            what = f'the answer is a stream of events: {hint}; output = "text" takes it as it is'
+            raise protocol_error(what, output.data)
+        value = self._parse(output)
+        calls = self._find_calls(value)
+        if options.answer is None:
+            answer = read_output(output, options.output, self._warn)
+        else:
+            answer = self._read_at(options.answer, value, calls)
+        # A path may lead into a reply whose calls were read with it.
+        if calls is not None and answer.tool_calls != calls.tool_calls:
+            answer = replace(answer, messages=(calls, *answer.messages))
+        answer = replace(answer, messages=self._note(answer.messages, value))
+        return self._add_usage(answer, value)
+
+    def _parse(self, output: Output) -> JSON:
+        """The body as JSON, if a path leads into it."""
+        options = self._options
+        needed = options.answer or options.calls_path
+        if needed is None and options.usage is None and options.cost_usd is None:
+            return None
+        try:
+            if output.truncated:
+                raise BadJsonError("it is larger than `max_output_bytes`")
+            return parse_json(output.data)
+        except BadJsonError as error:
+            if needed is None:
+                return None
+            raise protocol_error(f"the answer is not JSON: {error}", output.data) from None
+
+    def _find_calls(self, value: JSON) -> Message | None:
+        """The tool calls that a path leads to, as a message of their own."""
+        path = self._options.calls_path
+        if path is None:
+            return None
+        try:
+            found = path.find(value)
+            if found in (None, []):
+                return None
+            return take_message({"role": "assistant", "tool_calls": understand_calls(found)})
+        except MissingError as error:
+            # Many services leave out an empty list; but a name that is nearly right is misspelt.
+            known = error.found if isinstance(error.found, dict) else {}
+            lists = [key for key, item in known.items() if isinstance(item, list)]
+            meant = find_nearest(error.step, lists, 0.8)
+            if meant is not None:
+                why = f"`tool_calls`: {error}; did you mean `{meant}`?"
+                raise protocol_error(why, self._data) from None
+            self._warn(f"http target: {error}")
+            return None
+        except BadCallsError as error:
+            why = f"`tool_calls`: at `{path.text}` {error}"
+            raise protocol_error(why, self._data) from None
+
+    def _read_at(self, path: JsonPath, value: JSON, calls: Message | None) -> Answer:
+        try:
+            found = path.find(value)
+        except MissingError as error:
+            raise protocol_error(f"`answer`: {error}", self._data) from None
+        if found is None and calls is not None:
+            return Answer((calls,))  # an agent that calls a tool often says nothing
+        if found is None:
+            raise protocol_error(f"`answer`: at `{path.text}` there is null", self._data)
+        try:
+            return read_json(found, self._warn)
+        except TargetError as error:
+            raise protocol_error(str(error), self._data) from None
+
+    def _note(self, messages: tuple[Message, ...], value: JSON) -> tuple[Message, ...]:
+        """The messages with the reason for their end, and with calls that no path leads to. Where
+        a path leads to a list, empty or not, the user says that there are no other calls."""
+        options = self._options
+        if options.answer is not None:
+            messages = note_end(messages, find_end_at(value, options.answer.steps))
+        if options.tool_calls is False or self._leads_to_calls(value):
+            return self._ignore_calls(messages)
+        if options.answer is None:
+            return messages
+        return note_unread(messages, value, _say_no_path_leads)
+
+    def _leads_to_calls(self, value: JSON) -> bool:
+        try:
+            return self._options.calls_path is not None and bool(
+                [self._options.calls_path.find(value)]
+            )
+        except MissingError:
+            return False
+
+    def _ignore_calls(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        ignored = ignore_calls(messages)
+        if ignored != messages and self._options.tool_calls is False:
+            self._warn("http target: calls in the reply don't count, as `tool_calls = false` says")
+        return ignored
+
+    def _add_usage(self, answer: Answer, value: JSON) -> Answer:
+        usage = self._find_beside(self._options.usage, value)
+        cost_usd = self._find_beside(self._options.cost_usd, value)
+        if isinstance(usage, dict):
+            # Details of details, such as OpenAI's, are nothing to warn of.
+            usage = {key: item for key, item in usage.items() if not isinstance(item, dict)}
+        if usage is not None:
+            answer = replace(answer, usage=read_usage(usage, self._warn))
+        if cost_usd is not None:
+            answer = replace(answer, cost_usd=read_cost(cost_usd, self._warn))
+        return answer
+
+    def _find_beside(self, path: JsonPath | None, value: JSON) -> JSON:
+        try:
+            return None if path is None else path.find(value)
+        except MissingError as error:
+            # It is no reason to lose an answer that was paid for.
+            self._warn(f"http target: {error}")
+            return None
+
+    def _read_stream(self, path: JsonPath, output: Output) -> Answer:
+        """The texts at a path of all events, up to `[DONE]`. Events without one are about
+        something else."""
+        if output.truncated:
+            raise self._stream_error("it is larger than `max_output_bytes`")
+        pieces: list[str] = []
+        events: list[JSON] = []
+        is_over = False
+        for event in read_events(output.data):
+            if event.data.strip() == b"[DONE]":
+                is_over = True
+                break
+            value = self._read_event(event)
+            events.append(value)
+            piece = _find_piece(path, value)
+            if isinstance(piece, str):
+                pieces.append(piece)
+            elif piece is not None:
+                what = f"at `{path.text}` there is {describe_kind(piece)}, and no text"
+                raise self._stream_error(what)
+        end = find_last_reason(events)
+        if not is_over and is_broken_off(events):
+            raise self._stream_error("it breaks off before its end", may_succeed_later=True)
+        if not pieces and kind_of_end(end) is None and not any(find_calls(events)):
+            raise self._stream_error(f"no event has a text at `{path.text}`")
+        messages = note_end([content_message("".join(pieces))], end)
+        if self._options.tool_calls is False:
+            return Answer(self._ignore_calls(messages))
+        return Answer(note_unread(messages, events, _say_it_was_streamed))
+
+    def _read_event(self, event: Event) -> JSON:
+        try:
+            value = None if event.name == "error" else parse_json(event.data)
+        except BadJsonError as error:
+            raise self._stream_error(f"an event is not JSON: {error}") from None
+        if event.name == "error" or _is_error(value):
+            said = one_line(event.data.decode(errors="replace"))
+            raise self._stream_error(f"it ends with an error: {said}")
+        return value
+
+    def _stream_error(self, why: str, **more: bool) -> TargetError:
+        return protocol_error(f"`stream`: {why}", self._data, **more)
+
+
+def _say_no_path_leads(call: CallShape) -> str:
+    reads = f'`tool_calls = "{call.listed_at}"` of the http target reads its list'
+    return f"{call}, to which no path leads ({reads}; {_DONT_COUNT})"
+
+
+def _say_it_was_streamed(call: CallShape) -> str:
+    why = "`stream` of the http target reads texts alone: ask for the whole reply"
+    return f"{call} of an event ({why}; {_DONT_COUNT})"
+
+
+_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+
+
+def _is_stream(content_type: str, data: bytes) -> bool:
+    """Whether a body is a stream of events. Many services don't say so: then it has nothing but
+    fields of such a stream, and more than one event, or one that holds JSON."""
+    if content_type == "text/event-stream":
+        return True
+    if not data.startswith(_FIELDS):
+        return False
+    lines = data.replace(b"\r", b"\n").split(b"\n")
+    if not all(line.startswith(_FIELDS) for line in lines if line):
+        return False
+    events = read_events(data)
+    return len(events) > 1 or any(each.data[:1] in (b"{", b"[") for each in events)
+
+
+def _is_error(event: JSON) -> bool:
+    if not isinstance(event, dict):
+        return False
+    return bool(event.get("error")) or event.get("type") in ("error", "RUN_ERROR")
+
+
+def _find_piece(path: JsonPath, event: JSON) -> JSON:
+    """The piece of text in an event. OpenAI's Responses API has a `delta` of many other things."""
+    kind = event.get("type") if isinstance(event, dict) else None
+    if re.fullmatch(r"response\.(?!output_text|refusal).*\.delta", str(kind)):
+        return None
+    try:
+        return path.find(event)
+    except MissingError:
+        return None

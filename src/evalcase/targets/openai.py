@@ -1,68 +1,234 @@
-"""Any service with OpenAI's chat API.
-
-The key is that of OPENAI_API_KEY, or of the variable that `key_env` names; with another
-`base_url`, only the latter.
-"""
+"""OpenAI's chat and embeddings APIs, at OpenAI or at any service that speaks them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from evalcase.targets.chat.api import Api
-from evalcase.targets.chat.model_names import has_address, split_model
-from evalcase.targets.chat.openai_answer import OpenAIStream, read_openai_answer
-from evalcase.targets.chat.openai_messages import write_openai_messages
-from evalcase.targets.chat.options import ChatOptions
-from evalcase.targets.chat.target import ChatTarget
-from evalcase.targets.web.options import KeyRule
-from evalcase.types.target import TargetKind
+from evalcase.errors import TargetError
+from evalcase.targets.answers import read_messages
+from evalcase.targets.base import Files
+from evalcase.targets.chat import (
+    Assembler,
+    ChatApi,
+    ChatOptions,
+    ChatTarget,
+    Pieces,
+    SchemaMode,
+    has_address,
+    no_answer_error,
+    service_error,
+    split_model,
+)
+from evalcase.targets.messages import (
+    ChatTurn,
+    ContentPart,
+    ImagePart,
+    PdfPart,
+    TextPart,
+    read_content_parts,
+    read_turns,
+)
+from evalcase.targets.presets import OPENAI, Preset
+from evalcase.targets.usage import read_model, read_service_usage
+from evalcase.targets.web import Event
+from evalcase.types.answer import Answer
+from evalcase.types.question import Question
+from evalcase.types.target import TargetKind, Warn
 from evalcase.types.value import JSON
+from evalcase.util.json import parse_json
 
 if TYPE_CHECKING:
-    from evalcase.targets.chat.batches import BatchService
+    from evalcase.targets.batch import BatchService
+
+_EXTRAS = frozenset({"name", "refusal", "audio", "function_call", "reasoning", "reasoning_content"})
+_WHOLE = frozenset({"role", "id", "type"})
 
 
-def _write_object(_: JSON, __: dict[str, JSON]) -> dict[str, JSON]:
-    return {"response_format": {"type": "json_object"}}
+class CompletionsApi(ChatApi):
+    """`/chat/completions`. Answers stay in OpenAI's shape, which the rest of evalcase reads."""
+
+    path = "/chat/completions"
+    own_params = frozenset({"model", "messages"})
+    stream_defaults: ClassVar[Mapping[str, JSON]] = {"stream_options": {"include_usage": True}}
+    schema_modes = ("json_schema", "json_object")
+
+    def write_messages(self, question: Question, files: Files, warn: Warn) -> dict[str, JSON]:
+        turns = read_turns(question.messages, warn)
+        return {"messages": [_write_message(turn, files, warn) for turn in turns]}
+
+    def write_schema(
+        self, schema: JSON, mode: SchemaMode, params: Mapping[str, JSON]
+    ) -> dict[str, JSON]:
+        del params
+        if mode == "json_object":
+            return {"response_format": {"type": "json_object"}}
+        named: JSON = {"name": "answer", "strict": True, "schema": schema}
+        return {"response_format": {"type": "json_schema", "json_schema": named}}
+
+    def read_answer(self, reply: dict[str, Any], warn: Warn) -> Answer:
+        choices = reply.get("choices")
+        if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+            raise no_answer_error("it has no `choices`", reply)
+        message, reason = choices[0].get("message"), choices[0].get("finish_reason")
+        if not isinstance(message, dict):
+            raise no_answer_error("its first choice has no `message`", reply)
+        kept = {key: item for key, item in message.items() if item is not None}
+        if kept.get("tool_calls") == []:
+            del kept["tool_calls"]
+        if "content" not in kept and "tool_calls" not in kept:
+            # Cut off or refused is an answer of sorts. Nothing at all is none.
+            if reason is None and "refusal" not in kept:
+                raise no_answer_error("its message is empty", reply)
+            kept = {"content": None, **kept}
+        kept = {
+            "role": "assistant",
+            **kept,
+            **({} if reason is None else {"finish_reason": reason}),
+        }
+        try:
+            messages = read_messages([kept])
+        except TargetError as error:
+            raise no_answer_error(str(error), reply) from None
+        usage = read_service_usage(reply.get("usage"), warn)
+        return Answer(messages, usage, model=read_model(reply))
+
+    def make_assembler(self) -> Assembler:
+        return CompletionsStream()
+
+    def make_batches(self) -> BatchService:
+        from evalcase.targets.batch import OpenAIBatches  # few targets use batches
+
+        return OpenAIBatches()
 
 
-def _write_schema(schema: JSON, _: dict[str, JSON]) -> dict[str, JSON]:
-    named: JSON = {"name": "answer", "strict": True, "schema": schema}
-    return {"response_format": {"type": "json_schema", "json_schema": named}}
+def _write_message(turn: ChatTurn, files: Files, warn: Warn) -> dict[str, JSON]:
+    turn.warn_of_extras(_EXTRAS, "OpenAI's API", warn)
+    message: dict[str, JSON] = {"role": turn.role, "content": _write_parts(turn.content, files)}
+    if turn.calls:
+        message["tool_calls"] = [
+            {"id": id, "type": "function", "function": {"name": name, "arguments": text}}
+            for id, name, _, text in turn.calls
+        ]
+    if turn.call_id is not None:
+        message["tool_call_id"] = turn.call_id
+    return {**message, **{key: item for key, item in turn.extras.items() if key in _EXTRAS}}
 
 
-def _make_batches() -> BatchService:
-    from evalcase.targets.chat.openai_batches import OpenAIBatches  # few ask by batches
+def _write_parts(content: JSON, files: Files) -> JSON:
+    parts = read_content_parts(content, files)
+    if content is None:
+        return None
+    if len(parts) == 1 and isinstance(parts[0], TextPart) and not parts[0].extras:
+        return parts[0].text
+    return [_write_part(part) for part in parts]
 
-    return OpenAIBatches()
+
+def _write_part(part: ContentPart) -> JSON:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text, **part.extras}
+    if isinstance(part, ImagePart):
+        detail = {key: item for key, item in part.extras.items() if key == "detail"}
+        extras = {key: item for key, item in part.extras.items() if key != "detail"}
+        return {"type": "image_url", "image_url": {"url": part.address, **detail}, **extras}
+    if isinstance(part, PdfPart):
+        data = f"data:application/pdf;base64,{part.data}"
+        return {"type": "file", "file": {"filename": part.name, "file_data": data}, **part.extras}
+    return part
 
 
-_API = Api(
-    kind="openai",
-    base_url="https://api.openai.com/v1",
-    address_names=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
-    path="/chat/completions",
-    key=KeyRule(variable="OPENAI_API_KEY"),
-    own_params=frozenset({"model", "messages"}),
-    defaults={},
-    stream_defaults={"stream_options": {"include_usage": True}},
-    write_messages=write_openai_messages,
-    write_schema={"json_schema": _write_schema, "json_object": _write_object},
-    read_answer=read_openai_answer,
-    make_assembler=OpenAIStream,
-    make_batches=_make_batches,
-)
+class _CallPieces(NamedTuple):
+    """A tool call on its way."""
+
+    about: Pieces
+    function: Pieces
+
+    def joined(self) -> dict[str, JSON]:
+        function = self.function.joined()
+        return {**self.about.joined(), **({"function": function} if function else {})}
+
+
+class CompletionsStream(Assembler):
+    def __init__(self) -> None:
+        self._message = Pieces(_WHOLE)
+        self._calls: dict[int, _CallPieces] = {}
+        self._about: dict[str, JSON] = {}
+        self._reason: JSON = None
+
+    def take(self, event: Event) -> bool:
+        if event.data.strip() == b"[DONE]":
+            return True
+        chunk = parse_json(event.data)
+        if not isinstance(chunk, dict):
+            raise ValueError("an event is not a JSON object")
+        if chunk.get("error") is not None or event.name == "error":
+            raise service_error(chunk.get("error", chunk), event.data)
+        self._about |= {key: chunk[key] for key in ("usage", "model") if chunk.get(key)}
+        choices = chunk.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if isinstance(choice, dict):
+            self._reason = choice.get("finish_reason") or self._reason
+            self._take_delta(choice.get("delta"))
+        return False
+
+    def whole(self) -> dict[str, Any] | None:
+        if self._reason is None:
+            return None
+        message = self._message.joined()
+        if self._calls:
+            message["tool_calls"] = [self._calls[index].joined() for index in sorted(self._calls)]
+        return {"choices": [{"message": message, "finish_reason": self._reason}], **self._about}
+
+    def text(self) -> str:
+        return str(self._message.find("content") or "")
+
+    def _take_delta(self, delta: JSON) -> None:
+        if not isinstance(delta, dict):
+            return
+        calls = delta.get("tool_calls") or []
+        if not isinstance(calls, list):
+            raise ValueError("its tool calls are not a list")
+        for call in calls:
+            self._take_call(call)
+        self._message.add(_without_nulls(delta, "tool_calls"))
+
+    def _take_call(self, piece: JSON) -> None:
+        if not isinstance(piece, dict):
+            raise ValueError("a piece of a tool call is not a mapping")
+        last = max(self._calls, default=0)
+        index = piece.get("index", last)
+        if not isinstance(index, int):
+            raise ValueError("a tool call has an odd index")
+        known = self._calls[index].about.find("id") if index in self._calls else None
+        if piece.get("id") and known and piece["id"] != known:
+            index = last + 1  # some services count them all as the same one
+        call = self._calls.setdefault(index, _CallPieces(Pieces(_WHOLE), Pieces(_WHOLE)))
+        call.about.add(_without_nulls(piece, "index", "function"))
+        function = piece.get("function")
+        if isinstance(function, dict):
+            call.function.add(_without_nulls(function))
+
+
+def _without_nulls(pieces: dict[str, Any], *without: str) -> dict[str, JSON]:
+    """Some services send every key each time, with null for nothing new."""
+    return {
+        key: item for key, item in pieces.items() if item is not None and key not in without
+    }  # fmt: skip
 
 
 class OpenAIOptions(ChatOptions, frozen=True, kw_only=True):
-    """It has none of its own."""
+    @property
+    def preset(self) -> Preset:
+        return OPENAI
 
-    api: ClassVar[Api] = _API
+    @property
+    def chat_api(self) -> ChatApi:
+        return CompletionsApi()
 
 
 class OpenAITarget(ChatTarget):
-    """Calls a model through OpenAI's chat API."""
+    """Calls a model through OpenAI's API."""
 
     kind: ClassVar[TargetKind] = TargetKind(
         "openai", "Calls a model through OpenAI's chat API.", OpenAIOptions,

@@ -2,19 +2,16 @@
 
 `function` names one of these:
 
-- a function, sync or async, that takes what its parameters ask for (see `parameters`);
+- a function, sync or async, whose parameters say what it is given (see `signatures`);
 - an object with a method `answer`, or one that can be called itself;
 - a class, or a function that takes nothing (a factory): it is called once per run, with
-  `arguments` as keywords, and what it returns is one of the above. `arguments` makes a factory
-  of any function.
+  `arguments` as keywords, and returns one of the above. `arguments` makes a factory of any
+  function.
 
 Set-up and tear-down, once per run: an object that is a context manager, async or not, is entered
-at the start and left at the end, and what entering it gives is what answers. Else its methods
-`open` and `close` are called, where it has them. They run in the thread of the event loop, a sync
-tear-down in another, so that it can't hold up the end.
-
-A class whose constructor takes `session` is made, set up and torn down once for each conversation,
-and so is anything with `per_session`.
+at the start and left at the end, and the value of entering it answers. Else its methods `open` and
+`close` are called, where it has them. A class whose constructor takes `session` is made, set up and
+torn down once for each conversation, and so is anything with `per_session`.
 
 Async functions share the event loop with all trials. Sync functions run in threads.
 """
@@ -22,24 +19,27 @@ Async functions share the event loop with all trials. Sync functions run in thre
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack
 from functools import partial
-from inspect import isawaitable, isroutine
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.targets.asking.fingerprint import describe_asked, project_sources
-from evalcase.targets.asking.shown import describe_hidden, describe_left_out, is_plain
-from evalcase.targets.code.lifetime import (
-    Leave,
-    enter_object,
-    leave_object,
-    make_object,
+from evalcase.targets.answers import read_answer
+from evalcase.targets.base import (
+    describe_hidden,
+    describe_unseen_parts,
+    key_of_question,
+    project_sources,
 )
-from evalcase.targets.code.parameters import BoundFunction, bind_function, bind_target
-from evalcase.targets.code.sessions import Sessions, asks_for_session
-from evalcase.targets.code.useless import hint_at_answering
-from evalcase.targets.reading.answers import read_answer
+from evalcase.targets.signatures import (
+    BoundFunction,
+    bind_function,
+    bind_target,
+    is_async,
+    takes_nothing,
+)
 from evalcase.types.answer import Answer
 from evalcase.types.options import FunctionName, about
 from evalcase.types.question import Question
@@ -47,15 +47,13 @@ from evalcase.types.target import Surroundings, Target, TargetKind, TargetOption
 from evalcase.types.value import JSON, replace
 from evalcase.util.imports import describe_error, import_object, is_at, make_importable
 from evalcase.util.sources import find_module_file, trace_sources
-from evalcase.util.user_calls import run_in_thread
+from evalcase.util.user_calls import close_all, run_in_thread
 
 if TYPE_CHECKING:
-    from evalcase.targets.code.tracing import Tracing
+    from evalcase.targets.spans import TracedCall, Tracing
 
 
 class PythonOptions(TargetOptions, frozen=True, kw_only=True):
-    """Which code, and what it is made with."""
-
     function: Annotated[
         FunctionName,
         about(
@@ -95,80 +93,106 @@ class PythonTarget(Target):
         self.name = options.function
         self._options = options
         self._surroundings = surroundings
-        self._warned = False
-        self._found: Any = None
-        self._named: Any = None
-        """What the name leads to: it may only make what answers."""
+        self._arguments = dict(options.arguments or {})
+        self._given: Any = None
+        """The object of the name. It may only make the one that answers."""
+        self._entered: _Entered | None = None
         self._bound: BoundFunction | None = None
+        self._sessions: dict[str, tuple[BoundFunction, _Entered]] = {}
+        self._is_per_session = False
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._leave: Leave | None = None
-        self._sessions: Sessions | None = None
-        self._sources: dict[str, str] | None = None
         self._tracing: Tracing | None = None
+        self._sources: dict[str, str] | None = None
         self._keyed_by: Callable[[Question], JSON | Awaitable[JSON]] | None = None
+        self._warned = False
 
     @classmethod
     def of(cls, function: object, surroundings: Surroundings) -> PythonTarget:
-        """The target of a function, class or object that is there already."""
+        """The target of a function, class or object."""
         named: Any = function.func if isinstance(function, partial) else function
         if not hasattr(named, "__qualname__"):
             named = type(named)
         name = f"{named.__module__}:{named.__qualname__}"
         target = cls(PythonOptions(function=name), surroundings)
-        target._found = function
+        target._given = function
         if not is_at(function, name):
             # Another function of the same name may be another function: nothing tells them apart.
             target.traits = Traits(caching="useless", only_reads=True)
         return target
 
+    # Set-up and tear-down.
+
     async def open(self) -> None:
-        found = self._found
-        if found is None:
+        if self._given is None:
             make_importable(self._surroundings.root)
-            found = import_object(self.name, "python target", self._surroundings.root)
+            self._given = import_object(self.name, "python target", self._surroundings.root)
         self._loop = asyncio.get_running_loop()
         if self._options.trace:
-            self._open_tracing()
-        arguments = self._options.arguments
-        self._named = found
-        if self._options.per_session or asks_for_session(found, arguments):
-            self._open_sessions(Sessions(found, arguments, self.name, self._bind))
+            try:
+                from evalcase.targets.spans import Tracing
+            except ImportError:
+                hint = 'from the extra `otel`: pip install "opentelemetry-sdk>=1.30"'
+                what = f"`trace` needs opentelemetry-sdk, {hint}"
+                raise ConfigError(f"python target: {what}") from None
+            self._tracing = Tracing()
+            self._tracing.open()
+            self.traits = replace(self.traits, seen=self._tracing.seen_of)
+        given = self._given
+        asks = inspect.isclass(given) and "session" not in self._arguments and _takes_session(given)
+        self._is_per_session = self._options.per_session or asks
+        if self._is_per_session:
+            self._check_arguments(self._arguments_for(""))
+            is_stateless = self._options.stateless is True
+            self.traits = replace(
+                self.traits, caching="refused", holds_sessions=True, stateless=is_stateless
+            )
             return
         try:
-            made = await make_object(found, arguments, self.name)
-            found, self._leave = await enter_object(made)
+            self._entered = await _enter_object(await self._make_object())
         except (ConfigError, KeyboardInterrupt):
             raise
         except BaseException as error:
             # Set-up is the user's code, and may fail in any way.
             what = f"set-up failed: {describe_error(error)}"
             raise TargetError(f"python target `{self.name}`: {what}") from error
-        self._bound = self._bind(found)
+        self._bound = self._bind(self._entered.found)
         stateless = self._options.stateless
         if stateless is None:
-            stateless = self.traits.stateless and not self._bound.sees_session
+            stateless = self.traits.stateless and "session" not in self._bound.roles
         self.traits = replace(self.traits, stateless=stateless)
 
-    def _open_tracing(self) -> None:
-        """Once the code is imported: it may have a tracer provider of its own."""
-        from evalcase.targets.code.tracing import Tracing
+    async def _make_object(self) -> Any:  # noqa: ANN401 - an object of the user's
+        """The object that a class or a factory makes; anything else is there already."""
+        given, has_arguments = self._given, self._options.arguments is not None
+        is_factory = inspect.isclass(given) or has_arguments
+        if not is_factory:
+            is_factory = inspect.isroutine(given) and takes_nothing(given, self.name)
+        if not is_factory:
+            return given
+        if not callable(given):
+            what = "takes no `arguments`: it is not a class"
+            raise ConfigError(f"python target: `{self.name}` {what}")
+        self._check_arguments(self._arguments)
+        made = given(**self._arguments)
+        return await made if inspect.isawaitable(made) else made
 
-        self._tracing = Tracing()
-        self._tracing.open()
-        self.traits = replace(self.traits, seen=self._tracing.seen_of)
-
-    def _open_sessions(self, sessions: Sessions) -> None:
-        """What is asked in one session knows nothing of another; nothing is made before."""
-        sessions.check()
-        self._sessions = sessions
-        is_stateless = self._options.stateless is True
-        self.traits = replace(
-            self.traits, caching="refused", holds_sessions=True, stateless=is_stateless
-        )
+    def _check_arguments(self, arguments: Mapping[str, Any]) -> None:
+        """Raise ConfigError if a class or a factory can't be called with these."""
+        try:
+            signature = inspect.signature(self._given)
+        except (TypeError, ValueError):
+            return  # written in C: it says so itself
+        try:
+            signature.bind(**arguments)
+        except TypeError as error:
+            hint = "`arguments` of [targets.NAME] in evalcase.toml are its keyword arguments, and "
+            hint += "a program can give one that is made already"
+            what = f"it can't be made: {error}; {hint}"
+            raise ConfigError(f"python target `{self.name}`: {what}") from None
 
     def _bind(self, found: Any) -> BoundFunction:  # noqa: ANN401 - an object of the user's
         if is_target(found):
-            if self._sessions is None:
+            if not self._is_per_session:
                 # What a target says of itself holds, however it is named.
                 self.traits = found.traits
                 self._keyed_by = found.cache_key
@@ -180,77 +204,105 @@ class PythonTarget(Target):
 
     def _describe_useless(self, found: object) -> str:
         what = f"{type(found).__name__}, which can't be called and has no method `answer`"
-        if not isroutine(self._named) or self._named is found:
+        if not inspect.isroutine(self._given) or self._given is found:
             return f"is {what}: {hint_at_answering(found)}"
         if self._options.arguments is not None:
             return f"was called with its `arguments` to make the agent, and returned {what}"
         why = "has no parameter for a question, so it was called to make the agent, and returned"
         return f"{why} {what}; to answer itself it needs one, such as `text`"
 
-    async def answer(self, question: Question) -> Answer:
-        bound = self._bound
-        if self._sessions is not None:
-            bound = await self._sessions.find(question.session)
-        assert bound is not None, "open() comes first"
-        if self._sessions is None and not is_plain(question):
-            self._warn_of_hidden(question, bound)
-        by_place, by_name = bound.arguments(question)
-        if not bound.is_async:
-            return await self._answer_in_thread(question, bound, by_place, by_name)
-        if self._tracing is None:
-            return read_answer(await bound.function(*by_place, **by_name), self._surroundings.warn)
-        with self._tracing.call(question) as traced:
-            returned = await bound.function(*by_place, **by_name)
-        return traced.with_steps(read_answer(returned, self._surroundings.warn))
+    async def close(self) -> None:
+        entered, self._entered = self._entered, None
+        if self._tracing is not None:
+            self._tracing.close()
+        try:
+            await close_all(partial(self.end_session, each) for each in [*self._sessions])
+        finally:
+            if entered is not None:
+                await _leave_object(entered)
 
-    async def _answer_in_thread(
-        self, question: Question, bound: BoundFunction, by_place: Sequence[object],
-        by_name: Mapping[str, object],
-    ) -> Answer:  # fmt: skip
-        """Call a plain function, and read what it returns there: that may call user code, too."""
-        warn = self._warn_from_thread
+    # Sessions.
 
-        def call() -> object:
-            if self._tracing is not None:
-                traced = self._tracing.run(question, bound.function, *by_place, **by_name)
-                return traced.call.with_steps(read_answer(traced.value, warn))
-            returned = bound.function(*by_place, **by_name)
-            return returned if isawaitable(returned) else read_answer(returned, warn)
+    def _arguments_for(self, session: str) -> dict[str, Any]:
+        own = {"session": session} if _takes_session(self._given) else {}
+        return {**own, **self._arguments}
 
-        read = await run_in_thread(call)
-        if isinstance(read, Answer):
-            return read
-        while isawaitable(read):
-            read = await read
-        return read_answer(read, self._surroundings.warn)
-
-    def _warn_from_thread(self, text: str) -> None:
-        """Whoever is warned expects it in the thread of the event loop."""
-        assert self._loop is not None, "open() comes first"
-        self._loop.call_soon_threadsafe(self._surroundings.warn, text)
+    async def _open_session(self, session: str) -> BoundFunction:
+        """The object of a session, made if it is new. It may raise anything."""
+        if session not in self._sessions:
+            made = await run_in_thread(partial(self._given, **self._arguments_for(session)))
+            if inspect.isawaitable(made):
+                made = await made
+            entered = await _enter_object(made)
+            self._sessions[session] = self._bind(entered.found), entered
+        return self._sessions[session][0]
 
     async def end_session(self, session: str) -> None:
-        if self._sessions is not None:
-            await self._sessions.end(session)
+        _, entered = self._sessions.pop(session, (None, None))
+        if entered is not None:
+            await _leave_object(entered)
+
+    # Answers.
+
+    async def answer(self, question: Question) -> Answer:
+        bound = self._bound
+        if self._is_per_session:
+            bound = await self._open_session(question.session)
+        else:
+            assert bound is not None, "open() comes first"
+            self._warn_of_hidden(question, bound)
+        call = self._call if bound.is_async else self._call_in_thread
+        return await call(question, bound)
+
+    async def _call(self, question: Question, bound: BoundFunction) -> Answer:
+        by_place, by_name = bound.arguments(question)
+        with self._traced(question) as traced:
+            returned = await bound.function(*by_place, **by_name)
+        return _finish(read_answer(returned, self._surroundings.warn), traced)
+
+    async def _call_in_thread(self, question: Question, bound: BoundFunction) -> Answer:
+        """Call a plain function, and read the value there: that may call user code, too."""
+        loop, warn = self._loop, self._surroundings.warn
+        assert loop is not None, "open() comes first"
+        by_place, by_name = bound.arguments(question)
+
+        def warn_in_loop(said: str) -> None:
+            loop.call_soon_threadsafe(warn, said)
+
+        def call() -> object:
+            with self._traced(question) as traced:
+                returned = bound.function(*by_place, **by_name)
+            if inspect.isawaitable(returned):
+                return returned
+            return _finish(read_answer(returned, warn_in_loop), traced)
+
+        read = await run_in_thread(call)
+        while inspect.isawaitable(read):
+            read = await read
+        return read if isinstance(read, Answer) else read_answer(read, warn)
+
+    def _traced(self, question: Question) -> Any:  # noqa: ANN401 - a context manager
+        return ExitStack() if self._tracing is None else self._tracing.call(question)
 
     def _warn_of_hidden(self, question: Question, bound: BoundFunction) -> None:
         """Say once what a function doesn't see; but one that knows its session has seen it."""
         if self._warned or not bound.sees_last_only:
             return
-        seen, hidden = "the last user message", None
-        if not bound.sees_session:
-            hidden = describe_hidden(question)
+        seen = "the last user message"
+        hidden = None if "session" in bound.roles else describe_hidden(question)
         if hidden is None:
-            hidden = describe_left_out(question, bound.sees_files)
+            hidden = describe_unseen_parts(question, sees_files="files" in bound.roles)
             seen = "the text of the last user message"
         if hidden is not None:
             self._warned = True
             hint = "a parameter named `messages`, or annotated as `Question`, would see all"
             self._surroundings.warn(f"`{self.name}` sees {seen} only; {hidden}; {hint}")
 
+    # The code as a part of cache keys and versions.
+
     def cache_key(self, question: Question) -> JSON | Awaitable[JSON]:
-        """What decides an answer: the function, the project's modules that it brought with it or
-        may import later, and what it is asked."""
+        """The function, the project's modules that it brought with it or may import later, and the
+        question."""
         assert self._bound is not None, "open() comes first"
         if self._keyed_by is not None:
             return self._keyed_by(question)
@@ -261,7 +313,7 @@ class PythonTarget(Target):
             "arguments": self._options.arguments,
             **({"trace": True} if self._options.trace else {}),
             "sources": dict(self._sources),
-            "asked": describe_asked(question, whole=self._bound.sees_question),
+            "asked": key_of_question(question, whole="question" in self._bound.roles),
         }
 
     def sources(self) -> dict[str, str]:
@@ -270,13 +322,74 @@ class PythonTarget(Target):
         path = find_module_file(module, root)
         return trace_sources([path], root) if path is not None else {}
 
-    async def close(self) -> None:
-        leave, self._leave = self._leave, None
-        if self._tracing is not None:
-            self._tracing.close()
-        try:
-            if self._sessions is not None:
-                await self._sessions.close()
-        finally:
-            if leave is not None:
-                await leave_object(leave)
+
+def _finish(answer: Answer, traced: TracedCall | ExitStack) -> Answer:
+    return answer if isinstance(traced, ExitStack) else traced.add_to(answer)
+
+
+class _Entered(NamedTuple):
+    """An object that is set up, and how it is torn down."""
+
+    found: Any
+    leave: Callable[[], Any] | None
+
+
+async def _enter_object(found: Any) -> _Entered:  # noqa: ANN401 - an object of the user's
+    """Set an object up: as a context manager, or by its method `open`."""
+    if hasattr(found, "__aenter__"):
+        entered = await found.__aenter__()
+        leave = partial(found.__aexit__, None, None, None)
+        return _Entered(found if entered is None else entered, leave)
+    if hasattr(found, "__enter__"):
+        entered = found.__enter__()
+        leave = partial(found.__exit__, None, None, None)
+        return _Entered(found if entered is None else entered, leave)
+    is_object = not inspect.isroutine(found)
+    if is_object and callable(getattr(found, "open", None)):
+        opened = found.open()
+        if inspect.isawaitable(opened):
+            await opened
+    has_close = is_object and callable(getattr(found, "close", None))
+    return _Entered(found, found.close if has_close else None)
+
+
+async def _leave_object(entered: _Entered) -> None:
+    """Tear an object down; in a thread if it isn't async, so that it can't hold up the end."""
+    if entered.leave is not None:
+        if is_async(entered.leave):
+            await entered.leave()
+        else:
+            await run_in_thread(entered.leave)
+
+
+def _takes_session(found: Callable[..., Any]) -> bool:
+    try:
+        return "session" in inspect.signature(found).parameters
+    except (TypeError, ValueError):
+        return False  # written in C
+
+
+_WRITE = "write a function, `def answer(text): return …`"
+_METHODS = (
+    "invoke", "run_sync", "run", "kickoff", "query", "chat", "predict", "generate", "complete",
+    "ask", "respond",
+)  # fmt: skip
+"""How agents of frameworks are asked, the usual first."""
+
+
+def hint_at_answering(found: object) -> str:
+    """How to make a target of an object that is none."""
+    if inspect.iscoroutine(found):
+        found.close()  # or Python would complain that nothing awaited it
+    if inspect.isawaitable(found) or inspect.isgenerator(found):
+        name = getattr(found, "__name__", "answer")
+        return f"`{name}(…)` was called already: give the function itself, `{name}`"
+    match found:
+        case object(chat=object(completions=_)):
+            return f'name the model, target="openai:MODEL", or {_WRITE} that calls the client'
+        case object(messages=object(create=_)):
+            return f'name the model, target="anthropic:MODEL", or {_WRITE} that calls the client'
+    for name in _METHODS:
+        if callable(getattr(found, name, None)):
+            return f"{_WRITE} that calls its `{name}` and returns its result"
+    return _WRITE

@@ -1,48 +1,66 @@
 """Answers that were given before: from a file of them, or from the folder of an earlier run.
 
 A file of answers has one JSON object per line: `case` (or `id`), where needed `suite`, `target`
-and `repeat`, and one of `answer`, read by the rule of `answers`, `text` and `messages`;
+and `repeat`, and one of `answer` (any value that a target may return), `text` and `messages`;
 `tool_calls` may stand beside a text, and `usage`, `cost_usd` and `duration_s` beside all of them.
-Where there is an `error` or a `failure`, nothing was answered, whatever else there is.
-Without a `repeat` an answer is good for all repeats, without a `suite` for all suites; an answer
-from another suite counts if no other could be meant.
+A line with an `error` or a `failure` has no answer, whatever else there is. Without a `repeat` an
+answer is for all repeats, without a `suite` for all suites; an answer from another suite counts if
+no other could be meant. `turns` is a list of answers, one for each turn of a conversation.
 
 In a run's journal the last result of a trial counts, and costs nothing again; a line that doesn't
-match its checksum is an error. A trial without an answer is one, too. Of a conversation, the answer
-of the turn is given that is asked for, as long as the user says what they said then; a line of a
-file has a list of them, `turns`.
+match its checksum is an error. A turn of a conversation is answered as long as the user says what
+they said then.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Annotated, Any, BinaryIO, ClassVar
+from typing import Annotated, Any, BinaryIO, ClassVar, NoReturn
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.targets.reading.replies import note_unread
-from evalcase.targets.reading.shaped import read_json, with_extras
-from evalcase.targets.stored.index import AnswerIndex
-from evalcase.targets.stored.said import describe_keys, find_said, list_unread, refuse_failed
-from evalcase.targets.stored.turns import expect_asked, expect_whole, listed_turn, recorded_turn
+from evalcase.targets.answers import note_unread, read_json, with_extras
+from evalcase.targets.replies import put_together
 from evalcase.types.answer import Answer, Earlier
 from evalcase.types.codec import decode_object
+from evalcase.types.conversation import Exchange, Turn, split_turns
 from evalcase.types.message import Step
 from evalcase.types.options import Text, about
-from evalcase.types.question import Question
+from evalcase.types.problem import find_nearest
+from evalcase.types.question import Question, TrialKey
 from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
-from evalcase.types.value import replace
+from evalcase.types.value import JSON, replace
 from evalcase.util.calls import CALLS
 from evalcase.util.files import digest_file, open_file
-from evalcase.util.rows import JOURNAL
+from evalcase.util.json import DEEPEST_ROW, parse_object
+from evalcase.util.rows import JOURNAL, MAX_LINE, body_of, fault_in, parse_body
+from evalcase.util.text import as_json, write_count
 
-_MOST_UNREAD = 10
-"""Of so many keys it is told that nobody reads them."""
+_ANSWERS = ("answer", "messages", "text")
+_ELSEWHERE = frozenset({
+    "output", "response", "completion", "reply", "content", "result", "prediction", "generation",
+    "actual", "actual_output", "output_text", "output_messages", "message", "answer_text",
+})  # fmt: skip
+"""Names of answers in files of other tools."""
+_KNOWN = frozenset({
+    *_ANSWERS, *CALLS,
+    "case", "id", "suite", "target", "repeat", "input", "question_hash", "turns", "said",
+    "usage", "token_usage", "cost_usd", "duration_s", "duration_ms", "truncated", "scrubbed",
+    "steps", "steps_cut", "ends_conversation", "error",
+    # The rest of a report in JSONL, which is of that run.
+    "verdict", "score", "expected_output", "grades", "failure", "cached", "earlier", "trace",
+    "tags", "metadata", "conversation_id", "vars", "run", "run_status", "run_trials", "run_folder",
+    "failed_of", "mixed", "repeats", "case_verdict", "pass_rate_needed", "answer_hash",
+    "grading_hash", "ending", "user",
+})  # fmt: skip
+_OF_ALL_TURNS = ("usage", "cost_usd", "duration_s", "earlier", "steps", "steps_cut", "trace")
+_MOST_KEYS = 10
+_CASE = b'{"type":"case",'
+_ANY_REPEAT = 0
 
 
 class ReplayOptions(TargetOptions, frozen=True, kw_only=True):
-    """Where the answers are."""
-
     path: Annotated[
         Text,
         about(
@@ -68,84 +86,84 @@ class ReplayTarget(Target):
         self.traits = Traits(options.concurrency, caching="useless", only_reads=True)
         self._options = options
         self._surroundings = surroundings
+        path = os.path.join(surroundings.root, options.path)
+        path = os.path.join(path, JOURNAL) if os.path.isdir(path) else path
+        self._index = AnswerIndex(path, is_journal=os.path.basename(path) == JOURNAL)
         self._file: BinaryIO | None = None
-        self._index = AnswerIndex("", is_journal=False)
 
     async def open(self) -> None:
-        self._open()
-
-    def _find_file(self) -> tuple[str, bool]:
-        """The file of answers, and whether it is a journal."""
-        path = os.path.join(self._surroundings.root, self._options.path)
-        if os.path.isdir(path):
-            path = os.path.join(path, JOURNAL)
-        return path, os.path.basename(path) == JOURNAL
-
-    def _open(self) -> None:
-        path, is_journal = self._find_file()
-        self._index = AnswerIndex(path, is_journal=is_journal)
+        index, warn = self._index, self._surroundings.warn
         try:
             # In a stranger's record, a link could lead anywhere.
-            self._file = open_file(path, links=not is_journal)
-            self._index.read(self._file, self._options.target)
+            self._file = open_file(index.path, links=not index.is_journal)
+            index.read(self._file, self._options.target)
         except OSError as error:
-            raise ConfigError(f"replay target: {path} can't be read: {error.strerror}") from None
-        self._warn_of_lines()
-
-    def _warn_of_lines(self) -> None:
-        warn, path = self._surroundings.warn, self._index.path
-        if self._index.torn is not None:
-            warn(f"replay target: {path}:{self._index.torn}: this line is cut short, and left out")
-        for said in [*self._index.unread.values()][:_MOST_UNREAD]:
+            what = f"{index.path} can't be read: {error.strerror}"
+            raise ConfigError(f"replay target: {what}") from None
+        if index.torn is not None:
+            warn(f"replay target: {index.path}:{index.torn}: this line is cut short, and left out")
+        for said in [*index.unread.values()][:_MOST_KEYS]:
             warn(f"replay target: {said}")
 
     async def answer(self, question: Question) -> Answer:
         assert self._file is not None, "open() comes first"
         row = self._index.read_row(self._file, question)
-        refuse_failed(row)
+        _refuse_failed(row)
         if row.get("answer") is not None and self._index.is_journal:
-            answer = _recorded_answer(row, question)
+            answer = _read_recorded(row, question)
         else:
-            answer = self._listed_answer(listed_turn(row, question))
+            answer = self._read_listed(_find_listed_turn(row, question))
         expect_asked(row, question, self._index.path)
         return answer
 
     def sources(self) -> dict[str, str]:
-        """The file of answers. A record says itself what it is of."""
-        path, is_journal = self._find_file()
-        return {} if is_journal else {self._options.path: digest_file(path)}
+        """The file of answers. A record has the versions of its targets itself."""
+        if self._index.is_journal:
+            return {}
+        return {self._options.path: digest_file(self._index.path)}
 
     async def close(self) -> None:
         if self._file is not None:
             self._file.close()
 
-    def _listed_answer(self, row: dict[str, Any]) -> Answer:
-        warn = self._surroundings.warn
-        refuse_failed(row)
+    def _read_listed(self, row: dict[str, Any]) -> Answer:
+        warn, case = self._surroundings.warn, row.get("case", row.get("id"))
+        _refuse_failed(row)
         try:
-            answer = find_said(row)
+            said = _find_said(row)
         except ValueError as error:
-            message = (
-                f"the answer to case `{row.get('case', row.get('id'))}` can't be read: {error}"
-            )
+            message = f"the answer to case `{case}` can't be read: {error}"
             raise TargetError(message, kind="protocol") from None
-        if answer is None:
-            message = f"case `{row.get('case', row.get('id'))}` has no answer in {self._index.path}"
-            raise TargetError(message + describe_keys(row), kind="protocol")
+        if said is None:
+            message = f"case `{case}` has no answer in {self._index.path}{_describe_keys(row)}"
+            raise TargetError(message, kind="protocol")
         expect_whole(row.get("scrubbed") is True, row.get("case"))
-        read = read_json(answer, warn)
-        dropped = {name: row[name] for name in (*CALLS, *list_unread(row)) if name in row}
+        read = read_json(said, warn)
+        dropped = {name: row[name] for name in (*CALLS, *_list_unread(row)) if name in row}
         read = replace(read, messages=note_unread(read.messages, dropped))
         beside = with_extras(read.messages, row, warn)
         found = read if read.usage or read.cost_usd is not None else beside
+        steps, cut = row.get("steps"), row.get("steps_cut")
         return replace(
-            found, truncated=read.truncated or beside.truncated, earlier=_read_earlier(row, found),
-            steps=_read_steps(row.get("steps")), steps_cut=_read_count(row.get("steps_cut")),
+            found, truncated=read.truncated or beside.truncated,
+            earlier=_read_earlier(row, found), steps=_read_steps(steps),
+            steps_cut=cut if isinstance(cut, int) and cut > 0 else 0,
         )  # fmt: skip
 
 
-def _recorded_answer(row: dict[str, Any], question: Question) -> Answer:
-    answer, seconds = recorded_turn(row, question)
+def _read_recorded(row: dict[str, Any], question: Question) -> Answer:
+    """The answer of a journal's row to a turn of the question."""
+    try:
+        answer, seconds = decode_object(Answer, row["answer"]), row.get("duration_s")
+        turns = [decode_object(Turn, each) for each in row.get("turns") or ()]
+        exchanges = split_turns(answer, turns) if turns or question.turn > 1 else []
+    except (TypeError, ValueError) as error:
+        message = f"the recorded answer to case `{question.case}` can't be read: {error}"
+        raise TargetError(message, kind="protocol") from None
+    if turns or question.turn > 1:
+        turn: Exchange = _choose_turn(exchanges, question)
+        _expect_same(turn.said, question)
+        answer, seconds = turn.answer, turn.duration_s
     expect_whole(answer.scrubbed, question.case)
     # It was paid for in that run, or in one before it.
     earlier = answer.earlier or _read_earlier({"duration_s": seconds}, answer)
@@ -153,25 +171,253 @@ def _recorded_answer(row: dict[str, Any], question: Question) -> Answer:
 
 
 def _read_steps(value: object) -> tuple[Step, ...]:
-    """What a record says was done on the way to an answer."""
-    with suppress(ValueError):
-        return (
-            tuple([decode_object(Step, each) for each in value]) if isinstance(value, list) else ()
-        )
+    if isinstance(value, list):
+        with suppress(ValueError):
+            return tuple([decode_object(Step, each) for each in value])
     return ()
 
 
-def _read_count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
-
-
 def _read_earlier(row: dict[str, Any], answer: Answer) -> Earlier:
-    """What an answer took when it was given, in so far as its row says so."""
-    seconds = row.get("duration_s")
-    if not _is_time(seconds) and _is_time(row.get("duration_ms")):
-        seconds = row["duration_ms"] / 1000
-    return Earlier(seconds if _is_time(seconds) else None, answer.cost_usd)
+    """The first time and cost of an answer, as far as its row says."""
+    for name, per_s in (("duration_s", 1), ("duration_ms", 1000)):
+        time = row.get(name)
+        if isinstance(time, int | float) and not isinstance(time, bool) and 0 <= time < 1e9:
+            return Earlier(time / per_s, answer.cost_usd)
+    return Earlier(None, answer.cost_usd)
 
 
-def _is_time(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
+# Rows of a file of answers.
+
+
+def _find_said(row: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
+    """The answer of a row, with the calls that stand beside a text; None if it has neither. Raise
+    ValueError if it has several."""
+    names = [name for name in _ANSWERS if row.get(name) is not None]
+    if len(names) > 1:
+        what = f"`{names[0]}` and `{names[1]}` are two answers"
+        raise ValueError(f"{what}: leave one of them out")
+    return put_together(row[names[0]] if names else None, row)
+
+
+def _refuse_failed(row: Mapping[str, Any]) -> None:
+    """Raise TargetError where a row says that there was no answer."""
+    failure, error = row.get("failure"), row.get("error")
+    if isinstance(failure, dict) and isinstance(failure.get("message"), str):
+        raise TargetError(failure["message"], details={"recorded": failure})
+    said = error or failure
+    if said:
+        text = said if isinstance(said, str) else as_json(said)
+        raise TargetError(f"the line of the answer says: {text}")
+
+
+def _list_unread(row: Mapping[str, Any]) -> list[str]:
+    return sorted(row.keys() - _KNOWN)
+
+
+def _describe_unread(key: str) -> str:
+    """A warning about a key that is not read. Raise ValueError if it is nearly a name of calls,
+    which would be missing without a word."""
+    meant = find_nearest(key, _KNOWN, 0.8)
+    said = f"`{key}` is not read" + ("" if meant is None else f": did you mean `{meant}`?")
+    if meant in CALLS:
+        raise ValueError(said)
+    return said
+
+
+def _describe_keys(row: Mapping[str, Any]) -> str:
+    named = [f"`{key}`" for key in row]
+    listed = ", ".join(named[:_MOST_KEYS]) + (", …" if len(named) > _MOST_KEYS else "")
+    what = f": its line has {listed}, and an answer is called `answer`, `text` or `messages`"
+    meant = next((key for key in row if key in _ELSEWHERE and row[key] is not None), None)
+    return what if meant is None else f"{what}; if `{meant}` is the answer, call it `answer`"
+
+
+def _find_listed_turn(row: dict[str, Any], question: Question) -> dict[str, Any]:
+    """The row for one turn: its `turns` are answers, or the turns of a report in JSONL."""
+    turns = row.get("turns")
+    if not turns and question.turn == 1:
+        return row
+    calls = next((name for name in CALLS if row.get(name)), None)
+    if calls is not None:
+        _refuse_turn(question, f"has `{calls}` beside its turns, and belongs to none of them")
+    turn = _choose_turn(turns if isinstance(turns, list) else [turns], question)
+    told = {name: value for name, value in row.items() if name not in (*_OF_ALL_TURNS, "turns")}
+    if not isinstance(turn, Mapping) or turn.keys().isdisjoint(("said", "answer")):
+        return {**told, "answer": turn}
+    try:
+        for key in _list_unread(turn):
+            _describe_unread(key)
+    except ValueError as error:
+        _refuse_turn(question, f"can't be read: in turn {question.turn} {error}")
+    if isinstance(turn.get("said"), list):
+        _expect_same(turn["said"], question)
+    return {**told, **turn}
+
+
+def _choose_turn(turns: Sequence[Any], question: Question) -> Any:  # noqa: ANN401 - an item of any sort
+    if question.turn > len(turns):
+        had = write_count(max(len(turns), 1), "turn")
+        _refuse_turn(question, f"has {had}, and turn {question.turn} is asked")
+    return turns[question.turn - 1]
+
+
+def _expect_same(said: Sequence[Any], question: Question) -> None:
+    if not _ends_with(question, said):
+        why = f"went another way: in turn {question.turn} something else was said"
+        _refuse_turn(question, why)
+
+
+def _ends_with(question: Question, said: Sequence[Any]) -> bool:
+    return list(question.messages[max(0, len(question.messages) - len(said)) :]) == list(said)
+
+
+def _refuse_turn(question: Question, why: str) -> NoReturn:
+    message = f"the recorded conversation of case `{question.case}` {why}"
+    raise TargetError(message, kind="protocol")
+
+
+def expect_asked(row: Mapping[str, Any], question: Question, path: str) -> None:
+    """Raise TargetError where a row answers another question than the case asks now. A row from
+    elsewhere need not say what was asked."""
+    then, said = row.get("question_hash"), row.get("input")
+    if then and question.hash:
+        is_same = then == question.hash
+    elif row.get("turns"):
+        is_same = True
+    elif isinstance(said, str):
+        is_same = said.strip() == question.text.strip()
+    else:
+        is_ours = isinstance(said, list) and all(isinstance(each, dict) for each in said)
+        is_same = not is_ours or _ends_with(question, said or [])
+    if not is_same:
+        what = "its input, its metadata or a file that it names was changed since"
+        message = f"{path} has no answer to what case `{question.case}` asks by now: {what}"
+        raise TargetError(message, kind="protocol")
+
+
+def expect_whole(is_scrubbed: bool, case: object) -> None:
+    """Raise TargetError for an answer that was recorded without a secret in it."""
+    if is_scrubbed:
+        what = "was recorded without a secret that was in it, and is not what was answered"
+        raise TargetError(f"the answer to case `{case}` {what}", kind="protocol")
+
+
+class AnswerIndex:
+    """The places of the answers in one file, by case, suite and repeat. Only offsets are in memory:
+    there may be a million answers. Each line of a journal is held to its checksum, when it is found
+    and when it is used."""
+
+    def __init__(self, path: str, *, is_journal: bool) -> None:
+        self.path = path
+        self.is_journal = is_journal
+        self._offsets: dict[tuple[str | None, int], dict[str, int]] = {}
+        """By suite and repeat, then by case: all but the case is shared by many answers."""
+        self._targets: set[str] = set()
+        self.torn: int | None = None
+        """The number of the last line of a journal, if it is cut short."""
+        self.unread: dict[str, str] = {}
+        """A warning for each key of a file of answers that is not read."""
+
+    def read(self, file: BinaryIO, target: str | None) -> None:
+        """Take in every answer of a target. Raise ConfigError for a line that makes no sense."""
+        offset = 0
+        for number, line in enumerate(self._whole_lines(file), 1):
+            # The cases of a journal are most of it, and no answers.
+            if line.strip() and not (self.is_journal and line.startswith(_CASE)):
+                try:
+                    row = self._parse(line)
+                except ValueError as error:
+                    self._refuse(f"not JSON: {error}", number)
+                if self._concerns(row, target):
+                    self._add(row, number, offset)
+            offset += len(line)
+        others = f": {', '.join(sorted(self._targets))}" if self._targets else ""
+        if target is not None and target not in self._targets:
+            self._refuse(f"it has no answers of the target `{target}`{others}")
+        if target is None and len(self._targets) > 1:
+            self._refuse(f"several targets have answered; say which by `target`{others}")
+
+    def read_row(self, file: BinaryIO, question: Question) -> dict[str, JSON]:
+        """The row with the answer to a question. Raise TargetError if there is none."""
+        file.seek(self._find(question))
+        line = file.readline(MAX_LINE + 1)
+        with suppress(ValueError):
+            if not self.is_journal or fault_in(line) is None:
+                return self._parse(line)
+        raise TargetError(f"{self.path} changed while it was read", kind="protocol")
+
+    def _find(self, question: Question) -> int:
+        case, repeats = question.case, (question.repeat, _ANY_REPEAT)
+        for repeat in repeats:
+            for suite in (question.suite, None):
+                offset = self._offsets.get((suite, repeat), {}).get(case)
+                if offset is not None:
+                    return offset
+        elsewhere = [
+            cases[case]
+            for (_, repeat), cases in self._offsets.items()
+            if case in cases and repeat in repeats
+        ]
+        if len(elsewhere) == 1:
+            return elsewhere[0]
+        which = "several suites with" if elsewhere else "no answer to"
+        message = f"{self.path} has {which} case `{case}` (repeat {question.repeat})"
+        raise TargetError(message, kind="protocol")
+
+    def _whole_lines(self, file: BinaryIO) -> Iterator[bytes]:
+        """Every line. The last one of a journal may be cut short by a crash, and its trial was not
+        reported as finished."""
+        number = 0
+        while line := file.readline(MAX_LINE + 1):
+            number += 1
+            fault = fault_in(line) if self.is_journal else None
+            if fault is not None:
+                if len(line) <= MAX_LINE and not line.endswith(b"\n"):
+                    self.torn = number
+                    return
+                self._refuse(f"the record is damaged: this line {fault}", number)
+            if len(line) > MAX_LINE:
+                self._refuse(f"a line is longer than {MAX_LINE:,} bytes", number)
+            yield line
+
+    def _parse(self, line: bytes) -> dict[str, Any]:
+        """A row; that of a journal with the parts of its key by name. Raise ValueError."""
+        if not self.is_journal:
+            return parse_object(line, DEEPEST_ROW)
+        row = parse_body(body_of(line))
+        key = row.get("key")
+        if isinstance(key, list) and len(key) == len(TrialKey._fields):
+            row |= zip(TrialKey._fields, key, strict=True)
+        return row
+
+    def _concerns(self, row: dict[str, Any], target: str | None) -> bool:
+        if self.is_journal and row.get("type") != "result":
+            return False
+        name = row.get("target")
+        if isinstance(name, str):
+            self._targets.add(name)
+        return target is None or name == target
+
+    def _add(self, row: dict[str, Any], number: int, offset: int) -> None:
+        case, suite, repeat = row.get("case", row.get("id")), row.get("suite"), row.get("repeat")
+        if not isinstance(case, str):
+            self._refuse("`case` names the case, as text", number)
+        if not isinstance(suite, str | None) or not isinstance(repeat, int | None):
+            self._refuse("`suite` is text, and `repeat` a number from 1", number)
+        cases = self._offsets.setdefault((suite, repeat or _ANY_REPEAT), {})
+        if not self.is_journal:
+            if case in cases:
+                what = f"a second answer to case `{case}`; tell them apart by `repeat`"
+                self._refuse(what, number)
+            try:
+                _find_said(row)
+                for key in _list_unread(row):
+                    if key not in self.unread:
+                        self.unread[key] = f"{self.path}:{number}: {_describe_unread(key)}"
+            except ValueError as error:
+                self._refuse(str(error), number)
+        cases[case] = offset
+
+    def _refuse(self, why: str, line: int | None = None) -> NoReturn:
+        place = self.path if line is None else f"{self.path}:{line}"
+        raise ConfigError(f"replay target: {place}: {why}")

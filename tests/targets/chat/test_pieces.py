@@ -3,10 +3,10 @@ from __future__ import annotations
 import json
 from typing import NoReturn
 
-from evalcase.targets.chat.anthropic_answer import AnthropicStream
-from evalcase.targets.chat.openai_answer import OpenAIStream
-from evalcase.targets.chat.pieces import Pieces
-from evalcase.targets.web.event_stream import Event
+from evalcase.targets.anthropic import MessagesStream
+from evalcase.targets.chat import Pieces
+from evalcase.targets.openai import CompletionsStream
+from evalcase.targets.web import Event
 from tests.for_each import for_each
 
 
@@ -58,7 +58,7 @@ def event(**value: object) -> Event:
 
 def test_an_answer_of_very_many_pieces_costs_no_more_for_each() -> None:
     """A quadratic way would copy 50 GB here, and look at 50 million calls."""
-    stream = OpenAIStream()
+    stream = CompletionsStream()
     stream.take(event(choices=[{"delta": {"content": "x" * 5_000_000}}]))
     piece = event(choices=[{"delta": {"content": "y"}}])
     for _ in range(10_000):
@@ -75,7 +75,7 @@ def test_an_answer_of_very_many_pieces_costs_no_more_for_each() -> None:
 
 
 def test_so_does_one_with_very_many_citations() -> None:
-    stream = AnthropicStream()
+    stream = MessagesStream()
     start = {"type": "text", "text": "", "citations": [{"n": -1}]}
     stream.take(event(type="content_block_start", index=0, content_block=start))
     for number in range(5_000):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.targets.chat.prices import Price, Pricing, prices_version
+from evalcase.targets.usage import Price, Pricing, prices_version
 from evalcase.types.answer import Usage
 from evalcase.types.read_options import make
 from tests.cli.command import environment
@@ -52,7 +52,7 @@ def test_known_models_are_looked_up() -> None:
     assert 0 < cached < whole
     claude = pricing("claude-sonnet-4-5", ANTHROPIC)
     plain = claude.cost_usd(Usage(10_000, 0))
-    written = claude.cost_usd(Usage(10_000, 0), cache_write_tokens=10_000)
+    written = claude.cost_usd(Usage(10_000, 0), 10_000)
     assert plain is not None
     assert written is not None
     assert 0 < plain < written
@@ -79,7 +79,7 @@ def test_without_the_package_prices_are_unknown() -> None:
         import sys
         sys.modules["genai_prices"] = None
         from evalcase.types.answer import Usage
-        from evalcase.targets.chat.prices import Pricing
+        from evalcase.targets.usage import Pricing
         pricing = Pricing(None, "gpt-4o-mini", "https://api.openai.com/v1")
         pricing.load()
         assert pricing.cost_usd(Usage(5, 5)) is None

@@ -70,7 +70,7 @@ def busy(text: str) -> str:
 def traced(function: Callable[..., Any], **options: Any) -> PythonTarget:
     name = f"{function.__module__}:{function.__name__}"
     target = target_of(PythonTarget, function=name, **{"trace": True, **options})
-    target._found = function
+    target._given = function
     return target
 
 
@@ -152,7 +152,7 @@ def test_attributes_of_any_kind_and_size_are_digested() -> None:
 def test_spans_that_are_too_many_to_be_seen_are_counted_and_make_tokens_unknown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("evalcase.targets.code.traced_call.MAX_SPANS", 2)
+    monkeypatch.setattr("evalcase.targets.spans.MAX_SPANS", 2)
     answer = ask(traced(plain))
     assert (len(answer.steps), answer.steps_cut, answer.usage) == (2, 1, None)
 
@@ -200,6 +200,7 @@ def test_an_error_of_the_function_is_an_error_as_ever() -> None:
 
 def test_without_opentelemetry_the_option_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
+    monkeypatch.delitem(sys.modules, "evalcase.targets.spans", raising=False)
     said = "needs opentelemetry-sdk, from the extra `otel`: pip install"
     with pytest.raises(ConfigError, match=said):
         ask(traced(silent))

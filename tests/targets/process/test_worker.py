@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import GraderError, TargetError
-from evalcase.targets.asking.shown import describe_question
+from evalcase.targets.base import describe_question
 from evalcase.targets.command import CommandTarget
 from evalcase.types.answer import Answer, Usage
 from evalcase.util.calls import seen_calls

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import TargetError
-from evalcase.targets.reading.answers import read_answer
+from evalcase.targets.answers import read_answer
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.codec import encode_object
 from evalcase.types.message import Message

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import EvalcaseError, GraderError, TargetError
-from evalcase.targets.reading.outputs import How, read_output
+from evalcase.targets.answers import How, read_output
 from evalcase.types.answer import Answer, Usage
 from evalcase.util.calls import seen_calls
 from evalcase.util.processes import Output

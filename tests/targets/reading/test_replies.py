@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import GraderError, TargetError
-from evalcase.targets.reading.answers import read_answer
+from evalcase.targets.answers import read_answer
 from evalcase.types.answer import Usage
 from evalcase.util.calls import seen_calls
 from tests.for_each import for_each

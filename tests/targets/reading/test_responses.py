@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import TargetError
-from evalcase.targets.reading.answers import read_answer
-from evalcase.targets.reading.outputs import read_output
+from evalcase.targets.answers import read_answer, read_output
 from evalcase.types.answer import Answer, Usage
 from evalcase.util.answers import read_ending
 from evalcase.util.processes import Output

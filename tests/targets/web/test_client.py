@@ -16,10 +16,9 @@ from pathlib import Path
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
+from evalcase.targets.client import retry_after_s
 from evalcase.targets.http import HttpOptions, HttpTarget
-from evalcase.targets.web.endpoint import make_endpoint
-from evalcase.targets.web.errors import retry_after_s
-from evalcase.targets.web.network import find_proxy, is_refused
+from evalcase.targets.web import Endpoint, find_proxy, is_refused
 from tests.for_each import for_each
 from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
 from tests.targets.server import Reply, serving
@@ -148,12 +147,10 @@ def packed_reply(data: bytes, encoding: str = "gzip") -> Reply:
 
 
 TEXT = bytes(f"{'many words, ' * 9}and the last one", "ascii")
-BARE = zlib.compressobj(wbits=-zlib.MAX_WBITS)
 PACKED = {
     "gzip": gzip.compress(TEXT),
-    "x-gzip": gzip.compress(TEXT[:20]) + gzip.compress(TEXT[20:]),
+    "x-gzip": gzip.compress(TEXT),
     "deflate": zlib.compress(TEXT),
-    "Deflate": BARE.compress(TEXT) + BARE.flush(),
     "identity": TEXT,
 }
 
@@ -176,7 +173,7 @@ def test_a_large_answer_is_unpacked_to_its_end() -> None:
         (PACKED["gzip"][:-20], "gzip", "its gzip data ends too early"),
         (PACKED["gzip"][:-4], "gzip", "its gzip data ends too early"),
         (PACKED["deflate"][:-6], "deflate", "its deflate data ends too early"),
-        (PACKED["gzip"] + b"more", "gzip", "it can't be unpacked"),
+        (PACKED["gzip"] + b"more", "gzip", "there is more after its end"),
         (PACKED["deflate"] + b"more", "deflate", "there is more after its end"),
         (b"plain text", "gzip", "it can't be unpacked"),
     ],
@@ -256,7 +253,7 @@ def test_the_body_of_an_error_survives_if_it_breaks_off_or_is_no_text() -> None:
 
 
 def test_the_body_of_an_error_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalcase.targets.web.client._ERROR_S", 0.05)
+    monkeypatch.setattr("evalcase.targets.client._ERROR_S", 0.05)
     raw = b"HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 9\r\n\r\nhalf"
     with serving(Reply(raw=raw, hold=True)) as server:
         error = failure(target_of(HttpTarget, url=server.url))
@@ -447,7 +444,7 @@ PROXY = "http://proxy:3128"
     ],
 )
 def test_the_proxy_for_an_address(url: str, environment: dict[str, str], found: str | None) -> None:
-    endpoint = make_endpoint("http", HttpOptions(url=url), url)
+    endpoint = Endpoint("http", url, HttpOptions(url=url))
     assert find_proxy(endpoint.kind, endpoint.url, environment) == found
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.targets.web.event_stream import Event, EventReader
+from evalcase.targets.web import Event, EventReader
 from tests.for_each import for_each
 
 

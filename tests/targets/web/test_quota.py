@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evalcase.targets.web.quota import read_quota
+from evalcase.targets.client import read_quota
 from evalcase.types.target import Allowance, Quota
 from tests.for_each import for_each
 

@@ -1,8 +1,8 @@
 """Requests over HTTP, by aiohttp: a body in, the bytes of an answer out, every failure a
-TargetError.
+TargetError that says whether to try again.
 
-Each target has one pool of connections. Redirects are not followed, cookies not kept, and `.netrc`
-not read. Proxies and authorities come from the variables of the environment that `network` reads.
+Each target has one pool of connections. Redirects are not followed, so that a key goes nowhere but
+to the configured address. Cookies are not kept, and `.netrc` is not read.
 """
 
 from __future__ import annotations
@@ -10,12 +10,16 @@ from __future__ import annotations
 import asyncio
 import errno
 import io
+import json
 import os
+import re
 import socket
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from json import JSONEncoder
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import urljoin
 
@@ -25,43 +29,39 @@ from yarl import URL
 
 from evalcase import __version__
 from evalcase.errors import ConfigError, TargetError
-from evalcase.targets.web.endpoint import Endpoint, without_query
-from evalcase.targets.web.errors import (
-    connection_error,
-    protocol_error,
-    redirect_error,
-    status_error,
-)
-from evalcase.targets.web.network import (
+from evalcase.targets.web import (
     ALLOW_HINT,
+    Endpoint,
     check_literal,
+    error_message,
     find_proxy,
     is_refused,
     load_trust,
+    one_line,
+    protocol_error,
+    without_query,
 )
-from evalcase.targets.web.quota import read_quota
-from evalcase.targets.web.streamed import WholeReply
-from evalcase.types.target import Quota, Surroundings
+from evalcase.types.target import Allowance, Quota, Surroundings
 from evalcase.types.value import JSON
 from evalcase.util.environment import leaves_room
 from evalcase.util.processes import Output
+from evalcase.util.text import cut_bytes
 from evalcase.util.user_calls import run_in_thread
 
 _ERROR_BYTES, _ERROR_S = 100_000, 5.0
-"""How much is read of what an error says, and how long that is waited for."""
+"""How much of the body of an error is read, and how long that may take."""
 _LONGEST_HEADER = 1 << 16
 _LARGE_BODY = 1 << 20
 _PARTIAL = 206
 """Only a part of an answer, which was never asked for."""
-_UNAUTHORIZED = 401
 _CODED = "Content-Encoding"
 _AGENT = f"evalcase/{__version__}"
-# Made once: each call of `json.dumps` with options makes another.
-_to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid", "cf-ray")
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Reply(NamedTuple):
-    """The beginning of an answer: what it is, and its bytes as they come, or a TargetError."""
+    """The beginning of an answer, and its bytes as they come, or a TargetError."""
 
     content_type: str
     chunks: AsyncIterator[bytes]
@@ -74,10 +74,9 @@ class HttpClient:
         self._endpoint = endpoint
         self._surroundings = surroundings
         self._session: aiohttp.ClientSession | None = None
-        self._url = URL()
         self._headers: dict[str, str] = {}
         self._how: dict[str, Any] = {}
-        """What every request is given: proxy, authorities, no redirects."""
+        """Arguments of every request: proxy, authorities, no redirects."""
         self._quota: Quota | None = None
 
     async def open(self) -> None:
@@ -89,7 +88,7 @@ class HttpClient:
         self._headers = {**own, **endpoint.sent_headers(environment)}
         if not options.allow_link_local:
             check_literal(kind, url)
-        self._url = self._read_url(url)
+        self._read_url(url)
         proxy = find_proxy(kind, url, environment)
         self._how = {
             "allow_redirects": False,
@@ -115,73 +114,53 @@ class HttpClient:
             await self._session.close()
 
     def take_quota(self) -> Quota | None:
-        """What the service said last of how much more it takes, once."""
+        """The last news of the service about its limits, once."""
         quota, self._quota = self._quota, None
         return quota
 
-    async def in_thread(self, function: Callable[..., object], *arguments: object) -> object:
-        """Run what blocks, such as reading files, beside the event loop."""
-        return await run_in_thread(function, *arguments)
+    @asynccontextmanager
+    async def reply(
+        self, body: JSON, headers: Mapping[str, str] | None = None, query: str = ""
+    ) -> AsyncIterator[Reply]:
+        """An answer with a status of 2xx, whose bytes come one by one. Headers and an encoded query
+        are for this request only."""
+        data = _to_json(body).encode() if self._endpoint.has_body else b""
+        # aiohttp writes a file in pieces, and warns of bytes as large as this.
+        sent = data if len(data) < _LARGE_BODY else io.BytesIO(data)
+        url = self._endpoint.with_query(query)
+        async with self.send(self._endpoint.method, url, sent, headers) as reply:
+            yield reply
 
     async def ask(
         self, body: JSON, headers: Mapping[str, str] | None = None, query: str = ""
-    ) -> WholeReply:
-        """The whole answer, cut where it is larger than is kept. Headers, and a query as addresses
-        have it, are for this one only."""
-        url = self._url
-        if query:
-            url = self._read_url(self._endpoint.with_query(query))
-        method = self._endpoint.method
-        async with await self._request(method, url, self._body(body), headers) as response:
-            await self._check_status(response)
-            output = await self._read_body(response)
-            return WholeReply(response.content_type, output)
-
-    @asynccontextmanager
-    async def reply(self, body: JSON) -> AsyncIterator[Reply]:
-        """An answer with a status of 2xx, whose bytes come one by one."""
-        method = self._endpoint.method
-        async with await self._request(method, self._url, self._body(body)) as response:
-            await self._check_status(response)
-            yield Reply(response.content_type, self._read_chunks(response))
+    ) -> tuple[str, Output]:
+        """The content type and the whole answer, cut where it is larger than is kept."""
+        async with self.reply(body, headers, query) as reply:
+            output = await read_all(reply.chunks, self._endpoint.options.max_output_bytes)
+            return reply.content_type, output
 
     @asynccontextmanager
     async def send(
         self, method: str, url: str, data: bytes | BinaryIO = b"",
-        content_type: str = "application/json",
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[Reply]:  # fmt: skip
-        """Ask something else of the same host, with the same headers. A file is closed."""
-        headers = {"Content-Type": content_type}
+        """Ask anything of the host. A file of data is closed. What is not read of the answer closes
+        its connection."""
+        assert self._session is not None, "open() comes first"
+        names = {name.lower() for name in headers or ()}
+        kept = {name: value for name, value in self._headers.items() if name.lower() not in names}
         try:
-            async with await self._request(method, self._read_url(url), data, headers) as response:
+            async with await self._session.request(
+                method, self._read_url(url), data=data or None,
+                headers={**kept, **(headers or {})}, **self._how,
+            ) as response:  # fmt: skip
                 await self._check_status(response)
                 yield Reply(response.content_type, self._read_chunks(response))
+        except aiohttp.ClientError as error:
+            raise self._failure(error) from None
         finally:
             if not isinstance(data, bytes):
                 data.close()
-
-    def _body(self, body: JSON) -> bytes | BinaryIO:
-        data = _to_json(body).encode() if self._endpoint.has_body else b""
-        # aiohttp writes a file in pieces, and warns of bytes as large as this.
-        return data if len(data) < _LARGE_BODY else io.BytesIO(data)
-
-    async def _request(
-        self, method: str, url: URL, data: bytes | BinaryIO,
-        headers: Mapping[str, str] | None = None,
-    ) -> aiohttp.ClientResponse:  # fmt: skip
-        """The beginning of an answer. Once it is left, what was not read closes its connection."""
-        assert self._session is not None, "open() comes first"
-        sent = self._headers
-        if headers:
-            names = {name.lower() for name in headers}
-            kept = {name: value for name, value in sent.items() if name.lower() not in names}
-            sent = {**kept, **headers}
-        try:
-            return await self._session.request(
-                method, url, data=data or None, headers=sent, **self._how
-            )
-        except aiohttp.ClientError as error:
-            raise self._failure(error) from None
 
     def _read_url(self, url: str) -> URL:
         try:
@@ -196,10 +175,10 @@ class HttpClient:
         status, place = response.status, self._endpoint.place
         if 200 <= status <= 299 and status != _PARTIAL:
             return
-        if status == _UNAUTHORIZED and not self._endpoint.key_names:
+        if status == HTTPStatus.UNAUTHORIZED and not self._endpoint.key_names:
             place += "; no key was sent: `key_env` in the configuration names the variable of one"
         if 300 <= status <= 399:
-            raise redirect_error(status, _find_location(response), place)
+            raise _redirect_error(response, place)
         data = bytearray()
         # The status says more than a body that breaks off, or never comes.
         with suppress(TargetError, TimeoutError):
@@ -208,18 +187,7 @@ class HttpClient:
                     data += chunk
                     if len(data) > _ERROR_BYTES:
                         break
-        raise status_error(status, headers, bytes(data), place, now_s)
-
-    async def _read_body(self, response: aiohttp.ClientResponse) -> Output:
-        most_bytes = self._endpoint.options.max_output_bytes
-        length = response.content_length
-        # What is compressed says how long it is on the way, and may be any size once it is here.
-        if length is None or length > most_bytes or _CODED in response.headers:
-            return await read_all(self._read_chunks(response), most_bytes)
-        try:
-            return Output(await response.read(), False)
-        except aiohttp.ClientError as error:
-            raise self._failure(error) from None
+        raise _status_error(status, headers, bytes(data), place, now_s)
 
     async def _read_chunks(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         encoding = response.headers.get(_CODED, "").strip().lower()
@@ -228,7 +196,7 @@ class HttpClient:
             if encoding not in ("gzip", "x-gzip", "deflate"):
                 what = f"its Content-Encoding is `{encoding:.40}`, which was not asked for"
                 raise protocol_error(f"{self._endpoint.place}: {what}", b"")
-            unpacker = _Unpacker(is_gzip=encoding != "deflate")
+            unpacker = _Unpacker()
         try:
             async for chunk in response.content.iter_any():
                 for piece in (chunk,) if unpacker is None else unpacker.add(chunk):
@@ -239,7 +207,7 @@ class HttpClient:
             raise self._failure(error) from None
 
     def _failure(self, error: Exception) -> TargetError:
-        """What went wrong with a connection, the more exact kinds first."""
+        """The error of a connection, the more exact kinds first."""
         place = self._endpoint.place
         match error:
             case aiohttp.ClientConnectorCertificateError():
@@ -247,7 +215,7 @@ class HttpClient:
                 return connection_error(what, place, may_succeed_later=False)
             case aiohttp.ClientHttpProxyError():
                 where, now_s = f"the proxy for {place}", self._surroundings.now()
-                return status_error(error.status, error.headers or {}, b"", where, now_s)
+                return _status_error(error.status, error.headers or {}, b"", where, now_s)
             case aiohttp.ClientResponseError():
                 return protocol_error(f"{place}: the answer is not HTTP: {error.message}", b"")
             case aiohttp.ConnectionTimeoutError():
@@ -261,35 +229,14 @@ class HttpClient:
         return connection_error(f"the connection broke: {what}", place)
 
 
-def _connector_error(error: aiohttp.ClientConnectorError, place: str) -> TargetError:
-    cause = error.os_error
-    if isinstance(cause, _RefusedAddressError):
-        return connection_error(f"can't connect: {cause}", place, may_succeed_later=False)
-    if cause.errno == errno.ECONNREFUSED:
-        host = f"[{error.host}]" if ":" in str(error.host) else error.host
-        what = f"nothing listens at {host}:{error.port}; is the server running?"
-    else:
-        what = cause.strerror or str(cause) or "the other side closed the connection"
-    return connection_error(f"can't connect: {what}", place)
-
-
 async def read_all(chunks: AsyncIterator[bytes], most_bytes: int) -> Output:
-    """Bytes up to a bound. What is over is not waited for."""
+    """Bytes up to a bound. The rest is not waited for."""
     data = bytearray()
     async for chunk in chunks:
         data += chunk
         if len(data) > most_bytes:
             return Output(bytes(data[:most_bytes]), True)
     return Output(bytes(data), False)
-
-
-def _find_location(response: aiohttp.ClientResponse) -> str | None:
-    """Where a redirect leads, as messages may show it; None if it is no address."""
-    location = response.headers.get("Location")
-    try:
-        return None if location is None else without_query(urljoin(str(response.url), location))
-    except ValueError:
-        return None
 
 
 def _make_socket(address: tuple[Any, ...]) -> socket.socket:
@@ -329,7 +276,7 @@ class _CheckedResolver(AbstractResolver):
         return results
 
     async def close(self) -> None:
-        """The threads belong to the client."""
+        """There is nothing to close."""
 
 
 class _BrokenBodyError(Exception):
@@ -337,16 +284,15 @@ class _BrokenBodyError(Exception):
 
 
 class _Unpacker:
-    """Unpacks a compressed body as it comes, to its end: aiohttp takes half of a gzip file for a
+    """Unpacks gzip or zlib data as it comes, to its end: aiohttp takes half of a gzip file for a
     whole one."""
 
-    _GZIP = 16 + zlib.MAX_WBITS
+    _EITHER = 32 + zlib.MAX_WBITS
     _MOST = 1_000_000
     """How many bytes are unpacked at a time: a few may become any number."""
 
-    def __init__(self, *, is_gzip: bool) -> None:
-        self._is_gzip = is_gzip
-        self._stream = zlib.decompressobj(self._GZIP if is_gzip else zlib.MAX_WBITS)
+    def __init__(self) -> None:
+        self._stream = zlib.decompressobj(self._EITHER)
         self._is_begun = False
 
     @property
@@ -357,12 +303,9 @@ class _Unpacker:
         is_full = False
         while data or is_full:
             if self._stream.eof:
-                # A gzip file may be several, one after the other.
-                if not self._is_gzip:
-                    raise _BrokenBodyError("there is more after its end")
-                self._stream = zlib.decompressobj(self._GZIP)
+                raise _BrokenBodyError("there is more after its end")
             try:
-                piece = self._unpack(data)
+                piece = self._stream.decompress(data, self._MOST)
             except zlib.error as error:
                 raise _BrokenBodyError(f"it can't be unpacked: {error}") from None
             self._is_begun = True
@@ -371,12 +314,126 @@ class _Unpacker:
             data = self._stream.unconsumed_tail or self._stream.unused_data
             is_full = len(piece) == self._MOST and not self._stream.eof
 
-    def _unpack(self, data: bytes) -> bytes:
-        try:
-            return self._stream.decompress(data, self._MOST)
-        except zlib.error:
-            if self._is_gzip or self._is_begun:
-                raise
-            # Some servers take "deflate" at its word, and leave out the frame.
-            self._stream = zlib.decompressobj(-zlib.MAX_WBITS)
-            return self._stream.decompress(data, self._MOST)
+
+# Errors.
+
+
+def connection_error(what: str, place: str, *, may_succeed_later: bool = True) -> TargetError:
+    message = f"{place}: {one_line(what)}"
+    return TargetError(message, kind="connection", may_succeed_later=may_succeed_later)
+
+
+def _connector_error(error: aiohttp.ClientConnectorError, place: str) -> TargetError:
+    cause = error.os_error
+    if isinstance(cause, _RefusedAddressError):
+        return connection_error(f"can't connect: {cause}", place, may_succeed_later=False)
+    if cause.errno == errno.ECONNREFUSED:
+        host = f"[{error.host}]" if ":" in str(error.host) else error.host
+        what = f"nothing listens at {host}:{error.port}; is the server running?"
+    else:
+        what = cause.strerror or str(cause) or "the other side closed the connection"
+    return connection_error(f"can't connect: {what}", place)
+
+
+def _status_error(
+    status: int, headers: Mapping[str, str], body: bytes, place: str, now_s: float
+) -> TargetError:
+    """The error of a status other than 2xx."""
+    details: dict[str, Any] = {"status": status, "body": cut_bytes(body)}
+    for name in _REQUEST_IDS:
+        if name in headers:
+            details["request_id"] = headers[name]
+            break
+    try:
+        said = error_message(json.loads(body))
+    except (ValueError, RecursionError):
+        said = None
+    wait_s = retry_after_s(headers, now_s)
+    return TargetError(
+        f"HTTP {_status_name(status)}{': ' + said if said else ''}, from {place}",
+        kind="http",
+        details=details,
+        may_succeed_later=status in (408, 429) or 500 <= status <= 599,
+        retry_after_s=wait_s,
+        overloaded=status in (429, 529) or (status == 503 and wait_s is not None),
+    )
+
+
+def _redirect_error(response: aiohttp.ClientResponse, place: str) -> TargetError:
+    status, location = response.status, response.headers.get("Location")
+    try:
+        location = location and without_query(urljoin(str(response.url), location))
+    except ValueError:
+        location = None
+    message = f"HTTP {_status_name(status)}, from {place}"
+    if location:
+        hint = "redirects are not followed; configure that address if it is the right one"
+        message = f"HTTP {_status_name(status)}: {place} points to {location}; {hint}"
+    return TargetError(message, kind="http", details={"status": status, "location": location})
+
+
+def _status_name(status: int) -> str:
+    try:
+        return f"{status} ({HTTPStatus(status).phrase})"
+    except ValueError:
+        return "529 (overloaded)" if status == 529 else str(status)
+
+
+# Headers about limits.
+
+_QUOTA_HEADERS = ("x-ratelimit-{1}-{0}", "anthropic-ratelimit-{0}-{1}")
+_FACTS = ("remaining", "reset", "limit")
+_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_SPAN = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
+_PIECE = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
+
+
+def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:
+    """The wait that a server asks for; None where it doesn't, or says something odd."""
+    for name, per_s in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        number = _read_number(headers.get(name, ""))
+        if number is not None:
+            return number / per_s
+    try:
+        when = parsedate_to_datetime(headers.get("retry-after", ""))
+        return max(0.0, when.timestamp() - now_s)
+    except (ValueError, OverflowError, TypeError):
+        return None
+
+
+def read_quota(headers: Mapping[str, str], now_s: float) -> Quota | None:
+    """The rest of the limits, by the headers of OpenAI or Anthropic; None if they don't say."""
+    for form in _QUOTA_HEADERS:
+        requests, tokens = (
+            _read_allowance([headers.get(form.format(what, fact), "") for fact in _FACTS], now_s)
+            for what in ("requests", "tokens")
+        )
+        if requests is not None or tokens is not None:
+            return Quota(requests, tokens)
+    return None
+
+
+def _read_allowance(facts: list[str], now_s: float) -> Allowance | None:
+    remaining, reset, limit = facts
+    left, full_in_s = _read_number(remaining), _read_seconds(reset.strip(), now_s)
+    if left is None or full_in_s is None:
+        return None
+    return Allowance(left, full_in_s, _read_number(limit))
+
+
+def _read_number(text: str) -> float | None:
+    return float(text) if _NUMBER.fullmatch(text.strip()) else None
+
+
+def _read_seconds(text: str, now_s: float) -> float | None:
+    """A number of seconds, a span such as `1m6.5s`, or a time in RFC 3339."""
+    if (number := _read_number(text)) is not None:
+        return number
+    if _SPAN.fullmatch(text):
+        return sum(float(count) * _UNITS_S[unit] for count, unit in _PIECE.findall(text))
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return None if when.tzinfo is None else max(0.0, when.timestamp() - now_s)

@@ -1,0 +1,343 @@
+"""What values, bytes and messages become as answers: one rule for every kind of target.
+
+| value | answer |
+|---|---|
+| text | one assistant message with that text |
+| a message: a mapping with a role and `content` or `tool_calls` | that message |
+| a list with a message in it | those messages; an item that is none is an error |
+| a mapping with `messages`, a list of messages | those, with `usage`, `cost_usd` and \
+`ends_conversation` beside them |
+| a mapping of `content`, `text` or `output` and `tool_calls` (or `toolCalls`, `function_call`), \
+or of calls alone | that message, with the same beside it |
+| the reply of a model service (see `replies`) | its messages, with calls, usage and finish reason |
+| any other JSON value | one assistant message with that value as content, keys untouched |
+| an `Answer` | itself; a wrong type in it is an error |
+| None, or a value that is no JSON | an error: nothing was answered |
+
+The answer shares nothing with the value, which may change later. Text that is not valid Unicode is
+kept twice: readable, with U+FFFD in its place, and as bytes in `content_base64`.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from json import dumps
+from typing import Any, Literal
+
+from evalcase.errors import TargetError
+from evalcase.targets.replies import (
+    find_end,
+    find_end_of_text,
+    find_message,
+    find_reply,
+    is_blocks,
+    is_items,
+    is_turn,
+    leave_out,
+    mend_message,
+    put_together,
+    read_items,
+    read_turn,
+    refuse_failed_events,
+    refuse_failed_reply,
+    refuse_failed_transcript,
+    type_converse,
+)
+from evalcase.targets.usage import read_cost, read_model, read_service_usage, read_usage
+from evalcase.types.answer import Answer
+from evalcase.types.message import ROLES, Message, is_message, names_tool, take_message
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON, describe_kind, replace
+from evalcase.util.answers import finish_reason_of
+from evalcase.util.calls import UNREAD, BadCallsError, CallShape, ReadCalls, find_calls, unread_in
+from evalcase.util.json import BadJsonError, NotJsonError, copy_json, parse_json, whole_text
+from evalcase.util.processes import Output
+from evalcase.util.text import cut_bytes, list_some
+
+BODIES = ("messages", "output_messages", "output")
+"""Names for the list of messages in a mapping, the best first."""
+EXTRAS = frozenset({
+    "usage", "token_usage", "cost_usd", "truncated", "duration_ms", "ends_conversation",
+})  # fmt: skip
+"""Keys beside it. `duration_ms` is accepted and not used: the engine measures the time."""
+How = Literal["auto", "text", "json", "agentv"]
+
+_RAW = "content_base64"
+_NAMELESS = (
+    "that doesn't name its tool: a call is {tool, input}, {name, args} or "
+    "{function: {name, arguments}}"
+)
+_MOST_NAMED = 5
+
+
+def ignore_warning(_: str) -> None:
+    """A `warn` that shows nothing."""
+
+
+def read_answer(value: object, warn: Warn = ignore_warning) -> Answer:
+    """The answer in a value that Python code returned. Raise TargetError where there is none."""
+    if type(value) is str:
+        if not value.startswith("{"):
+            return Answer((content_message(value),))
+        refuse_failed_transcript(value)
+        return Answer(note_end([content_message(value)], find_end_of_text(value)))
+    if isinstance(value, Answer):
+        return _copy_answer(value)
+    if value is None:
+        what = "the target returned None, which is not an answer"
+        hint = "does the function end without a `return`?"
+        raise TargetError(f"{what}; {hint}", kind="protocol")
+    return read_json(_copy_value(value), warn)
+
+
+def read_json(value: JSON, warn: Warn = ignore_warning) -> Answer:
+    """The same for a JSON value that the caller gives away."""
+    return read_shape(value, warn) or Answer(note_end([content_message(value)], find_end(value)))
+
+
+def _copy_answer(answer: Answer) -> Answer:
+    messages: object = answer.messages
+    if type(messages) is not tuple or any(type(each) is not Message for each in messages):
+        return answer  # the engine refuses it
+    plain = _copy_value(list(messages))
+    assert isinstance(plain, list)
+    return replace(answer, messages=read_messages(plain))
+
+
+def _copy_value(value: object) -> JSON:
+    try:
+        return copy_json(value)
+    except NotJsonError as error:
+        details = {}
+        with suppress(Exception):  # `__repr__` is user code, too
+            details["value"] = ascii(value)[:1000]
+        message = f"the target returned {type(value).__name__}: {error}"
+        raise TargetError(message, kind="protocol", details=details) from None
+
+
+# Values in the shape of messages or of a reply.
+
+
+def read_shape(value: JSON, warn: Warn) -> Answer | None:
+    """The answer of a value in the shape of messages or of a model's reply; None for data."""
+    if isinstance(value, dict):
+        answer = _read_mapping(value, warn)
+        if answer is None or is_message(value):
+            return answer
+        return replace(answer, messages=note_unread(answer.messages, value))
+    if not isinstance(value, list):
+        return None
+    refuse_failed_events(value)
+    if is_items(value):
+        return Answer(read_messages(read_items(value, warn)))
+    if any(is_message(each) or is_turn(each) for each in value):
+        return Answer(read_messages(value))
+    return Answer((content_message(value),)) if is_blocks(value) else None
+
+
+def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
+    refuse_failed_reply(value)
+    reply = find_reply(value, warn)
+    if reply is not None:
+        usage = read_service_usage(reply.usage, warn)
+        return Answer(read_messages(reply.messages), usage, model=read_model(value))
+    if is_message(value) or is_turn(value):
+        return Answer(read_messages([value]))
+    for name in BODIES:
+        items = value.get(name)
+        if isinstance(items, list) and any(is_message(each) or is_turn(each) for each in items):
+            _warn_of_unread(value, name, warn)
+            return with_extras(read_messages(items), value, warn)
+    message = find_message(value, EXTRAS)
+    return None if message is None else with_extras(read_messages([message]), value, warn)
+
+
+def _warn_of_unread(value: dict[str, JSON], name: str, warn: Warn) -> None:
+    unread = [f"{key!r:.40}" for key in value if key != name and key not in EXTRAS]
+    if unread:
+        named = list_some(unread[:_MOST_NAMED], len(unread))
+        are = "is" if len(unread) == 1 else "are"
+        warn(f"{named} beside `{name}` in an answer {are} not read; usage and cost_usd are")
+
+
+def with_extras(messages: Sequence[Message], value: dict[str, JSON], warn: Warn) -> Answer:
+    """An answer with the usage and the cost that a mapping has."""
+    usage = read_usage(value.get("usage", value.get("token_usage")), warn)
+    cost_usd = read_cost(value.get("cost_usd"), warn)
+    return Answer(
+        note_end(messages, find_end(value)), usage, cost_usd, value.get("truncated") is True,
+        ends_conversation=value.get("ends_conversation") is True,
+    )  # fmt: skip
+
+
+# Messages.
+
+
+def content_message(content: JSON) -> Message:
+    """An assistant message with any content."""
+    if isinstance(content, str):
+        return take_message(_mark_invalid({"role": "assistant", "content": content}))
+    return read_messages([{"role": "assistant", "content": content}])[0]
+
+
+def read_messages(items: list[JSON]) -> tuple[Message, ...]:
+    """The messages of a list. Raise TargetError at the first item that is none."""
+    items = type_converse(items)
+    return tuple(_read_message(item, number) for number, item in enumerate(items, 1))
+
+
+def _read_message(item: JSON, number: int) -> Message:
+    where = f"message {number} of the answer"
+    if isinstance(item, dict) and is_turn(item):
+        item = read_turn(item)
+    if not isinstance(item, dict) or not is_message(item):
+        what = f"is {describe_kind(item)} without a role, so it is not a message"
+        raise _message_error(f"{where} {what}", item)
+    if item["role"] not in ROLES:
+        what = f"has the role {item['role']!r}; roles are {', '.join(ROLES)}"
+        raise _message_error(f"{where} {what}", item)
+    if item["role"] == "assistant":
+        try:
+            item = mend_message(item)
+        except BadCallsError:
+            raise _message_error(f"{where} has a call {_NAMELESS}", item) from None
+    calls = item.get("tool_calls")
+    if calls is None and "content" not in item:
+        raise _message_error(f"{where} has neither `content` nor `tool_calls`", item)
+    if calls is not None and not (isinstance(calls, list) and all(map(names_tool, calls))):
+        raise _message_error(f"{where} has a call {_NAMELESS}", item)
+    message = _mark_invalid(item)
+    try:
+        # Only the text of a message has a place for what is not Unicode.
+        dumps(message, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        what = "has half of a character (a lone surrogate) in it"
+        raise _message_error(f"{where} {what}", message) from None
+    return take_message(message)
+
+
+def _message_error(message: str, item: object) -> TargetError:
+    return TargetError(message, kind="protocol", details={"message": repr(item)[:1000]})
+
+
+def _mark_invalid(message: dict[str, Any]) -> dict[str, Any]:
+    """The message; a text with lone surrogates is made readable, and kept as bytes beside it."""
+    content = message.get("content")
+    if isinstance(content, str) and not content.isascii() and whole_text(content) != content:
+        data = content.encode(errors="surrogatepass")
+        message = {**message, "content": data.decode(errors="replace")}
+        message[_RAW] = b64encode(data).decode()
+    return message
+
+
+def note_unread(
+    messages: Sequence[Message], dropped: JSON, describe: Callable[[CallShape], str] = str
+) -> tuple[Message, ...]:
+    """The messages, with a note of the calls in a part of the reply that is not kept. `describe`
+    says what can be done, at the first of them."""
+    read = ReadCalls(call for message in messages for call in message.tool_calls)
+    found = [shape for shape in find_calls(dropped) if shape not in read]
+    unread: list[JSON] = [*map(describe, found[:1]), *map(str, found[1:])]
+    return _put_on_last(messages, UNREAD, unread) if unread else tuple(messages)
+
+
+def ignore_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages, with a note where something in one looks like a call and doesn't count."""
+    read = ReadCalls(call for message in messages for call in message.tool_calls)
+    return tuple(
+        take_message({**each, UNREAD: []}) if any(unread_in(each, read)) else each
+        for each in messages
+    )
+
+
+def note_end(messages: Sequence[Message], reason: str | None) -> tuple[Message, ...]:
+    """The messages, the last of the assistant with the reason for its end."""
+    said = [message for message in messages if message.role == "assistant"]
+    if reason is None or (said and finish_reason_of(said[-1]) is not None):
+        return tuple(messages)
+    return _put_on_last(messages, "finish_reason", reason)
+
+
+def _put_on_last(messages: Sequence[Message], key: str, value: JSON) -> tuple[Message, ...]:
+    places = [at for at, message in enumerate(messages) if message.role == "assistant"]
+    if not places:
+        return (*messages, take_message({"role": "assistant", "content": None, key: value}))
+    at = places[-1]
+    return (*messages[:at], take_message({**messages[at], key: value}), *messages[at + 1 :])
+
+
+# Bytes that a program or a service wrote.
+
+
+def read_output(output: Output, how: How, warn: Warn) -> Answer:
+    """The answer in some bytes. Raise TargetError where they can't be read as `how` says.
+
+    `text`: all of it is the answer. `json`: it is one JSON value. `auto`: it is text, unless all of
+    it is a JSON value in the shape of messages or of a reply, or a mapping of `text` and extras.
+    `agentv`: messages, else text, by the rule of AgentV.
+    """
+    if how == "text":
+        return _read_text(output)
+    try:
+        if output.truncated:
+            raise BadJsonError("it was cut")
+        value = parse_json(output.data)
+    except BadJsonError as error:
+        if how != "json":
+            refuse_failed_transcript(output.data.decode(errors="replace"))
+            return _read_text(output)
+        details = {"output": cut_bytes(output.data)}
+        message = f"the output is not JSON: {error}"
+        raise TargetError(message, kind="protocol", details=details) from None
+    if how == "agentv":
+        return _read_agentv(value, warn) or _read_text(output)
+    answer = read_shape(value, warn)
+    if answer is None and isinstance(value, dict) and value.keys() <= EXTRAS | {"text"}:
+        text = value.get("text")
+        if isinstance(text, str):
+            return with_extras((content_message(text),), value, warn)
+    if answer is None and how != "json":
+        answer = _read_text(output)
+        return replace(answer, messages=note_end(answer.messages, find_end(value)))
+    return answer or read_json(value, warn)
+
+
+def _read_text(output: Output) -> Answer:
+    """The output as text, without one line end at its end: most programs print it anyway."""
+    data = _whole_characters(output.data) if output.truncated else output.data
+    if data.endswith(b"\n"):
+        data = data[:-2] if data.endswith(b"\r\n") else data[:-1]
+    message: dict[str, Any] = {"role": "assistant", "content": data.decode(errors="replace")}
+    if message["content"].encode() != data:
+        message[_RAW] = b64encode(data).decode()
+    return Answer((take_message(message),), truncated=output.truncated)
+
+
+def _whole_characters(data: bytes) -> bytes:
+    """Bytes that were cut anywhere, without the first part of a character at their end."""
+    for length in range(1, min(4, len(data)) + 1):
+        lead = data[-length]
+        if lead & 0xC0 != 0x80:
+            needed = 4 if lead >= 0xF0 else 3 if lead >= 0xE0 else 2 if lead >= 0xC0 else 1
+            return data[:-length] if needed > length else data
+    return data
+
+
+def _read_agentv(value: JSON, warn: Warn) -> Answer | None:
+    if not isinstance(value, dict):
+        return None
+    for name in BODIES:
+        items = value.get(name)
+        if isinstance(items, list) and items:
+            try:
+                messages = read_messages(items)
+            except TargetError:
+                return None
+            return with_extras(note_unread(messages, leave_out(value, (name,))), value, warn)
+    text = value.get("text")
+    if not isinstance(text, str):
+        return None
+    messages = read_json(put_together(text, value)).messages
+    return with_extras(note_unread(messages, leave_out(value, ("text",))), value, warn)

@@ -1,0 +1,185 @@
+"""A question as targets use it: as text, as a JSON object, with its files, and as a cache key."""
+
+from __future__ import annotations
+
+import os
+import sys
+from base64 import b64encode
+from json import dumps
+from typing import Any, NamedTuple, TypeAlias
+
+from evalcase.errors import TargetError
+from evalcase.types.message import named_file, named_files, part_text, parts_of, text_of
+from evalcase.types.question import Question
+from evalcase.types.value import JSON
+from evalcase.util.files import (
+    IrregularError,
+    OutsideError,
+    OversizeError,
+    digest_file,
+    is_inside,
+    read_file,
+)
+
+_MOST_FILE_BYTES = 20_000_000
+_STARTS = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+)
+
+
+def last_user_content(question: Question) -> JSON:
+    """The content of the last user message. Raise TargetError if there is none."""
+    message = question.last_user
+    if message is None:
+        why = "has no user message, and this target is given the last one only"
+        raise TargetError(f"case `{question.case}` {why}", kind="protocol")
+    return message.content
+
+
+def write_content(content: JSON) -> str:
+    """Content as text: parts as their joined text, other data as JSON."""
+    if content is None:
+        return ""
+    text = text_of(content)
+    return text if text is not None else dumps(content, ensure_ascii=False)
+
+
+def describe_question(question: Question) -> dict[str, Any]:
+    """The JSON object that programs and services are given: always these keys. `id` comes back
+    with an answer; where there is one question at a time, it is the case."""
+    return {
+        "id": question.case,
+        "suite": question.suite,
+        "case": question.case,
+        "input": [message.to_dict() for message in question.messages],
+        "metadata": question.metadata,
+        "conversation_id": question.conversation_id,
+        "repeat": question.repeat,
+        "attempt": question.attempt,
+        "session": question.session,
+        "turn": question.turn,
+        "files": question.files,
+    }
+
+
+def key_of_question(question: Question, *, whole: bool = False) -> dict[str, Any]:
+    """The part of a cache key that is the question: what most targets see of it, with hashes of
+    its files; if `whole`, all of it."""
+    key = describe_question(question)
+    # A session is new each time, a turn follows from the rest, and any attempt may be answered.
+    for name in ("suite", "session", "turn", "attempt"):
+        del key[name]
+    key["files"] = {name: digest_file(path) for name, path in question.files.items()}
+    if whole:
+        key |= {"suite": question.suite, "turn": question.turn, "schema": question.schema}
+    return key
+
+
+def describe_hidden(question: Question) -> str | None:
+    """A warning for a target that sees the last user message only; None if that is all."""
+    roles = [message.role for message in question.messages]
+    if len(roles) < 2:
+        return None
+    given = f"{len(roles)} messages ({', '.join(dict.fromkeys(roles))})"
+    return f"for case `{question.case}` it is given {given}"
+
+
+def describe_unseen_parts(question: Question, *, sees_files: bool) -> str | None:
+    """The same for a target that sees only the text of content parts, and perhaps their files."""
+    content = None if question.last_user is None else question.last_user.content
+    kinds = {
+        f"`{part['type']}`": None
+        for part in (parts_of(content) if isinstance(content, list) else ())
+        if part_text(part) is None and not (sees_files and named_file(part) is not None)
+    }
+    return f"for case `{question.case}` it has parts of type {', '.join(kinds)}" if kinds else None
+
+
+def project_sources(root: str) -> dict[str, str]:
+    """The hashes of the modules of a project that are imported by now."""
+    inside = os.path.join(os.path.realpath(root), "")
+    folders: dict[str, str] = {}
+    sources = {}
+    for module in list(sys.modules.values()):
+        folder, name = os.path.split(getattr(module, "__file__", None) or os.devnull)
+        if folder not in folders:  # thousands of modules lie in few folders
+            folders[folder] = os.path.realpath(folder)
+        path = os.path.join(folders[folder], name)
+        path = os.path.realpath(path) if os.path.islink(path) else path
+        if path.startswith(inside) and "site-packages" not in path:
+            sources[path.removeprefix(inside)] = digest_file(path)
+    return sources
+
+
+# Files that messages name.
+
+
+class ContentFile(NamedTuple):
+    name: str
+    """As the case has it."""
+    media_type: str
+    data: str
+    """The text of a text file; anything else in base64."""
+
+
+Files: TypeAlias = dict[str, ContentFile]
+
+
+def load_files(question: Question, root: str, *, any_kind: bool = False) -> Files:
+    """The files of a question. The media type comes from the bytes: a PNG, JPEG, GIF or WebP image,
+    a PDF, or UTF-8 text; other files only if `any_kind`. Raise TargetError."""
+    names = dict.fromkeys(named_files(question.messages))
+    return {name: _load_file(name, question, root, any_kind) for name in names}
+
+
+def describe_files(question: Question, root: str) -> JSON:
+    """The files of a question for a service that can't read them from this disk."""
+    return {
+        file.name: {
+            "media_type": file.media_type,
+            "text" if file.media_type == "text/plain" else "base64": file.data,
+        }
+        for file in load_files(question, root, any_kind=True).values()
+    }
+
+
+def image_type(start: bytes) -> str | None:
+    """The media type of an image that begins with some bytes."""
+    if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for mark, kind in _STARTS if start.startswith(mark)), None)
+
+
+def _load_file(name: str, question: Question, root: str, any_kind: bool) -> ContentFile:
+    if name not in question.files:
+        why = f"it is not among the files of case `{question.case}`"
+        raise TargetError(f"`{name:.200}` can't be read: {why}")
+    data = _read_bytes(name, question.files[name], root)
+    kind = "application/pdf" if data.startswith(b"%PDF-") else image_type(data[:16])
+    if kind is None:
+        try:
+            return ContentFile(name, "text/plain", data.decode())
+        except UnicodeDecodeError:
+            kind = "application/octet-stream"
+        if not any_kind:
+            what = "it is neither text (UTF-8) nor PDF nor a PNG, JPEG, GIF or WebP image"
+            raise TargetError(f"`{name}` can't be sent to a model: {what}")
+    return ContentFile(name, kind, b64encode(data).decode())
+
+
+def _read_bytes(name: str, path: str, root: str) -> bytes:
+    # The project of its suite may be another, and was checked when the suite was loaded.
+    inside = root if is_inside(path, os.path.realpath(root)) else os.path.dirname(path)
+    try:
+        return read_file(path, _MOST_FILE_BYTES, inside)
+    except IrregularError:
+        raise TargetError(f"`{name}` is not a regular file") from None
+    except OutsideError:
+        raise TargetError(f"`{name}` is outside the project, so it is not sent") from None
+    except OversizeError:
+        text = f"`{name}` is larger than {_MOST_FILE_BYTES:,} bytes, so it is not sent"
+        raise TargetError(text) from None
+    except OSError as error:
+        raise TargetError(f"`{name}` can't be read: {error.strerror}") from None

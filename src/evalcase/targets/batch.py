@@ -1,0 +1,452 @@
+"""Questions of a run in batches of a chat API: written, sent, looked after, and answers found.
+
+Drafts and answers are files without a name, which are gone with the process: there may be more than
+fits in memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from hashlib import sha256
+from json import dumps
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+from evalcase.errors import TargetError
+from evalcase.targets.client import HttpClient, Reply, connection_error, read_all
+from evalcase.targets.web import error_message, protocol_error
+from evalcase.types.question import Question
+from evalcase.types.target import SentBatch
+from evalcase.types.value import JSON, Value
+from evalcase.util.json import BadJsonError, parse_object
+from evalcase.util.table import Table, mark_of
+
+_LONGEST_S = 600.0
+_MOST_BYTES = 10_000_000
+_MOST_ROW_BYTES = 64 * 1024 * 1024
+_MOST_PAGES = 20
+_ID = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
+
+
+class BatchLook(NamedTuple):
+    """The progress of a batch."""
+
+    is_over: bool
+    answered: int
+    questions: int
+    """0 where the service has not counted them yet."""
+    status: str
+    """As the service says it."""
+
+
+class BatchForm(Value, frozen=True):
+    """The form of a batch at a service, and its limits."""
+
+    head: bytes
+    between: bytes
+    tail: bytes
+    content_type: str
+    most_questions: int
+    most_bytes: int
+
+
+class BatchedQuestion(NamedTuple):
+    id: str
+    """The same for the same question of the same run; its answer has it, too."""
+    line: bytes
+
+
+class DraftFile:
+    """The body of a batch, which grows."""
+
+    def __init__(self, form: BatchForm) -> None:
+        self.form = form
+        self.count = 0
+        self._file = TemporaryFile("w+b")  # noqa: SIM115 - closed with the draft
+        self._size = self._file.write(form.head)
+
+    def add(self, question: BatchedQuestion) -> bool:
+        """Take a question in; False if there is no room for it."""
+        form, size = self.form, len(question.line) + len(self.form.between)
+        is_full = self.count >= form.most_questions
+        if self.count and (is_full or self._size + size + len(form.tail) > form.most_bytes):
+            return False
+        self._size += self._file.write((form.between if self.count else b"") + question.line)
+        self.count += 1
+        return True
+
+    def finish(self) -> BinaryIO:
+        """The whole body. The client closes this file; the draft can be sent again."""
+        self._file.seek(self._size)
+        self._file.write(self.form.tail)
+        self._file.flush()
+        again = os.fdopen(os.dup(self._file.fileno()), "rb")
+        again.seek(0)
+        return again
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class BatchClient:
+    """Requests to the batch endpoints of a service."""
+
+    def __init__(self, base_url: str, client: Callable[[], HttpClient]) -> None:
+        self._base_url = urlsplit(base_url)._replace(query="").geturl().rstrip("/")
+        self._client = client
+        """Returns the client once it is open."""
+
+    async def get(self, path: str, **query: str) -> dict[str, Any]:
+        async with self.send("GET", path + ("?" + urlencode(query) if query else "")) as reply:
+            return await _read_object(reply)
+
+    async def post(self, path: str, value: JSON) -> dict[str, Any]:
+        async with self.send("POST", path, dumps(value).encode()) as reply:
+            return await _read_object(reply)
+
+    async def post_draft(self, path: str, draft: DraftFile) -> dict[str, Any]:
+        async with self.send("POST", path, draft.finish(), draft.form.content_type) as reply:
+            return await _read_object(reply)
+
+    async def list_batches(self, path: str, after: str) -> AsyncIterator[dict[str, Any]]:
+        """The batches of a user, the newest first. `after` is the parameter of the next page."""
+        query: dict[str, str] = {}
+        for _ in range(_MOST_PAGES):
+            page = await self.get(path, limit="100", **query)
+            batches = [each for each in page.get("data") or () if isinstance(each, dict)]
+            for each in batches:
+                yield each
+            if page.get("has_more") is not True or not batches:
+                return
+            query = {after: id_of(batches[-1], "a batch")}
+
+    @asynccontextmanager
+    async def send(
+        self, method: str, path: str, data: bytes | BinaryIO = b"",
+        content_type: str = "application/json",
+    ) -> AsyncIterator[Reply]:  # fmt: skip
+        headers, url = {"Content-Type": content_type}, self._base_url + path
+        try:
+            async with (
+                asyncio.timeout(_LONGEST_S),
+                self._client().send(method, url, data, headers) as reply,
+            ):
+                yield reply
+        except TimeoutError:
+            raise connection_error(f"nothing within {_LONGEST_S:g} s", self._base_url) from None
+
+
+def id_of(value: dict[str, Any], what: str) -> str:
+    """The id that a service gave something. It becomes part of an address."""
+    id = value.get("id")
+    if not isinstance(id, str) or not _ID.fullmatch(id):
+        raise TargetError(f"the service returned no id for {what}: {id!r:.60}", kind="protocol")
+    return id
+
+
+def _count_of(value: object) -> int:
+    return value if type(value) is int and value >= 0 else 0
+
+
+async def _read_object(reply: Reply) -> dict[str, Any]:
+    return _parse_object((await read_all(reply.chunks, _MOST_BYTES)).data, "the answer")
+
+
+def _parse_object(data: bytes, what: str) -> dict[str, Any]:
+    try:
+        return parse_object(data)
+    except BadJsonError as error:
+        raise protocol_error(f"{what} is not JSON: {error}", data) from None
+
+
+def _batch_error(what: str, **details: Any) -> TargetError:  # noqa: ANN401 - words of services
+    """Why a question of a batch has no answer. To ask it again needs another batch."""
+    return TargetError(what, kind="http", details=details)
+
+
+class BatchService:
+    """The batches of one API."""
+
+    form: BatchForm
+
+    def line(self, id: str, body: JSON) -> bytes:
+        raise NotImplementedError
+
+    async def send(self, client: BatchClient, draft: DraftFile, tag: str) -> str:
+        raise NotImplementedError
+
+    def find(self, client: BatchClient, sent: SentBatch) -> AsyncIterator[str]:
+        """The ids that a batch may have whose id was not heard."""
+        raise NotImplementedError
+
+    async def look(self, client: BatchClient, id: str) -> BatchLook:
+        raise NotImplementedError
+
+    async def places(self, client: BatchClient, id: str) -> list[str]:
+        """The paths of the answers of a batch that is over."""
+        raise NotImplementedError
+
+    def find_reply(self, row: dict[str, Any]) -> dict[str, Any] | None:
+        """The reply of the API in a row of answers; None if there is none."""
+        raise NotImplementedError
+
+    def explain(self, row: dict[str, Any]) -> TargetError:
+        """The error of a row without one."""
+        raise NotImplementedError
+
+
+_TAG = "evalcase"
+"""The name of the tag in the metadata of a batch of OpenAI's."""
+_OVER = frozenset({"completed", "failed", "expired", "cancelled"})
+# No line of JSON has a line end in it, so none can be taken for this.
+_BOUNDARY = "evalcase-7MA4YWxkTrZu0gW"
+_PART = f"--{_BOUNDARY}\r\nContent-Disposition: form-data; name="
+
+
+class OpenAIBatches(BatchService):
+    """A file of requests goes up, files of answers and of errors come down."""
+
+    form = BatchForm(
+        head=f'{_PART}"purpose"\r\n\r\nbatch\r\n{_PART}"file"; filename="batch.jsonl"\r\n'
+        "Content-Type: application/jsonl\r\n\r\n".encode(),
+        between=b"\n",
+        tail=f"\n\r\n--{_BOUNDARY}--\r\n".encode(),
+        content_type=f"multipart/form-data; boundary={_BOUNDARY}",
+        most_questions=50_000,
+        most_bytes=190_000_000,
+    )
+
+    def __init__(self, endpoint: str = "/v1/chat/completions") -> None:
+        self._endpoint = endpoint
+
+    def line(self, id: str, body: JSON) -> bytes:
+        row = {"custom_id": id, "method": "POST", "url": self._endpoint, "body": body}
+        return dumps(row).encode()
+
+    async def send(self, client: BatchClient, draft: DraftFile, tag: str) -> str:
+        file = id_of(await client.post_draft("/files", draft), "the file of a batch")
+        batch: JSON = {
+            "input_file_id": file, "endpoint": self._endpoint, "completion_window": "24h",
+            "metadata": {_TAG: tag},
+        }  # fmt: skip
+        return id_of(await client.post("/batches", batch), "a batch")
+
+    async def find(self, client: BatchClient, sent: SentBatch) -> AsyncIterator[str]:
+        async for each in client.list_batches("/batches", "after"):
+            told = each.get("metadata")
+            if isinstance(told, dict) and told.get(_TAG) == sent.tag:
+                yield id_of(each, "a batch")
+
+    async def look(self, client: BatchClient, id: str) -> BatchLook:
+        batch = await client.get(f"/batches/{id}")
+        counts, errors = batch.get("request_counts") or {}, batch.get("errors") or {}
+        said = [error_message({"error": each}) for each in (errors.get("data") or ())[:3]]
+        status = str(batch.get("status"))
+        return BatchLook(
+            status in _OVER,
+            _count_of(counts.get("completed")) + _count_of(counts.get("failed")),
+            _count_of(counts.get("total")),
+            ": ".join([status, "; ".join(filter(None, said))]) if any(said) else status,
+        )
+
+    async def places(self, client: BatchClient, id: str) -> list[str]:
+        batch = await client.get(f"/batches/{id}")
+        files = [batch.get("output_file_id"), batch.get("error_file_id")]
+        return [f"/files/{id_of({'id': file}, 'a file')}/content" for file in files if file]
+
+    def find_reply(self, row: dict[str, Any]) -> dict[str, Any] | None:
+        match row:
+            case {"response": {"status_code": 200, "body": dict(body)}} if not row.get("error"):
+                return body
+        return None
+
+    def explain(self, row: dict[str, Any]) -> TargetError:
+        response, error = row.get("response"), row.get("error")
+        response = response if isinstance(response, dict) else {}
+        status = response.get("status_code")
+        said = error_message(response.get("body")) or error_message({"error": error})
+        code = error.get("code") if isinstance(error, dict) else None
+        words = ": ".join(str(each) for each in (code or status, said) if each)
+        what = f"the batch has no answer: {words or 'it says no more'}"
+        return _batch_error(what, status=status)
+
+
+_ANTHROPIC_PATH = "/v1/messages/batches"
+_CLOCKS_DIFFER = timedelta(minutes=10)
+_ENDED = {"canceled": "it was cancelled", "expired": "it expired before it was asked"}
+
+
+class AnthropicBatches(BatchService):
+    """All requests go up in one body, and the answers come down as rows."""
+
+    form = BatchForm(
+        head=b'{"requests":[', between=b",", tail=b"]}", content_type="application/json",
+        most_questions=100_000, most_bytes=250_000_000,
+    )  # fmt: skip
+
+    def line(self, id: str, body: JSON) -> bytes:
+        return dumps({"custom_id": id, "params": body}).encode()
+
+    async def send(self, client: BatchClient, draft: DraftFile, tag: str) -> str:
+        del tag  # there is no place for it
+        return id_of(await client.post_draft(_ANTHROPIC_PATH, draft), "a batch")
+
+    async def find(self, client: BatchClient, sent: SentBatch) -> AsyncIterator[str]:
+        """Batches of that time or later with as many questions, the nearest in time first. The ids
+        of their questions tell whether they are ours."""
+        at, found = datetime.fromisoformat(sent.at), dict[str, timedelta]()
+        async for each in client.list_batches(_ANTHROPIC_PATH, "after_id"):
+            made = _made_at(each)
+            if made is not None and made < at - _CLOCKS_DIFFER:
+                break
+            if _look_at(each).questions == sent.questions:
+                found[id_of(each, "a batch")] = abs((made or at) - at)
+        for id in sorted(found, key=found.__getitem__):
+            yield id
+
+    async def look(self, client: BatchClient, id: str) -> BatchLook:
+        return _look_at(await client.get(f"{_ANTHROPIC_PATH}/{id}"))
+
+    async def places(self, client: BatchClient, id: str) -> list[str]:
+        del client
+        # The service names an address, too; but no key is sent to an address from an answer.
+        return [f"{_ANTHROPIC_PATH}/{id}/results"]
+
+    def find_reply(self, row: dict[str, Any]) -> dict[str, Any] | None:
+        match row:
+            case {"result": {"type": "succeeded", "message": dict(message)}}:
+                return message
+        return None
+
+    def explain(self, row: dict[str, Any]) -> TargetError:
+        result = row.get("result")
+        result = result if isinstance(result, dict) else {}
+        how = str(result.get("type"))
+        said = _ENDED.get(how) or error_message(result.get("error")) or "it says no more"
+        return _batch_error(f"the batch has no answer: {how}: {said}", status=how)
+
+
+def _look_at(batch: dict[str, Any]) -> BatchLook:
+    counts = batch.get("request_counts") or {}
+    known = {name: _count_of(count) for name, count in counts.items()}
+    questions, status = sum(known.values()), str(batch.get("processing_status"))
+    return BatchLook(status == "ended", questions - known.get("processing", 0), questions, status)
+
+
+def _made_at(batch: dict[str, Any]) -> datetime | None:
+    try:
+        made = datetime.fromisoformat(str(batch.get("created_at")))
+    except ValueError:
+        return None
+    return made if made.tzinfo is not None else None
+
+
+class ChatBatches:
+    """The batches of one target. Its methods raise TargetError."""
+
+    def __init__(
+        self, service: BatchService, base_url: str, poll_s: float,
+        client: Callable[[], HttpClient], make_body: Callable[[Question], Awaitable[JSON]],
+    ) -> None:  # fmt: skip
+        self.poll_s = poll_s
+        self._service = service
+        self._client = BatchClient(base_url, client)
+        self._make_body = make_body
+        self._run = ""
+        self._rows: BinaryIO | None = None
+        self._places = Table("QB")
+        """The offset of the row of a question, and whether it has an answer."""
+        self._ended: dict[str, str] = {}
+        """The last status of batches that are over, by their ids."""
+
+    def begin(self, run: str) -> None:
+        """Start with the questions of a run."""
+        self._run = sha256(run.encode()).hexdigest()[:12]
+        self._rows = self._rows or TemporaryFile("w+b")  # noqa: SIM115 - closed with this
+
+    async def write(self, question: Question) -> BatchedQuestion:
+        body = await self._make_body(question)
+        id = self._id(question, body)
+        return BatchedQuestion(id, self._service.line(id, body))
+
+    def draft(self) -> DraftFile:
+        return DraftFile(self._service.form)
+
+    async def send(self, draft: DraftFile, tag: str) -> str:
+        """Send a batch. Return its id at the service."""
+        return await self._service.send(self._client, draft, tag)
+
+    def find(self, sent: SentBatch) -> AsyncIterator[str]:
+        """The ids at the service that a sent batch may have; when in doubt, several."""
+        return self._service.find(self._client, sent)
+
+    async def look(self, id: str) -> BatchLook:
+        look = await self._service.look(self._client, id)
+        if look.is_over:
+            self._ended[id] = look.status
+        return look
+
+    async def fetch(self, id: str) -> int:
+        """Get the answers of a batch that is over. Return how many belong to this run."""
+        count = 0
+        for place in await self._service.places(self._client, id):
+            async with self._client.send("GET", place) as reply:
+                rest = b""
+                async for chunk in reply.chunks:
+                    *lines, rest = (rest + chunk).split(b"\n")
+                    if len(rest) > _MOST_ROW_BYTES:
+                        raise protocol_error("a row of the batch is too long", rest[:1000])
+                    count += sum(map(self._add, lines))
+                count += self._add(rest)
+        return count
+
+    def _add(self, line: bytes) -> bool:
+        """Store a row if it is of this run. A row with an answer is never replaced by an error."""
+        assert self._rows is not None, "begin() comes first"
+        if not line.strip():
+            return False
+        row = _parse_object(line, "a row of the batch")
+        id = row.get("custom_id")
+        if not isinstance(id, str) or not id.startswith(f"{self._run}-"):
+            return False
+        mark, has_answer = mark_of(id), self._service.find_reply(row) is not None
+        known = self._places.find(mark)
+        if known is None or not known[1] or has_answer:
+            self._rows.seek(0, os.SEEK_END)
+            at = self._rows.tell()
+            self._rows.write(line + b"\n")
+            self._places.add(mark, at, has_answer)
+        return True
+
+    def has_answer(self, id: str) -> bool:
+        known = self._places.find(mark_of(id))
+        return known is not None and bool(known[1])
+
+    async def reply_to(self, question: Question) -> dict[str, Any]:
+        """The reply of the API to a question. Raise TargetError if it has no answer."""
+        id = self._id(question, await self._make_body(question))
+        known = self._places.find(mark_of(id))
+        if known is None or self._rows is None:
+            ends = ", ".join(f"{batch} ({how})" for batch, how in self._ended.items()) or "none"
+            raise _batch_error(f"no batch has an answer to it; batches of the run: {ends}")
+        self._rows.seek(known[0])
+        row = _parse_object(self._rows.readline(), "a row of the batch")
+        reply = self._service.find_reply(row)
+        if reply is None:
+            raise self._service.explain(row)
+        return reply
+
+    def close(self) -> None:
+        if self._rows is not None:
+            self._rows.close()
+            self._rows, self._places = None, Table("QB")
+
+    def _id(self, question: Question, body: JSON) -> str:
+        what = [question.suite, question.case, question.repeat, body]
+        return f"{self._run}-{sha256(dumps(what, sort_keys=True).encode()).hexdigest()[:40]}"

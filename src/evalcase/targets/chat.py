@@ -1,0 +1,506 @@
+"""A model behind a chat API: options, replies and streams, and the target. What the APIs differ in
+is in `openai`, `responses` and `anthropic`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from evalcase.errors import ConfigError, TargetError
+from evalcase.targets.base import Files, load_files
+from evalcase.targets.presets import Preset
+from evalcase.targets.usage import Price, Pricing, cache_write_tokens
+from evalcase.targets.web import (
+    Address,
+    Endpoint,
+    Event,
+    EventReader,
+    KeyRule,
+    WebOptions,
+    complete_address,
+    error_message,
+    protocol_error,
+    without_query,
+)
+from evalcase.types.answer import Answer, Earlier
+from evalcase.types.message import named_files
+from evalcase.types.options import OptionFault, Seconds, Text, about
+from evalcase.types.question import Question
+from evalcase.types.target import Quota, Surroundings, Target, Traits, Warn
+from evalcase.types.value import JSON, replace
+from evalcase.util.json import parse_json
+from evalcase.util.processes import Output
+from evalcase.util.text import EXCERPT_CHARACTERS
+from evalcase.util.user_calls import run_in_thread
+
+if TYPE_CHECKING:
+    from evalcase.targets.batch import BatchService, ChatBatches
+    from evalcase.targets.client import HttpClient
+
+SchemaMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
+"""How an answer by a schema is asked for: by the schema, as any JSON, or by words only."""
+
+
+class ChatApi:
+    """What one chat API has of its own. Each of them is a class of its own."""
+
+    path: str
+    """The path of requests after the base URL."""
+    own_params: frozenset[str]
+    """Parameters that evalcase sends by itself, so `params` may not."""
+    defaults: ClassVar[Mapping[str, JSON]] = {}
+    stream_defaults: ClassVar[Mapping[str, JSON]] = {}
+    schema_modes: tuple[SchemaMode, ...] = ()
+    """The ways to ask for an answer by a schema, the strictest first."""
+
+    def write_messages(self, question: Question, files: Files, warn: Warn) -> dict[str, JSON]:
+        """The messages in a body. Raise TargetError for content that can't be sent."""
+        raise NotImplementedError
+
+    def write_schema(
+        self, schema: JSON, mode: SchemaMode, params: Mapping[str, JSON]
+    ) -> dict[str, JSON]:
+        """The parameters that ask for an answer by a schema."""
+        raise NotImplementedError
+
+    def read_answer(self, reply: dict[str, Any], warn: Warn) -> Answer:
+        """Raise TargetError where there is no answer in it."""
+        raise NotImplementedError
+
+    def make_assembler(self) -> Assembler:
+        raise NotImplementedError
+
+    def make_batches(self) -> BatchService:
+        raise NotImplementedError
+
+
+# Options.
+
+_NO_RATE = "can't be combined with `batch`: a batch is one request, at no rate"
+
+
+class ChatOptions(WebOptions, frozen=True, kw_only=True):
+    """The model, its address, and the parameters of requests."""
+
+    model: Annotated[
+        Text,
+        about(
+            "The name of the model.",
+            example="some-model",
+            elsewhere=("model_name", "engine", "deployment", "name"),
+            words="the name of a model",
+        ),
+    ]
+    base_url: Annotated[
+        Address | None,
+        about(
+            "The base URL of the API; by default, the provider's.",
+            elsewhere=("url", "api_base", "endpoint", "host", "base"),
+        ),
+    ] = None
+    params: Annotated[
+        dict[str, JSON],
+        about(
+            "Further parameters of requests: temperature, tools, stream, …",
+            elsewhere=(
+                "temperature", "max_tokens", "max_completion_tokens", "top_p", "top_k", "tools",
+                "tool_choice", "stream", "response_format", "stop", "seed", "thinking",
+                "reasoning_effort", "extra_body", "parameters",
+            ),
+        ),
+    ] = {}  # fmt: skip
+    price: Annotated[
+        Price | None,
+        about(
+            "The price of tokens, in USD per million.",
+            elsewhere=("prices", "cost", "pricing"),
+            decides_answer=False,
+            words="a mapping of prices",
+        ),
+    ] = None
+    batch: Annotated[
+        bool,
+        about(
+            "Send questions in batches, at half the price; answers may take a day.",
+            elsewhere=("batched", "batch_api"),
+            decides_answer=False,
+        ),
+    ] = False
+    batch_poll_s: Annotated[
+        Seconds, about("How often to check on a batch, in seconds.", decides_answer=False)
+    ] = 30.0
+
+    @property
+    def preset(self) -> Preset:
+        """The provider's address and key."""
+        raise NotImplementedError
+
+    @property
+    def chat_api(self) -> ChatApi:
+        raise NotImplementedError
+
+    @property
+    def address(self) -> str:
+        return (self.base_url or self.preset.base_url).rstrip("/")
+
+    @property
+    def url(self) -> str:
+        parts = urlsplit(self.address)
+        return parts._replace(path=parts.path.rstrip("/") + self.chat_api.path).geturl()
+
+    @property
+    def own_headers(self) -> dict[str, str]:
+        """Headers that are always sent."""
+        return {}
+
+    @property
+    def key_rule(self) -> KeyRule:
+        """The variable of the key is for the provider's own address only."""
+        preset = self.preset
+        is_theirs = preset.is_own_address(self.address)
+        return KeyRule(preset.header, preset.prefix, preset.key_env if is_theirs else None)
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        for name in ("rpm", "tpm") if self.batch else ():
+            if getattr(self, name) is not None:
+                yield OptionFault((name,), f"`{name}` {_NO_RATE}")
+        if self.base_url is None and not self.preset.base_url:
+            example = self.preset.example
+            what = f"a target of kind `{self.kind}` needs `base_url`"
+            yield OptionFault(
+                (), what, f'for example base_url = "{example}"', code="missing-option",
+                example=("base_url", example),
+            )  # fmt: skip
+        if self.base_url is None and has_address(self.model):
+            model, _, place = self.model.rpartition("@")
+            address = place if "://" in place else complete_address(place)
+            hint = f'write model = "{model or "MODEL"}" and base_url = "{address}"'
+            yield OptionFault(("model",), "`model` has an address in it", hint)
+        for name in self.params.keys() & self.chat_api.own_params:
+            what = f"can't hold `{name}`, which evalcase sends by itself"
+            yield OptionFault(("params", name), f"`params` {what}", at="key")
+        if self.params.get("n", 1) != 1:
+            what = "has `n` over 1: to ask more than once, use `repeat`"
+            yield OptionFault(("params", "n"), f"`params` {what}")
+        stream = self.params.get("stream", False)
+        if not isinstance(stream, bool):
+            what = f"is true or false, not {stream!r:.60}"
+            yield OptionFault(("params", "stream"), f"`params.stream` {what}")
+        elif stream and self.batch:
+            what = "`params.stream` can't be combined with `batch`"
+            yield OptionFault(("params", "stream"), what)
+        yield from super().conflicts()
+
+
+_WHOLE = re.compile(r"(?:^|@)(?=https?://)", re.IGNORECASE)
+_ALONE = re.compile(r"//|\\\\|localhost(?![\w.-])|\d+\.\d+\.\d+\.\d+(?![\w.-])", re.IGNORECASE)
+"""An address in the place of a model."""
+
+
+def has_address(value: str) -> bool:
+    """Whether the value of `kind:VALUE` says where to connect to, perhaps badly."""
+    return "@" in value or "://" in value or _ALONE.match(value) is not None
+
+
+def split_model(kind: str, value: str) -> dict[str, JSON]:
+    """The options of `kind:MODEL` and `kind:MODEL@http://host/v1`. An @ without a whole address is
+    an error: nothing that was meant for another host may go to a provider. Raise ConfigError."""
+    found = list(_WHOLE.finditer(value))
+    if found:
+        model, address = value[: found[-1].start()], value[found[-1].end() :]
+    elif "@" in value:
+        model, _, address = value.rpartition("@")
+    else:
+        model, address = value, ""
+    if not model or _ALONE.match(model) or (not address and "://" in value):
+        raise ConfigError(f"{kind} target: it needs a model, as in {kind}:MODEL")
+    if found:
+        return {"model": model, "base_url": address}
+    if "@" not in value:
+        return {"model": model}
+    if "://" in value:
+        what = "has an address that is neither http:// nor https://"
+        raise ConfigError(f"{kind} target: `{value}` {what}")
+    meant = f"{kind}:{model}@{complete_address(address)}"
+    hint = f"If the @ is a part of the name, write {kind}:{value}@http://HOST"
+    what = f"has an @ without a whole address: did you mean {meant}? {hint}"
+    raise ConfigError(f"{kind} target: `{value}` {what}")
+
+
+def refuse_other_host(options: ChatOptions, kind: str, environment: Mapping[str, str]) -> None:
+    """Raise ConfigError if a variable of the provider's own client names another host than the one
+    that would be asked. Only the configuration and the command line decide that; but whoever set
+    the variable means that host."""
+    if options.base_url is not None:
+        return
+    for name in options.preset.address_env:
+        value = environment.get(name, "").strip()
+        value = value if not value or "://" in value else f"https://{value}"
+        try:
+            is_same = not value or urlsplit(value).hostname == urlsplit(options.address).hostname
+        except ValueError:
+            is_same = False
+        if not is_same:
+            meant, own = without_query(value), options.address
+            raise ConfigError(
+                f"{kind} target: the environment variable {name} is {meant}, and evalcase would "
+                f"ask {own}: say which is meant, as {kind}:{options.model}@{meant} or base_url = "
+                f'"{meant}" with the `key_env` of its key; for the other, base_url = "{own}"'
+            )
+
+
+# Replies, whole or as a stream.
+
+_DRAIN_S = 1.0
+_KEPT_BYTES = 8 * EXCERPT_CHARACTERS
+_OVERLOADED = frozenset({"overloaded_error", "rate_limit_error", "rate_limit_exceeded"})
+_PASSING = _OVERLOADED | {"server_error", "api_error", "internal_server_error", "timeout_error"}
+
+
+class Assembler:
+    """Puts the events of a stream together."""
+
+    def take(self, event: Event) -> bool:
+        """Whether the stream is over with this event. Raise ValueError if it makes no sense."""
+        raise NotImplementedError
+
+    def whole(self) -> dict[str, Any] | None:
+        """The answer as it would have been sent in one piece; None if something is missing."""
+        raise NotImplementedError
+
+    def text(self) -> str:
+        """The text so far, for messages about errors."""
+        raise NotImplementedError
+
+
+class Pieces:
+    """A mapping that comes in pieces: texts grow with each piece; of anything else, and of `whole`
+    keys, the last counts. Texts are joined once: there may be very many pieces."""
+
+    def __init__(self, whole: frozenset[str] = frozenset()) -> None:
+        self._whole = whole
+        self._given: dict[str, list[JSON]] = {}
+        """Several pieces under a key only where all of them are texts."""
+
+    def add(self, pieces: Mapping[str, JSON]) -> None:
+        for key, piece in pieces.items():
+            known = self._given.get(key)
+            is_text = isinstance(piece, str) and key not in self._whole
+            if known and is_text and isinstance(known[0], str):
+                known.append(piece)
+            else:
+                self._given[key] = [piece]
+
+    def find(self, key: str) -> JSON:
+        return self.joined().get(key) if key in self._given else None
+
+    def joined(self) -> dict[str, JSON]:
+        return {
+            key: given[0] if len(given) == 1 else "".join(map(str, given))
+            for key, given in self._given.items()
+        }
+
+
+def service_error(error: JSON, data: bytes) -> TargetError:
+    """The error of a service that said 200, and then that something went wrong."""
+    inner = error if isinstance(error, dict) else {}
+    codes = {code for code in (inner.get("type"), inner.get("code")) if isinstance(code, str)}
+    said = error_message({"error": error}) or "it says no more"
+    return protocol_error(
+        f"the service answered with an error: {said}",
+        data,
+        may_succeed_later=not codes.isdisjoint(_PASSING),
+        overloaded=not codes.isdisjoint(_OVERLOADED),
+    )
+
+
+def no_answer_error(why: str, value: dict[str, Any]) -> TargetError:
+    data = json.dumps(value, ensure_ascii=False).encode(errors="surrogatepass")
+    return protocol_error(f"there is no answer in what came back: {why}", data)
+
+
+def _read_object(output: Output) -> dict[str, Any]:
+    try:
+        if output.truncated:
+            raise ValueError("it is larger than `max_output_bytes`")
+        value = parse_json(output.data)
+    except ValueError as error:
+        raise protocol_error(f"the answer is not JSON: {error}", output.data) from None
+    if not isinstance(value, dict):
+        raise protocol_error("the answer is not a JSON object", output.data)
+    if value.get("error") is not None:
+        raise service_error(value["error"], output.data)
+    return value
+
+
+async def _assemble(
+    chunks: AsyncIterator[bytes], assembler: Assembler, most_bytes: int
+) -> dict[str, Any]:
+    """The whole answer of a stream. Raise TargetError if it makes no sense, or is cut."""
+    reader, kept, size, is_over = EventReader(), bytearray(), 0, False
+
+    def broken(why: str, **more: bool) -> TargetError:
+        what = f"the stream of the answer can't be read: {why}"
+        error = protocol_error(what, bytes(kept), **more)
+        error.details["output"] = assembler.text()[:EXCERPT_CHARACTERS]
+        return error
+
+    def take(events: list[Event]) -> bool:
+        try:
+            return any(assembler.take(event) for event in events)
+        except ValueError as error:
+            raise broken(str(error)) from None
+
+    async for chunk in chunks:
+        size += len(chunk)
+        kept += chunk[: max(0, _KEPT_BYTES - len(kept))]
+        if size > most_bytes:
+            raise broken("it is larger than `max_output_bytes`")
+        is_over = take(reader.feed(chunk))
+        if is_over:
+            break
+    if is_over:
+        # Read the little that may be left, so that the connection can be used again.
+        with suppress(StopAsyncIteration, TimeoutError, TargetError):
+            async with asyncio.timeout(_DRAIN_S):
+                for _ in range(4):
+                    await anext(chunks)
+    else:
+        is_over = take(reader.close())
+    value = assembler.whole()
+    if value is None:
+        # A stream that was cut is like a broken connection.
+        raise broken("it ended before the answer was complete", may_succeed_later=not is_over)
+    return value
+
+
+# The target.
+
+_BATCH_SHARE = 0.5
+"""The price of an answer in a batch, as a share of the usual price, at both services."""
+_SCHEMA_WORDS = (
+    "response_format", "json_schema", "json_object", "output_config", "output_format", "schema",
+)  # fmt: skip
+
+
+class ChatTarget(Target):
+    """Asks a model."""
+
+    def __init__(self, options: ChatOptions, surroundings: Surroundings) -> None:
+        assert self.kind is not None
+        self._api = options.chat_api
+        self._options = options
+        self._surroundings = surroundings
+        self._environment = surroundings.environment
+        name = options.kind or self.kind.name
+        self._endpoint = Endpoint(name, options.url, options, options.own_headers)
+        self._client: HttpClient | None = None
+        self._streams = options.params.get("stream") is True
+        self._pricing = Pricing(options.price, options.model, options.address)
+        self._modes: list[SchemaMode] = [*self._api.schema_modes, "prompt"]
+        """The ways to ask by a schema, without those that the service refused."""
+        self._batches = self._make_batches() if options.batch else None
+        self.traits = Traits(
+            options.concurrency, self._endpoint.key_names, caching="keyed",
+            quota=self._quota, batching=self._batches, only_reads=True,
+        )  # fmt: skip
+
+    def _make_batches(self) -> ChatBatches:
+        from evalcase.targets.batch import ChatBatches  # few targets use batches
+
+        options = self._options
+        return ChatBatches(
+            self._api.make_batches(), options.address, options.batch_poll_s, self._http,
+            self._batch_body,
+        )  # fmt: skip
+
+    async def open(self) -> None:
+        from evalcase.targets.client import HttpClient  # aiohttp is slow to import
+
+        # The cache key must be of what is sent from now on.
+        self._environment = dict(self._surroundings.environment)
+        refuse_other_host(self._options, self._endpoint.kind, self._environment)
+        self._client = HttpClient(self._endpoint, self._surroundings)
+        await self._client.open()
+        self._pricing.load()
+
+    async def close(self) -> None:
+        if self._batches is not None:
+            self._batches.close()
+        if self._client is not None:
+            await self._client.close()
+
+    async def answer(self, question: Question) -> Answer:
+        if self._batches is not None:
+            answer = self._read(await self._batches.reply_to(question), share=_BATCH_SHARE)
+            # It may have stood in a queue for hours, so its time is unknown.
+            return replace(answer, earlier=Earlier(None, answer.cost_usd))
+        files = await self._load_files(question)
+        while True:
+            mode = self._modes[0]
+            try:
+                answer = self._read(await self._ask(self._make_body(question, files, mode)))
+            except TargetError as error:
+                if question.schema is None or not _refuses_schema(error, mode):
+                    raise
+                if self._modes[0] == mode:  # another question may have found it out meanwhile
+                    del self._modes[0]
+                continue
+            return answer if question.schema is None else replace(answer, asked_as=mode)
+
+    def cache_key(self, question: Question) -> JSON:
+        files = load_files(question, self._surroundings.root)
+        # Not as the service turned out to take it: the next run doesn't know that before it asks.
+        mode: SchemaMode = next(iter(self._api.schema_modes), "prompt")
+        return self._endpoint.cache_key(self._make_body(question, files, mode), self._environment)
+
+    def _http(self) -> HttpClient:
+        assert self._client is not None, "open() comes first"
+        return self._client
+
+    def _quota(self) -> Quota | None:
+        return None if self._client is None else self._client.take_quota()
+
+    async def _load_files(self, question: Question) -> Files:
+        if not any(True for _ in named_files(question.messages)):
+            return {}
+        return await run_in_thread(load_files, question, self._surroundings.root)
+
+    async def _batch_body(self, question: Question) -> JSON:
+        return self._make_body(question, await self._load_files(question), "prompt")
+
+    async def _ask(self, body: JSON) -> dict[str, Any]:
+        from evalcase.targets.client import read_all
+
+        most_bytes = self._options.max_output_bytes
+        async with self._http().reply(body) as reply:
+            if self._streams and reply.content_type == "text/event-stream":
+                return await _assemble(reply.chunks, self._api.make_assembler(), most_bytes)
+            return _read_object(await read_all(reply.chunks, most_bytes))
+
+    def _read(self, reply: dict[str, Any], share: float = 1.0) -> Answer:
+        answer = self._api.read_answer(reply, self._surroundings.warn)
+        cost_usd = self._pricing.cost_usd(answer.usage, cache_write_tokens(reply.get("usage")))
+        return replace(answer, cost_usd=None if cost_usd is None else cost_usd * share)
+
+    def _make_body(self, question: Question, files: Files, mode: SchemaMode) -> JSON:
+        api, options = self._api, self._options
+        params = {**api.defaults, **(api.stream_defaults if self._streams else {})}
+        params |= options.params
+        if question.schema is not None and mode in api.schema_modes:
+            params |= api.write_schema(question.schema, mode, params)
+        messages = api.write_messages(question, files, self._surroundings.warn)
+        return {"model": options.model, **messages, **params}
+
+
+def _refuses_schema(error: TargetError, mode: SchemaMode) -> bool:
+    """Whether a service says that it doesn't know this way to ask by a schema."""
+    if mode == "prompt" or error.details.get("status") not in (400, 422):
+        return False
+    said = f"{error} {error.details.get('body')}".lower()
+    return any(name in said for name in _SCHEMA_WORDS)

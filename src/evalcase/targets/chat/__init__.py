@@ -1,1 +1,0 @@
-"""What targets that speak to a chat API share."""

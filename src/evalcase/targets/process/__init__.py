@@ -1,1 +1,0 @@
-"""What targets that start programs share."""

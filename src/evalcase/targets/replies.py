@@ -1,0 +1,524 @@
+"""Replies of models and agents, in the forms of their services and libraries, to messages.
+
+Only what is plainly the reply of an assistant is read. Anything else is data, with every key as it
+is. Calls in data are not lost: `util.calls` finds them when a grader looks at calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeGuard
+
+from evalcase.errors import TargetError
+from evalcase.types.message import OTHER_ROLES, ToolCall, is_message, text_of
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON
+from evalcase.util.answers import finish_reason_of, kind_of_end
+from evalcase.util.calls import (
+    CALLS,
+    gather_calls,
+    is_call_block,
+    parse_arguments,
+    understand_calls,
+)
+from evalcase.util.json import BadJsonError, parse_object
+
+_TEXTS = ("content", "text", "output")
+"""Names for the text of a reply without a role, the best first."""
+
+
+class Reply(NamedTuple):
+    """The messages of a whole reply, and its usage in the form of its service."""
+
+    messages: list[JSON]
+    usage: JSON = None
+
+
+def find_reply(value: dict[str, Any], warn: Warn) -> Reply | None:
+    """The reply of a model service; None for any other mapping. Raise TargetError for one with
+    several answers, and for one that failed or is not finished."""
+    if is_message(value) and value.get("type") == "message":  # Anthropic
+        return Reply([{**value, "content": value.get("content") or None}], value.get("usage"))
+    if is_response(value):
+        return Reply(read_response(value, warn), value.get("usage"))
+    if (message := _find_choice(value)) is not None:
+        return Reply([message], value.get("usage"))
+    candidate = _find_candidate(value)
+    if candidate is None and "content" in value:  # one candidate alone
+        candidate = _find_candidate({"candidates": [value]})
+    if candidate is not None:
+        return Reply([candidate], value.get("usageMetadata", value.get("usage_metadata")))
+    if (message := _find_ollama(value)) is not None:
+        return Reply([message])
+    message = _find_converse(value)
+    return None if message is None else Reply([message], value.get("usage"))
+
+
+def _refuse_several(name: str, several: list[JSON], part: str) -> None:
+    if len(several) > 1:
+        what = f"the answer has {len(several)} `{name}`, and one can be graded"
+        raise TargetError(
+            f"{what}: return the `{part}` of that one",
+            kind="protocol",
+            details={"value": ascii(several)[:1000]},
+        )
+
+
+def _find_choice(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The message in `choices` of OpenAI's chat API, with its finish reason."""
+    choices = value.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return None
+    message = choices[0].get("message")
+    if not isinstance(message, dict) or message.get("role") != "assistant":
+        return None
+    _refuse_several("choices", choices, "message")
+    reason = choices[0].get("finish_reason")
+    return {**message, "finish_reason": reason} if isinstance(reason, str) else message
+
+
+def _find_ollama(value: dict[str, Any]) -> dict[str, Any] | None:
+    message = value.get("message")
+    if not isinstance(message, dict) or message.get("role") != "assistant" or "done" not in value:
+        return None
+    reason = value.get("done_reason", "stop" if value["done"] else "in_progress")
+    return {**message, "finish_reason": reason}
+
+
+def _find_converse(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The message of Bedrock's Converse API."""
+    output, reason = value.get("output"), value.get("stopReason")
+    message = output.get("message") if isinstance(output, dict) else None
+    if not isinstance(message, dict) or message.get("role") != "assistant":
+        return None
+    if not _is_parts(message.get("content")) or not isinstance(reason, str):
+        return None
+    return {**message, "content": _type_parts(message["content"]) or None, "finish_reason": reason}
+
+
+def _find_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The message in Gemini's `candidates`, with its finish reason."""
+    candidates = value.get("candidates")
+    if not isinstance(candidates, list) or not candidates or not isinstance(candidates[0], dict):
+        return _find_blocked(value)
+    content, reason = candidates[0].get("content"), finish_reason_of(candidates[0])
+    if content in (None, {}) and reason is not None:
+        content = {"role": "model"}  # it ended before it began
+    if not isinstance(content, dict) or content.get("role") != "model":
+        return None
+    _refuse_several("candidates", candidates, "content")
+    turn = {**content, "parts": content.get("parts") or []}
+    if not is_turn(turn):
+        return None
+    return read_turn(turn) if reason is None else {**read_turn(turn), "finish_reason": reason}
+
+
+def _find_blocked(value: dict[str, Any]) -> dict[str, Any] | None:
+    """An empty message for a prompt that Gemini blocked."""
+    feedback = value.get("promptFeedback", value.get("prompt_feedback"))
+    if not isinstance(feedback, dict):
+        return None
+    reason = feedback.get("blockReason", feedback.get("block_reason"))
+    if not isinstance(reason, str):
+        return None
+    reason = reason if kind_of_end(reason) == "blocked" else "blocked"
+    return {"role": "assistant", "content": None, "finish_reason": reason, "feedback": feedback}
+
+
+# Parts without a type, as Gemini and Bedrock write them: a key says what each of them is.
+
+
+def _is_parts(value: JSON) -> TypeGuard[list[dict[str, JSON]]]:
+    return isinstance(value, list) and all(isinstance(part, dict) for part in value)
+
+
+def _type_parts(parts: Iterable[JSON]) -> list[JSON]:
+    return [_type_part(part) if isinstance(part, dict) else part for part in parts]
+
+
+def _type_part(part: dict[str, Any]) -> dict[str, Any]:
+    """A part with its key as its type. Calls stay: they are taken out of the content later."""
+    if isinstance(part.get("type"), str) or is_call_block(part):
+        return part
+    said = {key: item for key, item in part.items() if item is not None}
+    if said.get("thought"):
+        return {"type": "thought", **said}
+    kind = "text" if isinstance(said.get("text"), str) else next(iter(said), "empty")
+    return {"type": kind, **said}
+
+
+def is_turn(value: JSON) -> bool:
+    """Whether a value is a message in Gemini's form. Parts with a type are of other libraries."""
+    if not isinstance(value, dict) or "content" in value:
+        return False
+    parts = value.get("parts")
+    is_gemini = value.get("role") in ("model", "user", "function", "assistant")
+    return is_gemini and _is_parts(parts) and not any("type" in part for part in parts)
+
+
+def read_turn(turn: dict[str, Any]) -> dict[str, Any]:
+    role = OTHER_ROLES.get(turn["role"], turn["role"])
+    rest = leave_out(turn, ("role", "parts"))
+    return {"role": role, "content": _type_parts(turn["parts"]) or None, **rest}
+
+
+def type_converse(messages: list[JSON]) -> list[JSON]:
+    """The messages, with a type for each part if one of them is plainly of Bedrock."""
+    contents = [each.get("content") if isinstance(each, dict) else None for each in messages]
+    if not any(
+        "toolUse" in part or "toolResult" in part
+        for parts in contents
+        if _is_parts(parts)
+        for part in parts
+    ):
+        return messages
+    return [
+        {**each, "content": _type_parts(parts)}
+        if isinstance(each, dict) and _is_parts(parts)
+        else each
+        for each, parts in zip(messages, contents, strict=True)
+    ]
+
+
+# Calls beside or inside of content.
+
+
+def mend_message(message: dict[str, Any]) -> dict[str, Any]:
+    """The message with all its calls in `tool_calls`: those of `toolCalls`, `function_call` and
+    blocks such as `tool_use`, too. Raise BadCallsError for a call that can't be read."""
+    content = message.get("content")
+    if isinstance(content, list) and any(map(is_call_block, content)):
+        message = {**message, **_split_blocks(content, message)}
+    calls = gather_calls(message)
+    if not calls or calls == message.get("tool_calls"):
+        return message
+    others = [key for key in CALLS[1:] if message.get(key)]
+    return {**leave_out(message, others), "tool_calls": calls}
+
+
+def _split_blocks(blocks: list[JSON], message: dict[str, Any]) -> dict[str, Any]:
+    """The content without its calls, and the calls after those that the message has."""
+    rest = _type_parts(block for block in blocks if not is_call_block(block))
+    uses: list[JSON] = [
+        leave_out(block, ("type",))
+        for block in blocks
+        if isinstance(block, dict) and is_call_block(block)
+    ]
+    before = understand_calls(message.get("tool_calls") or [])
+    outputs = {
+        each["tool_use_id"]: each.get("content")
+        for each in rest
+        if isinstance(each, dict) and isinstance(each.get("tool_use_id"), str)
+    }
+    # LangChain has the calls of Anthropic's models twice: as blocks, and beside them.
+    known = [(call.get("id"), ToolCall(call).name) for call in before]
+    calls = [
+        {**call, "output": outputs[call["id"]]} if call.get("id") in outputs else call
+        for call in understand_calls(uses)
+        if (call.get("id"), call["tool"]) not in known
+    ]
+    return {"content": rest or None, "tool_calls": [*before, *calls]}
+
+
+def is_blocks(items: list[JSON]) -> bool:
+    """Whether a list is the content of a message in Anthropic's or Gemini's form, with calls."""
+    if not any(map(is_call_block, items)) or not _is_parts(items) or any(map(is_message, items)):
+        return False
+    return len({isinstance(each.get("type"), str) for each in items}) == 1
+
+
+def find_message(value: dict[str, Any], extras: Collection[str]) -> dict[str, Any] | None:
+    """The message that a mapping without a role stands for: a text and calls; None for data."""
+    parts = value.get("parts")
+    if "content" not in value and isinstance(parts, list) and any(map(is_call_block, parts)):
+        value = {"content": parts, **leave_out(value, ("parts",))}
+    body = next((key for key in _TEXTS if key in value), None)
+    calls = {key: value[key] for key in CALLS if key in value}
+    blocks = value.get("content")
+    if not calls and not (isinstance(blocks, list) and any(map(is_call_block, blocks))):
+        return None
+    rest = leave_out(value, [*extras, *calls, *([body] if body else [])])
+    if rest and body != "content":
+        return None
+    if body not in (None, "content") and not isinstance(value[body or ""], str | None):
+        return None
+    if not all(isinstance(each, list | dict | None) for each in calls.values()):
+        return None
+    if body is None and all(each is None for each in calls.values()):
+        return None
+    said = {} if body is None else {"content": value[body]}
+    return {"role": "assistant", **said, **calls, **rest}
+
+
+def put_together(said: JSON, beside: Mapping[str, JSON]) -> JSON:
+    """A text with the calls that stand beside it, as one mapping; any other value as it is."""
+    calls = {name: beside[name] for name in CALLS if isinstance(beside.get(name), list | dict)}
+    if not isinstance(said, str | None) or not any(calls.values()):
+        return said
+    return {"content": said, **calls}
+
+
+def leave_out(value: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
+    return {key: item for key, item in value.items() if key not in keys}
+
+
+# OpenAI's Responses API.
+
+_ITEM_TEXTS = ("output_text", "refusal")
+_ITEM_ARGUMENTS = ("arguments", "input", "action")
+_ITEM_KEYS = ("type", "id", "call_id", "name", "output")
+
+
+def is_response(value: Mapping[str, JSON]) -> bool:
+    output = value.get("output")
+    return isinstance(output, list) and (value.get("object") == "response" or is_items(output))
+
+
+def is_items(items: list[Any]) -> bool:
+    """Whether a list is plainly the `output` of a response: one item can be nothing else."""
+    if not all(isinstance(item, dict) for item in items) or not any(map(_is_plain_item, items)):
+        return False
+    return all(isinstance(item.get("type"), str) or is_message(item) for item in items)
+
+
+def _is_plain_item(item: dict[str, Any]) -> bool:
+    if item.get("type") == "function_call":
+        return isinstance(item.get("call_id"), str) and isinstance(item.get("name"), str)
+    parts = item.get("content")
+    if item.get("type") != "message" or not isinstance(parts, list):
+        return False
+    return any(isinstance(part, dict) and part.get("type") in _ITEM_TEXTS for part in parts)
+
+
+def read_response(value: dict[str, Any], warn: Warn) -> list[JSON]:
+    """The messages of a whole response, the last with the reason for its end. Raise TargetError
+    for one that failed or is not finished."""
+    status = value.get("status")
+    if status in ("failed", "cancelled", "in_progress", "queued"):
+        raise TargetError(f"the response is `{status}`", kind="protocol")
+    items = value["output"]
+    if status == "incomplete" and not any(map(_is_plain_item, items)):
+        items = [*items, {"type": "message", "role": "assistant", "content": None}]
+    messages = read_items(items, warn)
+    details = value.get("incomplete_details")
+    reason = (details.get("reason") if isinstance(details, dict) else None) or status
+    if isinstance(reason, str):
+        said = [each for each in messages if isinstance(each, dict) and each["role"] == "assistant"]
+        said[-1]["finish_reason"] = reason
+    return messages
+
+
+def read_items(items: list[Any], warn: Warn) -> list[JSON]:
+    """The messages of the items of a response. Calls of the service's own tools, such as
+    `web_search_call`, are calls of a tool of that name. Reasoning is kept as `reasoning` of the
+    message that follows it. Raise TargetError where there is no message and no call."""
+    messages: list[dict[str, Any]] = []
+    thoughts: list[JSON] = []
+    unread: list[dict[str, Any]] = []
+    for item in (each if isinstance(each, dict) else {} for each in items):
+        if item.get("type") == "reasoning":
+            thoughts.append(item)
+        elif not _add_item(item, messages):
+            unread.append(item)
+        elif thoughts and messages[-1]["role"] == "assistant":
+            messages[-1]["reasoning"] = [*messages[-1].get("reasoning", ()), *thoughts]
+            thoughts = []
+    said = [message for message in messages if message["role"] == "assistant"]
+    if unread:
+        kinds = dict.fromkeys(f"`{item.get('type')!s:.80}`" for item in unread)
+        warn(f"items of the type {', '.join(kinds)} in the answer are not read")
+    if not said:
+        what = "the answer of the Responses API has no message and no call"
+        raise TargetError(what, kind="protocol", details={"value": ascii(items)[:1000]})
+    if thoughts:
+        messages[-1]["reasoning"] = [*messages[-1].get("reasoning", ()), *thoughts]
+    if unread:
+        said[-1]["items"] = unread  # so that a call among them is found
+    return [*messages]
+
+
+def _add_item(item: dict[str, Any], messages: list[dict[str, Any]]) -> bool:
+    """Add an item to the messages; False if it is neither a message nor a call."""
+    kind = item.get("type")
+    kind = kind if isinstance(kind, str) else "message" if is_message(item) else ""
+    if kind == "message" and is_message(item):
+        messages.append(_read_said(item))
+    elif kind.endswith("_call_output"):
+        told = {key: item[key] for key in ("status", "outcome") if item.get(key)}
+        output = {"tool_call_id": item.get("call_id"), "content": item.get("output"), **told}
+        messages.append({"role": "tool", **output})
+    elif kind.endswith("_call"):
+        if not messages or messages[-1]["role"] != "assistant":
+            messages.append({"role": "assistant", "content": None})
+        calls = messages[-1].get("tool_calls", ())
+        messages[-1]["tool_calls"] = [*calls, _read_item_call(item, kind)]
+    else:
+        return False
+    return True
+
+
+def _read_said(item: dict[str, Any]) -> dict[str, Any]:
+    rest = {key: value for key, value in item.items() if value is not None}
+    parts: Any = item.get("content")
+    if isinstance(parts, list):
+        parts = [_read_item_part(part) for part in parts]
+        if all(isinstance(part, dict) and part.keys() == {"type", "text"} for part in parts):
+            parts = "".join(part["text"] for part in parts)
+    return {"role": item["role"], "content": parts, **leave_out(rest, ("type", "role", "content"))}
+
+
+def _read_item_part(part: JSON) -> JSON:
+    if not isinstance(part, dict) or part.get("type") not in ("output_text", "input_text"):
+        return part
+    rest = {key: value for key, value in part.items() if key != "type" and value not in (None, [])}
+    return {"type": "text", **rest}
+
+
+def _read_item_call(item: dict[str, Any], kind: str) -> dict[str, Any]:
+    name = item.get("name")
+    used = next((key for key in _ITEM_ARGUMENTS if item.get(key) is not None), None)
+    rest = {key: value for key, value in item.items() if value is not None}
+    rest = leave_out(rest, (*_ITEM_KEYS, used or ""))
+    status = rest.pop("status", "completed")
+    call: dict[str, Any] = {"tool": name or kind.removesuffix("_call")}
+    if used is not None:
+        call |= {"input": parse_arguments(item[used]), **rest}
+    elif rest:
+        call["input"] = rest
+    if status != "completed":
+        call["status"] = status
+    if item.get("output") is not None:
+        call["output"] = item["output"]
+    id = item.get("call_id", item.get("id"))
+    return call if id is None else {**call, "id": id}
+
+
+# How a reply ended: beside its message, or in place of one.
+
+_INNER = ("delta", "response", "message", "messageStop")
+"""Keys of events that hold what is said of the whole."""
+_REPLY_KEYS = frozenset({
+    "role", "content", "text", "message", "messages", "usage", "model", "response_metadata",
+    "parts", "answer", "finishMessage",
+})  # fmt: skip
+"""Only beside one of these is `stop_reason` the reason for the end of a reply: data may have it."""
+_FAILED_TYPES = ("error", "turn.failed", "RUN_ERROR")
+
+
+def find_end(value: JSON) -> str | None:
+    """The reason why a reply, or a list of its events, did not come to its own end."""
+    reason = find_last_reason(value if isinstance(value, list) else [value])
+    return reason if kind_of_end(reason) is not None else None
+
+
+def find_end_of_text(text: str) -> str | None:
+    """The same of a reply that is the text of its JSON."""
+    with suppress(BadJsonError):
+        return find_end(parse_object(text)) if text.startswith("{") else None
+    return None
+
+
+def find_last_reason(events: list[JSON]) -> str | None:
+    """The reason for the end that the last event with one has."""
+    return next((each for event in reversed(events) for each in _list_reasons(event)), None)
+
+
+def find_end_at(value: JSON, steps: Iterable[str]) -> str | None:
+    """The reason for the end on the way of a path to the answer. Raise TargetError where the reply
+    says that it failed."""
+    found = None
+    for step in (*steps, None):
+        if isinstance(value, dict):
+            refuse_failed_reply(value)
+            found = next(_reasons_of(value), found)
+            value = value.get(step or "")
+        elif isinstance(value, list) and step is not None and step.lstrip("-").isdigit():
+            value = value[int(step)] if -len(value) <= int(step) < len(value) else None
+        else:
+            break
+    return found
+
+
+def is_broken_off(events: Iterable[JSON]) -> bool:
+    """Whether a stream of a known service stops before it says how it ended."""
+    is_known = False
+    for event in events:
+        if not isinstance(event, dict):
+            continue
+        kind = str(event.get("type"))
+        reasons = (kind_of_end(each) for each in _list_reasons(event))
+        if kind == "message_stop" or any(each != "unfinished" for each in reasons):
+            return False
+        is_service = kind == "message_start" or kind.startswith("response.")
+        is_known = is_known or is_service or bool(event.get("choices") or event.get("candidates"))
+    return is_known
+
+
+def _list_reasons(value: JSON) -> Iterator[str]:
+    if not isinstance(value, dict):
+        return
+    inner = [value, *(value.get(key) for key in _INNER)]
+    for key, at in (("choices", 0), ("candidates", 0), ("messages", -1)):
+        several = value.get(key)
+        inner += [several[at]] if isinstance(several, list) and several else []
+    for each in inner:
+        if isinstance(each, dict):
+            is_reply = each is not value or not _REPLY_KEYS.isdisjoint(each)
+            yield from _reasons_of(each, with_finish=is_reply)
+
+
+def _reasons_of(value: Mapping[str, Any], *, with_finish: bool = True) -> Iterator[str]:
+    reasons = [finish_reason_of(value) if with_finish else None]
+    if value.get("object") == "response":
+        details = value.get("incomplete_details")
+        reasons.append(details.get("reason") if isinstance(details, dict) else value.get("status"))
+    feedback = value.get("promptFeedback")
+    reasons.append(feedback.get("blockReason") if isinstance(feedback, dict) else None)
+    yield from (reason for reason in reasons if isinstance(reason, str))
+
+
+def refuse_failed_reply(value: Mapping[str, Any]) -> None:
+    """Raise TargetError for a reply that says itself that it failed, or holds no answer."""
+    error, kind, content = value.get("error"), value.get("type"), value.get("content")
+    is_gemini = "usageMetadata" in value and "modelVersion" in value
+    why: object = None
+    if error and (_is_reply(value) or (kind in _FAILED_TYPES and isinstance(error, dict))):
+        why = (error.get("message") if isinstance(error, dict) else None) or error
+    elif kind == "result" and value.get("is_error") is True:  # Claude Code
+        why = value.get("result") or value.get("subtype")
+    elif kind == "result" and value.get("status") == "error":  # Gemini CLI
+        why = error
+    elif value.get("isError") is True and isinstance(content, list):  # MCP
+        why = text_of(content)
+    elif value.get("object") == "chat.completion" and not value.get("choices"):
+        raise TargetError("the reply is no answer: it has no `choices`", kind="protocol")
+    elif is_gemini and not value.get("candidates") and "promptFeedback" not in value:
+        raise TargetError("the reply is no answer: it has no `candidates`", kind="protocol")
+    else:
+        return
+    raise TargetError(f"the reply is no answer: it failed: {why!s:.500}", kind="protocol")
+
+
+def refuse_failed_transcript(text: str) -> None:
+    """Raise TargetError for JSON lines of an agent whose last line says that it failed."""
+    last = text.rstrip().rsplit("\n", 1)[-1]
+    if text.startswith("{") and last.startswith("{"):
+        with suppress(BadJsonError):
+            refuse_failed_reply(parse_object(last))
+
+
+def refuse_failed_events(events: list[JSON]) -> None:
+    """The same of a list of events."""
+    if events and isinstance(events[-1], dict) and "type" in events[-1]:
+        refuse_failed_reply(events[-1])
+
+
+def _is_reply(value: Mapping[str, Any]) -> bool:
+    for key, inside in (("choices", "message"), ("candidates", "content"), ("output", "type")):
+        several = value.get(key)
+        if isinstance(several, list) and several and isinstance(several[0], dict):
+            return inside in several[0]
+    if value.get("object") == "response":
+        return True
+    return value.get("type") == "message" and value.get("role") == "assistant"

@@ -1,0 +1,229 @@
+"""How a function of the user's is called: decided once, by its parameters.
+
+| parameter | is given |
+|---|---|
+| `messages`, or annotated as several of Message | the messages, a list |
+| `files` | the absolute paths of the files that messages name, a list |
+| `metadata`, `attempt`, `session`, `turn` | as in the question |
+| annotated as Question | the whole question |
+| one other | the text of the last user message, or its data; beside the messages or the whole
+question, only one whose name says that it is a text |
+
+Parameters with a default are left alone, unless they are called or annotated so. `case`, or the
+annotation Case, is refused: what is expected is not for the eyes of the target.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from types import NoneType, UnionType
+from typing import Annotated, Any, ForwardRef, Literal, NamedTuple, Union, get_args, get_origin
+
+from evalcase.errors import ConfigError
+from evalcase.targets.base import last_user_content
+from evalcase.types.grade import copy_messages, copy_question
+from evalcase.types.message import text_of
+from evalcase.types.problem import did_you_mean
+from evalcase.types.question import Question
+from evalcase.types.value import JSON, copy_value
+
+Role = Literal[
+    "content", "messages", "files", "metadata", "attempt", "session", "turn", "question", "default"
+]
+
+_BY_NAME: tuple[Role, ...] = ("messages", "files", "metadata", "attempt", "session", "turn")
+_NAMES = "`messages`, `files`, `metadata`, `attempt`, `session` and `turn`"
+_TEXT_NAMES = frozenset({
+    "text", "question", "prompt", "input", "query", "q", "message", "msg", "content", "request",
+    "task", "instruction", "utterance",
+})  # fmt: skip
+"""The last word in the name of a parameter for the user's text: `text`, `user_message`."""
+
+
+class Slot(NamedTuple):
+    """A parameter, with what it is given."""
+
+    role: Role
+    name: str
+    give: Callable[[Question], Any]
+    by_name: bool = False
+    """Whether it can't be passed by place."""
+
+
+class BoundFunction(NamedTuple):
+    """A function with what each of its parameters is given."""
+
+    function: Callable[..., Any]
+    is_async: bool
+    slots: tuple[Slot, ...]
+
+    @property
+    def roles(self) -> set[Role]:
+        return {slot.role for slot in self.slots}
+
+    @property
+    def sees_last_only(self) -> bool:
+        """Whether it sees only the last user message of several messages."""
+        return "content" in self.roles and self.roles.isdisjoint({"messages", "question"})
+
+    def arguments(self, question: Question) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments by place and by name. They share nothing that could be changed."""
+        by_place = [slot.give(question) for slot in self.slots if not slot.by_name]
+        return by_place, {slot.name: slot.give(question) for slot in self.slots if slot.by_name}
+
+
+def bind_function(function: Callable[..., Any], name: str) -> BoundFunction:
+    """Find out how to call a function. Raise ConfigError if it can't be."""
+    slots = _make_slots(function, name)
+    roles = [slot.role for slot in slots]
+    texts = [slot.name for slot in slots if slot.role == "content"]
+    if inspect.isfunction(function) and "." in name.partition(":")[2] and "self" in texts[:1]:
+        owner, _, method = name.rpartition(".")
+        hint = f"name the class, `{owner}`, or an instance of it"
+        raise ConfigError(f"python target `{name}`: `{method}` is a method: {hint}")
+    if len(texts) > 1 or all(role == "default" for role in roles):
+        odd = f": there is nothing to give to `{texts[1]}`" if len(texts) > 1 else ""
+        hint = f"it takes one parameter for what the user said last, and {_NAMES} by their names"
+        raise ConfigError(f"python target `{name}`: it can't be asked a question{odd}; {hint}")
+    if texts and not {"messages", "question"}.isdisjoint(roles):
+        _refuse_odd_name(texts[0], name)
+    return BoundFunction(function, is_async(function), tuple(slots))
+
+
+def _refuse_odd_name(wanted: str, name: str) -> None:
+    """Raise ConfigError where another parameter has the user's text already, and the name of the
+    one that is left doesn't say that it is a text."""
+    if wanted and wanted.lower().rpartition("_")[2] not in _TEXT_NAMES:
+        near = did_you_mean(wanted, _BY_NAME)
+        raise ConfigError(
+            f"python target `{name}`: there is nothing to give to `{wanted}`; "
+            f"{f'{near} ' if near else ''}{_NAMES} are given by their names, and the last user "
+            "text as `text`; give it a default if it needs none"
+        )
+
+
+def bind_target(answer: Callable[..., Any]) -> BoundFunction:
+    """The same for the method of a target, which is always given the question."""
+    return BoundFunction(answer, is_async(answer), (Slot("question", "question", copy_question),))
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling it gives something to be awaited, as far as that can be seen."""
+    while hasattr(function, "func"):  # a functools.partial
+        function = function.func
+    call = getattr(function, "__call__", None)  # noqa: B004 - the method itself is looked at
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+
+
+def takes_nothing(function: Callable[..., Any], name: str) -> bool:
+    """Whether a callable has no parameter that a question could be given to."""
+    return all(slot.role == "default" for slot in _make_slots(function, name))
+
+
+def _make_slots(function: Callable[..., Any], name: str) -> list[Slot]:
+    content = Slot("content", "", _copy_content)
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return [content]  # written in C
+    slots = [
+        slot
+        for each in parameters
+        if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+        if (slot := _make_slot(each, function, name)) is not None
+    ]
+    takes_any = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    if takes_any and all(slot.role == "default" for slot in slots):
+        slots.append(content)
+    return slots
+
+
+def _make_slot(
+    parameter: inspect.Parameter, function: Callable[..., Any], name: str
+) -> Slot | None:
+    has_default = parameter.default is not parameter.empty
+    is_by_place = parameter.kind is parameter.POSITIONAL_ONLY
+    role = _find_role(parameter, function, name)
+    if role == "content" and has_default:
+        # Left alone; but what follows by place can't be given without it.
+        return Slot("default", "", lambda _: parameter.default) if is_by_place else None
+    by_name = parameter.kind is parameter.KEYWORD_ONLY or (has_default and not is_by_place)
+    return Slot(role, parameter.name, _GIVES[role], by_name)
+
+
+def _find_role(parameter: inspect.Parameter, function: Callable[..., Any], name: str) -> Role:
+    alternatives = _list_alternatives(parameter.annotation, function)
+    if parameter.name == "case" or any(_names(each, "case", "Case") for each in alternatives):
+        raise ConfigError(
+            f"python target `{name}`: its parameter `{parameter.name}` asks for the case, and what "
+            f"is expected must not be seen by what is tested: the annotation `Question` gives all "
+            f"the rest, and so do {_NAMES}, each a part of it"
+        )
+    if any(_names(each, "question", "Question") for each in alternatives):
+        return "question"
+    if parameter.name in _BY_NAME:
+        return next(role for role in _BY_NAME if role == parameter.name)
+    inside = [arg for each in alternatives for arg in get_args(each)]
+    if any(_names(each, "message", "Message") for each in inside):
+        return "messages"
+    is_text = any(isinstance(each, str) and "Message]" in each for each in alternatives)
+    return "messages" if is_text else "content"
+
+
+def _list_alternatives(annotation: object, function: Callable[..., Any]) -> list[object]:
+    """The classes of an annotation without None. A text is looked up where the function was
+    written, so that a class of the user's own with the same name is not mistaken."""
+    if isinstance(annotation, ForwardRef):
+        annotation = annotation.__forward_arg__
+    if isinstance(annotation, str):
+        try:
+            annotation = eval(annotation, _find_globals(function))  # noqa: S307 - as inspect does
+        except Exception:  # noqa: BLE001 - a name that only type checkers import, most likely
+            inner = re.sub(r"^Optional\[(.*)\]$", r"\1", str(annotation))
+            return [each.strip() for each in inner.split("|")]
+        return _list_alternatives(annotation, function)
+    if get_origin(annotation) in (Union, UnionType):
+        several = [each for each in get_args(annotation) if each is not NoneType]
+    elif get_origin(annotation) is Annotated:
+        several = [get_args(annotation)[0]]
+    else:
+        return [annotation]
+    return [found for each in several for found in _list_alternatives(each, function)]
+
+
+def _names(annotation: object, module: str, name: str) -> bool:
+    """Whether an annotation is a class of evalcase's, which need not be imported to be known."""
+    if isinstance(annotation, str):
+        return annotation.rpartition(".")[2] == name
+    known = getattr(annotation, "__module__", ""), getattr(annotation, "__name__", "")
+    return known == (f"evalcase.types.{module}", name)
+
+
+def _find_globals(function: Callable[..., Any]) -> dict[str, Any]:
+    while hasattr(function, "func"):  # a functools.partial
+        function = function.func
+    found: Any = inspect.unwrap(function)
+    if not hasattr(found, "__globals__"):
+        found = getattr(found, "__func__", getattr(type(found), "__call__", None))  # noqa: B004
+    return dict(getattr(found, "__globals__", {}))
+
+
+def _copy_content(question: Question) -> JSON:
+    """The text, of content parts their joined text; data as it is."""
+    content = last_user_content(question)
+    text = text_of(content)
+    return text if text is not None else copy_value(content)
+
+
+_GIVES: dict[Role, Callable[[Question], Any]] = {
+    "content": _copy_content,
+    "messages": lambda question: list(copy_messages(question.messages)),
+    "files": lambda question: list(question.files.values()),
+    "metadata": lambda question: copy_value(question.metadata),
+    "attempt": lambda question: question.attempt,
+    "session": lambda question: question.session,
+    "turn": lambda question: question.turn,
+    "question": copy_question,
+}

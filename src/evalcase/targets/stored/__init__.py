@@ -1,1 +1,0 @@
-"""Answers that are kept in files, and how they are found again."""

@@ -1,0 +1,174 @@
+"""Tokens and money: the usage that targets report, and the cost of it.
+
+Unknown is None, never 0. A number that makes no sense is left out with a warning, because an
+answer that was paid for should not be lost for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated, Any
+
+from evalcase.types.answer import MOST_TOKENS, MOST_USD, Usage
+from evalcase.types.options import Amount, about
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON, Value
+
+_NAMES = {
+    "input_tokens": "input_tokens", "input": "input_tokens", "prompt_tokens": "input_tokens",
+    "output_tokens": "output_tokens", "output": "output_tokens",
+    "completion_tokens": "output_tokens",
+    "cached_tokens": "cached_tokens", "cached": "cached_tokens",
+}  # fmt: skip
+_DERIVED = frozenset({"total_tokens", "total"})
+_LONGEST_MODEL = 200
+_MILLION = 1_000_000
+
+
+def read_usage(value: JSON, warn: Warn) -> Usage | None:
+    """Usage from a mapping such as `{input_tokens, output_tokens}`; None without a usable count."""
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        warn(f"usage is a mapping such as {{input_tokens, output_tokens}}, not {value!r:.80}")
+        return None
+    counts: dict[str, int] = {}
+    for name, count in value.items():
+        if name not in _NAMES:
+            if name not in _DERIVED:
+                warn(f"{name!r} of usage is not read; it has {', '.join(_NAMES)}")
+        elif isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MOST_TOKENS:
+            counts.setdefault(_NAMES[name], count)
+        elif count is not None:
+            warn(f"`{name}` of usage is a number of tokens, not {count!r:.80}")
+    return Usage(**counts) if counts else None
+
+
+def read_service_usage(value: JSON, warn: Warn) -> Usage | None:
+    """Usage in the form of OpenAI, Anthropic, Gemini, Bedrock or a library that follows them."""
+    if not isinstance(value, dict):
+        return None
+    details = _first(value, "prompt_tokens_details", "input_tokens_details")
+    cache_read = _first(value, "cache_read_input_tokens", "cacheReadInputTokens")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else cache_read
+    if cached is None:
+        cached = _first(value, *_cased("cachedContentToken"))
+    given = _first(value, "prompt_tokens", "input_tokens", "inputTokens", *_cased("promptToken"))
+    made = _first(
+        value, "completion_tokens", "output_tokens", "outputTokens", *_cased("candidatesToken")
+    )
+    return read_usage(
+        {
+            # Anthropic counts the tokens that its cache reads and writes apart from the others.
+            "input_tokens": _add(
+                given,
+                value.get("cache_read_input_tokens"),
+                value.get("cache_creation_input_tokens"),
+            ),
+            # Gemini does so with the tokens of thoughts.
+            "output_tokens": _add(made, _first(value, *_cased("thoughtsToken"))),
+            "cached_tokens": cached,
+        },
+        warn,
+    )
+
+
+def cache_write_tokens(usage: JSON) -> int:
+    """The input tokens that Anthropic stored in its cache, which have a price of their own."""
+    written = usage.get("cache_creation_input_tokens") if isinstance(usage, dict) else None
+    return written if isinstance(written, int) else 0
+
+
+def _cased(name: str) -> tuple[str, str]:
+    """A name of Gemini's in the case of its API, and in that of its Python library."""
+    snake = "".join(f"_{char.lower()}" if char.isupper() else char for char in f"{name}Count")
+    return f"{name}Count", snake
+
+
+def _first(value: Mapping[str, Any], *names: str) -> Any:  # noqa: ANN401 - checked by read_usage
+    return next((value[name] for name in names if value.get(name) is not None), None)
+
+
+def _add(count: Any, *more: Any) -> Any:  # noqa: ANN401 - checked by read_usage
+    return count + sum(m for m in more if isinstance(m, int)) if isinstance(count, int) else count
+
+
+def read_model(reply: Mapping[str, JSON]) -> str | None:
+    """The name that a service gives the model that answered."""
+    model = _first(reply, "model", "modelVersion", "model_version")
+    return model[:_LONGEST_MODEL] if isinstance(model, str) and model else None
+
+
+def read_cost(value: JSON, warn: Warn) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_USD:
+        return float(value)
+    warn(f"`cost_usd` is a sum of 0 or more, and nobody has spent so much: {value!r:.80}")
+    return None
+
+
+class Price(Value, frozen=True, kw_only=True):
+    """USD for a million tokens. Cached tokens and those written to a cache cost by default as much
+    as other input."""
+
+    input: Annotated[Amount, about("USD per million input tokens.", example=0.15)]
+    output: Annotated[Amount, about("USD per million output tokens.", example=0.6)]
+    cached: Annotated[
+        Amount | None, about("USD per million input tokens read from the provider's cache.")
+    ] = None
+    cache_write: Annotated[
+        Amount | None, about("USD per million input tokens written to the provider's cache.")
+    ] = None
+
+    def cost_usd(self, usage: Usage, written: int = 0) -> float:
+        cached = usage.cached_tokens or 0
+        usual = max(0, (usage.input_tokens or 0) - cached - written)
+        cost = usual * self.input + (usage.output_tokens or 0) * self.output
+        cost += cached * (self.input if self.cached is None else self.cached)
+        cost += written * (self.input if self.cache_write is None else self.cache_write)
+        return cost / _MILLION
+
+
+class Pricing:
+    """The cost of answers of one model: by the configured price, else by genai-prices."""
+
+    def __init__(self, price: Price | None, model: str, base_url: str) -> None:
+        self._price = price
+        self._model = model
+        self._base_url = base_url
+
+    def load(self) -> None:
+        """Load the price list now, so that no answer waits for it."""
+        self.cost_usd(Usage(1, 1))
+
+    def cost_usd(self, usage: Usage | None, written: int = 0) -> float | None:
+        """None if the tokens or the price are unknown. `written` tokens went to a cache."""
+        if usage is None or usage.input_tokens is None or usage.output_tokens is None:
+            return None
+        if self._price is not None:
+            return self._price.cost_usd(usage, written)
+        try:
+            import genai_prices
+        except ImportError:
+            return None
+        tokens = genai_prices.Usage(
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cache_read_tokens=usage.cached_tokens,
+            cache_write_tokens=written or None,
+        )
+        try:
+            price = genai_prices.calc_price(tokens, self._model, provider_api_url=self._base_url)
+        except (LookupError, ValueError):
+            return None
+        return float(price.total_price)
+
+
+def prices_version() -> str | None:
+    """The version of genai-prices, for the record; None if it isn't installed."""
+    try:
+        return version("genai-prices")
+    except PackageNotFoundError:
+        return None

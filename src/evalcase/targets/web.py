@@ -1,0 +1,508 @@
+"""Targets on the web before their first request: options, addresses, keys, proxies, authorities.
+
+A secret is only ever named, by the environment variable that has it. It is read when the target is
+opened, and sent to the one host of the target.
+
+Link-local and metadata addresses give away the keys of a machine. They are refused in an address,
+and by the client wherever a name leads to one. Behind a proxy, names are resolved by the proxy, so
+only addresses that are written out can be refused.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from ipaddress import IPv4Address, ip_address, ip_network
+from typing import Annotated, ClassVar, NamedTuple
+from urllib.parse import SplitResult, urlsplit
+
+from evalcase.errors import ConfigError, TargetError
+from evalcase.types.options import (
+    Count,
+    EnvironmentName,
+    OptionFault,
+    Place,
+    Seconds,
+    Text,
+    about,
+    may_hold_secret,
+    of_kind,
+)
+from evalcase.types.target import TargetOptions
+from evalcase.types.value import JSON, Value
+from evalcase.util.json import JsonPath
+from evalcase.util.secrets import is_common, mask_credentials
+from evalcase.util.text import cut_bytes
+
+_ADDRESS = "an address such as https://example.com/answer"
+_BY_HEADER = "send it as a header, by `header_env`, which names its variable"
+_USER = re.compile(r"[^/?#]*//[^/?#]*@")
+
+
+# Types of options.
+
+
+def _check_address(value: str, place: Place) -> Iterator[OptionFault]:
+    if _USER.match(value) or _USER.match(f"//{value}"):
+        # It isn't shown: a password is the likeliest thing in it.
+        what = "has a user or a password in it: name its key with `key_env`"
+        yield place.fault(what, hides=True)
+        return
+    parts = _split_url(value)
+    for pair in value.partition("#")[0].partition("?")[2].split("&"):
+        name, _, text = pair.partition("=")
+        if text and may_hold_secret(name):
+            what = f"has a secret in its parameter `{name}`, and addresses are recorded"
+            yield place.fault(what, _BY_HEADER, hides=True)
+            return
+    if parts is None:
+        hint = None if "://" in value or not value else f"did you mean {complete_address(value)}?"
+        yield place.fault(f"is {_ADDRESS}, not {value!r:.80}", hint)
+    elif parts.fragment:
+        yield place.fault(f"ends in {mask_credentials(f'#{parts.fragment}')}, which is never sent")
+
+
+def _split_url(url: str) -> SplitResult | None:
+    """The parts of an http address; None for any other text."""
+    try:
+        parts = urlsplit(url)
+        is_usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        return None
+    return parts if is_usable else None
+
+
+def complete_address(place: str) -> str:
+    """An address without a scheme, with the one that it most likely has."""
+    host = place.partition("/")[0].rpartition(":")[0] or place.partition("/")[0]
+    is_local = "." not in host or host.replace(".", "").isdigit()
+    return f"{'http' if is_local else 'https'}://{place}"
+
+
+def without_query(url: str) -> str:
+    """An address for messages, without the parts that may be secret."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=host, query="", fragment="").geturl()
+
+
+Address = Annotated[
+    str,
+    of_kind(
+        _ADDRESS,
+        check=_check_address,
+        schema={"type": "string", "pattern": "^https?://[^/?#@]+"},
+    ),
+]
+
+
+def _check_headers(value: dict[str, str], place: Place) -> Iterator[OptionFault]:
+    for name, text in value.items():
+        here, token = place.below(name), (text.split() or [""])[-1]
+        if not _is_header_value(text):
+            yield here.fault("holds what can't be sent in a header", hides=may_hold_secret(name))
+        elif may_hold_secret(name) and name.lower() != "idempotency-key" and not is_common(token):
+            hint = "let `header_env` name the variable that has its value"
+            yield here.fault("looks like a key, and a key is only named", hint, hides=True)
+
+
+Headers = Annotated[dict[str, Text], of_kind("a mapping of headers", check=_check_headers)]
+
+
+def _is_header_value(value: str) -> bool:
+    return value.isascii() and value.isprintable() and value == value.strip()
+
+
+def _check_parameters(value: dict[str, str], place: Place) -> Iterator[OptionFault]:
+    for name in value:
+        if may_hold_secret(name):
+            what = "looks like a secret, and addresses are recorded"
+            yield place.below(name).fault(what, _BY_HEADER, hides=True)
+
+
+Parameters = Annotated[
+    dict[str, Text], of_kind("a mapping of parameters to texts", check=_check_parameters)
+]
+
+
+def _check_path(value: str, place: Place) -> Iterator[OptionFault]:
+    try:
+        JsonPath(value)
+    except ValueError as error:
+        yield place.fault(str(error))
+
+
+ReplyPath = Annotated[
+    JsonPath,
+    of_kind("a path such as choices.0.message", check=_check_path, read=JsonPath, written=Text),
+]
+
+
+def _check_never(value: bool, place: Place) -> Iterator[OptionFault]:
+    if value:
+        yield place.fault("is a path such as choices.0.message or false, not true")
+
+
+Never = Annotated[bool, of_kind("false", check=_check_never, schema={"const": False})]
+"""`false`, beside another type: not at all."""
+
+
+# Options.
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
+
+
+class KeyRule(NamedTuple):
+    """How a kind of target sends its key, and the variable that has it if none is named."""
+
+    header: str = "Authorization"
+    prefix: str = "Bearer "
+    variable: str | None = None
+
+
+class SecretHeader(NamedTuple):
+    """A header whose value an environment variable has."""
+
+    name: str
+    variable: str
+    prefix: str = ""
+
+
+class WebOptions(TargetOptions, frozen=True, kw_only=True):
+    """Options of all targets on the web: headers, keys and limits."""
+
+    default_key: ClassVar[KeyRule] = KeyRule()
+
+    key_env: Annotated[
+        EnvironmentName | None,
+        about(
+            "The environment variable that holds the API key.",
+            example="MY_KEY",
+            elsewhere=("api_key", "apikey", "key", "token", "api_key_env", "api_token", "auth"),
+        ),
+    ] = None
+    headers: Annotated[Headers, about("Headers to send, with their values.")] = {}
+    header_env: Annotated[
+        dict[str, EnvironmentName],
+        about(
+            "Headers to send, with the environment variables that hold their values.",
+            elsewhere=("env_headers", "headers_env"),
+        ),
+    ] = {}
+    max_output_bytes: Annotated[Count, about("How many bytes of a response to keep.")] = 10000000
+    connect_timeout_s: Annotated[
+        Seconds, about("Time limit for connecting, in seconds.", decides_answer=False)
+    ] = 10.0
+    allow_link_local: Annotated[bool, about("Also allow link-local and metadata addresses.")] = (
+        False
+    )
+
+    @property
+    def key_rule(self) -> KeyRule:
+        return self.default_key
+
+    @property
+    def key(self) -> SecretHeader | None:
+        """The header of the key. One that is set by hand takes the place of a key by default."""
+        rule = self.key_rule
+        given = {name.lower() for name in (*self.headers, *self.header_env)}
+        default = None if rule.header.lower() in given else rule.variable
+        variable = self.key_env or default
+        return None if variable is None else SecretHeader(rule.header, variable, rule.prefix)
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        named = [("headers", each) for each in self.headers]
+        named += [("header_env", each) for each in self.header_env]
+        named += [] if self.key is None else [("key_env", self.key.name)]
+        seen: set[str] = set()
+        for option_name, header in named:
+            if not _TOKEN.fullmatch(header) or header.lower() in _FRAMING:
+                yield OptionFault((option_name,), f"`{option_name}` can't hold a header {header!r}")
+            if header.lower() in seen:
+                what = f"would set {header} twice: leave one out"
+                yield OptionFault((option_name,), f"`{option_name}` {what}")
+            seen.add(header.lower())
+
+
+class Endpoint(Value, frozen=True):
+    """An address, and everything that a request has beside its body."""
+
+    kind: str
+    """The kind of target, for messages."""
+    url: str
+    options: WebOptions
+    own_headers: dict[str, str] = {}
+    """Headers that this kind of target always sends."""
+    method: str = "POST"
+
+    @property
+    def place(self) -> str:
+        return without_query(self.url)
+
+    @property
+    def has_body(self) -> bool:
+        return self.method != "GET"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers without those whose values are secret."""
+        given = {name.lower() for name in (*self.options.headers, *self.options.header_env)}
+        own = {"Content-Type": "application/json", **self.own_headers} if self.has_body else {}
+        kept = {name: value for name, value in own.items() if name.lower() not in given}
+        return {**kept, **self.options.headers}
+
+    @property
+    def secrets(self) -> list[SecretHeader]:
+        named = [SecretHeader(*pair) for pair in self.options.header_env.items()]
+        return named if self.options.key is None else [*named, self.options.key]
+
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """Every environment variable that a secret is taken from."""
+        return tuple(dict.fromkeys(secret.variable for secret in self.secrets))
+
+    def with_query(self, query: str) -> str:
+        """The address with a query that is encoded already, beside its own."""
+        if not query:
+            return self.url
+        return f"{self.url}{'&' if urlsplit(self.url).query else '?'}{query}"
+
+    def cache_key(self, body: JSON, environment: Mapping[str, str], query: str = "") -> JSON:
+        """Everything that decides an answer, with hashes of headers and proxy in place of their
+        values. A key says who pays, and decides no answer; a tenant in a header does."""
+        named = {
+            name: environment.get(variable, "")
+            for name, variable in self.options.header_env.items()
+        }
+        values = "\n".join(
+            f"{name}: {value}" for name, value in sorted({**self.headers, **named}.items())
+        )
+        proxy = find_proxy(self.kind, self.url, environment)
+        return {
+            "method": self.method,
+            "url": self.with_query(query),
+            "header_names": [*self.headers, *(secret.name for secret in self.secrets)],
+            "headers_sha256": sha256(values.encode()).hexdigest(),
+            "proxy_sha256": None if proxy is None else sha256(proxy.encode()).hexdigest(),
+            "body": body,
+        }
+
+    def sent_headers(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """All headers. Raise ConfigError where a variable is missing, or can't be sent."""
+        sent = dict(self.headers)
+        for secret in self.secrets:
+            value = environment.get(secret.variable)
+            start = f"{self.kind} target: the environment variable {secret.variable}"
+            if not value:
+                hint = "export it, or name a file that has it with --env-file"
+                raise ConfigError(f"{start} is {'not set' if value is None else 'empty'}: {hint}")
+            if not _is_header_value(value):
+                what = "a line end, a space around it, or a character that is not ASCII"
+                raise ConfigError(f"{start} holds what can't be sent in a header: {what}")
+            sent[secret.name] = secret.prefix + value
+        return sent
+
+
+# Addresses that are never asked.
+
+_REFUSED_NETWORKS = (
+    ip_network("169.254.0.0/16"),
+    ip_network("fe80::/10"),
+    ip_network("fd00:ec2::254/128"),
+    ip_network("fd20:ce::254/128"),
+    ip_network("100.100.100.200/32"),
+    ip_network("168.63.129.16/32"),
+)
+"""Link-local ones; and those where Amazon, Google, Alibaba and Azure tell a machine its keys."""
+_REFUSED_NAMES = frozenset({"metadata.google.internal", "metadata.goog"})
+_TRANSLATED = ip_network("64:ff9b::/96")
+ALLOW_HINT = "set allow_link_local = true if you mean it"
+
+
+def check_literal(kind: str, url: str) -> None:
+    """Raise ConfigError if an address is written out that gives away the keys of a machine."""
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    try:
+        # Systems accept an address as one number, or in hexadecimal.
+        number = socket.inet_ntoa(socket.inet_aton(host))
+    except (OSError, UnicodeError):
+        number = ""
+    if host in _REFUSED_NAMES or is_refused(host) or is_refused(number):
+        what = "a link-local or metadata address, which gives away the keys of a machine"
+        raise ConfigError(f"{kind} target: {host} is {what}; {ALLOW_HINT}")
+
+
+def is_refused(address: str) -> bool:
+    """Whether a text is such an address, also as IPv6 writes those of IPv4. Names never are."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    alike = [parsed]
+    if parsed.version == 6 and parsed.ipv4_mapped is not None:
+        alike.append(parsed.ipv4_mapped)
+    elif parsed.version == 6 and (parsed in _TRANSLATED or int(parsed) >> 32 == 0):
+        alike.append(IPv4Address(int(parsed) & 0xFFFFFFFF))
+    return any(each in network for each in alike for network in _REFUSED_NETWORKS)
+
+
+# Authorities and proxies, by the variables of the environment.
+
+_BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+_TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR", *_BUNDLES)
+_HOST = re.compile(r"[\w.:%-]+")
+
+
+def load_trust(
+    kind: str, url: str, proxy: str | None, environment: Mapping[str, str]
+) -> ssl.SSLContext | None:
+    """The authorities of the system, or those that the environment names; None where neither the
+    address nor a proxy needs any."""
+    if not any(each.lower().startswith("https:") for each in (url, proxy or "")):
+        return None
+    name = next((name for name in _TRUSTED if environment.get(name)), "")
+    path = environment.get(name, "")
+    file, folder = (None, path) if os.path.isdir(path) else (path, None)
+    try:
+        if name in _BUNDLES:
+            return ssl.create_default_context(cafile=file, capath=folder)
+        context = ssl.create_default_context()
+        if name:
+            context.load_verify_locations(file, folder)
+    except OSError as error:
+        raise ConfigError(f"{kind} target: {name} can't be read: {error}") from None
+    return context
+
+
+def find_proxy(kind: str, url: str, environment: Mapping[str, str]) -> str | None:
+    """The proxy for an address, by HTTP_PROXY and the like. Raise ConfigError for an odd one."""
+    parts = urlsplit(url)
+    proxies = _read_proxies(environment)
+    proxy = proxies.get(parts.scheme, proxies.get("all"))
+    if not proxy or _needs_none(parts, proxies.get("no", "")):
+        return None
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    scheme = proxy.partition("://")[0].lower()
+    if scheme not in ("http", "https"):
+        raise ConfigError(f"{kind} target: a {scheme} proxy is set, and only http ones work")
+    split = _split_url(proxy)
+    if split is None or not _HOST.fullmatch(split.hostname or ""):
+        # It isn't shown: there may be a password in it.
+        what = "the proxy that is set is not an address such as http://127.0.0.1:3128"
+        raise ConfigError(f"{kind} target: {what}")
+    return proxy
+
+
+def _read_proxies(environment: Mapping[str, str]) -> dict[str, str]:
+    """Proxies by scheme, and the hosts without one as `no`. Small letters win, as in curl."""
+    found: dict[str, str] = {}
+    for name in sorted(environment, key=str.islower):
+        if name.lower().endswith("_proxy"):
+            found[name.lower().removesuffix("_proxy")] = environment[name]
+    if "REQUEST_METHOD" in environment and not environment.get("http_proxy"):
+        found.pop("http", None)  # in a CGI script, HTTP_PROXY is a header of the request
+    return {scheme: proxy for scheme, proxy in found.items() if proxy}
+
+
+def _needs_none(parts: SplitResult, no_proxy: str) -> bool:
+    """Whether NO_PROXY names a host: outright, with its port, by its end, or by its network."""
+    place, host = parts.netloc.lower(), (parts.hostname or "").rstrip(".")
+    for name in filter(None, (each.strip().lower() for each in no_proxy.split(","))):
+        bare = name.removeprefix("*").strip(".[]")
+        if name in ("*", place) or host == bare or host.endswith(f".{bare}"):
+            return True
+        try:
+            if "/" in name and ip_address(host) in ip_network(name, strict=False):
+                return True
+        except ValueError:
+            continue
+    return False
+
+
+# Answers that make no sense, and server-sent events.
+
+_LONGEST_LINE = 300
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+def protocol_error(what: str, data: bytes, **more: bool) -> TargetError:
+    """The error of an answer that makes no sense; the beginning of it is kept."""
+    return TargetError(what, kind="protocol", details={"body": cut_bytes(data)}, **more)
+
+
+def error_message(value: JSON) -> str | None:
+    """The message of an error, in the places where servers have it."""
+    if not isinstance(value, dict):
+        return None
+    error = value.get("error")
+    inner = error if isinstance(error, dict) else value
+    for said in (inner.get("message"), error, inner.get("detail"), inner.get("error_description")):
+        if isinstance(said, str) and said.strip():
+            return one_line(said)
+    return None
+
+
+def one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"
+
+
+class Event(NamedTuple):
+    """A server-sent event. Its bytes are not decoded: the reader says what is wrong with them."""
+
+    name: str
+    data: bytes
+
+
+class EventReader:
+    """Reads one stream: bytes in, as they come; events out, as soon as they are whole."""
+
+    def __init__(self) -> None:
+        self._rest: list[bytes] = []
+        """The pieces of a line that isn't whole: there may be very many."""
+        self._name = ""
+        self._data: list[bytes] = []
+        self._is_first = True
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        """The events that some more bytes complete."""
+        if self._rest and not self._rest[-1].endswith(b"\r") and not _LINE_END.search(chunk):
+            self._rest.append(chunk)
+            return []
+        data = b"".join([*self._rest, chunk])
+        # The line feed that belongs to a carriage return may still be on its way.
+        held = data.endswith(b"\r")
+        *lines, rest = _LINE_END.split(data[:-1] if held else data)
+        self._rest = [rest + (b"\r" if held else b"")]
+        return self._take(lines)
+
+    def close(self) -> list[Event]:
+        """The last event, if a server leaves out the empty line at the end."""
+        rest, self._rest = b"".join(self._rest).rstrip(b"\r"), []
+        return self._take([rest, b""])
+
+    def _take(self, lines: list[bytes]) -> list[Event]:
+        events: list[Event] = []
+        for given in lines:
+            line = given.removeprefix(b"\xef\xbb\xbf") if self._is_first else given
+            self._is_first = False
+            field, _, value = line.partition(b":")
+            if field == b"data":
+                self._data.append(value.removeprefix(b" "))
+            elif field == b"event":
+                self._name = value.removeprefix(b" ").decode(errors="replace")
+            elif not line:
+                if self._data:
+                    events.append(Event(self._name, b"\n".join(self._data)))
+                self._name, self._data = "", []
+        return events
+
+
+def read_events(data: bytes) -> list[Event]:
+    reader = EventReader()
+    return [*reader.feed(data), *reader.close()]

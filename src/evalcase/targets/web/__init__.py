@@ -1,1 +1,0 @@
-"""What targets that speak HTTP share."""
