@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from evalcase.format.source import (
+    UnreadableError,
     discover_files,
     find_sidecars,
+    format_at,
     format_of,
-    nothing_there,
     suite_name,
 )
 from evalcase.types.problem import Problem
@@ -224,9 +225,9 @@ def test_a_path_that_leads_nowhere_names_its_neighbour(
     touch(tmp_path, "evals/shop.eval.yaml", "shop.eval.yaml", "other.txt")
 
     def told(path: str) -> str | None:
-        problem = nothing_there(path)
-        assert problem is not None
-        return problem.hint
+        with pytest.raises(UnreadableError) as raised:
+            format_at(path)
+        return raised.value.problem.hint
 
     assert told("evals/shop.eval.yml") == "did you mean `evals/shop.eval.yaml`?"
     assert told("shops.eval.yaml") == "did you mean `shop.eval.yaml`?"

@@ -29,9 +29,8 @@ from evalcase.format.source import (
     encode_text,
     find_sidecars,
     folder_of,
-    format_of,
+    format_at,
     is_sidecar,
-    nothing_there,
     number_lines,
     open_bytes,
     outside_link,
@@ -42,7 +41,6 @@ from evalcase.format.source import (
 from evalcase.format.suite import (
     Foreign,
     SuiteFields,
-    is_of,
     name_foreign,
     name_foreign_cases,
     name_schema,
@@ -56,58 +54,12 @@ from evalcase.types.case import Case, canonical_case
 from evalcase.types.grader import Known
 from evalcase.types.problem import Problem, Span, Unfit, in_order
 from evalcase.types.suite import Suite
-from evalcase.types.value import JSON, replace
+from evalcase.types.value import replace
 from evalcase.util.environment import collector_paused
 from evalcase.util.files import digest_file
 from evalcase.util.project import find_attachments
 
 _LOGGER = getLogger("evalcase")
-_LARGEST_STRAY = 100_000
-_LINES_TO_TELL = 20
-"""How many lines of a file say whether it is another tool's."""
-
-
-def case_span(numbers: Sequence[int], path: str, case: int) -> Span | None:
-    """The span of a case; `numbers` has the number that each case has as it is written."""
-    return case_spans(path, [numbers[case]])[0]
-
-
-def case_spans(path: str, numbers: Sequence[int]) -> list[Span | None]:
-    """The spans of some cases of a file, by their numbers from 0 as they are written.
-
-    A span is None if the file is gone, or has no such case any more.
-    """
-    format, spans = format_of(path), dict[int, Span]()
-    try:
-        if format == "jsonl":
-            wanted = set(numbers)
-            with open_bytes(path) as file:
-                for at, (line, data) in enumerate(number_lines(file)):
-                    if at in wanted:
-                        text = data.decode("utf-8", "replace").rstrip()
-                        spans[at] = Span(line, 1, line, len(text) + 1)
-                        if len(spans) == len(wanted):
-                            break
-        elif not isinstance(format, Problem):
-            document = parse_document(read_source(path), format, path)
-            if document.readable:
-                paths = document.positions.item_paths(CASE_CONTAINERS)
-                spans = {
-                    each: document.positions.span(paths[each])
-                    for each in numbers
-                    if each < len(paths)
-                }
-    except (UnreadableError, OSError):
-        pass
-    return [spans.get(number) for number in numbers]
-
-
-def find_case_span(path: str, id: str, known: Known) -> Span | None:
-    """Where a case of a valid suite stands; None if the suite is no file, or hasn't got it."""
-    if isinstance(format_of(path), Problem):
-        return None
-    suite = load_file(path, known).suite
-    return suite.place(id) if suite is not None and id in suite else None
 
 
 class Loaded(NamedTuple):
@@ -132,17 +84,13 @@ def load_file(
 ) -> Loaded:  # fmt: skip
     """Read one file, or standard input as `-`. `known` knows the graders and targets that the file
     may name. Without `keep`, the cases of JSONL are only checked."""
-    format = nothing_there(path) or (stdin_format if path == STDIN else format_of(path))
-    if isinstance(format, Problem):
-        return Loaded(path, None, [format], 0, is_read=False)
     try:
+        format = format_at(path, stdin_format)
         if format == "jsonl":
             return _load_lines(CaseStream(path, open_bytes(path), known, on_file), keep)
         return _load_document(path, read_source(path), format, known, on_file)
     except UnreadableError as error:
         return Loaded(path, None, [error.problem], 0, is_read=error.problem.span is not None)
-    except OSError as error:
-        return Loaded(path, None, [tell_unreadable(path, error)], 0, is_read=False)
 
 
 def load_each(
@@ -206,14 +154,13 @@ def _load_document(
     inside = files.check(findings) + files.problems
     if document.faults:
         findings.leave_out(ADVICE)  # what is missing may be missing because of the faults
-    problems = document.problems + document.lints + document.place(findings.found)
-    cases, origins = resolved.cases, resolved.origins
-    return _make_loaded(
-        path, resolved.fields, [case for case in cases if case is not None],
-        in_order(problems + inside), len(cases),
-        range(len(cases)) if origins is None else origins,
-        cases if origins is None else resolved.by_origin(),
-    )  # fmt: skip
+    problems = document.problems + document.lints + document.place(findings.found) + inside
+    cases, first = resolved.cases, dict[int, Case | None]()
+    for number, case in zip(resolved.origins, cases, strict=True):
+        first.setdefault(number, case)
+    valid = [case for case in cases if case is not None]
+    loaded = _make_loaded(path, resolved.fields, valid, problems, len(cases), resolved.origins)
+    return loaded._replace(read=list(first.values()))
 
 
 def _load_lines(stream: CaseStream, keep: bool = True) -> Loaded:
@@ -228,19 +175,18 @@ def _load_lines(stream: CaseStream, keep: bool = True) -> Loaded:
             seen += 1
             if keep and item is not None:
                 cases.append(item)
-    return _make_loaded(stream.path, stream.fields, cases, in_order(problems), seen, stream.origins)
+    return _make_loaded(stream.path, stream.fields, cases, problems, seen, stream.origins)
 
 
 def _make_loaded(
     path: str, fields: dict[str, Any], cases: list[Case], problems: list[Problem], seen: int,
-    numbers: Sequence[int], read: Sequence[Case | None] = (),
+    numbers: Sequence[int],
 ) -> Loaded:  # fmt: skip
-    suite = None
+    suite, problems = None, in_order(problems)
     if not has_errors(problems):
         warnings = tuple(problem for problem in problems if problem.severity == "warning")
-        placer = partial(case_span, numbers)
-        suite = Suite(path, fields, tuple(cases), warnings, placer)
-    return Loaded(path, suite, problems, seen, True, read, numbers)
+        suite = Suite(path, fields, tuple(cases), warnings, partial(_case_span, numbers))
+    return Loaded(path, suite, problems, seen, numbers=numbers)
 
 
 class LoggedWarnings:
@@ -269,7 +215,49 @@ def log_warnings(problems: Iterable[Problem]) -> None:
     warnings.log()
 
 
-# JSONL.
+# Positions of cases
+
+
+def case_spans(path: str, numbers: Sequence[int]) -> list[Span | None]:
+    """The spans of some cases of a file, by their numbers from 0 as they are written.
+
+    A span is None if the file is gone, or has no such case any more.
+    """
+    spans: dict[int, Span] = {}
+    try:
+        format = format_at(path)
+        if format == "jsonl":
+            wanted = set(numbers)
+            with open_bytes(path) as file:
+                for at, (line, data) in enumerate(number_lines(file)):
+                    if at in wanted:
+                        text = data.decode("utf-8", "replace").rstrip()
+                        spans[at] = Span(line, 1, line, len(text) + 1)
+        else:
+            document = parse_document(read_source(path), format, path)
+            if document.readable:
+                paths = document.positions.item_paths(CASE_CONTAINERS)
+                spans = {at: document.positions.span(each) for at, each in enumerate(paths)}
+    except (UnreadableError, OSError):
+        pass
+    return [spans.get(number) for number in numbers]
+
+
+def _case_span(numbers: Sequence[int], path: str, case: int) -> Span | None:
+    """The span of a case; `numbers` has the number that each case has as it is written."""
+    return case_spans(path, [numbers[case]])[0]
+
+
+def find_case_span(path: str, id: str, known: Known) -> Span | None:
+    """Where a case of a valid suite stands; None if the suite is no file, or hasn't got it."""
+    suite = load_file(path, known).suite
+    return suite.place(id) if suite is not None and id in suite else None
+
+
+# JSONL
+
+_LINES_TO_TELL = 20
+"""How many lines of a file say whether it is another tool's."""
 
 
 def stream_cases(
@@ -280,8 +268,6 @@ def stream_cases(
         yield from CaseStream(path, open_bytes(path), known, on_file)
     except UnreadableError as error:
         yield error.problem
-    except OSError as error:
-        yield tell_unreadable(path, error)
 
 
 class CaseStream:
@@ -298,7 +284,7 @@ class CaseStream:
         self._sidecar = _find_sidecar(path, known, self._files)
         self._shared = self._sidecar.about.shared
         self._foreign: Foreign | None = None
-        self._has_found = self._is_foreign_reported = False
+        self._has_found = False
         self.fields: dict[str, Any] = self._sidecar.about.fields
         self.origins = array("q")
         """The number of the line, blank ones not counted, that each case comes from."""
@@ -306,47 +292,54 @@ class CaseStream:
         """The number of the line that the last case comes from, blank ones counted."""
 
     def __iter__(self) -> Iterator[Case | Problem | None]:
-        ids, at = Ids(), -1
-        findings = Findings(self._known, self._files)
         with self._file:
             yield from self._sidecar.problems
-            for at, line in enumerate(read_lines(self._file, self.path)):
-                if isinstance(line, Problem):
-                    yield line
-                    yield None
-                    continue
-                self.line = line.first_line
-                findings.unusual = line.unusual
-                if line.faults:
-                    yield from line.problems
-                for case in resolve_line(line.value, findings, ids, self._shared):
-                    self.origins.append(at)
-                    has_found = findings.found or findings.references or self._shared.variables
-                    if has_found:
-                        yield from self._problems_of(line, findings)
-                    yield None if line.faults or findings.errors else case
-                    if has_found:
-                        findings.drain()
-                if findings.found:
-                    yield from self._problems_of(line, findings)
-                    findings.drain()
+            try:
+                yield from self._read_cases()
+            except OSError as error:
+                yield tell_unreadable(self.path, error)
             if self._shared.variables is not None:
                 self._shared.variables.finish()
                 yield from self._problems_of_sidecar()
             yield from self._files.problems
-            if at < 0:
-                yield Problem("no-cases", "the file has no cases", self.path, Span(1, 1, 1, 1))
+
+    def _read_cases(self) -> Iterator[Case | Problem | None]:
+        ids, findings, at = Ids(), Findings(self._known, self._files), -1
+        for at, line in enumerate(read_lines(self._file, self.path)):
+            if isinstance(line, Problem):
+                yield line
+                yield None
+                continue
+            self.line = line.first_line
+            findings.unusual = line.unusual
+            for case in resolve_line(line.value, findings, ids, self._shared):
+                self.origins.append(at)
+                if findings.found or findings.references or self._shared.variables:
+                    yield from self._problems_of(line, findings)
+                yield None if line.faults or findings.errors else case
+                findings.drain()
+            yield from line.problems
+            if findings.found:
+                yield from self._problems_of(line, findings)
+                findings.drain()
+            if self._foreign is not None:
+                return
+        if at < 0:
+            yield Problem("no-cases", "the file has no cases", self.path, Span(1, 1, 1, 1))
 
     def _problems_of(self, line: Document, findings: Findings) -> list[Problem]:
-        problems: list[Problem] = []
-        if findings.found and self._is_foreign(line.value, findings):
-            problems = line.place(findings.found)
-        elif findings.found or findings.references:
-            inside = self._files.check(findings)
-            if line.faults:
-                findings.leave_out(ADVICE)
-            problems = [*map(self._name_first, in_order(line.place(findings.found))), *inside]
-        return problems + self._problems_of_sidecar()
+        if findings.found and not self._has_found:
+            # The first problem may be that the file is another tool's.
+            self._has_found = True
+            start = [each.value for each in self._read_again(_LINES_TO_TELL)]
+            self._foreign = name_foreign_cases(start, findings.found)
+            if self._foreign is not None:
+                findings.replace_all(self._foreign.finding(self.path))
+        inside = self._files.check(findings)
+        if line.faults:
+            findings.leave_out(ADVICE)
+        placed = map(self._name_first, in_order(line.place(findings.found)))
+        return [*placed, *inside, *self._problems_of_sidecar()]
 
     def _problems_of_sidecar(self) -> list[Problem]:
         """What was found in the suite fields when they were applied to a case."""
@@ -356,21 +349,6 @@ class CaseStream:
         problems = document.place(variables.findings.found)
         variables.findings.drain()
         return problems
-
-    def _is_foreign(self, value: JSON, findings: Findings) -> bool:
-        """Whether a case with problems is another tool's, as those at the start of the file are.
-        This is reported once, in place of the problems."""
-        if not self._has_found:
-            self._has_found = True
-            start = [line.value for line in self._read_again(_LINES_TO_TELL)]
-            self._foreign = name_foreign_cases(start, findings.found)
-        if self._foreign is None or not is_of(self._foreign, value):
-            return False
-        findings.replace_all(self._foreign.finding(self.path))
-        if self._is_foreign_reported:
-            findings.found = []
-        self._is_foreign_reported = True
-        return True
 
     def _name_first(self, problem: Problem) -> Problem:
         if problem.code != "duplicate-id" or problem.case not in self._first_lines:
@@ -424,24 +402,22 @@ def read_sidecar(
 
 
 def _find_sidecar(path: str, known: Known, files: SuiteFiles) -> Sidecar:
-    nothing = Sidecar(SuiteFields({"name": suite_name(path)}, NOTHING_SHARED), [])
+    about = SuiteFields({"name": suite_name(path)}, NOTHING_SHARED)
     if path in (STDIN, TEXT):
-        return nothing
+        return Sidecar(about, [])
     sidecars = find_sidecars(path)
     if not sidecars:
-        return nothing._replace(problems=list(_find_strays(path)))
+        return Sidecar(about, list(_find_strays(path)))
     if len(sidecars) > 1:
         message = f"there are suite fields for the same file in {os.path.basename(sidecars[0])}"
-        hint = "keep one of the two"
-        return nothing._replace(
-            problems=[Problem("conflicting-fields", message, sidecars[1], hint=hint)]
-        )
+        problem = Problem("conflicting-fields", message, sidecars[1], hint="keep one of the two")
+        return Sidecar(about, [problem])
     if (outside := outside_link(sidecars[0])) is not None:
-        return nothing._replace(problems=[outside])
+        return Sidecar(about, [outside])
     try:
         return read_sidecar(read_source(sidecars[0]), sidecars[0], suite_name(path), known, files)
     except UnreadableError as error:
-        return nothing._replace(problems=[error.problem])
+        return Sidecar(about, [error.problem])
 
 
 def _find_strays(path: str) -> Iterator[Problem]:
@@ -466,13 +442,11 @@ def _find_strays(path: str) -> Iterator[Problem]:
 
 
 def _holds_suite_fields(path: str) -> bool:
-    if not os.path.isfile(path) or outside_link(path) is not None:
+    if outside_link(path) is not None:
         return False
     try:
-        if os.path.getsize(path) > _LARGEST_STRAY:
-            return False
-        value = parse_document(read_source(path), "yaml", path).value
-    except (UnreadableError, OSError):
+        value = parse_document(read_source(path, most_bytes=100_000), "yaml", path).value
+    except UnreadableError:
         return False
     return (
         type(value) is dict
@@ -480,6 +454,8 @@ def _holds_suite_fields(path: str) -> bool:
         and value.keys().isdisjoint((*CASE_CONTAINERS, "input"))
     )
 
+
+# The suites of a run: checked as a whole first, then iterated over as often as needed
 
 WantsCase = Callable[[str, Case], bool]
 """Whether a case of a suite is wanted."""
@@ -499,16 +475,15 @@ class WatchedFiles:
         """Paths are relative to `cwd`, also after a target changes the working folder."""
         self._cwd = cwd
         self._stamps: dict[str, object] = {}
-        """By normal absolute paths, as are the hashes."""
+        """By absolute paths, as are the hashes and the names."""
         self._hashes: dict[str, str] = {}
-        self._places: dict[str, str] = {}
-        """The normal absolute path of each path."""
+        self._names: dict[str, str] = {}
 
     def watch(self, path: str) -> None:
         """Remember a file. To be called before the file is read."""
-        place = self._places[path] = self._place(path)
+        place = self._place(path)
         if place not in self._stamps:
-            self._stamps[place] = _stamp(place)
+            self._stamps[place], self._names[place] = _stamp(place), path
 
     def hashes(self) -> dict[str, str]:
         """The hash of each file. Raise ConfigError if one changed before its hash was made."""
@@ -516,27 +491,22 @@ class WatchedFiles:
             if place not in self._hashes:
                 self._hashes[place] = digest_file(place)
                 if _stamp(place) != stamp:
-                    raise ConfigError(f"{self._name(place)} changed while it was checked")
-        return {path: self._hashes[place] for path, place in self._places.items()}
+                    raise ConfigError(f"{self._names[place]} changed while it was checked")
+        return {self._names[place]: digest for place, digest in self._hashes.items()}
 
     def verify(self, paths: Iterable[str] | None = None) -> None:
         """Raise ConfigError if a file holds something else now; by default, look at all files."""
         for place in self._stamps if paths is None else map(self._place, paths):
-            stamp = _stamp(place)
             if place not in self._stamps:
                 raise ConfigError(f"{place} was not there when the suite was checked")
-            if stamp == self._stamps[place]:
-                continue
-            known = self._hashes.get(place)
-            if None in (stamp, known) or digest_file(place) != known:
-                raise ConfigError(f"{self._name(place)} changed while it was run")
-            self._stamps[place] = stamp
+            stamp, known = _stamp(place), self._hashes.get(place)
+            if stamp != self._stamps[place]:
+                if None in (stamp, known) or digest_file(place) != known:
+                    raise ConfigError(f"{self._names[place]} changed while it was run")
+                self._stamps[place] = stamp
 
     def _place(self, path: str) -> str:
         return os.path.normpath(os.path.join(self._cwd, path))
-
-    def _name(self, place: str) -> str:
-        return next(path for path, each in self._places.items() if each == place)
 
 
 def _stamp(path: str) -> object:
@@ -548,7 +518,8 @@ def _stamp(path: str) -> object:
 
 
 class Suites:
-    """Suites of files. They are valid after `check` was iterated to its end."""
+    """Suites of files. They are valid after `check` was iterated to its end. Documents are held in
+    memory. JSONL files are read again each time, so that the number of cases doesn't matter."""
 
     def __init__(self, paths: tuple[str, ...], cwd: str, known: Known) -> None:
         """Paths are relative to `cwd`."""
@@ -583,7 +554,7 @@ class Suites:
 
     def _check_file(self, path: str) -> Iterable[Case | Problem | None]:
         self._watched.watch(path)
-        if nothing_there(path) is None and format_of(path) == "jsonl":
+        if path.lower().endswith(".jsonl") and os.path.isfile(path):
             self._files[path] = None
             for sidecar in find_sidecars(path):
                 self._watched.watch(sidecar)

@@ -22,20 +22,17 @@ from evalcase.format.source import (
     UnreadableError,
     find_sidecars,
     folder_of,
-    format_of,
+    format_at,
     is_sidecar,
-    nothing_there,
-    open_bytes,
     outside_link,
+    read_raw,
     tell_undecodable,
-    tell_unreadable,
 )
 from evalcase.format.suite import resolve_line, resolve_sidecar, resolve_suite
 from evalcase.format.tables import SuiteFiles
 from evalcase.types.grader import Known
 from evalcase.types.problem import Finding, KeyPath, Problem, Span, in_order
 from evalcase.types.value import JSON, are_same
-from evalcase.util.files import read_bytes
 
 OLD_NAME_CODES = ("deprecated-name", "ignored-alias")
 _RENAMED = {**CASE_ALIASES, **SUITE_ALIASES}
@@ -84,17 +81,12 @@ class Migration(NamedTuple):
 
 def migrate_file(path: str, known: Known, stdin_format: Format = "yaml") -> Iterator[Migration]:
     """Plan the migration of a file, and of the suite fields beside it. Nothing is written."""
-    format = nothing_there(path) or (stdin_format if path == STDIN else format_of(path))
-    if isinstance(format, Problem):
-        yield Migration.of_unreadable(format)
-        return
     try:
-        with open_bytes(path) as file:
-            yield migrate_bytes(read_bytes(file, -1), format, path, known)
+        format = format_at(path, stdin_format)
+        yield migrate_bytes(read_raw(path), format, path, known)
     except UnreadableError as error:
         yield Migration.of_unreadable(error.problem)
-    except OSError as error:
-        yield Migration.of_unreadable(tell_unreadable(path, error))
+        return
     for sidecar in find_sidecars(path) if format == "jsonl" and path != STDIN else ():
         outside = outside_link(sidecar)
         if outside is None:
@@ -316,14 +308,12 @@ class Fixed(NamedTuple):
 def fix_file(path: str, known: Known) -> Fixed:
     """Plan the edits of a file. Nothing is written; a file that can't be read has no edits."""
     nothing = Fixed(path, b"", b"", [])
-    format = nothing_there(path) or format_of(path)
-    if isinstance(format, Problem) or outside_link(path) is not None:
+    if outside_link(path) is not None:
         return nothing
     try:
-        with open_bytes(path) as file:
-            data = read_bytes(file, -1)
+        format, data = format_at(path), read_raw(path)
         text = data.removeprefix(BOM).decode()
-    except (UnreadableError, UnicodeDecodeError, OSError):
+    except (UnreadableError, UnicodeDecodeError):
         return nothing
     after, edits = fix_text(text, format, path, known)
     mark = BOM if data.startswith(BOM) else b""

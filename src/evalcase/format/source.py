@@ -48,18 +48,26 @@ class UnreadableError(Exception):
 # Reading
 
 
-def read_source(path: str) -> bytes:
+def read_source(path: str, most_bytes: int = MAX_SOURCE_BYTES) -> bytes:
     """The bytes of a file, known to be UTF-8, without their byte order mark."""
-    with open_bytes(path) as file:
-        size = os.fstat(file.fileno()).st_size if path != STDIN else 0
-        data = read_bytes(file, MAX_SOURCE_BYTES + 1) if size <= MAX_SOURCE_BYTES else b""
-    if max(size, len(data)) > MAX_SOURCE_BYTES:
-        raise _too_large(path)
-    data = data.removeprefix(BOM)
+    data = read_raw(path, most_bytes).removeprefix(BOM)
     try:
         data.decode()
     except UnicodeDecodeError:
         raise UnreadableError(tell_undecodable(data, path)) from None
+    return data
+
+
+def read_raw(path: str, most_bytes: int = MAX_SOURCE_BYTES) -> bytes:
+    """The bytes of a file, or of standard input, as they are."""
+    try:
+        with open_bytes(path) as file:
+            size = os.fstat(file.fileno()).st_size if path != STDIN else 0
+            data = read_bytes(file, most_bytes + 1) if size <= most_bytes else b""
+    except OSError as error:
+        raise UnreadableError(tell_unreadable(path, error)) from None
+    if max(size, len(data)) > most_bytes:
+        raise _too_large(path)
     return data
 
 
@@ -242,21 +250,25 @@ def outside_link(path: str, searched: str | None = None) -> Problem | None:
     return Problem("unreadable-file", message, path, hint=hint)
 
 
-def nothing_there(path: str) -> Problem | None:
-    """The problem with a path that leads to no file."""
-    if path == STDIN or (os.path.lexists(path) and not os.path.isdir(path)):
-        return None
-    if os.path.isdir(path):
-        return Problem("unreadable-file", "this is a folder, but one file is needed", path)
-    return missing_path(path)
-
-
 def _no_suites(folder: str) -> Problem:
     hint = (
         f"eval files end in {', '.join(FOUND_ENDINGS)}; name any other file outright, "
         "write a first one with `evalcase init`, or convert one with `evalcase import`"
     )
     return Problem("no-suites", "there are no eval files in this folder", folder, hint=hint)
+
+
+def format_at(path: str, stdin_format: Format = "yaml") -> Format:
+    """How the file at a path is to be read. Raise UnreadableError if there is none to read."""
+    if path == STDIN:
+        return stdin_format
+    if os.path.isdir(path):
+        message = "this is a folder, but one file is needed"
+        raise UnreadableError(Problem("unreadable-file", message, path))
+    format = format_of(path) if os.path.lexists(path) else missing_path(path)
+    if isinstance(format, Problem):
+        raise UnreadableError(format)
+    return format
 
 
 def format_of(path: str) -> Format | Problem:

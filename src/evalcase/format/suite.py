@@ -52,15 +52,8 @@ class Resolved(NamedTuple):
 
     fields: dict[str, Any]
     cases: list[Case | None]
-    origins: array[int] | None = None
-    """The number of the written case that each case comes from, where one may make several."""
-
-    def by_origin(self) -> list[Case | None]:
-        """The first case of each that is written; None for one with errors."""
-        first: dict[int, Case | None] = {}
-        for index, case in zip(self.origins or (), self.cases, strict=True):
-            first.setdefault(index, case)
-        return list(first.values())
+    origins: array[int]
+    """The number of the written case that each case comes from."""
 
 
 class _Shape(NamedTuple):
@@ -74,12 +67,11 @@ def resolve_suite(value: JSON, name: str, findings: Findings) -> Resolved:
     """The suite that a document stands for. `name` is its name if it doesn't name itself."""
     shape = _find_shape(value, name, findings)
     if shape is None:
-        return Resolved({"name": name}, [])
+        return Resolved({"name": name}, [], array("q"))
     shared, ids = shape.about.shared, Ids()
     vocabulary = LONE_CASE if shape.is_lone else CASE
     cases: list[Case | None] = []
     origins = array("q")
-    may_vary = shared.variables is not None or any(map(_is_varied, shape.raw_cases))
     for index, raw in enumerate(shape.raw_cases):
         path = () if shape.is_lone else (*shape.path, index)
         for case in resolve_line(raw, findings, ids, shared, path, vocabulary):
@@ -88,7 +80,7 @@ def resolve_suite(value: JSON, name: str, findings: Findings) -> Resolved:
     if shared.variables is not None:
         shared.variables.finish()
     _name_first_places(shape, cases, origins, findings)
-    return Resolved(shape.about.fields, cases, origins if may_vary else None)
+    return Resolved(shape.about.fields, cases, origins)
 
 
 def _is_varied(raw: JSON) -> bool:
@@ -383,13 +375,6 @@ def name_foreign_cases(cases: Sequence[Any], found: Sequence[Finding]) -> Foreig
                 return None
             return kind.at((next((name for name in cases[0] if name in kind.told_by), kind.key),))
     return None
-
-
-def is_of(foreign: Foreign, case: Any) -> bool:
-    """Whether a case belongs to the same tool."""
-    if foreign.tool == _AGENTV.tool:
-        return _has_variables_of_agentv(case)
-    return any(kind.fits(case) for kind in _KINDS if kind.tool == foreign.tool)
 
 
 def _has_variables_of_agentv(case: Any) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
 from typing import Any
 
 from msgspec.structs import replace
@@ -79,7 +78,6 @@ def read_yaml(text: str) -> Reading:
 # Events
 
 _BREAKS = "\x85\u2028\u2029"
-_PRIVATE = range(0xF0000, 0x10FFFE)
 
 
 def _prepare_text(text: str) -> tuple[str, dict[int, str]]:
@@ -100,12 +98,13 @@ def _prepare_text(text: str) -> tuple[str, dict[int, str]]:
         return text, {}
     used = {ord(char) for char in set(text)}
     used |= {int(digits, 16) for digits in re.findall(r"\\U([0-9a-fA-F]{8})", text)}
-    stand_ins = list(islice((code for code in _PRIVATE if code not in used), len(found)))
+    free = (code for code in range(0xF0000, 0x10FFFE) if code not in used)
+    stand_ins = dict(zip(free, found, strict=False))
     if len(stand_ins) < len(found):
         message = "the text uses every private-use character, beside an unusual line separator"
         raise FatalFaultError(Fault("syntax", message, Span(1, 1, 1, 1)))
-    swap = {ord(char): chr(code) for char, code in zip(found, stand_ins, strict=True)}
-    return text.translate(swap), dict(zip(stand_ins, found, strict=True))
+    swap = {ord(char): code for code, char in stand_ins.items()}
+    return text.translate(swap), stand_ins
 
 
 def _open_events(text: str) -> tuple[str, Callable[[], Any]]:
