@@ -314,11 +314,14 @@ class CaseStream:
             findings.unusual = line.unusual
             for case in resolve_line(line.value, findings, ids, self._shared):
                 self.origins.append(at)
-                if findings.found or findings.references or self._shared.variables:
+                has_found = findings.found or findings.references or self._shared.variables
+                if has_found:
                     yield from self._problems_of(line, findings)
                 yield None if line.faults or findings.errors else case
-                findings.drain()
-            yield from line.problems
+                if has_found:
+                    findings.drain()
+            if line.faults:
+                yield from line.problems
             if findings.found:
                 yield from self._problems_of(line, findings)
                 findings.drain()

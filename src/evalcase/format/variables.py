@@ -19,7 +19,14 @@ from typing import Any, NamedTuple, NoReturn
 
 from evalcase.format.case import Ids, Messages, Shared, read_input, resolve_case
 from evalcase.format.document import Findings
-from evalcase.format.fields import CASE_ALIASES, EXECUTION, Named, Vocabulary, WrittenSuite
+from evalcase.format.fields import (
+    CASE_ALIASES,
+    EXECUTION,
+    FILE_SCHEME,
+    Named,
+    Vocabulary,
+    WrittenSuite,
+)
 from evalcase.format.graders import read_grader_list
 from evalcase.format.tables import TableRow
 from evalcase.types.case import Case
@@ -28,15 +35,32 @@ from evalcase.types.problem import QUOTE_IT, At, Finding, KeyPath, Unfit, did_yo
 from evalcase.types.read_options import fields_of
 from evalcase.types.value import Value, describe_kind, write_alike
 
+VARYING = ("vars", "var_files", "matrix", "rows")
+"""The fields that give variables. Tags are replaced only in cases that have some."""
 _TAGGED = ("input", "expected_output", "criteria", "rubrics", "graders", "turns", "user")
 _RENDERED = {*_TAGGED, *(old for old, new in CASE_ALIASES.items() if new in _TAGGED)}
 """The fields of a case in which values replace tags, under all their names."""
-NAME = r"[^\W\d][\w-]*"
-_TAG = rf"[ \t]*({NAME}(?:\.[\w-]+)*)[ \t]*"
+_OF_SUITE = ("input", "graders")
+"""The rendered fields of a suite."""
+_NOT_RENDERED = (
+    "id", "description", "tags", "metadata", "skip", "conversation_id", "target", "targets",
+)  # fmt: skip
+_FIELDS = fields_of(WrittenSuite)
+_UNREAD = Unfit("unreadable-file", "files can't be read here")
+_MOST_OF_ONE = 100_000
+"""How many cases a matrix may make of one."""
+_MOST_OF_ALL = 1_000_000
+"""How many cases all matrices of a file may make."""
+
+_NAME = r"[^\W\d][\w-]*"
+_TAG = rf"[ \t]*({_NAME}(?:\.[\w-]+)*)[ \t]*"
 _TAGS = re.compile(rf"\{{\{{(\{{\{{{_TAG}\}}\}})\}}\}}|\{{\{{{_TAG}\}}\}}")
 """A literal in four braces, which loses two of them, or a tag."""
-_FILTERED = re.compile(rf"\{{\{{[ \t]*({NAME})(?:\.[\w-]+)*[ \t]*[|(\[]")
+_FILTERED = re.compile(rf"\{{\{{[ \t]*({_NAME})(?:\.[\w-]+)*[ \t]*[|(\[]")
 """The start of a filter, a call or an index, as languages of templates have them."""
+
+
+# Texts with tags
 
 
 class Tag(NamedTuple):
@@ -64,41 +88,19 @@ Variables = Mapping[str, Variable]
 
 
 class TaggedValue:
-    """One field as it is written, with its tags and their paths."""
+    """One field as it is written, with the texts in it that have braces."""
 
     def __init__(self, value: Any, path: KeyPath) -> None:
-        self.path = path
-        self.texts: dict[KeyPath, list[str | Tag]] = {}
-        """The texts that have braces, in pieces."""
-        self.unrendered: list[tuple[str, Finding]] = []
-        """The names of tags in the names of fields, or with a filter, and a warning of each."""
         self.value = value
-        for where, at, text in _find_braces(value, path):
-            if at == "key":
-                for tag in _tags_in(_split(text)):
-                    why = f"{tag.source} stays as it is: the names of fields are not rendered"
-                    finding = Finding("not-rendered", where, why, None, at, within=tag.source)
-                    self.unrendered.append((tag.name, finding))
-                continue
-            self.texts[where] = _split(text)
-            for found in _FILTERED.finditer(text):
-                why = f"`{found[0].strip()}` begins like {{{{{found[1]}}}}}, and stays as it is"
-                hint = "a tag is a name and its parts: {{name.part}}; there are no filters"
-                finding = Finding("not-rendered", where, why, hint, within=found[0])
-                self.unrendered.append((found[1], finding))
-
-    @property
-    def has_braces(self) -> bool:
-        return bool(self.texts or self.unrendered)
-
-    @property
-    def names(self) -> set[str]:
-        return {tag.name for _, tag in self.tags()}
+        self.path = path
+        found = _find_braces(value, path)
+        self.texts = {where: _split(text) for where, at, text in found if at == "value"}
 
     def tags(self) -> Iterator[tuple[KeyPath, Tag]]:
         for path, pieces in self.texts.items():
-            for tag in _tags_in(pieces):
-                yield path, tag
+            for piece in pieces:
+                if isinstance(piece, Tag):
+                    yield path, piece
 
     def render(self, variables: Variables, findings: Findings) -> Any:
         """The value with every tag replaced. A tag that has no value is reported."""
@@ -149,11 +151,7 @@ def _split(text: str) -> list[str | Tag]:
     return [piece for piece in pieces if piece != ""]
 
 
-def _tags_in(pieces: list[str | Tag]) -> list[Tag]:
-    return [piece for piece in pieces if isinstance(piece, Tag)]
-
-
-def follow(value: Any, steps: tuple[str, ...]) -> tuple[Any, KeyPath]:
+def _follow(value: Any, steps: tuple[str, ...]) -> tuple[Any, KeyPath]:
     """The part of a value that steps lead to, and its path, which is shorter than the steps if one
     of them leads nowhere."""
     path: list[str | int] = []
@@ -177,7 +175,7 @@ def _as_text(piece: str | Tag, path: KeyPath, variables: Variables, findings: Fi
         variable = variables[piece.name]
         if findings.unusual and variable.path is not None:
             message = f"this is read as the number {value!r}, so the way it is written is lost"
-            at = (*variable.path, *follow(variable.value, piece.steps)[1])
+            at = (*variable.path, *_follow(variable.value, piece.steps)[1])
             findings.add("lost-spelling", at, message, QUOTE_IT)
         return dumps(value)
     what = f"`{'.'.join((piece.name, *piece.steps))}` is {describe_kind(value)}"
@@ -189,20 +187,20 @@ def _as_text(piece: str | Tag, path: KeyPath, variables: Variables, findings: Fi
 
 def _look_up(tag: Tag, path: KeyPath, variables: Variables, findings: Findings) -> Any:
     """The value of a tag. One that has none is reported, and counts as an empty text."""
-    literal = f"{{{{{tag.source}}}}} if it is meant literally"
+    literal = f"write {{{{{tag.source}}}}} if it is meant literally"
     variable = variables.get(tag.name)
     hint: str | None
     if tag.name == "env" and tag.steps:
         message = f"{tag.source} would read the environment, which a suite can't"
-        hint = f"give the value a name in `vars`; write {literal}"
+        hint = f"give the value a name in `vars`; {literal}"
     elif variable is None:
-        message = f"there is no variable `{tag.name}` here{say_row(variables.values())}"
-        near = did_you_mean(tag.name, variables)
+        message = f"there is no variable `{tag.name}` here{_say_row(variables.values())}"
         known = ", ".join(f"`{name}`" for name in list(variables)[:8])
         there = f"there are {known}" if known else "define it in `vars`"
-        hint = f"{near} Write {literal}" if near else f"{there}; write {literal}"
+        near = did_you_mean(tag.name, variables)
+        hint = f"{near} W{literal[1:]}" if near else f"{there}; {literal}"
     else:
-        value, way = follow(variable.value, tag.steps)
+        value, way = _follow(variable.value, tag.steps)
         if len(way) == len(tag.steps):
             return value
         step = tag.steps[len(way)]
@@ -214,34 +212,35 @@ def _look_up(tag: Tag, path: KeyPath, variables: Variables, findings: Findings) 
     return ""
 
 
-# Texts that other tools would replace.
+def _say_row(variables: Collection[Variable]) -> str:
+    return next((f", {each.origin}" for each in variables if each.origin), "")
 
-_FILE_SCHEME = "file://"
-_MEANT = "if the address is meant, write it as the content of a message"
-_SAID = {"input", "input_messages", "expected_output", "expected_messages"}
+
+# Texts that stay as they are, where other tools would replace them
 
 
 def is_file_address(text: object) -> bool:
-    return type(text) is str and text.startswith(_FILE_SCHEME) and len(text.split()) == 1
+    return type(text) is str and text.startswith(FILE_SCHEME) and len(text.split()) == 1
 
 
 def warn_of_file(
-    text: object, path: KeyPath, findings: Findings, variable: str = "text", meant: str = _MEANT
-) -> None:
+    text: object, path: KeyPath, findings: Findings, variable: str = "text",
+    meant: str = "if the address is meant, write it as the content of a message",
+) -> None:  # fmt: skip
     """Warn of a text that is the address of a file. `variable` could have what is in it."""
     if is_file_address(text):
         message = f"this is the text `{text}`, and not what is in that file"
-        pair = f"{{{variable}: {str(text).removeprefix(_FILE_SCHEME)}}}"
+        pair = f"{{{variable}: {str(text).removeprefix(FILE_SCHEME)}}}"
         hint = f"`var_files: {pair}` makes {{{{{variable}}}}} the text of the file; {meant}"
         findings.add("file-as-text", path, message, hint)
 
 
-def warn_of_texts(raw: dict[str, Any], path: KeyPath, findings: Findings) -> None:
+def _warn_of_texts(raw: dict[str, Any], path: KeyPath, findings: Findings) -> None:
     """Warn of tags and addresses of files in a case that stay as they are."""
     if raw.get("rendered") is not True:
         told: set[str] = set()
-        for each in tagged_fields(raw, path).values():
-            warn_of_tags(each, "this case has no `vars`", told, findings)
+        for each in _tagged_fields(raw, path).values():
+            _warn_of_tags(each, "this case has no `vars`", told, findings)
     turns = raw.get("turns")
     parts: list[tuple[Any, KeyPath]] = [(raw, path)]
     for index, turn in enumerate(turns if type(turns) is list else ()):
@@ -250,11 +249,11 @@ def warn_of_texts(raw: dict[str, Any], path: KeyPath, findings: Findings) -> Non
         if type(part) is not dict:
             warn_of_file(part, at, findings)
             continue
-        for name in _SAID & part.keys():
-            warn_of_file(part[name], (*at, name), findings)
+        for name in ("input", "input_messages", "expected_output", "expected_messages"):
+            warn_of_file(part.get(name), (*at, name), findings)
 
 
-def tagged_fields(raw: dict[str, Any], path: KeyPath) -> dict[str, TaggedValue]:
+def _tagged_fields(raw: dict[str, Any], path: KeyPath) -> dict[str, TaggedValue]:
     """The fields of a case in which tags are replaced."""
     tagged = {
         name: TaggedValue(value, (*path, name)) for name, value in raw.items() if name in _RENDERED
@@ -265,7 +264,7 @@ def tagged_fields(raw: dict[str, Any], path: KeyPath) -> dict[str, TaggedValue]:
     return tagged
 
 
-def warn_of_tags(tagged: TaggedValue, why: str, told: set[str], findings: Findings) -> None:
+def _warn_of_tags(tagged: TaggedValue, why: str, told: set[str], findings: Findings) -> None:
     """Warn of tags that no value replaces. The `template` of a judge has tags of its own."""
     for at, tag in tagged.tags():
         if tag.name not in told and at[-1] != "template":
@@ -276,23 +275,11 @@ def warn_of_tags(tagged: TaggedValue, why: str, told: set[str], findings: Findin
             findings.add("no-variables", at, message, hint, within=tag.source)
 
 
-def say_row(variables: Collection[Variable]) -> str:
-    return next((f", {each.origin}" for each in variables if each.origin), "")
+# Declarations of variables
 
 
-VARYING = ("vars", "var_files", "matrix", "rows")
-"""The fields that give variables. Tags are replaced only in cases that have some."""
-_NOT_RENDERED = (
-    "id", "description", "tags", "metadata", "skip", "conversation_id", "target", "targets",
-)  # fmt: skip
-_FIELDS = fields_of(WrittenSuite)
-_IN_SUITE = ("input", "graders")
-"""The rendered fields of a suite."""
-_UNREAD = Unfit("unreadable-file", "files can't be read here")
-_MOST_OF_ONE = 100_000
-"""How many cases a matrix may make of one."""
-_MOST_OF_ALL = 1_000_000
-"""How many cases all matrices of a file may make."""
+class _ReportedError(Exception):
+    """No more cases can be made, for a reason that is reported."""
 
 
 class Declared(Value, frozen=True):
@@ -331,11 +318,7 @@ class Declared(Value, frozen=True):
             self.findings.add("unused-variable", (*self.path, "rows"), message, hint)
 
 
-class _ReportedError(Exception):
-    """No more cases can be made, for a reason that is reported."""
-
-
-def read_declared(values: dict[str, Any], path: KeyPath, findings: Findings) -> Declared:
+def _read_declared(values: dict[str, Any], path: KeyPath, findings: Findings) -> Declared:
     names: dict[str, Variable] = {}
     matrix: dict[str, list[Variable]] = {}
     for field in VARYING:
@@ -344,7 +327,7 @@ def read_declared(values: dict[str, Any], path: KeyPath, findings: Findings) -> 
             findings.accepts(_FIELDS[field].takes, given, (*path, field))
         for name, value in given.items() if type(given) is dict else ():
             at = (*path, field, name)
-            if re.fullmatch(NAME, name) is None:
+            if re.fullmatch(_NAME, name) is None:
                 message = f"`{name}` can't be the name of a variable"
                 hint = "a name has letters, digits, `_` and `-`, and starts with a letter or `_`"
                 findings.add("bad-value", at, message, hint, "key")
@@ -359,7 +342,7 @@ def read_declared(values: dict[str, Any], path: KeyPath, findings: Findings) -> 
             elif type(value) is str and value:
                 text = _UNREAD if findings.files is None else findings.files.text_of(value)
                 if isinstance(text, Unfit):
-                    findings.add(text.code, at, text.message, text.hint)
+                    findings.add_unfit(text, at)
                 # Results show the name of the file, since the text may be long.
                 names[name] = Variable(text, None, value, field)
     return Declared(names, matrix, values.get("rows"), path, findings, set())
@@ -389,7 +372,7 @@ def _read_several(values: Any, path: KeyPath, findings: Findings) -> list[Variab
             continue
         text = shown if type(shown) is str else dumps(shown)
         label = labels.of(text, 20)
-        if label in taken:
+        if label in taken:  # the text "1" and the number 1
             label = labels.digits(f"{describe_kind(value)} {text}")
         taken.add(label)
         found[same] = Variable(value, at, shown, "matrix", label)
@@ -415,7 +398,7 @@ class _Labels:
         return whole[:length]
 
 
-# Findings in rendered texts.
+# Findings in rendered texts
 
 
 @contextmanager
@@ -445,7 +428,7 @@ def _place(finding: Finding, tagged: Collection[TaggedValue], variables: Variabl
     """The finding at the value of the variable that is its cause, or with the row of that value."""
     at = finding.path
     if finding.code == "duplicate-id":
-        return finding._replace(message=finding.message + say_row(variables.values()))
+        return finding._replace(message=finding.message + _say_row(variables.values()))
     field = next((each for each in tagged if at[: len(each.path)] == each.path), None)
     if field is None or finding.within is not None:
         return finding
@@ -456,7 +439,7 @@ def _place(finding: Finding, tagged: Collection[TaggedValue], variables: Variabl
         for path, tag in field.tags()
         if path == text or (text is None and path != field.path and path[:-1] == at[:-1])
     ]
-    message = finding.message + say_row(causes)
+    message = finding.message + _say_row(causes)
     if text is None or (finding.at == "key" and text == at):
         return finding._replace(message=message)
     hint = finding.hint
@@ -465,13 +448,13 @@ def _place(finding: Finding, tagged: Collection[TaggedValue], variables: Variabl
             value, source = variables[name].value, variables[name].path
             if source is not None:
                 fix = finding.fix if text != at else None
-                path = (*source, *follow(value, steps)[1], *at[len(text) :])
+                path = (*source, *_follow(value, steps)[1], *at[len(text) :])
                 return finding._replace(path=path, fix=fix)
             hint = None if hint == QUOTE_IT else hint
     return finding._replace(path=text, at="value", message=message, hint=hint, fix=None)
 
 
-# Suites and cases.
+# Suites and cases
 
 
 class SuiteVariables:
@@ -481,13 +464,13 @@ class SuiteVariables:
         values = named.values
         self.findings = findings
         """Collects the problems in fields of the suite."""
-        self.raw = {name: values[name] for name in (*VARYING, *_IN_SUITE) if name in values}
+        self.raw = {name: values[name] for name in (*VARYING, *_OF_SUITE) if name in values}
         self.declares = any(name in values for name in VARYING)
         before = findings.errors
-        self.declared = read_declared(values, named.path, findings)
+        self.declared = _read_declared(values, named.path, findings)
         self.is_valid = findings.errors == before
-        tagged = {name: TaggedValue(values.get(name), named.at(name)) for name in _IN_SUITE}
-        self.tagged = {name: each for name, each in tagged.items() if each.has_braces}
+        tagged = {name: TaggedValue(values.get(name), named.at(name)) for name in _OF_SUITE}
+        self.tagged = {name: each for name, each in tagged.items() if each.texts}
         self.used: set[str] | None = None
         """The variables that cases use; None before the first case that is rendered."""
         self._known: set[object] = set()
@@ -518,7 +501,7 @@ class SuiteVariables:
     def warn_of_tags(self) -> None:
         """Warn of tags that stay as they are in a case without variables."""
         for each in self.tagged.values():
-            warn_of_tags(each, "there are cases without `vars`", self._warned, self.findings)
+            _warn_of_tags(each, "there are cases without `vars`", self._warned, self.findings)
 
     def finish(self) -> None:
         """Warn of variables that no case has used, once all cases are known."""
@@ -539,7 +522,7 @@ def resolve_literally(
     """The case that `raw` stands for, with its tags as they are."""
     case = resolve_case(raw, path, findings, ids, shared, vocabulary)
     if findings.unusual and type(raw) is dict:
-        warn_of_texts(raw, path, findings)
+        _warn_of_texts(raw, path, findings)
     return case
 
 
@@ -565,7 +548,7 @@ def vary_case(
         return
     findings.case = raw["id"] if type(raw.get("id")) is str else None
     before = findings.errors
-    own = read_declared(raw, path, findings)
+    own = _read_declared(raw, path, findings)
     if findings.errors > before or (suite is not None and not suite.is_valid):
         yield None
     else:
@@ -587,15 +570,15 @@ class _VariedCase:
         self.ids = ids
         self.vocabulary = vocabulary
         self.raw = {name: value for name, value in raw.items() if name not in VARYING}
+        self.tagged = _tagged_fields(self.raw, self.path)
         self.base_id = ""
         self.reported: set[object] = set()
         self.row_labels, self.copies = _Labels(), Counter[str]()
-        self.tagged = tagged_fields(self.raw, self.path)
 
     def cases(self) -> Iterator[Case | None]:
-        used = {name for each in self.tagged.values() for name in each.names}
+        used = {tag.name for each in self.tagged.values() for _, tag in each.tags()}
         if self.suite is not None:
-            used.update(*[each.names for each in self.suite.tagged.values()])
+            used |= {tag.name for each in self.suite.tagged.values() for _, tag in each.tags()}
             self.suite.used = used | (self.suite.used or set())
         known: set[str] = set()
         try:
@@ -710,17 +693,24 @@ class _VariedCase:
             return case if is_right else None
 
     def _warn_of_unrendered(self, known: set[str]) -> None:
-        """Warn of known names where no value takes their place."""
-        unrendered = [pair for each in self.tagged.values() for pair in each.unrendered]
-        hint = "values take their place in what is asked, expected and graded"
-        for field in _NOT_RENDERED:
-            for path, tag in TaggedValue(self.raw.get(field), (*self.path, field)).tags():
-                why = f"{tag.source} stays as it is: `{field}` is not rendered"
-                finding = Finding("not-rendered", path, why, hint, within=tag.source)
-                unrendered.append((tag.name, finding))
-        for name, each in unrendered:
-            if name in known:
-                self.findings.found.append(each._replace(case=self.findings.case))
+        """Warn of known names where no value takes their place: in other fields, in names of
+        fields, and before a filter."""
+        for field, value in self.raw.items():
+            for path, at, text in _find_braces(value, (*self.path, field)):
+                why = "the names of fields are not rendered" if at == "key" else ""
+                hint = None
+                if field in _NOT_RENDERED:
+                    why = f"`{field}` is not rendered"
+                    hint = "values take their place in what is asked, expected and graded"
+                found = [(tag.name, tag.source) for tag in _split(text) if isinstance(tag, Tag)]
+                if not why:
+                    found = [(each[1], each[0]) for each in _FILTERED.finditer(text)]
+                    why = "there are no filters"
+                    hint = "a tag is a name and its parts: {{name.part}}"
+                for name, source in found:
+                    if name in known and (field in _NOT_RENDERED or field in self.tagged):
+                        message = f"{source.strip()} stays as it is: {why}"
+                        self.findings.add("not-rendered", path, message, hint, at, within=source)
 
 
 def _make_base_id(raw: dict[str, Any], ids: Ids) -> str:
