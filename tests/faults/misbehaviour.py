@@ -164,9 +164,6 @@ AWAITED = {
     "leaves_a_task": Kind(
         "KEPT.append(asyncio.create_task(sleep_for_ever()))\nreturn RIGHT", "passed"
     ),
-    "stops_the_loop": Kind(
-        "asyncio.get_running_loop().stop()\nawait asyncio.sleep(0.01)\nreturn RIGHT", "passed"
-    ),
     "closes_the_loop": Kind("asyncio.get_running_loop().close()", word="RuntimeError"),
     "handles_nothing": Kind(
         "asyncio.get_running_loop().set_exception_handler(lambda *_: sys.exit(0))\nreturn RIGHT",

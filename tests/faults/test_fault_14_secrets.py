@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import os
-import sys
 import urllib.parse
 from pathlib import Path
 
@@ -183,24 +181,6 @@ def test_fault_14_what_code_prints_logs_or_raises_elsewhere(project: Project) ->
     for said in ("importing with", "asked with", "again", "logged", "left with"):
         assert f"{said} ***TOKEN***" in done.err
     check(project, done)
-
-
-def test_fault_14_what_leaves_the_loop_of_evaluate(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project.configure(SETTINGS)
-    monkeypatch.setenv("TOKEN", SECRET)
-    warned: list[str] = []
-
-    async def answer(question: str) -> str:
-        asyncio.get_running_loop().call_soon(sys.exit, SECRET)
-        await asyncio.sleep(0)
-        return question
-
-    cases = [Case(id="a", input="hi", expected_output="hi")]
-    assert evaluate(cases, answer, root=project.path, on_warning=warned.append).ok
-    said = "SystemExit('***TOKEN***') was raised by user code outside of any trial; the run goes on"
-    assert warned == [said]
 
 
 def test_fault_14_a_key_that_excerpts_cut_leaves_no_piece(project: Project) -> None:

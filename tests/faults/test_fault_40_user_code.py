@@ -23,7 +23,7 @@ from tests.faults.misbehaviour import (
     Cell,
     cells,
 )
-from tests.run.project import Project, case
+from tests.run.project import Project, case, finish
 
 # Code that comes late may leave a coroutine that nobody waits for: the interpreter says so when it
 # finds the time, and that is not for evalcase to change.
@@ -117,18 +117,28 @@ def test_fault_40_what_spoils_the_process_spoils_no_result(
     assert len(project.rows()) == len(several) + 1, "nothing was changed, and nothing asked again"
 
 
+ENDS_THE_LOOP = {
+    "cancels_every_task": (CANCEL_ALL, "the run was cancelled by code of a target or a grader"),
+    "stops_the_loop": (
+        "asyncio.get_running_loop().stop()\nawait asyncio.sleep(0.01)",
+        "the event loop was stopped by user code",
+    ),
+}
+
+
 @pytest.mark.parametrize("place", ["async_function", "async_grader"])
-def test_fault_40_cancelling_every_task_ends_the_run_and_is_never_green(
-    project: Project, place: str
+@pytest.mark.parametrize("harm", ENDS_THE_LOOP)
+def test_fault_40_what_ends_the_event_loop_ends_the_run_and_is_never_green(
+    project: Project, place: str, harm: str
 ) -> None:
-    source = PLACES[place].define("cancel_all", CANCEL_ALL)
-    (project.path / "odd.py").write_text(START + source)
-    name = "python:odd:cancel_all"
+    body, word = ENDS_THE_LOOP[harm]
+    (project.path / "odd.py").write_text(START + PLACES[place].define("harm", body))
+    name = "python:odd:harm"
     odd = {"graders": [name]} if place in GRADERS else {"target": name}
     project.suite(case("well"), case("odd", **odd))
-    done = project.run("run", "--concurrency", "1")
+    done = finish(project.start("run", "--concurrency", "1"))
     assert done.code == 3
-    assert "the run was cancelled by code of a target or a grader" in " ".join(done.err.split())
+    assert word in " ".join(done.err.split())
     assert "evalcase resume" in done.out
     assert [row["case"] for row in project.rows()] == ["well"]
 

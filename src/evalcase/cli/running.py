@@ -28,7 +28,7 @@ from evalcase.config.options import RunOptions
 from evalcase.errors import EvalcaseError, RecordError
 from evalcase.report.terminal.view import RunView
 from evalcase.runner.evaluated import Evaluated, read_evaluated
-from evalcase.runner.event_loop import run_async
+from evalcase.runner.event_loop import LoopEndedError, run_async
 from evalcase.runner.events import (
     Emit,
     Event,
@@ -173,6 +173,8 @@ def _conclude_broken(execution: Execution, error: BaseException, manner: Manner)
     """Say what broke a run, and what is kept of it."""
     if isinstance(error, asyncio.CancelledError):
         error = RuntimeError("the run was cancelled by code of a target or a grader")
+    elif isinstance(error, LoopEndedError):
+        error = RuntimeError(str(error))  # where it was raised says nothing
     said = tell_crash(error, manner.streams.err, execution.plan.scrubber.text)
     if execution.record is not None:
         from evalcase.store.stored import StoredRun

@@ -376,11 +376,6 @@ class ProcessService:
         outbox.flush()
         await asyncio.sleep(0)
 
-    def warn_of_stray(self, what: str) -> None:
-        """Report what user code did outside of any call."""
-        if self._service is not None:
-            self._service.warn(what)
-
 
 def end_with_parent() -> None:
     """Have the kernel end this process with the run, even while it is blocked and can't see the end
@@ -405,7 +400,7 @@ def serve_run() -> None:
     sys.stdout = sys.stderr
     service = ProcessService()
     try:
-        run_async(service.serve(out), service.warn_of_stray)
+        run_async(service.serve(out))
     finally:
         sys.stderr.flush()
         os._exit(0)

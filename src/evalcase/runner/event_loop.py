@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
-import signal
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from types import FrameType
 from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
@@ -16,12 +16,10 @@ from evalcase.util.environment import PACKAGE, monotonic
 from evalcase.util.user_calls import abandon
 
 T = TypeVar("T")
-OnStray: TypeAlias = Callable[[str], None]
+_log = logging.getLogger("evalcase")
 IsOverdue: TypeAlias = Callable[[asyncio.Task[Any] | None, float], bool]
 _END_S = 1.0
-"""How long tasks and generators that user code left may take to end."""
-_MOST_STRAYS = 100
-"""A callback that leaves the loop again and again ends the run."""
+"""How long tasks and generators that user code left behind may take to end."""
 _PERIOD_S = 0.25
 _LONG_S = 1.0
 """Code that blocks the loop for so long is named."""
@@ -30,85 +28,43 @@ _PYTHON = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED = ("site-packages", "dist-packages")
 
 
+class LoopEndedError(RuntimeError):
+    """User code stopped the event loop."""
+
+
 class _Loop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return monotonic()  # a frozen date must freeze no limit
 
 
-def run_async(main: Coroutine[Any, Any, T], on_stray: OnStray = lambda _: None) -> T:
-    """What a coroutine returns, or raises.
+def run_async(main: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine returns, or raises. Ctrl-C cancels it; a handler that is set already stays.
 
     `asyncio.run` would wait at its end for every task and thread of user code; this waits a second.
-    Where user code leaves the loop beside the coroutine (`sys.exit` in a background task,
-    `loop.stop`), `on_stray` is told and the loop goes on. Ctrl-C cancels the coroutine, a second
-    one raises KeyboardInterrupt at once; a handler that is set already stays.
     """
-    loop = _Loop()
+    runner = asyncio.Runner(loop_factory=_Loop)
+    loop, started = runner.get_loop(), list[asyncio.Task[Any]]()
+
+    async def run() -> T:
+        started.extend(filter(None, [asyncio.current_task()]))
+        return await main
+
     try:
-        asyncio.set_event_loop(loop)
-        task = loop.create_task(main)
-        with _interruptible(task):
-            return _run_until_done(loop, task, on_stray)
+        return runner.run(run())
+    except SystemExit as error:
+        (task,) = started
+        while not task.done():
+            # A task or a callback of user code exits in the background. The run goes on.
+            _log.warning("%r was raised by user code outside of any trial", error)
+            with suppress(SystemExit):
+                loop.run_until_complete(task)
+        return task.result()  # type: ignore[no-any-return]
+    except RuntimeError as error:
+        if not started or started[0].done():
+            raise
+        raise LoopEndedError("the event loop was stopped by user code") from error
     finally:
         _close(loop)
-
-
-def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T], on_stray: OnStray) -> T:
-    loop.set_exception_handler(_handle_exception)
-    interrupt: KeyboardInterrupt | None = None
-    for number in range(_MOST_STRAYS):
-        try:
-            return loop.run_until_complete(task)
-        except asyncio.CancelledError:
-            raise interrupt or asyncio.CancelledError from None
-        except BaseException as error:
-            if task.done() or number == _MOST_STRAYS - 1:
-                raise
-            if isinstance(error, KeyboardInterrupt):
-                if interrupt is not None:
-                    raise
-                interrupt = error
-                task.cancel()
-                continue
-            is_stop = isinstance(error, RuntimeError)
-            what = "the event loop was stopped" if is_stop else f"{error!r} was raised"
-            on_stray(f"{what} by user code outside of any trial; the run goes on")
-    raise AssertionError
-
-
-def _handle_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what was not looked at, but for what has left the loop and was reported then."""
-    if not isinstance(context.get("exception"), SystemExit | KeyboardInterrupt):
-        loop.default_exception_handler(context)
-
-
-@contextmanager
-def _interruptible(task: asyncio.Task[Any]) -> Iterator[None]:
-    is_ours = (
-        threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    )
-    if not is_ours:
-        yield
-        return
-    presses: list[None] = []
-
-    def interrupt(*_: object) -> None:
-        presses.append(None)
-        if len(presses) > 1 or task.done():
-            raise KeyboardInterrupt
-        task.get_loop().call_soon_threadsafe(task.cancel)
-
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if presses:
-            raise KeyboardInterrupt from None
-        raise
-    finally:
-        if signal.getsignal(signal.SIGINT) is interrupt:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _close(loop: asyncio.AbstractEventLoop) -> None:
