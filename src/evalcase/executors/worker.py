@@ -353,9 +353,6 @@ class _Input(asyncio.Protocol):
 class ProcessService:
     """A service between two pipes."""
 
-    def __init__(self) -> None:
-        self._service: Service | None = None
-
     async def serve(self, out: int) -> None:
         """Reply until the run closes the input, or says so."""
         loop = asyncio.get_running_loop()
@@ -367,7 +364,7 @@ class ProcessService:
         setup = await received.messages.get()
         if not isinstance(setup, Setup):
             return
-        service = self._service = Service(setup, this_environment(), outbox.send)
+        service = Service(setup, this_environment(), outbox.send)
         sys.stdout = sys.stderr = ScrubbedOutput(sys.stderr.buffer, service.scrub)
         await service.open()
         while not isinstance(message := await received.messages.get(), Close):
