@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.store.labels import LabelFile, read_labels
+from evalcase.report.labels import LabelFile, read_labels
 from evalcase.types.grade import Label
 from tests.cli.pseudo_terminal import CTRL_C, PseudoTerminal
 from tests.run.project import Project

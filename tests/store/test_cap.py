@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.store.writer import TooLargeError, cap_answer, cap_text
+from evalcase.store.journal import TooLargeError, cap_answer, cap_text
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message
 from tests.for_each import for_each

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from evalcase.errors import RecordError
 from evalcase.store import journal as journal_module
 from evalcase.store.index import Tally, read_index, read_results, read_totals
-from evalcase.store.journal import open_journal
-from evalcase.store.writer import RunWriter, rows_ahead
+from evalcase.store.journal import RunWriter, open_journal, rows_ahead
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Grade
 from evalcase.types.result import Result, Trial

@@ -17,8 +17,8 @@ from evalcase.config.config import load_config
 from evalcase.errors import ConfigError
 from evalcase.report.calibrate import draw_answers, first_of_each, shares_of
 from evalcase.report.calibration_text import question_lines
+from evalcase.report.labels import Judge, LabelFile, read_judge, read_labels
 from evalcase.report.terminal.cells import cut_text
-from evalcase.store.labels import Judge, LabelFile, read_judge, read_labels
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
 from evalcase.types.grade import AnswerName, Judged, Label
@@ -196,7 +196,7 @@ def command(
     found = find_run(run, config.find_runs(runs_dir))
     again = _write_command(run, path, grader, criterion, runs_dir)
     with StoredRun(*found) as kept:
-        judge = read_judge(kept, grader)
+        judge = read_judge(kept.run.id, kept.results(), grader)
         if label:
             from evalcase.util.environment import this_environment
 

@@ -40,11 +40,11 @@ from evalcase.report.gates import (
 )
 from evalcase.report.paired_cases import ChangeKind, Side
 from evalcase.report.terminal.style import PLAIN, Style
+from evalcase.report.trials_file import TrialsFile
 from evalcase.runner.evaluated import read_evaluated
 from evalcase.store.folder import describe_part, folder_of_run
 from evalcase.store.runs import FoundRun, choose_base, find_run
 from evalcase.store.stored import StoredRun
-from evalcase.store.trials_file import TrialsFile
 from evalcase.types.value import replace
 
 

@@ -21,8 +21,8 @@ from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, RecordError
 from evalcase.runner.evaluated import hold_to_gates, read_evaluated
 from evalcase.store.folder import Run, Sealer, is_own, make_sealer
+from evalcase.store.merge import Shards, merge_shards, read_shards
 from evalcase.store.runs import FoundRun, find_run, list_runs
-from evalcase.store.shards import Shards, merge_shards, read_shards
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import first_code
 from evalcase.util.environment import Environment, this_environment

@@ -14,7 +14,7 @@ from evalcase.runner.plan import Plan
 from evalcase.runner.resume import Pending
 from evalcase.runner.schedule import Engine
 from evalcase.runner.trials import Trials
-from evalcase.store.writer import RunWriter
+from evalcase.store.journal import RunWriter
 from evalcase.targets.batch import BatchedQuestion, ChatBatches, DraftFile
 from evalcase.types.result import Trial
 from evalcase.types.target import SentBatch

@@ -14,8 +14,7 @@ from evalcase.errors import ConfigError, RecordError, SuiteError
 from evalcase.format.source import UnreadableError
 from evalcase.runner.evaluated import Evaluated, count_not_run, hold_to_gates
 from evalcase.runner.plan import Plan
-from evalcase.store.case_lines import read_line_hashes, write_case_lines
-from evalcase.store.folder import Run, RunAbout, SelectedCases
+from evalcase.store.folder import Run, RunAbout, SelectedCases, read_line_hashes, write_case_lines
 from evalcase.store.rows import Basis, End
 from evalcase.store.stored import StoredRun
 from evalcase.targets.usage import prices_version

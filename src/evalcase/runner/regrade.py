@@ -20,9 +20,9 @@ from evalcase.runner.schedule import Engine
 from evalcase.runner.trials import Trials
 from evalcase.store.folder import Run
 from evalcase.store.index import Index
+from evalcase.store.journal import RunWriter
 from evalcase.store.rows import Basis, End, GradingRow
 from evalcase.store.stored import StoredRun
-from evalcase.store.writer import RunWriter
 from evalcase.types.answer import Failure
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade

@@ -18,11 +18,11 @@ from evalcase.runner.schedule import Engine
 from evalcase.runner.trials import Trials
 from evalcase.store.folder import Run, is_own
 from evalcase.store.index import FinishedTrial, Index, read_index
+from evalcase.store.journal import RunWriter
 from evalcase.store.reader import has_gradings, open_journal_file, read_end, read_result_at
 from evalcase.store.rows import End, GradingRow, TalkRow, TargetRow
 from evalcase.store.runs import find_run, list_runs, newest_run, newest_unfinished
 from evalcase.store.stored import StoredRun
-from evalcase.store.writer import RunWriter
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result, Totals, Trial, Verdict
 from evalcase.types.target import SentBatch

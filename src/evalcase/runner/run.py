@@ -47,11 +47,10 @@ from evalcase.runner.trials import Trials
 from evalcase.store.cache import CACHE_FOLDER, AnswerCache
 from evalcase.store.folder import Run, create_run, make_sealer, read_run
 from evalcase.store.index import Index
-from evalcase.store.journal import Journal, JournalFailure, open_journal
+from evalcase.store.journal import Journal, JournalFailure, RunWriter, open_journal, rows_ahead
 from evalcase.store.reader import read_time_taken
 from evalcase.store.rows import End
 from evalcase.store.stored import basis_of_run
-from evalcase.store.writer import RunWriter, rows_ahead
 from evalcase.types.result import Result, Trial
 from evalcase.types.value import replace
 from evalcase.util.environment import monotonic

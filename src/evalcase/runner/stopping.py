@@ -65,9 +65,9 @@ class FailFast:
     def of(cls, index: Index, max_errors: int, again: tuple[Verdict, ...]) -> FailFast:
         """For a resumed run: cases that failed before don't end it."""
         rule = cls(max_errors)
-        for each in index.counted():
+        for each in index.by_case():
             if each.verdict not in again:
-                rule._fails(each.group, each.verdict, each.repeats, each.pass_rate)
+                rule._fails(each.case, each.verdict, each.repeats, each.pass_rate)
         return rule
 
     def after(self, result: Result) -> str | None:

@@ -13,7 +13,7 @@ from evalcase.runner.grading import Graded, decide_verdict, grade_answer
 from evalcase.runner.hashes import hash_grading, hash_question
 from evalcase.runner.plan import Plan
 from evalcase.runner.schedule import Engine
-from evalcase.store.writer import TooLargeError, cap_answer
+from evalcase.store.journal import TooLargeError, cap_answer
 from evalcase.types.answer import Answer, Failure
 from evalcase.types.case import Case
 from evalcase.types.conversation import Turn, join_turns

@@ -14,8 +14,8 @@ from functools import cached_property
 from io import BufferedReader
 from itertools import groupby
 from math import fsum, isnan, nan
-from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import NamedTuple
 
 from evalcase.store.reader import JournalLines, open_journal_file, read_case_at, read_result_at
 from evalcase.store.rows import (
@@ -53,9 +53,9 @@ Asked = tuple[str, TargetVersion | None]
 
 
 class FinishedTrial(NamedTuple):
-    """A trial that has a result."""
+    """A trial that has a result, as a row of a table."""
 
-    verdict: Verdict
+    mark: int
     question: int
     """The mark of its question hash."""
     grading: int
@@ -64,54 +64,37 @@ class FinishedTrial(NamedTuple):
     """The byte of the journal at which the row of its answer begins."""
     grading_at: int
     """The same for its grading."""
-    answered: bool
-    repeats: int
-    """How many trials its case had when it was last graded."""
-    pass_rate: float
-    graded_in: int = 1
-    """The number of its last grading."""
-
-
-class _Columns(NamedTuple):
-    """The columns of the table of trials."""
-
-    question: int
-    grading: int
-    answer_at: int
-    grading_at: int
-    group: int
+    case: int
     """The mark of its case at its target."""
-    verdict: int
-    answered: int
-    """1 if it has an answer, 2 if that was given earlier."""
+    verdict_number: int
+    answers: int
+    """0 if it has no answer, 2 if the answer is from the cache or a record, else 1."""
     asked: int
-    """The number of the target in the version that was asked."""
+    """The number of the target in its version."""
     number: int
     """The number of the case in the run."""
     repeats: int
+    """How many trials its case had when it was last graded."""
     graded_in: int
+    """The number of its last grading."""
     pass_rate: float
-    cost_usd: float
-    """NaN where it is unknown, as the next one."""
+    answer_usd: float
+    """NaN where the cost is unknown, as the next one."""
     grading_usd: float
+
+    @property
+    def verdict(self) -> Verdict:
+        return VERDICTS[self.verdict_number]
+
+    @property
+    def answered(self) -> bool:
+        return self.answers > 0
 
 
 _TYPES = "QQQQQBBHIIIddd"
-_ANSWER_AT, _GROUP, _NUMBER = map(_Columns._fields.index, ("answer_at", "group", "number"))
-
-
-class Counted(NamedTuple):
-    """A trial, as it is counted."""
-
-    mark: int
-    group: int
-    verdict: Verdict
-    repeats: int
-    pass_rate: float
-    graded_at: int
-    answered: int
-    cost_usd: float | None
-    grading_usd: float | None
+_ANSWER_AT, _CASE, _NUMBER = (
+    FinishedTrial._fields.index(name) - 1 for name in ("answer_at", "case", "number")
+)
 
 
 class GradedBy(NamedTuple):
@@ -267,13 +250,13 @@ class Index:
         mark, grading_usd = _mark_trial(row.key), grading_cost(row)
         if grading_usd is not None:
             self._spent.append(grading_usd)
-        found = self._trials.find(mark)
+        found = self._find(mark)
         if found is None or (self._upto is not None and row.grading > self._upto):
             return
         self._has_repeats = self._has_repeats or row.repeats > 1 or not row.pass_rate
-        self._trials.add(mark, *_Columns._make(found)._replace(
-            grading=mark_of(row.grading_hash), grading_at=at, verdict=_NUMBERS[row.verdict],
-            repeats=row.repeats, graded_in=row.grading, pass_rate=row.pass_rate,
+        self._trials.add(*found._replace(
+            grading=mark_of(row.grading_hash), grading_at=at, repeats=row.repeats,
+            verdict_number=_NUMBERS[row.verdict], graded_in=row.grading, pass_rate=row.pass_rate,
             grading_usd=nan if grading_usd is None else grading_usd,
         ))  # fmt: skip
 
@@ -304,14 +287,14 @@ class Index:
 
     def find(self, key: TrialKey) -> FinishedTrial | None:
         """What is known of a trial; None if it has no result."""
-        found = self._trials.find(_mark_trial(key))
-        if found is None:
-            return None
-        row = _Columns._make(found)
-        return FinishedTrial(
-            VERDICTS[row.verdict], row.question, row.grading, row.answer_at, row.grading_at,
-            row.answered > 0, row.repeats, row.pass_rate, row.graded_in,
-        )  # fmt: skip
+        return self._find(_mark_trial(key))
+
+    def _find(self, mark: int) -> FinishedTrial | None:
+        found = self._trials.find(mark)
+        return None if found is None else FinishedTrial(mark, *found)
+
+    def _all(self) -> Iterator[FinishedTrial]:
+        return map(FinishedTrial._make, self._trials)
 
     def find_result(self, key: TrialKey) -> Result | None:
         """The result of a trial; None if it has none."""
@@ -354,52 +337,42 @@ class Index:
             for row in self._in_order(targets):
                 yield read_result_at(self.path, file, row.answer_at, row.grading_at)
 
-    def _in_order(self, targets: Sequence[str]) -> Iterator[_Columns]:
-        rows = self._trials.in_order_of(_NUMBER, _ANSWER_AT)
+    def _in_order(self, targets: Sequence[str]) -> Iterator[FinishedTrial]:
+        rows = map(FinishedTrial._make, self._trials.in_order_of(_NUMBER, _ANSWER_AT))
         if len(self._asked) < 2:
-            yield from (_Columns._make(row[1:]) for row in rows)
+            yield from rows
             return
         given = {name: number for number, name in enumerate(targets)}
         ranks = {
             number: (given.get(name, len(given)), name) for (name, _), number in self._asked.items()
         }
-        for _, group in groupby(rows, itemgetter(1 + _NUMBER)):
-            several = [_Columns._make(row[1:]) for row in group]
-            yield from sorted(several, key=lambda row: ranks[row.asked])
+        for _, group in groupby(rows, attrgetter("number")):
+            yield from sorted(group, key=lambda row: ranks[row.asked])
 
-    def counted(self) -> Iterator[Counted]:
+    def by_case(self) -> Iterator[FinishedTrial]:
         """Each trial once; those of a case together, if any is repeated. All trials of a case have
         the repeats and the pass rate of its last grading."""
         if not self._has_repeats:
-            yield from map(self._count, self._trials)
+            yield from self._all()
             return
-        trials = map(self._count, self._trials.in_order_of(_GROUP))
-        for _, group in groupby(trials, attrgetter("group")):
+        trials = map(FinishedTrial._make, self._trials.in_order_of(_CASE))
+        for _, group in groupby(trials, attrgetter("case")):
             several = list(group)
-            newest = max(several, key=attrgetter("graded_at"))
+            newest = max(several, key=attrgetter("grading_at"))
             # Trials that are no longer planned count as well.
             repeats = max(newest.repeats, len(several))
             for each in several:
                 yield each._replace(repeats=repeats, pass_rate=newest.pass_rate)
 
-    def _count(self, numbers: tuple[Any, ...]) -> Counted:
-        row = _Columns._make(numbers[1:])
-        return Counted(
-            numbers[0], row.group, VERDICTS[row.verdict], row.repeats, row.pass_rate,
-            row.grading_at, row.answered,
-            None if isnan(row.cost_usd) else row.cost_usd,
-            None if isnan(row.grading_usd) else row.grading_usd,
-        )  # fmt: skip
-
     def tally(self) -> Tally:
         """The totals of all trials."""
         tally = Tally(self._spent)
-        for each in self.counted():
-            tally.count(each.group, each.verdict, each.repeats, each.pass_rate)
+        for each in self.by_case():
+            tally.count(each.case, each.verdict, each.repeats, each.pass_rate)
             if each.answered:
                 user_usd = self._users[each.mark][1] if each.mark in self._users else None
-                costs = each.cost_usd, each.grading_usd, user_usd
-                tally.pay(*costs, cached=each.answered > 1, is_new=False)
+                costs = _known(each.answer_usd), _known(each.grading_usd), user_usd
+                tally.pay(*costs, cached=each.answers > 1, is_new=False)
         return tally
 
     def outcome(self, result: Result) -> Outcome:
@@ -413,31 +386,30 @@ class Index:
     def _repeated(self) -> Table:
         """Verdict (-1 for none), passed, trials, repeats and pass rate of each repeated case."""
         repeated, folding = Table("bIIId"), Folding[int]()
-        for each in self.counted() if self._has_repeats else ():
+        for each in self.by_case() if self._has_repeats else ():
             if each.repeats > 1:
-                verdict, *rest = folding.add(each.group, each.verdict, each.repeats, each.pass_rate)
+                verdict, *rest = folding.add(each.case, each.verdict, each.repeats, each.pass_rate)
                 number = -1 if verdict is None else _NUMBERS[verdict]
-                repeated.add(each.group, number, *rest)  # the last trial decides
+                repeated.add(each.case, number, *rest)  # the last trial decides
         return repeated
 
     def count_finished(self, again: tuple[Verdict, ...] = ()) -> int:
         """How many trials have a result whose verdict is not in `again`."""
         if not again:
             return len(self)
-        return sum(self._count(row).verdict not in again for row in self._trials)
+        return sum(each.verdict not in again for each in self._all())
 
     def count_cases(self) -> int:
         """How many cases have a trial with a result, each once for each of its targets."""
         if not self._has_repeats:
             return len(self)
-        return sum(1 for _ in groupby(row[1 + _GROUP] for row in self._trials.in_order_of(_GROUP)))
+        return sum(1 for _ in groupby(self.by_case(), attrgetter("case")))
 
     def mixed(self) -> tuple[str, ...]:
         """The targets with results of more than one version that count."""
         if not self.versions:
             return ()
-        rows = (_Columns._make(row[1:]) for row in self._trials)
-        asked = {row.asked for row in rows if VERDICTS[row.verdict] != "skipped"}
+        asked = {each.asked for each in self._all() if each.verdict != "skipped"}
         found = {each for each, number in self._asked.items() if number in asked}
         found |= {each for each, _ in self._users.values()}
         names = Counter(name for name, _ in found)
@@ -447,9 +419,8 @@ class Index:
         """How many answers there are of each target that has results, in order of names."""
         names = {number: name for (name, _), number in self._asked.items()}
         counts: Counter[str] = Counter()
-        for row in self._trials:
-            columns = _Columns._make(row[1:])
-            counts[names[columns.asked]] += columns.answered > 0
+        for each in self._all():
+            counts[names[each.asked]] += each.answered
         return dict(sorted(counts.items()))
 
     def find_basis(self) -> str | None:
@@ -478,16 +449,12 @@ class Index:
 
     def graded_by(self) -> GradedBy:
         """The origin and progress of the grading that is read."""
-        number, answers, graded = self.grading, 0, 0
-        for numbers in self._trials:
-            columns = _Columns._make(numbers[1:])
-            if columns.answered:
-                answers += 1
-                graded += columns.graded_in == number
+        number = self.grading
+        graded_in = Counter(each.graded_in for each in self._all() if each.answered)
         row = self.grading_rows.get(number, GradingRow(number))
         return GradedBy(
             number, self.gradings, row.graders, row.recorded, row.origin == "resume",
-            self.is_complete(number), graded, answers,
+            self.is_complete(number), graded_in[number], graded_in.total(),
         )  # fmt: skip
 
 
@@ -506,6 +473,10 @@ def read_results(path: str, upto: int | None = None) -> Iterator[Result]:
 def read_totals(path: str, upto: int | None = None) -> Totals:
     """The totals of a journal."""
     return read_index(path, upto).tally().totals()
+
+
+def _known(cost: float) -> float | None:
+    return None if isnan(cost) else cost
 
 
 def _mark_trial(key: TrialKey) -> int:

@@ -14,8 +14,7 @@ from functools import cached_property
 from evalcase.cli.paths import see_suites
 from evalcase.cli.reports.reported import Reported
 from evalcase.config.catalogue import Catalogue
-from evalcase.store.case_lines import StoredLines
-from evalcase.store.folder import is_own
+from evalcase.store.folder import StoredLines, is_own
 from evalcase.store.stored import StoredRun
 from evalcase.util.files import digest_file
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
+from evalcase.report.labels import read_judge
 from evalcase.store.folder import Run, RunAbout
-from evalcase.store.labels import read_judge
 from evalcase.store.stored import StoredRun
 from evalcase.types.answer import Failure
 from evalcase.types.grade import Grade
@@ -31,7 +31,7 @@ def judge(passed: bool = True, name: str = "judge", **details: Any) -> Grade:
 
 def test_the_judge_is_found_among_other_graders(tmp_path: Path) -> None:
     plain = Grade("expected", 1.0, True, "")
-    found = read_judge(kept(tmp_path, (plain, judge(False)), (plain, judge(True))))
+    found = read_judge("r", kept(tmp_path, (plain, judge(False)), (plain, judge(True))).results())
     assert found.name == "judge"
     assert [each.passed for each in found.said] == [False, True]
     first = found.said[0]
@@ -43,30 +43,30 @@ def test_the_judge_is_found_among_other_graders(tmp_path: Path) -> None:
 
 def test_one_that_errored_gave_no_verdict(tmp_path: Path) -> None:
     broken = Grade("judge", None, False, "", JUDGED, failure=Failure("judge-refused", "no"))
-    found = read_judge(kept(tmp_path, (broken,), (judge(True),)))
+    found = read_judge("r", kept(tmp_path, (broken,), (judge(True),)).results())
     assert [each.passed for each in found.said] == [None, True]
 
 
 def test_several_judges_have_to_be_told_apart(tmp_path: Path) -> None:
     run = kept(tmp_path, (judge(name="polite"), judge(False, name="right")))
     with pytest.raises(ConfigError, match="has several: `polite`, `right`; choose with --grader"):
-        read_judge(run)
-    assert [each.passed for each in read_judge(run, "right").said] == [False]
+        read_judge("r", run.results())
+    assert [each.passed for each in read_judge("r", run.results(), "right").said] == [False]
     with pytest.raises(ConfigError, match="no grader `rihgt`; the nearest is `right`"):
-        read_judge(run, "rihgt")
+        read_judge("r", run.results(), "rihgt")
 
 
 def test_any_grader_can_be_measured(tmp_path: Path) -> None:
     run = kept(tmp_path, (Grade("regex", 1.0, True, ""), judge()))
-    assert read_judge(run, "regex").asks is False
+    assert read_judge("r", run.results(), "regex").asks is False
     alone = tmp_path / "alone"
     alone.mkdir()
-    assert read_judge(kept(alone, (Grade("regex", 1.0, True, ""),))).name == "regex"
+    assert read_judge("r", kept(alone, (Grade("regex", 1.0, True, ""),)).results()).name == "regex"
 
 
 def test_a_run_without_grades_says_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no answer that was graded"):
-        read_judge(kept(tmp_path, ()))
+        read_judge("r", kept(tmp_path, ()).results())
 
 
 def test_criteria_and_votes_are_read_with_care(tmp_path: Path) -> None:
@@ -76,7 +76,9 @@ def test_criteria_and_votes_are_read_with_care(tmp_path: Path) -> None:
         {"id": "odd", "score": "1", "votes": {"met": -1}},
         {"id": ["no"], "score": 1.0}, {"score": 1.0}, "text", None, 7,
     ]  # fmt: skip
-    found = read_judge(kept(tmp_path, (judge(criteria=criteria),), (judge(criteria="none"),)))
+    found = read_judge(
+        "r", kept(tmp_path, (judge(criteria=criteria),), (judge(criteria="none"),)).results()
+    )
     assert found.said[0].criteria == {"right": True, "polite": False}
     assert found.said[0].votes == {"right": {"met": 2, "not_met": 1}}
     assert found.said[1].criteria == {}

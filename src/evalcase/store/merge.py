@@ -12,8 +12,7 @@ from shutil import rmtree
 
 from evalcase.config.options import RunOptions, Shard, shard_number
 from evalcase.errors import ConfigError, RecordError
-from evalcase.store.case_lines import merge_case_lines
-from evalcase.store.folder import Run, RunAbout, Sealer, SelectedCases, create_run
+from evalcase.store.folder import Run, RunAbout, Sealer, SelectedCases, create_run, merge_case_lines
 from evalcase.store.rows import CaseRow, End, GradingRow, write_row
 from evalcase.store.stored import StoredRun
 from evalcase.types.codec import encode_object

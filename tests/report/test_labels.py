@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.store.labels import LabelFile, read_labels
+from evalcase.report.labels import LabelFile, read_labels
 from evalcase.types.grade import Label
 from tests.for_each import for_each
 

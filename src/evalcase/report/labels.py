@@ -7,16 +7,16 @@ mistake is reported with its line.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct, field
 
 from evalcase.errors import ConfigError
-from evalcase.store.stored import StoredRun
 from evalcase.types.codec import decode_object, encode_object
 from evalcase.types.grade import AnswerName, Grade, Judged, Label
 from evalcase.types.problem import find_nearest
+from evalcase.types.result import Result
 from evalcase.util.files import Disk, LocalDisk, open_file, open_to_append, write_all
 from evalcase.util.json import parse_object
 from evalcase.util.text import as_json
@@ -88,10 +88,10 @@ class Judge(Struct):
     said: list[Judged] = field(default_factory=list)
 
 
-def read_judge(stored: StoredRun, name: str | None = None) -> Judge:
+def read_judge(run: str, results: Iterable[Result], name: str | None = None) -> Judge:
     """The grader of that name, or the only judge of a run. Raise ConfigError if it isn't clear."""
     graders: dict[str, Judge] = {}
-    for result in stored.results():
+    for result in results:
         if result.answer is None:
             continue
         answer = AnswerName(*result.key[:3], result.answer.fingerprint())
@@ -103,7 +103,7 @@ def read_judge(stored: StoredRun, name: str | None = None) -> Judge:
                 judge.asks = judge.asks or grade.asked > 0 or "protocol" in grade.details
                 if name in (None, grade.grader):
                     judge.said.append(_read_grade(grade, answer, result.key.repeat, length))
-    return _choose_judge(stored.run.id, graders, name)
+    return _choose_judge(run, graders, name)
 
 
 def _choose_judge(run: str, graders: Mapping[str, Judge], name: str | None) -> Judge:

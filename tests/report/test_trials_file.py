@@ -8,7 +8,7 @@ import pytest
 
 from evalcase.errors import ConfigError
 from evalcase.report.json import Origin, trial_object
-from evalcase.store.trials_file import TrialsFile
+from evalcase.report.trials_file import TrialsFile
 from evalcase.types.answer import Answer, Earlier, Failure, Usage
 from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade
