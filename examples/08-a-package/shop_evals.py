@@ -4,7 +4,6 @@ from evalcase import (
     Answer,
     Context,
     Grader,
-    GraderKind,
     Question,
     Score,
     Surroundings,
@@ -16,12 +15,10 @@ from evalcase import (
 
 
 class CloseTo(Grader):
-    kind: ClassVar[GraderKind] = GraderKind(
-        "close_to",
-        "The answer is a number, and close to another.",
-        "value",
-        example="- close_to: 42",
-    )
+    name = "close_to"
+    description = "The answer is a number, and close to another."
+    argument = "value"
+    example = "- close_to: 42"
 
     value: Annotated[float, options.about("The number that is expected.", example=42)]
     within: Annotated[

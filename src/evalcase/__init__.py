@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         SuiteError,
         TargetError,
     )
+    from evalcase.graders.base import Context, Grader
     from evalcase.pytest_plugin.asserting import assert_case, assert_case_async
     from evalcase.pytest_plugin.cases import cases
     from evalcase.report.explain import explain
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from evalcase.types.answer import Answer, Usage
     from evalcase.types.case import Case
     from evalcase.types.grade import Grade, Score
-    from evalcase.types.grader import Context, Grader, GraderKind
     from evalcase.types.message import Message, ToolCall
     from evalcase.types.problem import Problem
     from evalcase.types.question import Question
@@ -58,7 +58,6 @@ __all__ = [
     "Grade",
     "Grader",
     "GraderError",
-    "GraderKind",
     "Message",
     "Problem",
     "Question",
@@ -98,14 +97,13 @@ _HOMES = {
     "Case": "types.case",
     "CaseVerdict": "types.result",
     "ConfigError": "errors",
-    "Context": "types.grader",
+    "Context": "graders.base",
     "EvalcaseError": "errors",
     "Evaluated": "runner.evaluated",
     "Figures": "report.figures",
     "Grade": "types.grade",
-    "Grader": "types.grader",
+    "Grader": "graders.base",
     "GraderError": "errors",
-    "GraderKind": "types.grader",
     "Message": "types.message",
     "Problem": "types.problem",
     "Question": "types.question",

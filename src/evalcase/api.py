@@ -29,7 +29,8 @@ from evalcase.format.load import (
 from evalcase.format.positions import Format
 from evalcase.format.source import format_of, suite_name
 from evalcase.format.writer import suite_text
-from evalcase.graders.python import FunctionGrader
+from evalcase.graders.base import Grader, NamedGrader
+from evalcase.graders.python import PythonGrader
 from evalcase.report.figures import Figures, Interval
 from evalcase.runner.evaluated import Evaluated, Figuring, read_figures
 from evalcase.runner.event_loop import run_async
@@ -41,7 +42,6 @@ from evalcase.runner.select import find_failed
 from evalcase.targets.python import PythonTarget, hint_at_answering
 from evalcase.types.case import Case
 from evalcase.types.grade import Score
-from evalcase.types.grader import Grader, NamedGrader, is_grader
 from evalcase.types.problem import Problem, in_order
 from evalcase.types.result import Result
 from evalcase.types.suite import Suite
@@ -341,21 +341,20 @@ def name_graders(graders: GivenGraders, read: ReadGrader) -> list[NamedGrader]:
     return list(named.values())
 
 
-def _name_grader(grader: Callable[..., Any] | Grader | NamedGrader) -> NamedGrader:
+def _name_grader(grader: object) -> NamedGrader:
     if isinstance(grader, NamedGrader):
         return grader
-    if is_grader(grader):
-        return NamedGrader(grader.kind.name, grader)
+    if isinstance(grader, Grader):
+        if not isinstance(getattr(grader, "name", None), str):
+            line = f'name = "{type(grader).__name__.lower()}"'
+            raise ConfigError(f"the grader {grader!r:.60} has no name: its class must say `{line}`")
+        return NamedGrader(grader.name, grader)
     if isinstance(grader, type):
         name = grader.__name__
         raise ConfigError(f"`{name}` is a class: a grader is an object of it, `{name}(…)`")
-    if Grader in type(grader).__mro__:
-        name = type(grader).__name__
-        line = f'kind = GraderKind("{name.lower()}", "When it passes.")'
-        raise ConfigError(f"the grader `{name}` has no `kind`: its class must say `{line}`")
     if callable(grader):
-        made = FunctionGrader(grader)
-        return NamedGrader(made.name, made)
+        made = PythonGrader.of(grader)
+        return NamedGrader(made.value, made)
     what = f"a grader is a function, a Grader, or as in a file, not {grader!r:.80}"
     if isinstance(grader, bool | int | float | Score):
         raise ConfigError(f"{what}: pass the function itself, not what it returns")

@@ -7,13 +7,13 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from evalcase.errors import TargetError
+from evalcase.graders.base import Context, Grader
 from evalcase.targets.answers import read_answer
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
-from evalcase.types.grader import Context, Grader, GraderKind
 from evalcase.types.options import Share, Text, about
 from evalcase.types.question import Question
 from evalcase.types.target import Target
@@ -130,7 +130,9 @@ class SeededUser(Target):
 class FixedGrader(Grader):
     """Gives the same score to every answer: `evaluate(…, graders=[FixedGrader(0.5)])`."""
 
-    kind: ClassVar[GraderKind] = GraderKind("fixed", "The score that it was told.", "score")
+    name = "fixed"
+    description = "The score that it was told."
+    argument = "score"
 
     score: Annotated[Share, about("The score.")] = 1.0
     reason: Annotated[Text, about("What it says of it.")] = "fixed"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from evalcase.graders.base import NamedGrader
 from evalcase.runner.graders import Graders
 from evalcase.types.case import canonical_case
-from evalcase.types.grader import NamedGrader
 from tests.run.project import CONFIG, Project, case
 
 JUDGE = """
@@ -91,8 +91,8 @@ def test_the_module_of_a_grader_of_ones_own_is_part_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = (
-        "from evalcase import Grader, GraderKind, Score\nimport far\nclass Mine(Grader):\n"
-        "    kind = GraderKind('mine', 'Is mine.')\n"
+        "from evalcase import Grader, Score\nimport far\nclass Mine(Grader):\n"
+        "    name = 'mine'\n    description = 'Is mine.'\n"
         "    def grade(self, context):\n        return Score(far.LEAST)\n"
     )
     (tmp_path / "evalcase.toml").touch()

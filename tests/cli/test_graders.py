@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from evalcase.config.registry import find_class, list_names
-from evalcase.types.grader import declared_grader
+from evalcase.graders.base import declared_grader
 from tests.cli.in_process import run_in_process
 from tests.run.project import Project
 
@@ -16,7 +16,7 @@ def test_every_grader_is_listed_with_when_it_passes(project: Project) -> None:
     assert listed == list_names("graders")
     of_all, of_most = done.out.partition("options of all graders\n")[2].split("\n\n")
     assert [row.split()[0] for row in of_all.splitlines() if row[2] != " "] == [
-        "name", "weight", "required", "timeout_s", "not",
+        "name", "weight", "required", "indicator", "timeout_s", "not",
     ]  # fmt: skip
     assert of_most.startswith("options of most graders (")
     assert [row.split()[0] for row in of_most.splitlines()[1:] if row[2] != " "] == [
@@ -25,7 +25,7 @@ def test_every_grader_is_listed_with_when_it_passes(project: Project) -> None:
 
 
 def test_the_options_of_all_graders_are_taken_by_all() -> None:
-    of_all = {"name", "weight", "required", "timeout_s", "not"}
+    of_all = {"name", "weight", "required", "indicator", "timeout_s", "not"}
     for name in list_names("graders"):
         assert of_all <= declared_grader(find_class("graders", name)).options.keys(), name
 
@@ -39,7 +39,7 @@ def test_one_is_explained_by_what_it_declares(project: Project) -> None:
     assert "  - length: {max: 50, unit: words}\n" in done.out
     for option in ("min", "max", "unit", "ignore_case"):
         assert f"\n  {option} " in done.out
-    assert "not and path, like\nother graders." in done.out
+    assert "not and\npath, like other graders." in done.out
 
 
 def test_what_a_grader_needs_is_told_with_its_own_options(project: Project) -> None:
@@ -61,7 +61,7 @@ def test_options_within_options_are_shown(project: Project) -> None:
 
 
 def test_a_ready_rubric_is_printed_as_it_stands(project: Project) -> None:
-    from evalcase.graders.judging.ready import RUBRIC_NAMES, rubric_text
+    from evalcase.graders.rubrics import RUBRIC_NAMES, rubric_text
 
     for name in RUBRIC_NAMES:
         assert project.run("graders", name).out == rubric_text(name)

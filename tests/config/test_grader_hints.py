@@ -6,7 +6,7 @@ import pytest
 
 import evalcase
 from evalcase.config.catalogue import INSTEAD
-from evalcase.graders.judging.ready import RUBRIC_NAMES
+from evalcase.graders.rubrics import RUBRIC_NAMES
 from tests.for_each import for_each
 
 

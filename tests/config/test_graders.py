@@ -6,7 +6,7 @@ import gc
 import weakref
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -16,12 +16,12 @@ from evalcase.config.graders import is_light_class, make_declared, make_grader
 from evalcase.config.registry import find_class, list_names
 from evalcase.errors import ConfigError
 from evalcase.format.load import load_case
-from evalcase.graders.contains import ContainsGrader
+from evalcase.graders.base import NamedGrader, declared_grader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
+from evalcase.graders.text import ContainsGrader
 from evalcase.runner.graders import Graders
 from evalcase.types.case import Case, canonical_case
-from evalcase.types.grader import Grader, GraderKind, NamedGrader, declared_grader
 from evalcase.types.value import replace
 from evalcase.util.sources import trace_sources
 from tests.for_each import for_each
@@ -32,7 +32,7 @@ def test_every_grader_says_what_it_is() -> None:
     for name in list_names("graders"):
         declared = declared_grader(find_class("graders", name))
         assert declared.kind.name == name
-        assert declared.kind.about.endswith(".")
+        assert declared.kind.description.endswith(".")
         for option in declared.options.values():
             assert option.about.endswith(".")
         if declared.kind.argument is not None:
@@ -220,23 +220,15 @@ def test_a_judge_beside_another_keeps_its_number_and_is_the_same_judge() -> None
     assert graders.of(alone)[0].grader is second.grader
 
 
-def test_kinds_that_are_made_again_hold_load_and_ask_nothing() -> None:
-    for name in list_names("graders"):
-        made_by = find_class("graders", name)
-        kind = made_by.kind
-        says_more = kind.runs_code or kind.judges or kind.combines
-        does_more = any(
-            getattr(made_by, each) is not getattr(Grader, each)
-            for each in ("load", "fingerprint", "sources", "modules", "asks", "inner")
-        )
-        assert kind.light is not (says_more or does_more), name
-        if kind.light:
-            assert made_by.__setattr__ is not object.__setattr__, f"{name} must be frozen"
+def test_graders_that_are_only_options_are_made_again() -> None:
+    light = {name for name in list_names("graders") if is_light_class(find_class("graders", name))}
+    heavy = {"json_schema", "python", "script", "judge", "all", "any", "at_least", "weighted"}
+    assert light == set(list_names("graders")) - heavy
 
 
-def test_a_class_of_somebody_else_is_kept_whatever_its_kind_says() -> None:
-    class Theirs(Every):
-        kind: ClassVar[GraderKind] = ContainsGrader.kind
+def test_a_class_of_another_package_is_kept() -> None:
+    class Theirs(ContainsGrader):
+        pass
 
     assert is_light_class(ContainsGrader)
     assert not is_light_class(Theirs)

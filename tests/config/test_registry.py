@@ -137,11 +137,14 @@ def test_it_is_made_and_checked_like_our_own(tmp_path: Path) -> None:
 
 
 RULED = """
-    from typing import Annotated, ClassVar
-    from evalcase import Grader, GraderKind, Score, options
+    from typing import Annotated
+    from evalcase import Grader, Score, options
 
     class Ruled(Grader):
-        kind: ClassVar = GraderKind("ruled", "As a function and a program say.", runs_code=True)
+        name = "ruled"
+        description = "As a function and a program say."
+        runs_code = True
+
         rule: Annotated[options.FunctionName, options.about("A function.")]
         helper: Annotated[options.Argv, options.about("A program.")]
 

@@ -122,7 +122,7 @@ def test_all_names_that_other_tools_give_graders_are_described() -> None:
 
 
 def test_the_options_that_all_graders_have_are_described() -> None:
-    from evalcase.types.grader import SHARED
+    from evalcase.graders.base import SHARED
 
     table = rows(section(format_page(), "Graders"))
     assert [name for row in table for name in names(row[0])] == [*SHARED]

@@ -9,7 +9,7 @@ from tests.editor.at_cursor import place
 from tests.for_each import for_each
 
 SCHEMAS = Schemas()
-ABOUT = {each.kind.name: each.kind.about for each in declared_graders()}
+ABOUT = {each.kind.name: each.kind.description for each in declared_graders()}
 CASE = "cases:\n  - id: a\n    input: Hi\n"
 
 

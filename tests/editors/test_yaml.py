@@ -21,7 +21,7 @@ from tests.format.declared import GRADERS
 ROOT = Path(__file__).parent.parent.parent
 CORPUS = ROOT / "tests" / "corpus"
 OLDER = {*CASE_ALIASES, *SUITE_ALIASES, EXECUTION}
-ABOUT = {each.kind.name: each.kind.about for each in GRADERS}
+ABOUT = {each.kind.name: each.kind.description for each in GRADERS}
 
 FIELDS_OF_CASES = {
     name: str(each["description"]) for name, each in describe_fields(WrittenCase).items()
@@ -315,7 +315,7 @@ def test_every_installed_grader_is_offered_with_its_sentence_and_its_example(
 ) -> None:
     offered = yaml.at(f"{IN_GRADERS}|", "a.installed.yaml").offered()
     assert {each.kind.name: offered[each.kind.name].about for each in declared_graders()} == {
-        each.kind.name: each.kind.about for each in declared_graders()
+        each.kind.name: each.kind.description for each in declared_graders()
     }
     assert offered["python"].inserts == "python: ${1:checks:polite}"
 

@@ -9,7 +9,6 @@ from evalcase import (
     Answer,
     Context,
     Grader,
-    GraderKind,
     Question,
     Result,
     Score,
@@ -162,7 +161,9 @@ def grade_inside(context: Context) -> bool:
 
 
 class OwnGrader(Grader):
-    kind: ClassVar[GraderKind] = GraderKind("own", "Always.", reads="either")
+    name = "own"
+    description = "Always."
+    reads = "either"
 
     async def grade(self, context: Context) -> Score:
         Watch.look("grader", context)
@@ -170,7 +171,8 @@ class OwnGrader(Grader):
 
 
 class Asks(Grader):
-    kind: ClassVar[GraderKind] = GraderKind("asks", "Always.")
+    name = "asks"
+    description = "Always."
 
     async def grade(self, context: Context) -> Score:
         def use(answer: Answer) -> bool:

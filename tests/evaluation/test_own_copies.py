@@ -153,11 +153,5 @@ def test_a_case_cannot_be_changed() -> None:
     assert case.to_dict() == {"id": "a", "input": [{"role": "user", "content": "x"}]}
 
 
-def test_built_in_kinds_only_read() -> None:
-    """Those that do are spared copies; all others get them."""
-    from evalcase.config.registry import find_class, list_names
-
-    for name in list_names("graders"):
-        assert find_class("graders", name).kind.only_reads, name
-    assert not evalcase.GraderKind("own", "Always.").only_reads
+def test_targets_get_copies() -> None:
     assert not evalcase.Traits().only_reads

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import EvalcaseError
-from evalcase.graders.compare.patterns import MatchSpan, Searcher, settle
+from evalcase.graders.text import MatchSpan, Searcher, settle
 from evalcase.types.options import object_to_pattern
 from tests.for_each import for_each
 from tests.run.project import Project, case

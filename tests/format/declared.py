@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from evalcase.config.catalogue import Catalogue, declared_graders
-from evalcase.types.grade import Score
-from evalcase.types.grader import (
+from evalcase.graders.base import (
     Context,
     DeclaredGrader,
     Grader,
-    GraderKind,
     Graders,
     What,
     declared_grader,
 )
+from evalcase.types.grade import Score
 from evalcase.types.options import Count, Text, Texts, Whole, about
 from evalcase.types.problem import Unfit
 from evalcase.types.value import JSON
@@ -28,17 +27,18 @@ class NeverAsked(Grader):
 
 
 class Equals(NeverAsked):
-    kind: ClassVar[GraderKind] = GraderKind(
-        "equals", "The answer is a value.", "value", takes_mapping=True
-    )
+    name = "equals"
+    description = "The answer is a value."
+    argument = "value"
 
     value: Annotated[JSON, about("What is compared with.")] = None
 
 
 class Has(NeverAsked):
-    kind: ClassVar[GraderKind] = GraderKind(
-        "has", "The answer has a text.", "value", example="- has: Lima"
-    )
+    name = "has"
+    description = "The answer has a text."
+    argument = "value"
+    example = "- has: Lima"
 
     value: Annotated[Text | Texts, about("What it has.")]
     ignore_case: Annotated[bool, about("Whether case doesn't matter.")] = False
@@ -46,29 +46,34 @@ class Has(NeverAsked):
 
 
 class Size(NeverAsked):
-    kind: ClassVar[GraderKind] = GraderKind("size", "The answer is that long.")
+    name = "size"
+    description = "The answer is that long."
 
     min: Annotated[Whole, about("The least.", elsewhere=("at_least",))] = 0
     max: Annotated[Whole, about("The most.")] = 9
 
 
 class Every(NeverAsked):
-    kind: ClassVar[GraderKind] = GraderKind("every", "All pass.", "value")
+    name = "every"
+    description = "All pass."
+    argument = "value"
 
     value: Annotated[Graders, about("The graders.")]
 
 
 class AtLeast(NeverAsked):
-    kind: ClassVar[GraderKind] = GraderKind("some", "Enough of them pass.")
+    name = "some"
+    description = "Enough of them pass."
 
     count: Annotated[Count, about("How many.")]
     of: Annotated[Graders, about("The graders.")]
 
 
 class Mean(NeverAsked):
-    kind: ClassVar[GraderKind] = GraderKind(
-        "mean", "The weighted mean is enough.", "value", needs=("threshold",)
-    )
+    name = "mean"
+    description = "The weighted mean is enough."
+    argument = "value"
+    threshold = "needed"
 
     value: Annotated[Graders, about("The graders.")]
 

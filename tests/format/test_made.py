@@ -181,7 +181,7 @@ class Kindless(evalcase.Grader):
 @pytest.mark.parametrize(
     ("grader", "said"),
     [
-        (Kindless(), "`Kindless` has no `kind`: its class must say `kind = GraderKind"),
+        (Kindless(), "has no name: its class must say `name = "),
         (FixedGrader, "`FixedGrader` is a class: a grader is an object of it"),
         (3, "a grader is a function, a Grader, or as in a file, not 3"),
     ],

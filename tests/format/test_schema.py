@@ -191,7 +191,7 @@ def test_has_every_grader_with_its_options_and_sentences() -> None:
     assert isinstance(definitions, dict)
     for each in suite_graders():
         named = definitions["namedGrader"]["properties"][each.kind.name]
-        assert named["description"] == each.kind.about
+        assert named["description"] == each.kind.description
         options = definitions[f"grader-{each.kind.name}"]["properties"]
         assert {name: described(part) for name, part in options.items()} == {
             name: option.about for name, option in each.options.items()

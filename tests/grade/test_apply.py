@@ -3,13 +3,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from hypothesis import strategies as st
 from msgspec.structs import force_setattr, replace
 
 from evalcase.config.graders import NO_SURROUNDINGS, make_grader
+from evalcase.graders.base import Context, Grader, NamedGrader, Usable
 from evalcase.graders.combine import AllGrader, AnyGrader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
@@ -17,7 +18,6 @@ from evalcase.runner.grading import Graded, grade_answer, left_to_compare
 from evalcase.types.answer import Answer
 from evalcase.types.codec import decode_object, encode_object
 from evalcase.types.grade import Grade, Score
-from evalcase.types.grader import Context, Grader, GraderKind, NamedGrader, Usable
 from evalcase.types.message import Message
 from evalcase.types.result import Verdict
 from evalcase.types.value import JSON
@@ -32,7 +32,8 @@ HERE = "tests.graders.functions"
 class Fixed(Grader):
     """Returns what it is told to, or raises it."""
 
-    kind: ClassVar[GraderKind] = GraderKind("fixed", "As it is told.")
+    name = "fixed"
+    description = "As it is told."
 
     outcome: Any
 
@@ -44,7 +45,9 @@ class Fixed(Grader):
 
 
 class Judge(Fixed):
-    kind: ClassVar[GraderKind] = GraderKind("judge", "As it is told.", judges=True)
+    name = "judge"
+    description = "As it is told."
+    judges = True
 
 
 PASSED = Score(1.0, "good")
@@ -405,7 +408,8 @@ def test_what_a_grader_asks_is_counted_also_if_it_compares_with_what_is_expected
 
 
 class Asks(Grader):
-    kind: ClassVar[GraderKind] = GraderKind("asks", "Asks.")
+    name = "asks"
+    description = "Asks."
 
     function: Any
 
@@ -414,7 +418,8 @@ class Asks(Grader):
 
 
 class Nears(Asks):
-    kind: ClassVar[GraderKind] = GraderKind("near", "Is near.", compares_expected=True)
+    name = "near"
+    description = "Is near."
 
 
 @for_each("value", [0.0, 0.5, 1.0])
@@ -424,7 +429,8 @@ def test_a_score_that_stands_is_not_turned_round(value: float) -> None:
 
 
 class AllBefore(Fixed):
-    kind: ClassVar[GraderKind] = GraderKind("all_before", "As it is told.")
+    name = "all_before"
+    description = "As it is told."
 
     def reads_grades(self) -> bool:
         return True
@@ -434,7 +440,8 @@ class AllBefore(Fixed):
 
 
 class DoneBefore(AllBefore):
-    kind: ClassVar[GraderKind] = GraderKind("done_before", "As it is told.")
+    name = "done_before"
+    description = "As it is told."
 
     def reads_grades(self) -> bool:
         return False

@@ -8,11 +8,11 @@ from collections.abc import Awaitable
 from typing import Any
 
 from evalcase import parse_case
+from evalcase.graders.base import Context, NamedGrader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.runner.grading import grade_of
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Grade, Score
-from evalcase.types.grader import Context, NamedGrader
 from evalcase.types.message import Message
 from evalcase.types.question import Question
 

@@ -18,10 +18,10 @@ from evalcase import Case, parse_case
 from evalcase.config.graders import make_grader
 from evalcase.errors import SuiteError
 from evalcase.format.yaml import read_yaml
+from evalcase.graders.base import Context
 from evalcase.runner.grading import grade_answer
 from evalcase.types.answer import Answer, Earlier, Usage
 from evalcase.types.grade import Grade
-from evalcase.types.grader import Context
 from evalcase.types.message import Message, Step
 from evalcase.types.question import Question
 from evalcase.util.user_calls import UserCalls

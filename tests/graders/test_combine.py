@@ -13,11 +13,11 @@ from evalcase.config.catalogue import Catalogue
 from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError
 from evalcase.format.load import load_file
+from evalcase.graders.base import NamedGrader
 from evalcase.runner.graders import Graders
 from evalcase.runner.grading import grade_answer, left_to_compare
 from evalcase.types.codec import decode_object, encode_object
 from evalcase.types.grade import Grade, Score
-from evalcase.types.grader import NamedGrader
 from evalcase.types.result import Verdict
 from evalcase.util.user_calls import UserCalls
 from tests.for_each import for_each

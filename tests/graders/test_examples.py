@@ -8,8 +8,8 @@ from typing import Any
 from evalcase.config.catalogue import Catalogue
 from evalcase.config.registry import find_class, list_names
 from evalcase.format.load import load_case
+from evalcase.graders.base import Context, declared_grader
 from evalcase.types.answer import Answer, Usage
-from evalcase.types.grader import Context, declared_grader
 from evalcase.types.message import Message
 from evalcase.types.question import Question
 from tests.for_each import for_each

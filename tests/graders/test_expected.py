@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.graders.compare.text_difference import first_difference
+from evalcase.graders.base import Context
+from evalcase.graders.differences import first_difference
 from evalcase.types.case import canonical_case
 from evalcase.types.codec import encode_object
 from evalcase.types.grade import Grade
-from evalcase.types.grader import Context
 from evalcase.types.question import Question
 from tests.for_each import for_each
 from tests.graders.expectation import answer_of, calls, compare, context_of, grade_expected

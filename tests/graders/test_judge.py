@@ -11,13 +11,13 @@ import pytest
 
 from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError, TargetError
-from evalcase.graders.judging.neutral import BREAK, neutralise_tokens
-from evalcase.graders.judging.ready import RUBRIC_NAMES, read_rubric, rubric_text
+from evalcase.graders.base import Usable
+from evalcase.graders.judge_prompt import BREAK, neutralise_tokens
+from evalcase.graders.rubrics import RUBRIC_NAMES, read_rubric, rubric_text
 from evalcase.runner.grading import grade_answer, left_to_compare
 from evalcase.types.answer import Answer
 from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade
-from evalcase.types.grader import Usable
 from evalcase.types.message import Message
 from evalcase.types.value import JSON, replace
 from evalcase.util.user_calls import UserCalls

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from evalcase.graders.base import Context, Grader, NamedGrader
 from evalcase.graders.expected import ExpectedGrader
-from evalcase.graders.json_equals import JsonEqualsGrader
+from evalcase.graders.json import JsonEqualsGrader
 from evalcase.graders.trajectory import TrajectoryGrader
 from evalcase.runner.event_loop import run_async
 from evalcase.runner.grading import grade_answer
-from evalcase.types.grader import Context, Grader, NamedGrader
 from evalcase.util.user_calls import UserCalls
 from tests.graders.expectation import answer_of, calls, context_of, settled
 

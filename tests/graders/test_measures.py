@@ -33,7 +33,7 @@ def test_latency_of_a_replay_is_the_recorded_one_or_errored(tmp_path: Path) -> N
     ]
     answers.write_text(json.dumps({"case": "a", "text": "hi"}) + "\n")
     assert grades(tmp_path, "replay:answers.jsonl", limit) == [
-        ("errored", "how long the answer took is not known: nobody has recorded it")
+        ("errored", "how long the answer took is not known: it was not recorded")
     ]
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from evalcase.config.graders import NO_SURROUNDINGS
 from evalcase.errors import ConfigError
-from evalcase.graders.python import FunctionGrader, PythonGrader
+from evalcase.graders.base import Context, NamedGrader
+from evalcase.graders.python import PythonGrader
 from evalcase.runner.grading import grade_answer
 from evalcase.types.grade import Grade
-from evalcase.types.grader import Context, NamedGrader
 from evalcase.types.read_options import problems_in
 from evalcase.util.sources import sources_of_module
 from evalcase.util.user_calls import UserCalls
@@ -216,7 +216,7 @@ def test_a_function_of_a_notebook_or_of_no_module_has_no_file(
 
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     fine.__module__ = module
-    [named] = FunctionGrader(fine).modules()
+    [named] = PythonGrader.of(fine).modules()
     assert sources_of_module(named) == {}
 
 
@@ -269,7 +269,7 @@ def test_arguments_that_evalcase_gives_itself_are_found_by_check() -> None:
 def test_a_function_that_is_given_what_is_expected_compares_with_it() -> None:
     for name, compares in (("compares", True), ("is_short", False)):
         grader = PythonGrader(f"{HERE}:{name}")
-        assert not grader.compares_expected(), "it is not imported to be asked"
+        assert not grader.compares(), "it is not imported to be asked"
         grader.load(NO_SURROUNDINGS)
-        assert grader.compares_expected() is compares
-    assert FunctionGrader(functions.compares).compares_expected()
+        assert bool(grader.compares()) is compares
+    assert PythonGrader.of(functions.compares).compares()

@@ -15,10 +15,10 @@ import pytest
 
 from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError, SuiteError
+from evalcase.graders.base import Context
 from evalcase.runner.graders import Graders
 from evalcase.runner.grading import grade_answer
 from evalcase.types.grade import Grade
-from evalcase.types.grader import Context
 from evalcase.types.target import Surroundings
 from evalcase.util.user_calls import UserCalls
 from tests.graders.expectation import answer_of, calls, context_of

@@ -9,8 +9,8 @@ import pytest
 
 from evalcase.config.registry import find_class, list_names
 from evalcase.errors import SuiteError
+from evalcase.graders.base import declared_grader
 from evalcase.types.answer import Answer
-from evalcase.types.grader import declared_grader
 from evalcase.types.message import Message
 from evalcase.types.value import replace
 from tests.for_each import for_each
@@ -63,11 +63,12 @@ def test_check_says_what_is_wrong(row: Row) -> None:
 @by_place
 def test_all_spellings_are_alike(row: Row) -> None:
     spec = row.spec
-    kind = declared_grader(find_class("graders", spec["type"])).kind
+    declared = declared_grader(find_class("graders", spec["type"]))
+    kind = declared.kind
     options = {name: value for name, value in spec.items() if name != "type"}
     spellings: list[Any] = [spec]
-    if not kind.takes_mapping or not isinstance(options.get(kind.argument or ""), dict):
-        spellings += [] if kind.takes_mapping else [{spec["type"]: options}]
+    if not declared.takes_mapping or not isinstance(options.get(kind.argument or ""), dict):
+        spellings += [] if declared.takes_mapping else [{spec["type"]: options}]
     # Without an argument, `{name: null}` is the name alone: null itself is said as an option.
     argument = options.get(kind.argument or "")
     if options.keys() == {kind.argument} and argument is not None and type(argument) is not dict:
@@ -106,7 +107,7 @@ def test_not_is_an_involution(row: Row) -> None:
 
 @by_place
 def test_a_threshold_of_0_passes_whatever_the_score_is(row: Row) -> None:
-    if declared_grader(find_class("graders", row.spec["type"])).kind.decides:
+    if declared_grader(find_class("graders", row.spec["type"])).kind.threshold == "none":
         return  # it passes as its name says, and takes no threshold
     spec = {**row.spec, "threshold": 0}
     if grade_by(row.spec, row.context).stands:
@@ -127,7 +128,11 @@ def test_a_part_is_graded_as_a_whole_answer_would_be(row: Row) -> None:
     spec = row.spec
     reads = declared_grader(find_class("graders", spec["type"])).kind.reads
     whole = grade_by(spec, row.context)
-    if reads is None or "path" in spec or not isinstance(row.answer.content, str):
+    if (
+        reads not in ("text", "value", "either")
+        or "path" in spec
+        or not isinstance(row.answer.content, str)
+    ):
         return
     if reads == "value" or not isinstance(spec.get("value", ""), str):
         try:
@@ -151,7 +156,7 @@ def test_an_answer_that_was_cut_has_no_verdict() -> None:
         kind = declared_grader(find_class("graders", row.spec["type"])).kind
         cut = replace(row.answer, truncated=True)
         grade = grade_by(row.spec, _with_answer(row.context, cut))
-        if kind.measures:
+        if kind.reads == "figures":
             assert grade.failure is None, row.place
         else:
             assert grade.failure is not None, row.place
@@ -160,7 +165,9 @@ def test_an_answer_that_was_cut_has_no_verdict() -> None:
 
 def test_only_what_measures_the_trial_may_grade_an_answer_that_was_cut() -> None:
     kinds = [declared_grader(find_class("graders", name)).kind for name in list_names("graders")]
-    assert {each.name for each in kinds if each.measures} == {"cost", "latency", "tokens", "turns"}
+    assert {each.name for each in kinds if each.reads == "figures"} == {
+        "cost", "latency", "tokens", "turns",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("negated", [False, True])

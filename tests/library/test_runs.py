@@ -7,7 +7,7 @@ import json
 import logging
 import subprocess
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from msgspec.structs import asdict
@@ -220,7 +220,8 @@ def test_details_of_one_case_are_those_of_no_other(evaluate: Evaluate) -> None:
 class Holding(evalcase.Grader):
     """Holds something until it is closed, which may go wrong."""
 
-    kind: ClassVar = evalcase.GraderKind("holding", "Always.")
+    name = "holding"
+    description = "Always."
 
     error: Exception | None
     closed: int = 0

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from evalcase.graders.base import Context, Usable
 from evalcase.types.answer import Answer
-from evalcase.types.grader import Context, Usable
 from evalcase.types.message import Message
 from evalcase.types.value import JSON
 from tests.for_each import for_each

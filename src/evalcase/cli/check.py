@@ -14,7 +14,7 @@ from evalcase.util.files import write_atomically
 from evalcase.util.text import make_visible, write_count
 
 if TYPE_CHECKING:
-    from evalcase.types.grader import Known
+    from evalcase.graders.base import Known
 import os
 import sys
 import time

@@ -22,9 +22,9 @@ def command(name: str | None) -> int:
     """
     from evalcase.config.catalogue import declared_graders
     from evalcase.config.registry import find_class
-    from evalcase.graders.judging.ready import RUBRIC_NAMES, rubric_text
+    from evalcase.graders.base import declared_grader
+    from evalcase.graders.rubrics import RUBRIC_NAMES, rubric_text
     from evalcase.report.terminal.grader_list import explain_grader, grader_lines
-    from evalcase.types.grader import declared_grader
 
     width, style = columns_of(sys.stdout), style_for(sys.stdout)
     try:

@@ -37,7 +37,7 @@ from evalcase.format.positions import Format
 from evalcase.format.source import UnreadableError, encode_text, note_unsearched
 from evalcase.format.suite import resolve_one
 from evalcase.format.tables import SuiteFiles
-from evalcase.types.grader import DeclaredGrader, What, declared_grader
+from evalcase.graders.base import DeclaredGrader, What, declared_grader
 from evalcase.types.problem import Problem, Unfit, hint_at, nearest_meaning, plain_name
 from evalcase.types.read_options import Schema, fields_of, only_these, properties_of
 from evalcase.types.target import TargetKind

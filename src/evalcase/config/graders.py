@@ -11,10 +11,9 @@ from evalcase.config.config import Config
 from evalcase.config.registry import find_class, is_own_class
 from evalcase.config.targets import in_one_clause
 from evalcase.errors import ConfigError
-from evalcase.types.grader import (
+from evalcase.graders.base import (
     DeclaredGrader,
     Grader,
-    GraderKind,
     NamedGrader,
     SharedOptions,
     declared_grader,
@@ -52,14 +51,14 @@ def make_declared(
     faults = [in_one_clause(each) for each in declared.faults(options)]
     if faults:
         raise ConfigError("; ".join(faults))
-    own_names = fields_of(declared.made_by)
+    own_names = fields_of(declared.kind)
     own: dict[str, object] = {name: options[name] for name in own_names if name in options}
     own |= _defaults_of(declared.kind, options, config)
     for name in declared.naming("graders"):
         specs = own.get(name)
         if isinstance(specs, list):
             own[name] = [make_grader(each, config) for each in specs]
-    grader = make(declared.made_by, own)
+    grader = make(declared.kind, own)
     shared = make(
         SharedOptions, {name: options[name] for name in declared.shared if name in options}
     )
@@ -69,12 +68,12 @@ def make_declared(
     threshold = shared.threshold if options.get("threshold") is not None else None
     return NamedGrader(
         shared.name or name, grader, shared.weight, shared.required, threshold, shared.negated,
-        shared.timeout_s, shared.path,
+        shared.timeout_s, shared.path, shared.indicator,
     )  # fmt: skip
 
 
 def _defaults_of(
-    kind: GraderKind, options: Mapping[str, JSON], config: Config | None
+    kind: type[Grader], options: Mapping[str, JSON], config: Config | None
 ) -> dict[str, JSON]:
     """The options of [judge] that a judge leaves out, and has nothing else in place of."""
     if kind.name != "judge" or config is None or config.judge is None:
@@ -107,7 +106,7 @@ def read_grader(written: str | Mapping[str, Any], config: Config, *, no_exec: bo
 def forbid_code(named: NamedGrader) -> None:
     """Raise ConfigError for a grader that would run code, or that has one inside."""
     for each in all_in(named):
-        if each.grader.kind.runs_code:
+        if each.grader.runs_code:
             raise ConfigError(describe_forbidden(each))
 
 
@@ -124,13 +123,13 @@ def all_in(named: NamedGrader) -> Iterator[NamedGrader]:
 
 def runs_code(named: NamedGrader) -> bool:
     """Whether a grader, or one inside of it, would start a process or import code."""
-    return any(each.grader.kind.runs_code for each in all_in(named))
+    return any(each.grader.runs_code for each in all_in(named))
 
 
 def is_ours(named: NamedGrader) -> bool:
     """Whether a grader, with those inside of it, is a part of evalcase and calls no other code."""
     return not runs_code(named) and all(
-        is_own_class("graders", type(each.grader), each.grader.kind.name) for each in all_in(named)
+        is_own_class("graders", type(each.grader), each.grader.name) for each in all_in(named)
     )
 
 
@@ -138,4 +137,6 @@ def is_ours(named: NamedGrader) -> bool:
 def is_light_class(made_by: type[Grader]) -> bool:
     """Whether graders of a class are their options, and nothing else. Verdicts of one that is no
     part of evalcase rest on its code as well."""
-    return made_by.kind.light and is_own_class("graders", made_by, made_by.kind.name)
+    hooks = ("load", "close", "inner", "fingerprint", "sources", "modules")
+    is_light = all(getattr(made_by, name) is getattr(Grader, name) for name in hooks)
+    return is_light and is_own_class("graders", made_by, made_by.name)

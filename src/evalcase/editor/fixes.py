@@ -10,7 +10,7 @@ from evalcase.config.catalogue import Catalogue
 from evalcase.editor.reading import Reading
 from evalcase.format.migrate import OLD_NAME_CODES, Rename, fix_text, migrate_bytes
 from evalcase.format.positions import Edit, Lines
-from evalcase.types.grader import Known
+from evalcase.graders.base import Known
 from evalcase.types.problem import Problem, Span
 from evalcase.util.text import make_visible, write_count
 

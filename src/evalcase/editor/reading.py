@@ -16,8 +16,8 @@ from evalcase.format.fields import CASE_CONTAINERS
 from evalcase.format.load import load_text, read_sidecar
 from evalcase.format.positions import Format, split_lines
 from evalcase.format.source import UnreadableError, encode_text, format_of, is_sidecar
+from evalcase.graders.base import DeclaredGrader, What
 from evalcase.types.case import Case
-from evalcase.types.grader import DeclaredGrader, What
 from evalcase.types.problem import Problem, Span, Unfit
 from evalcase.util.files import read_file
 from evalcase.util.project import project_root

@@ -34,6 +34,7 @@ from evalcase.executors.protocol import (
     Setup,
     Warned,
 )
+from evalcase.graders.base import Asker, Context, NamedGrader
 from evalcase.runner.attempt import Attempted
 from evalcase.runner.dispatch import (
     Executor,
@@ -46,7 +47,6 @@ from evalcase.runner.dispatch import (
 from evalcase.runner.plan import Plan
 from evalcase.types.answer import Answer, Failure
 from evalcase.types.grade import Grade
-from evalcase.types.grader import Asker, Context, NamedGrader
 from evalcase.types.question import Question
 from evalcase.types.target import Target, Traits
 from evalcase.types.value import JSON, replace

@@ -56,6 +56,7 @@ from evalcase.executors.protocol import (
     read_from_run,
     write_message,
 )
+from evalcase.graders.base import Context, Usable
 from evalcase.runner.attempt import make_attempt, take_own
 from evalcase.runner.dispatch import name_of_kind
 from evalcase.runner.event_loop import run_async
@@ -66,7 +67,6 @@ from evalcase.runner.plan import make_scrubber, watch_keys
 from evalcase.store.scrub import scrub_struct
 from evalcase.types.answer import Answer
 from evalcase.types.case import canonical_case
-from evalcase.types.grader import Context, Usable
 from evalcase.types.message import Message
 from evalcase.types.question import Question
 from evalcase.types.target import Surroundings, Target

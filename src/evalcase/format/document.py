@@ -21,7 +21,7 @@ from evalcase.format.positions import (
 )
 from evalcase.format.source import MAX_LINE_BYTES, UTF_16_MARKS, number_lines, tell_undecodable
 from evalcase.format.yaml import compose_yaml, find_lints, read_yaml
-from evalcase.types.grader import DeclaredGrader, Known, What
+from evalcase.graders.base import DeclaredGrader, Known, What
 from evalcase.types.options import Check, OptionFault
 from evalcase.types.problem import (
     CODES,

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from evalcase.format.document import Findings
-from evalcase.types.grader import SHARED, DeclaredGrader, What
+from evalcase.graders.base import SHARED, DeclaredGrader, What
 from evalcase.types.options import OptionFault
 from evalcase.types.problem import At, KeyPath
 from evalcase.types.value import JSON, describe_kind
@@ -180,7 +180,7 @@ def _read_form(item: Any, path: KeyPath, findings: Findings) -> _Written | None:
     spelling = _find_spelling(name, findings)
     own = name if spelling is None else spelling.name
     declared = findings.declared(own)
-    takes_mapping = own in MAPPING_ARGUMENTS if declared is None else declared.kind.takes_mapping
+    takes_mapping = own in MAPPING_ARGUMENTS if declared is None else declared.takes_mapping
     is_absent = argument is None and (declared is not None or ":" in name)
     if is_absent or (type(argument) is dict and not takes_mapping):
         return _split_name(_Written(name, dict(argument or {}), at, "key", at), findings)
@@ -308,7 +308,7 @@ def _check_options(
     if (
         not faults
         and within is not None
-        and within.kind.decides
+        and within.kind.threshold == "none"
         and written.options.get("weight") is not None
     ):
         message = f"`weight` has no effect in `{within.kind.name}`, which goes by how many pass"

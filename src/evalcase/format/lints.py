@@ -8,12 +8,12 @@ from typing import Any
 
 from evalcase.format.document import Findings
 from evalcase.format.fields import GRADED, PRIVATE_PREFIX, Named
+from evalcase.graders.base import DeclaredGrader, Half, expected_halves
 from evalcase.types.case import Case
-from evalcase.types.grader import DeclaredGrader, Half
 from evalcase.types.message import is_message, said_text
 from evalcase.types.problem import QUOTE_IT, At, KeyPath
 from evalcase.types.value import MAX_DEPTH, measure_depth
-from evalcase.util.answers import expected_halves, is_comparable, text_parts
+from evalcase.util.answers import is_comparable, text_parts
 
 ADVICE = ("nothing-to-grade", "not-compared")
 """The codes of advice that is wrong if part of a case could not be read."""

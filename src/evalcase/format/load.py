@@ -50,8 +50,8 @@ from evalcase.format.suite import (
     resolve_suite,
 )
 from evalcase.format.tables import OnFile, SuiteFiles, ignore_file
+from evalcase.graders.base import Known
 from evalcase.types.case import Case, canonical_case
-from evalcase.types.grader import Known
 from evalcase.types.problem import Problem, Span, Unfit, in_order
 from evalcase.types.suite import Suite
 from evalcase.types.value import replace

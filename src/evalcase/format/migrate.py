@@ -30,7 +30,7 @@ from evalcase.format.source import (
 )
 from evalcase.format.suite import resolve_line, resolve_sidecar, resolve_suite
 from evalcase.format.tables import SuiteFiles
-from evalcase.types.grader import Known
+from evalcase.graders.base import Known
 from evalcase.types.problem import Finding, KeyPath, Problem, Span, in_order
 from evalcase.types.value import JSON, are_same
 

@@ -28,8 +28,8 @@ from evalcase.format.fields import (
     WrittenUser,
 )
 from evalcase.format.graders import SPELLINGS
+from evalcase.graders.base import SHARED, DeclaredGrader
 from evalcase.types.conversation import USER_NEEDS
-from evalcase.types.grader import SHARED, DeclaredGrader
 from evalcase.types.message import ROLES
 from evalcase.types.read_options import (
     ANYTHING,
@@ -346,7 +346,10 @@ def _grader_parts(graders: Sequence[DeclaredGrader]) -> Schema:
         "graderName": {
             "type": "string",
             "anyOf": [
-                *[{"const": each.kind.name, "description": each.kind.about} for each in graders],
+                *[
+                    {"const": each.kind.name, "description": each.kind.description}
+                    for each in graders
+                ],
                 *[{"type": "string", "pattern": _colon_pattern(each)} for each in with_colon],
                 *[
                     {"pattern": names, **each, "deprecated": True}
@@ -407,7 +410,7 @@ def _describe_typed(graders: Sequence[DeclaredGrader]) -> Schema:
         if each.in_name is not None:
             patterns[_colon_pattern(each)] = each.in_name
         for pattern, without in patterns.items():
-            about = {"description": each.kind.about}
+            about = {"description": each.kind.description}
             options = describe_mapping({"type": about, **_refer_to_options(each, without)})
             needed = [name for name in _needed(each) if name != without]
             rules.append({
@@ -434,7 +437,7 @@ def _describe_by_name(graders: Sequence[DeclaredGrader], foreign: Schema) -> Sch
         if each.in_name is not None:
             names = _whole_name(each, otherwise=names)
             options = describe_mapping(_refer_to_options(each, without=each.in_name))
-            about = {"description": each.kind.about}
+            about = {"description": each.kind.description}
             beside_name[_colon_pattern(each)] = {**about, **options, "type": ["object", "null"]}
     return {
         "type": "object",
@@ -452,7 +455,7 @@ def _describe_by_name(graders: Sequence[DeclaredGrader], foreign: Schema) -> Sch
 
 def _argument_or_options(grader: DeclaredGrader) -> Schema:
     kind = grader.kind
-    about: Schema = {"description": kind.about}
+    about: Schema = {"description": kind.description}
     if any(each != kind.argument for each in _needed(grader)):
         return refer_to(_part_of(grader), **about)  # the argument can't stand alone
     either = {"if": {"type": "object"}, "then": refer_to(_part_of(grader))}
@@ -462,11 +465,11 @@ def _argument_or_options(grader: DeclaredGrader) -> Schema:
         return {**about, **either, "else": {"if": {"type": "null"}, "then": True, "else": more}}
     option = grader.options[kind.argument]
     argument = describe_value(option.takes, "", option.example, not option.needed)
-    if kind.takes_mapping:
+    if grader.takes_mapping:
         return {**about, **argument}
     kinds = argument.pop("type", None)
     if kinds is None:
-        return {**describe_anything(kind.about), **either, "else": argument}
+        return {**describe_anything(kind.description), **either, "else": argument}
     kinds = [*(kinds if isinstance(kinds, list) else [kinds]), "object"]
     if kinds[0] != "array" and "examples" in argument:
         # Editors insert one with the name; a list they would put at the wrong margin.

@@ -18,7 +18,7 @@ from evalcase.format.graders import read_grader_list
 from evalcase.format.load import load_text
 from evalcase.format.source import suite_name
 from evalcase.format.variables import is_file_address
-from evalcase.types.grader import Known
+from evalcase.graders.base import Known
 from evalcase.types.problem import Finding, KeyPath
 from evalcase.types.suite import Suite
 from evalcase.types.value import copy_value

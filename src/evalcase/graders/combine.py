@@ -1,41 +1,36 @@
-"""Graders that are made of graders: `all`, `any`, `at_least` and `weighted`, as deep as one likes.
+"""Graders that are made of graders: `all`, `any`, `at_least` and `weighted`, as deep as needed.
 
-Each of those inside keeps its own threshold, weight and limit. One that broke is no verdict, and
-the whole is broken, too: a crash is never hidden behind others that pass.
+Each inner grader keeps its own threshold, weight and limit. If one of them broke, the whole is
+broken, too: a crash is never hidden behind others that pass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from evalcase.errors import GraderError
+from evalcase.graders.base import Context, Grader, Graders, NamedGrader
 from evalcase.types.grade import Grade, Score, mean_score, write_sum
-from evalcase.types.grader import Context, Grader, GraderKind, Graders, NamedGrader
 from evalcase.types.options import Count, OptionFault, about
 from evalcase.types.target import Surroundings
 from evalcase.util.text import write_count
+from evalcase.util.user_calls import close_all
 
 _ABOUT = "The graders, each written as in `graders`."
 _MOST_REASONS = 5
 
 
 class _Combined(Grader):
-    """What all of them share: getting ready is getting ready all of those inside."""
-
     def load(self, surroundings: Surroundings) -> None:
         for each in self.inner():
             each.grader.load(surroundings)
 
     async def close(self) -> None:
-        from evalcase.util.user_calls import close_all  # `check` needs none
-
         await close_all(each.grader.close for each in self.inner())
 
 
 class _Listed(_Combined):
-    """Made of a list of graders, and nothing else."""
-
     value: Annotated[Graders, about(_ABOUT)]
 
     def inner(self) -> tuple[NamedGrader, ...]:
@@ -43,39 +38,32 @@ class _Listed(_Combined):
 
 
 class AllGrader(_Listed):
-    """Passes if each of those inside does."""
-
-    kind: ClassVar[GraderKind] = GraderKind(
-        "all", "All of several graders pass.", "value", decides=True, combines=True,
-        example="- all: [expected, python:checks:polite]",
-        only_reads=True,
-    )  # fmt: skip
+    name = "all"
+    description = "All of several graders pass."
+    argument = "value"
+    threshold = "none"
+    example = "- all: [expected, python:checks:polite]"
 
     async def grade(self, context: Context) -> Score:
-        return _count_passed(await context.grade_with(self.value), len(self.value))
+        return _count_passed(await context.grade_with(self.value), None)
 
 
 class AnyGrader(_Listed):
-    """Passes if one of those inside does."""
-
-    kind: ClassVar[GraderKind] = GraderKind(
-        "any", "At least one of several graders passes.", "value", decides=True, combines=True,
-        example="- any: [expected, python:checks:close_enough]",
-        only_reads=True,
-    )  # fmt: skip
+    name = "any"
+    description = "At least one of several graders passes."
+    argument = "value"
+    threshold = "none"
+    example = "- any: [expected, python:checks:close_enough]"
 
     async def grade(self, context: Context) -> Score:
         return _count_passed(await context.grade_with(self.value), 1)
 
 
 class AtLeastGrader(_Combined):
-    """Passes if enough of those inside do."""
-
-    kind: ClassVar[GraderKind] = GraderKind(
-        "at_least", "At least a given number of several graders pass.", decides=True, combines=True,
-        example="- at_least: {count: 2, of: [expected, python:checks:a, python:checks:b]}",
-        only_reads=True,
-    )  # fmt: skip
+    name = "at_least"
+    description = "At least a given number of several graders pass."
+    threshold = "none"
+    example = "- at_least: {count: 2, of: [expected, python:checks:a, python:checks:b]}"
 
     count: Annotated[Count, about("How many must pass.", example=2)]
     of: Annotated[Graders, about(_ABOUT)]
@@ -94,14 +82,11 @@ class AtLeastGrader(_Combined):
 
 
 class WeightedGrader(_Listed):
-    """The mean of those inside by their weights; its threshold says when that is enough."""
-
-    kind: ClassVar[GraderKind] = GraderKind(
-        "weighted", "The weighted mean of several graders reaches the threshold.", "value",
-        needs=("threshold",), combines=True,
-        example="- {type: weighted, threshold: 0.8, value: [expected, python:checks:polite]}",
-        only_reads=True,
-    )  # fmt: skip
+    name = "weighted"
+    description = "The weighted mean of several graders reaches the threshold."
+    argument = "value"
+    threshold = "needed"
+    example = "- {type: weighted, threshold: 0.8, value: [expected, python:checks:polite]}"
 
     def conflicts(self) -> Iterator[OptionFault]:
         written = [each for each in self.value if isinstance(each, Mapping)]
@@ -109,13 +94,14 @@ class WeightedGrader(_Listed):
             yield OptionFault(("value",), "the weights are all 0, so there is no mean")
 
     async def grade(self, context: Context) -> Score:
-        grades = await context.grade_with(self.value)
-        _raise_broken(grades)
+        every = await context.grade_with(self.value)
+        _raise_broken(every)
+        grades = [grade for grade in every if not grade.indicator]
         reason = _list_reasons([grade for grade in grades if not grade.passed])
         mean = mean_score(grades)
         if mean is None or any(grade.score is None for grade in grades):
             # What is left would be the mean of something else.
-            return Score(None, reason, _make_details(grades))
+            return Score(None, reason, _make_details(every))
         missed = [each for each in grades if each.required and not each.passed]
         if missed:
             reason = f"{_name_missed(missed)}; {reason}"
@@ -123,11 +109,16 @@ class WeightedGrader(_Listed):
         unseen = any(_is_unseen(grade) for grade in grades if grade.weight or grade.required)
         # A mean of 0.8 that comes out as 0.7999999999999999 is still 0.8.
         value, passed = round(mean, 9), False if missed else None
-        return Score(value, reason, _make_details(grades), passed, stands=unseen)
+        return Score(value, reason, _make_details(every), passed, stands=unseen)
 
 
-def _count_passed(grades: Sequence[Grade], needed: int) -> Score:
-    _raise_broken(grades)
+def _count_passed(every: Sequence[Grade], needed: int | None) -> Score:
+    """The score by how many pass. None needs all of them."""
+    _raise_broken(every)
+    grades = [grade for grade in every if not grade.indicator]
+    needed = len(grades) if needed is None else min(needed, len(grades))
+    if not grades:
+        return Score(None, "all of them are only indicators", _make_details(every))
     passed = sum(grade.passed for grade in grades)
     scores = sorted((grade.score or 0.0 for grade in grades), reverse=True)
     value = scores[needed - 1] if any(grade.score is not None for grade in grades) else None
@@ -135,7 +126,7 @@ def _count_passed(grades: Sequence[Grade], needed: int) -> Score:
     said = f"{passed} of {write_count(len(grades), 'grader')} passed"
     missed = [grade for grade in grades if grade.required and not grade.passed]
     if passed >= needed and not missed:
-        return Score(value, said, _make_details(grades), True)
+        return Score(value, said, _make_details(every), True)
     if passed >= needed:
         reason = f"{_name_missed(missed)}; {said}: {_list_reasons(missed)}"
     else:
@@ -143,7 +134,7 @@ def _count_passed(grades: Sequence[Grade], needed: int) -> Score:
         reason = f"{said}, and {wanted} needed: {others}"
     # With those that could not be looked at it might have passed, so `not` makes no pass of it.
     might_pass = passed + sum(map(_is_unseen, grades)) >= needed and all(map(_is_unseen, missed))
-    return Score(value, reason, _make_details(grades), False, stands=might_pass)
+    return Score(value, reason, _make_details(every), False, stands=might_pass)
 
 
 def _name_missed(missed: Sequence[Grade]) -> str:
@@ -156,7 +147,7 @@ def _is_unseen(grade: Grade) -> bool:
 
 
 def _raise_broken(grades: Sequence[Grade]) -> None:
-    broken = [grade for grade in grades if grade.failure is not None]
+    broken = [grade for grade in grades if grade.failure is not None and not grade.indicator]
     if broken and broken[0].failure is not None:
         # Where it happened is shown as if it had been asked alone.
         details = {**broken[0].failure.details, **_make_details(grades)}
@@ -179,6 +170,8 @@ def _describe_grade(grade: Grade) -> dict[str, object]:
         "grader": grade.grader, "score": grade.score, "passed": grade.passed,
         "reason": grade.reason,
     }  # fmt: skip
+    if grade.indicator:
+        told["indicator"] = True
     if grade.details:
         told["details"] = grade.details
     if grade.failure is not None:

@@ -1,32 +1,82 @@
 """The built-in comparison of an answer with `expected_output`, by the shape of what is expected.
 
 Text is compared as text, any other value as JSON, tool calls as calls. It is exact on purpose: a
-grader that forgives says in its name what it forgives.
+grader that ignores differences says so in its options.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import ClassVar
+from collections.abc import Awaitable, Callable, Sequence
 
-from evalcase.graders.compare.expectation import compare_expected
+from evalcase.graders.base import BOTH, Context, Grader, Half
+from evalcase.graders.differences import NO_REFERENCE, compare_content, expected_content
+from evalcase.graders.tool_calls import Call, read_calls
+from evalcase.graders.trajectory import align_calls, describe_calls, match_calls, takes_long
+from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
-from evalcase.types.grader import BOTH, Context, Grader, GraderKind, Half
+from evalcase.types.value import JSON
+from evalcase.util.answers import is_comparable
+from evalcase.util.calls import seen_calls
+from evalcase.util.user_calls import run_aside
+
+_NOTHING = Score(
+    None,
+    "there is nothing to compare: `expected_output` has neither tool calls nor content of the "
+    "assistant that is text or data",
+)
 
 
 class ExpectedGrader(Grader):
-    """Whether the answer is what `expected_output` says."""
-
-    kind: ClassVar[GraderKind] = GraderKind(
-        "expected",
-        "The answer matches `expected_output`: equal text, equal JSON, or the same tool calls.",
-        compares_expected=True,
-        only_reads=True,
-        light=True,
+    name = "expected"
+    description = (
+        "The answer matches `expected_output`: equal text, equal JSON, or the same tool calls."
     )
 
     halves: frozenset[Half] = BOTH
-    """What is compared; the rest is left to another grader, which compares it otherwise."""
+    """What is compared. Other graders compare the rest."""
+
+    def compares(self) -> frozenset[Half]:
+        return BOTH
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        return compare_expected(context.case.expected_output, context.answer, self.halves)
+        case, answer = context.case, context.answer
+        content = expected_content(case) if "content" in self.halves else None
+        calls = [
+            call
+            for message in case.expected_output
+            for call in (message.tool_calls if message.role == "assistant" else ())
+        ]
+        if not calls or "calls" not in self.halves:
+            if not is_comparable(content):
+                return _NOTHING if case.expected_output else NO_REFERENCE
+            return compare_content(content, answer).to_score()
+        expected, made = read_calls(calls), read_calls(seen_calls(answer))
+        if takes_long(expected, made):
+            return run_aside(
+                lambda is_given_up: _grade_steps(expected, made, content, answer, is_given_up)
+            )
+        return _grade_steps(expected, made, content, answer)
+
+
+def _grade_steps(
+    expected: Sequence[Call], made: Sequence[Call], content: JSON, answer: Answer,
+    is_given_up: Callable[[], bool] = lambda: False,
+) -> Score:  # fmt: skip
+    """Every call is a step, and so is the content: the score is the share of steps that match."""
+    matches = match_calls(expected, made, is_given_up=is_given_up)
+    right, steps = sum(match.is_made for match in matches), len(expected)
+    reason = "; ".join(describe_calls(expected, made, matches))
+    details: dict[str, JSON] = {}
+    is_unseen = False
+    if right < steps:
+        details["calls"] = align_calls(expected, made, matches)
+    if is_comparable(content):
+        comparison = compare_content(content, answer)
+        right, steps = right + comparison.equal, steps + 1
+        reason = f"{reason}; {comparison.reason}"
+        details |= comparison.details
+        # Where the calls are wrong already, no text could have made it right.
+        is_unseen = comparison.is_unseen and right == steps - 1
+        if right < steps:
+            reason = f"{right} of {steps} steps right: {reason}"
+    return Score(right / steps, reason, details, stands=is_unseen)

@@ -2,22 +2,453 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from datetime import datetime
 from math import fsum
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from evalcase.graders.compare.field_match import FieldOutcome, match_field
-from evalcase.graders.compare.field_words import describe_matcher
-from evalcase.graders.compare.matcher_options import FieldMatchers, Matcher
-from evalcase.graders.compare.patterns import Searcher, settle
-from evalcase.graders.compare.subject import graded_value
+from msgspec import UNSET, Meta, UnsetType
+
+from evalcase.graders.base import Context, Grader, find_crossed
+from evalcase.graders.json import graded_value
+from evalcase.graders.json_differences import are_within, is_number, quote_value
+from evalcase.graders.text import Searcher, settle
 from evalcase.types.grade import Score
-from evalcase.types.grader import Context, Grader, GraderKind
-from evalcase.types.options import about
-from evalcase.types.value import JSON
-from evalcase.util.json import JsonPath
+from evalcase.types.options import (
+    Amount,
+    OptionFault,
+    Pattern,
+    Place,
+    Text,
+    Whole,
+    about,
+    check_path,
+    of_kind,
+)
+from evalcase.types.problem import KeyPath
+from evalcase.types.read_options import describe_options, make, problems_in
+from evalcase.types.value import JSON, Value, are_same, describe_kind
+from evalcase.util.json import Found, JsonPath, MissingError
 
-_NAMED = 5
+_NAMED, _LISTED = 5, 10
+
+# Dates
+
+
+class Moment(NamedTuple):
+    """A date or a time in a text, read by formats that are given: nothing is guessed."""
+
+    at: datetime
+    has_time: bool
+    """Whether it has the time of the day, and not only the day."""
+
+    def days_from(self, other: Moment) -> float | None:
+        """How many days they are apart; None if only one of them has a time zone. Where one is a
+        day, only the days count."""
+        if not (self.has_time and other.has_time):
+            return float(abs((self.at.date() - other.at.date()).days))
+        if (self.at.utcoffset() is None) != (other.at.utcoffset() is None):
+            return None
+        return abs((self.at - other.at).total_seconds()) / 86_400
+
+
+_TIMES = ("%H", "%I", "%M", "%S", "%f", "%p", "%X", "%c", "%z", "%Z")
+
+
+def _read_moment(text: str, formats: Sequence[str]) -> Moment | None:
+    """By the first format that fits; by ISO 8601 if there are none."""
+    if not formats:
+        return _read_iso(text)
+    for each in formats:
+        try:
+            # A format with a zone makes it aware of one; others compare as they stand.
+            found = datetime.strptime(text, each)  # noqa: DTZ007
+        except ValueError:
+            continue
+        return Moment(found, any(mark in each for mark in _TIMES))
+    return None
+
+
+def _read_iso(text: str) -> Moment | None:
+    try:
+        return Moment(datetime.fromisoformat(text), len(text) > 10)
+    except ValueError:
+        return None
+
+
+def _check_format(value: str, place: Place) -> Iterator[OptionFault]:
+    why: object = None
+    if "%" not in value:
+        why = "it has none of the directives of Python, such as %Y-%m-%d"
+    sample = datetime(2001, 2, 3, 4, 5, 6)  # noqa: DTZ001 - only to try the format
+    try:
+        datetime.strptime(sample.strftime(value), value)  # noqa: DTZ007
+    except ValueError as error:
+        why = error
+    if why is not None:
+        hint = "write it as Python does: %d.%m.%Y"
+        yield place.fault(f"is not a format for dates: {why}", hint)
+
+
+# Matchers as they are written
+
+DateFormat = Annotated[Text, of_kind("a format for dates", check=_check_format)]
+JsonType = Annotated[
+    Literal["string", "number", "integer", "boolean", "array", "object", "null"],
+    of_kind(
+        synonyms={
+            "str": "string", "text": "string", "int": "integer", "float": "number",
+            "bool": "boolean", "list": "array", "dict": "object", "mapping": "object",
+            "none": "null",
+        }
+    ),
+]  # fmt: skip
+_Scalar = Text | bool | int | float
+
+
+class Bounds(Value, frozen=True):
+    """How long something may be."""
+
+    min: Annotated[Whole | None, about("The minimum.")] = None
+    max: Annotated[Whole | None, about("The maximum.")] = None
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.min is None and self.max is None:
+            yield OptionFault((), "it needs `min` or `max`", code="missing-option")
+        yield from find_crossed(self.min, self.max)
+
+
+class MatcherOptions(Value, frozen=True):
+    """One of the first nine says what is checked, the others how."""
+
+    equals: Annotated[JSON | UnsetType, about("The value it must equal, as JSON.")] = UNSET
+    contains: Annotated[
+        _Scalar | Annotated[tuple[_Scalar, ...], Meta(min_length=1)] | None,
+        about(
+            "A part of the text, or an item of the list; a list means all of them.",
+            words="text, a number, true or false, or a list of values",
+        ),
+    ] = None
+    regex: Annotated[Pattern | None, about("A pattern to find in the text.")] = None
+    one_of: Annotated[
+        Annotated[tuple[JSON, ...], Meta(min_length=1)] | None,
+        about("The accepted values.", words="a list of values"),
+    ] = None
+    number: Annotated[int | float | None, about("The number it must be.", words="a number")] = None
+    date: Annotated[
+        Text | None, about("The date or time it must be.", words="a date in quotes")
+    ] = None
+    type: Annotated[
+        JsonType
+        | Annotated[tuple[JsonType, ...], Meta(min_length=1), of_kind("a list of types")]
+        | None,
+        about("Its JSON type, or several accepted types."),
+    ] = None
+    exists: Annotated[bool | None, about("Whether the field must exist.")] = None
+    length: Annotated[Whole | Bounds | None, about("Its number of characters, items or keys.")] = (
+        None
+    )
+    within: Annotated[
+        Amount,
+        about("How far a number may be off; for a date, in days.", elsewhere=("tolerance", "days")),
+    ] = 0.0
+    within_percent: Annotated[
+        Amount, about("How far a number may be off, in percent.", elsewhere=("relative",))
+    ] = 0.0
+    formats: Annotated[
+        Annotated[tuple[DateFormat, ...], Meta(min_length=1)],
+        about(
+            "Accepted date formats, as in Python's `strptime`; by default, ISO 8601.",
+            elsewhere=("format",),
+            words="a list of formats",
+        ),
+    ] = ()
+    ignore_case: Annotated[bool, about("Ignore upper and lower case.")] = False
+    weight: Annotated[Amount, about("How much the field counts.")] = 1.0
+    required: Annotated[bool, about("Whether this field must match, regardless of the others.")] = (
+        False
+    )
+
+
+CHECKS = ("equals", "contains", "regex", "one_of", "number", "date", "type", "exists", "length")
+_AS_DATA = "data is written as {equals: {…}}"
+_GOES_WITH = {
+    "within": ("number", "date"),
+    "within_percent": ("number",),
+    "formats": ("date",),
+    "ignore_case": ("equals", "contains", "regex", "one_of"),
+}
+
+
+class Matcher(Value, frozen=True):
+    """What is checked of a field, by which argument, and how."""
+
+    check: str
+    argument: Any
+    how: MatcherOptions
+
+
+def _check_field(value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+    """What is wrong with a matcher. Any other value is right."""
+    if not isinstance(value, dict):
+        return
+    faults = problems_in(MatcherOptions, value, f"the matcher of `{path[-1]}`", path)
+    for fault in faults:
+        is_data = fault.code == "unknown-option" and value.keys().isdisjoint(CHECKS)
+        is_near = (fault.hint or "").startswith("did you mean")
+        yield fault._replace(hint=_AS_DATA) if is_data and not is_near else fault
+    bad = {fault.path[len(path)] for fault in faults if len(fault.path) > len(path)}
+    checks = [name for name in CHECKS if name in value]
+    if len(checks) == 1:
+        sound = {name: each for name, each in value.items() if name not in bad}
+        yield from _find_conflicts(checks[0], sound, path)
+    elif checks:
+        what = f"`{checks[1]}` can't be used with `{checks[0]}`"
+        yield OptionFault((*path, checks[1]), what, "a matcher checks one thing", at="key")
+    elif not bad:
+        listed = ", ".join(f"`{name}`" for name in CHECKS)
+        needs = f"the matcher of `{path[-1]}` needs one of {listed}"
+        yield OptionFault(path, needs, _AS_DATA, code="missing-option")
+
+
+def _find_conflicts(check: str, sound: dict[str, JSON], path: KeyPath) -> Iterator[OptionFault]:
+    """The sound options of a matcher that don't go together."""
+    if check != "equals" and check in sound and sound[check] is None:
+        yield OptionFault((*path, check), f"`{check}` is null, which is not a {check}")
+        return
+    for name, fitting in _GOES_WITH.items():
+        if name in sound and check not in fitting:
+            what = f"`{name}` goes with {' and '.join(f'`{each}`' for each in fitting)} only"
+            yield OptionFault((*path, name), what, at="key")
+    how = make(MatcherOptions, sound)
+    if (
+        how.date is not None
+        and (_read_iso(how.date) or _read_moment(how.date, how.formats)) is None
+    ):
+        by = "ISO 8601" if not how.formats else f"ISO 8601 or any of {', '.join(how.formats)}"
+        yield OptionFault((*path, "date"), f"`date` is not a date by {by}: {how.date:.60}")
+
+
+def _read_field(value: JSON) -> Matcher:
+    if not isinstance(value, dict):
+        return Matcher("equals", value, MatcherOptions(equals=value))
+    how = make(MatcherOptions, value)
+    (check,) = [name for name in CHECKS if name in value]
+    return Matcher(check, getattr(how, check), how)
+
+
+def _check_fields(value: dict[str, JSON], place: Place) -> Iterator[OptionFault]:
+    if not value:
+        yield place.fault("is empty: it names no field")
+    for key, each in value.items():
+        here = (*place.path, key)
+        for fault in check_path(key, Place(here, len(here) - 1)):
+            yield fault._replace(at="key")
+        yield from _check_field(each, here)
+    weights = [each.get("weight", 1) if isinstance(each, dict) else 1 for each in value.values()]
+    if weights and not any(weights):
+        yield OptionFault(place.path, "the weights are all 0, so there is no share")
+
+
+FieldMatchers = Annotated[
+    dict[str, Matcher],
+    of_kind(
+        "a mapping of paths to values or matchers",
+        written=dict[str, Any],
+        check=_check_fields,
+        read=lambda value: {path: _read_field(each) for path, each in value.items()},
+        inside=MatcherOptions,
+        schema={
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": {
+                "if": {"type": "object"},
+                "then": describe_options(MatcherOptions, nullable=True),
+            },
+        },
+    ),
+]
+
+
+def describe_matcher(matcher: Matcher) -> str:
+    """What a matcher looks for, after "expected"."""
+    check, wanted, how = matcher.check, matcher.argument, matcher.how
+    several = wanted if isinstance(wanted, tuple) else (wanted,)
+    if check == "type":
+        return " or ".join(several)
+    if check == "exists":
+        return "something" if wanted else "nothing"
+    if check == "length":
+        return f"a length of {_describe_bounds(wanted)}"
+    if check == "date":
+        said = str(wanted)
+    elif check == "regex":
+        said = f"a match of `{wanted}`"
+    else:
+        more = ", …" if len(several) > _LISTED else ""
+        leads = {"contains": "something with ", "one_of": "one of "}
+        said = f"{leads.get(check, '')}{', '.join(map(quote_value, several[:_LISTED]))}{more}"
+    margins = [f"{how.within:g}"] if how.within else []
+    margins += [f"{how.within_percent:g} %"] if how.within_percent else []
+    if margins:
+        said += f" ± {' or '.join(margins)}{' days' if check == 'date' else ''}"
+    return f"{said} (case ignored)" if how.ignore_case else said
+
+
+def _describe_bounds(wanted: int | Bounds) -> str:
+    if not isinstance(wanted, Bounds):
+        return f"{wanted:,}"
+    if wanted.max is None:
+        return f"{wanted.min:,} or more"
+    return f"{wanted.min:,} to {wanted.max:,}" if wanted.min else f"up to {wanted.max:,}"
+
+
+# Whether a field is what its matcher says
+
+
+class FieldOutcome(NamedTuple):
+    matches: bool
+    got: str
+    """What is there, in words."""
+    note: str = ""
+    """Why that doesn't match, where the two don't show it."""
+    is_unseen: bool = False
+    """Whether the field has nothing to check, so that nothing says that it is something else."""
+
+
+def match_field(path: JsonPath, matcher: Matcher, value: JSON, searcher: Searcher) -> FieldOutcome:
+    """Whether all values that a path leads to match."""
+    if matcher.check == "exists":
+        found = path.find_all(value, is_needed=False)
+        if not matcher.argument:
+            return FieldOutcome(not found, quote_value(found[0].value) if found else "nothing")
+    try:
+        found = path.find_all(value)
+    except MissingError as error:
+        return FieldOutcome(False, "nothing", str(error), is_unseen=matcher.check != "exists")
+    if matcher.check == "exists":
+        return FieldOutcome(True, quote_value(found[0].value))
+    outcomes = [_match_one(each, matcher, searcher) for each in found]
+    if len(found) == 1:
+        return outcomes[0]
+    failed = [number for number, each in enumerate(outcomes) if not each.matches]
+    if not failed:
+        return FieldOutcome(True, f"{len(found)} values that all match")
+    first = failed[0]
+    where = f"{len(failed)} of {len(found)} don't match, the first at `{found[first].path}`"
+    note = f": {outcomes[first].note}" if outcomes[first].note else ""
+    is_unseen = all(outcomes[number].is_unseen for number in failed)
+    return FieldOutcome(False, outcomes[first].got, f"{where}{note}", is_unseen)
+
+
+def _match_one(found: Found, matcher: Matcher, searcher: Searcher) -> FieldOutcome:
+    got = found.value
+    is_unseen = not isinstance(got, _LOOKS_AT.get(matcher.check, object))
+    if matcher.check != "regex":
+        note = _OBJECTIONS[matcher.check](matcher, got)
+        return FieldOutcome(note is None, quote_value(got), note or "", is_unseen)
+    if not isinstance(got, str):
+        note = f"it is {describe_kind(got)}, not text"
+        return FieldOutcome(False, quote_value(got), note, is_unseen=True)
+    match = searcher.find(matcher.argument, got, ignore_case=matcher.how.ignore_case)
+    return FieldOutcome(match is not None, quote_value(got))
+
+
+def _object_to_value(matcher: Matcher, got: JSON) -> str | None:
+    return None if _are_alike(matcher.argument, got, matcher.how.ignore_case) else ""
+
+
+def _object_to_choice(matcher: Matcher, got: JSON) -> str | None:
+    fits = any(_are_alike(each, got, matcher.how.ignore_case) for each in matcher.argument)
+    return None if fits else ""
+
+
+def _are_alike(wanted: JSON, got: JSON, ignore_case: bool) -> bool:
+    if ignore_case and isinstance(wanted, str) and isinstance(got, str):
+        return wanted.casefold() == got.casefold()
+    return are_same(wanted, got)
+
+
+def _object_to_content(matcher: Matcher, got: JSON) -> str | None:
+    wanted = matcher.argument if isinstance(matcher.argument, tuple) else (matcher.argument,)
+    ignore_case = matcher.how.ignore_case
+    if isinstance(got, list):
+        missing = [w for w in wanted if not any(_are_alike(w, each, ignore_case) for each in got)]
+    elif isinstance(got, str):
+        text = got.casefold() if ignore_case else got
+        texts = [w.casefold() if ignore_case and isinstance(w, str) else w for w in wanted]
+        found = [isinstance(each, str) and each in text for each in texts]
+        missing = [w for w, is_found in zip(wanted, found, strict=True) if not is_found]
+    else:
+        return f"it is {describe_kind(got)}, and contains nothing"
+    return None if not missing else f"{', '.join(map(quote_value, missing))} not in it"
+
+
+def _object_to_number(matcher: Matcher, got: JSON) -> str | None:
+    if not isinstance(got, int | float) or not is_number(got):
+        return f"it is {describe_kind(got)}, not a number"
+    wanted = matcher.argument
+    margin = max(matcher.how.within, abs(wanted) * matcher.how.within_percent / 100)
+    if are_same(wanted, got) or are_within(wanted, got, margin):
+        return None
+    try:
+        return f"off by {abs(wanted - got):g}"
+    except OverflowError:
+        return "off by more than a number can hold"
+
+
+def _object_to_date(matcher: Matcher, got: JSON) -> str | None:
+    if not isinstance(got, str):
+        return f"it is {describe_kind(got)}, not text"
+    formats = matcher.how.formats
+    # An author may write ISO 8601, whatever answers have to be like.
+    wanted = _read_iso(matcher.argument) or _read_moment(matcher.argument, formats)
+    found = _read_moment(got.strip(), formats)
+    assert wanted is not None, "checked before"
+    if found is None:
+        return f"not a date by {', '.join(formats) if formats else 'ISO 8601'}"
+    days = wanted.days_from(found)
+    if days is None:
+        return "only one of them says its time zone"
+    return None if days <= matcher.how.within else f"off by {days:g} days"
+
+
+def _object_to_type(matcher: Matcher, got: JSON) -> str | None:
+    wanted = (matcher.argument,) if isinstance(matcher.argument, str) else matcher.argument
+    return None if any(_is_type(got, each) for each in wanted) else f"it is {describe_kind(got)}"
+
+
+_TYPES = {
+    "string": str, "boolean": bool, "array": list, "object": dict, "null": type(None),
+}  # fmt: skip
+
+
+def _is_type(value: JSON, name: str) -> bool:
+    """Whether a value has a type of JSON; a number without a fraction is an integer."""
+    if name == "integer":
+        return is_number(value) and (isinstance(value, int) or float(value).is_integer())  # type: ignore[arg-type]
+    return is_number(value) if name == "number" else isinstance(value, _TYPES[name])
+
+
+def _object_to_length(matcher: Matcher, got: JSON) -> str | None:
+    if not isinstance(got, str | list | dict):
+        return f"it is {describe_kind(got)}, and has no length"
+    found, wanted = len(got), matcher.argument
+    least, most = (wanted.min, wanted.max) if isinstance(wanted, Bounds) else (wanted, wanted)
+    fits = (least is None or found >= least) and (most is None or found <= most)
+    return None if fits else f"its length is {found:,}"
+
+
+_OBJECTIONS: dict[str, Callable[[Matcher, Any], str | None]] = {
+    "equals": _object_to_value, "contains": _object_to_content, "one_of": _object_to_choice,
+    "number": _object_to_number, "date": _object_to_date, "type": _object_to_type,
+    "length": _object_to_length,
+}  # fmt: skip
+_LOOKS_AT = {"contains": str | list, "length": str | list | dict}
+"""The values that a matcher can look into."""
+
+
+# The grader
 
 
 class _Field(NamedTuple):
@@ -41,12 +472,11 @@ class _Field(NamedTuple):
 
 
 class FieldsGrader(Grader):
-    kind: ClassVar[GraderKind] = GraderKind(
-        "fields", "Fields of the answer, as JSON, have the expected values.", "value",
-        takes_mapping=True, reads="value",
-        example="- fields: {riskLevel: High, score: {number: 0.9, within: 0.05}}",
-        only_reads=True, light=True,
-    )  # fmt: skip
+    name = "fields"
+    description = "Fields of the answer, as JSON, have the expected values."
+    argument = "value"
+    reads = "value"
+    example = "- fields: {riskLevel: High, score: {number: 0.9, within: 0.05}}"
 
     value: Annotated[
         FieldMatchers,
@@ -66,7 +496,7 @@ class FieldsGrader(Grader):
         right = fsum(each.matcher.how.weight for each in fields if each.outcome.matches)
         missed = [each for each in fields if each.matcher.how.required and not each.outcome.matches]
         counted = [each for each in fields if each.matcher.how.weight or each.matcher.how.required]
-        # With those that could not be looked at it might have passed, so `not` makes no pass of it:
+        # With fields that had nothing to check it might have passed, so `not` makes no pass of it:
         # unless one that is required is something else.
         unseen = any(each.outcome.is_unseen for each in counted)
         might_pass = unseen and all(each.outcome.is_unseen for each in missed)

@@ -1,23 +1,65 @@
-"""The answer is JSON."""
+"""Graders of the answer's JSON: `json`, `json_schema` and `json_equals`."""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+import os
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from functools import cached_property
+from itertools import islice
+from typing import Annotated, Any, Literal, NoReturn
+from urllib.parse import unquote
 
+from msgspec import UNSET, UnsetType
+
+from evalcase.errors import ConfigError
+from evalcase.graders.base import NEITHER, Context, Grader, Half
+from evalcase.graders.differences import (
+    expected_content,
+    expected_value,
+    nothing_to_compare,
+    tell_values,
+)
+from evalcase.graders.json_differences import (
+    Difference,
+    Lenience,
+    Way,
+    find_differences,
+    list_differences,
+    step_text,
+)
 from evalcase.types.grade import Score
-from evalcase.types.grader import Context, Grader, GraderKind
-from evalcase.types.options import about
+from evalcase.types.options import (
+    Amount,
+    JsonPaths,
+    OptionFault,
+    Place,
+    Text,
+    about,
+    object_to_pattern,
+    of_kind,
+    path_steps,
+)
+from evalcase.types.problem import KeyPath, did_you_mean
+from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, describe_kind
-from evalcase.util.answers import but_instead, parse_answer, text_of_content
+from evalcase.util.answers import but_instead, parse_answer, text_of_content, value_of_answer
+from evalcase.util.files import digest_file, read_file
 from evalcase.util.json import BadJsonError, parse_json
+from evalcase.util.text import write_count
+from evalcase.util.user_calls import run_aside
+
+
+def graded_value(context: Context) -> JSON:
+    """The JSON of the answer, or the part that a `path` leads to. BadJsonError, where there is
+    none, is left to the caller of graders: the answer then fails."""
+    return value_of_answer(context.answer) if context.part is None else context.part.value
 
 
 class JsonGrader(Grader):
-    kind: ClassVar[GraderKind] = GraderKind(
-        "json", "The answer is valid JSON, alone or in one fenced code block.", reads="either",
-        example="- json",
-        only_reads=True, light=True,
-    )  # fmt: skip
+    name = "json"
+    description = "The answer is valid JSON, alone or in one fenced code block."
+    reads = "either"
+    example = "- json"
 
     strict: Annotated[
         bool, about("Whether a fence around the JSON is a failure.", elsewhere=("no_fence",))
@@ -35,15 +77,411 @@ class JsonGrader(Grader):
             try:
                 content = (parse_json if self.strict else parse_answer)(text)
             except BadJsonError as error:
-                return Score(0.0, f"it is not JSON: {error}{self._fence(text)}")
-        return Score(1.0, f"it is JSON: {_describe_value(content)}")
+                is_fenced = self.strict and text.lstrip()[:3] in ("```", "~~~")
+                fence = " (a fence is not allowed by `strict`)" if is_fenced else ""
+                return Score(0.0, f"it is not JSON: {error}{fence}")
+        shown = describe_kind(content)
+        if isinstance(content, dict | list):
+            shown = f"{shown} of {len(content)}"
+        return Score(1.0, f"it is JSON: {shown}")
 
-    def _fence(self, text: str) -> str:
-        is_fenced = self.strict and text.lstrip()[:3] in ("```", "~~~")
-        return " (a fence is not allowed by `strict`)" if is_fenced else ""
+
+# json_schema
+
+_LARGEST_FILE = 10_000_000
+_MOST_ERRORS, _LONGEST_ERROR = 1000, 200
+
+_ONE = (
+    "items", "additionalItems", "additionalProperties", "propertyNames", "contains", "not", "if",
+    "then", "else", "unevaluatedItems", "unevaluatedProperties", "contentSchema",
+)  # fmt: skip
+"""The value of these keywords is a schema."""
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+_MAPPINGS = (
+    "properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "dependencies",
+)  # fmt: skip
+_SINCE: dict[int, tuple[str, ...]] = {
+    4: (
+        "$schema", "$ref", "title", "description", "default", "type", "enum", "multipleOf",
+        "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength",
+        "pattern", "items", "maxItems", "minItems", "uniqueItems", "maxProperties",
+        "minProperties", "required", "properties", "patternProperties", "additionalProperties",
+        "dependencies", "allOf", "anyOf", "oneOf", "not", "definitions", "format",
+    ),
+    6: ("$id", "const", "contains", "propertyNames", "examples"),
+    7: ("if", "then", "else", "$comment", "readOnly", "writeOnly"),
+    2019: (
+        "$anchor", "$defs", "$vocabulary", "deprecated", "dependentRequired", "dependentSchemas",
+        "maxContains", "minContains", "unevaluatedItems", "unevaluatedProperties",
+    ),
+    2020: ("prefixItems", "$dynamicRef", "$dynamicAnchor"),
+}  # fmt: skip
+"""Keywords that a draft of JSON Schema has added."""
+_ONLY_IN = {
+    "id": (4,),
+    "additionalItems": (4, 6, 7, 2019),
+    "contentEncoding": (6, 7),
+    "contentMediaType": (6, 7),
+    "$recursiveRef": (2019,),
+    "$recursiveAnchor": (2019,),
+}
+_IDLE = {
+    "additionalItems": "JSON Schema 2020-12 has `items` for what follows `prefixItems`",
+    **dict.fromkeys(
+        ("contentEncoding", "contentMediaType", "contentSchema"),
+        "since draft 2019-09 it is a note, by which no answer is checked: leave it out",
+    ),
+}
+_TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
+_BESIDE = {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
+"""Keywords that check nothing unless another one stands beside them."""
 
 
-def _describe_value(value: JSON) -> str:
-    if isinstance(value, dict):
-        return f"a mapping of {len(value)}"
-    return f"a list of {len(value)}" if isinstance(value, list) else describe_kind(value)
+def _make_validator(schema: Any, *, formats: bool = True) -> Any:  # noqa: ANN401 - jsonschema_rs has no common class
+    """A validator by the draft that `$schema` names, or 2020-12. Raise ValueError if there is
+    none."""
+    import jsonschema_rs  # large, and only this grader needs it
+
+    return jsonschema_rs.validator_for(
+        schema, validate_formats=formats, ignore_unknown_formats=False, retriever=_refuse_address,
+        # Patterns are searched in linear time, so no answer can make them hang.
+        pattern_options=jsonschema_rs.RegexOptions(),
+    )  # fmt: skip
+
+
+def _refuse_address(address: str) -> NoReturn:
+    raise ValueError(f"nothing is fetched, also not {address}")
+
+
+def _check_schema(value: JSON, place: Place) -> Iterator[OptionFault]:
+    """What is wrong with a JSON Schema, in an option or in a file."""
+    if not isinstance(value, dict | bool):
+        is_file = isinstance(value, str) and value.lower().endswith(".json")
+        hint = f"write {{type: json_schema, file: {value:.80}}}" if is_file else None
+        yield place.fault(f"is a JSON Schema, not {describe_kind(value)}", hint, code="wrong-type")
+        return
+    named = str(value.get("$schema", "")) if isinstance(value, dict) else ""
+    years = {"draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019}
+    draft = next((year for mark, year in years.items() if mark in named), 2020)
+    faults = list(_walk_schema(value, value, place.path, draft))
+    yield from faults
+    try:
+        meta = named or "https://json-schema.org/draft/2020-12/schema"
+        of_schemas = _make_validator({"$schema": meta, "$ref": meta}, formats=False)
+        by_path = {tuple(each.instance_path): each for each in of_schemas.iter_errors(value)}
+        yield from [_tell_invalid(error, value, place) for error in by_path.values()]
+        if not by_path:
+            _make_validator(value)
+    except ValueError as error:
+        if not faults:
+            yield _tell_invalid(error, value, place)
+
+
+def _walk_schema(schema: JSON, root: JSON, path: KeyPath, draft: int) -> Iterator[OptionFault]:
+    """Keywords that would check nothing, and references that lead to nothing."""
+    if not isinstance(schema, dict):
+        return
+    known = [key for since, keys in _SINCE.items() if since <= draft for key in keys]
+    known += [key for key, drafts in _ONLY_IN.items() if draft in drafts]
+    for keyword, value in schema.items():
+        where = (*path, keyword)
+        if keyword not in known:
+            yield _tell_unknown(keyword, where, known)
+        elif _BESIDE.get(keyword, keyword) not in schema:
+            what = f"`{keyword}` checks nothing without `{_BESIDE[keyword]}` beside it"
+            yield OptionFault(where, what, at="key")
+        elif keyword != "$ref" and "$ref" in schema and draft <= 7 and "def" not in keyword:
+            if not keyword.startswith("$"):
+                what = f"`{keyword}` checks nothing beside `$ref` in draft {draft}"
+                yield OptionFault(where, what, "put both into `allOf`", at="key")
+        elif keyword == "$ref" and isinstance(value, str):
+            yield from _check_reference(value, root, where)
+        for step, inner in _schemas_in(keyword, value):
+            yield from _walk_schema(inner, root, (*where, *step), draft)
+
+
+def _schemas_in(keyword: str, value: JSON) -> Iterable[tuple[KeyPath, JSON]]:
+    if keyword in _LISTS and isinstance(value, list):
+        return [((number,), each) for number, each in enumerate(value)]
+    if keyword in _MAPPINGS and isinstance(value, dict):
+        return [((name,), each) for name, each in value.items()]
+    return [((), value)] if keyword in _ONE else ()
+
+
+def _tell_unknown(keyword: str, where: KeyPath, known: list[str]) -> OptionFault:
+    if keyword in ("file", "path", "value", "weight", "threshold"):
+        hint = f"a mapping is the schema; for the option write {{type: json_schema, {keyword}: …}}"
+    else:
+        hint = (
+            _IDLE.get(keyword) or did_you_mean(keyword, known) or "JSON Schema has no such keyword"
+        )
+    what = f"the keyword `{keyword:.60}` of the schema is not known"
+    return OptionFault(where, what, hint, at="key", code="unknown-option")
+
+
+def _check_reference(reference: str, root: JSON, where: KeyPath) -> Iterator[OptionFault]:
+    """Object to a reference to other documents, and to a chain of them without an end."""
+    inside = isinstance(root, dict) and reference.startswith(str(root.get("$id", "#")))
+    if not reference.startswith("#") and not inside and "://" in reference:
+        what = f"`$ref` leads out of the schema, and nothing is fetched: {reference:.80}"
+        yield OptionFault(where, what, "copy what it refers to into `$defs`")
+        return
+    seen: set[str] = set()
+    found: JSON = {"$ref": reference}
+    while isinstance(found, dict) and str(found.get("$ref", "")).startswith("#"):
+        pointer = str(found["$ref"])
+        if pointer in seen:
+            yield OptionFault(where, f"`$ref` leads to itself without an end: {reference:.80}")
+            return
+        seen.add(pointer)
+        try:
+            found = _find_in(root, pointer)
+        except LookupError:
+            yield OptionFault(where, f"`$ref` leads nowhere: {reference:.80}")
+            return
+
+
+def _find_in(root: JSON, pointer: str) -> JSON:
+    """What a pointer such as `#/$defs/name` leads to; None for an anchor. Raise LookupError."""
+    found = root if pointer in ("#", "#/") or pointer.startswith("#/") else None
+    for step in pointer.split("/")[1:]:
+        key = unquote(step).replace("~1", "/").replace("~0", "~")
+        if not isinstance(found, dict | list):
+            raise LookupError(pointer)
+        found = found[int(key)] if isinstance(found, list) and key.isdigit() else found[key]  # type: ignore[call-overload]
+    return found
+
+
+def _tell_invalid(error: ValueError, schema: JSON, place: Place) -> OptionFault:
+    """Where a schema is invalid, and why."""
+    path = tuple(getattr(error, "instance_path", ()))
+    value = schema
+    for key in path:
+        value = value[key] if isinstance(value, dict | list) and key in value else key
+    label = f"`{'.'.join(map(str, path))}` " if path else ""
+    last = path[-1] if path else ""
+    why = _shorten(str(getattr(error, "message", error)))
+    if why.endswith('is not a "regex"') and isinstance(value, str):
+        cause = object_to_pattern(value) or "look-around and back references are not supported"
+        what = f"{label}is not a pattern: {cause}"
+    elif last == "type":
+        what = f"{label}is one of {', '.join(_TYPES)}, or a list of them, not {value!r:.40}"
+    elif last == "format":
+        what = f"{label}is not a format that is known: {value!r:.40}"
+    else:
+        what = f"it is not a JSON Schema: {label.rstrip()}{': ' if label else ''}{why}"
+    return OptionFault((*place.path, *path), what)
+
+
+def _shorten(message: str) -> str:
+    message = message.partition("\n")[0]
+    return message if len(message) <= _LONGEST_ERROR else f"{message[:_LONGEST_ERROR]}…"
+
+
+JsonSchema = Annotated[
+    JSON,
+    of_kind("a JSON Schema", check=_check_schema, schema={"type": ["object", "boolean"]}),
+]
+SchemaFile = Annotated[Text, of_kind("the path of a file", names="file", holds=_check_schema)]
+
+
+class JsonSchemaGrader(Grader):
+    name = "json_schema"
+    description = "The answer, as JSON, is valid against a JSON Schema."
+    argument = "value"
+    reads = "value"
+    example = "- json_schema: {type: object, required: [riskLevel]}"
+
+    value: Annotated[
+        JsonSchema | None,
+        about("The schema.", example={"type": "object"}, elsewhere=("schema",)),
+    ] = None
+    file: Annotated[
+        SchemaFile | None,
+        about(
+            "A file in the project with the schema as JSON, instead of `value`.",
+            example="schemas/answer.json",
+        ),
+    ] = None
+
+    read: JSON = None
+    """The schema of the file, once it is read."""
+    path: str = ""
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.value is None and self.file is None:
+            needs = "the grader `json_schema` needs a schema, or a `file` with one"
+            yield OptionFault((), needs, code="missing-option")
+        if self.value is not None and self.file is not None:
+            yield OptionFault(("file",), "`file` replaces `value`: use only one of them")
+
+    def load(self, surroundings: Surroundings) -> None:
+        """Read the file now. Raise ConfigError where it has no schema that can be used."""
+        if self.file is not None:
+            self.path = os.path.join(surroundings.root, self.file)
+            self.read = _read_schema(self.file, self.path, surroundings.root)
+
+    def sources(self) -> dict[str, str]:
+        return {self.file: digest_file(self.path)} if self.file and self.path else {}
+
+    @cached_property
+    def validator(self) -> Any:  # noqa: ANN401 - jsonschema_rs has no common class
+        return _make_validator(self.value if self.file is None else self.read)
+
+    def grade(self, context: Context) -> Score:
+        found = self.validator.iter_errors(graded_value(context))
+        errors = [
+            Difference("$" + "".join(map(step_text, each.instance_path)), _tell_error(each))
+            for each in islice(found, _MOST_ERRORS)
+        ]
+        if not errors:
+            return Score(1.0, "it matches the schema")
+        told: list[JSON] = [{"path": each.path, "error": each.what} for each in errors[:100]]
+        more = " or more" if len(errors) == _MOST_ERRORS else ""
+        counted = f"{write_count(len(errors), 'schema error')}{more}"
+        return Score(0.0, f"{counted}: {list_differences(errors).text}", {"errors": told})
+
+
+def _tell_error(error: Any) -> str:  # noqa: ANN401 - jsonschema_rs has no class for all kinds
+    """Why a value is not valid; where it fits none of several schemas, by the nearest of them."""
+    choices = getattr(error.kind, "context", None)
+    if not choices or not all(choices) or error.kind.name not in ("anyOf", "oneOf"):
+        return _shorten(error.message)
+    # A value of another type is further off than one with other faults.
+    is_other = [any(each.kind.name == "type" for each in faults) for faults in choices]
+    number = min(range(len(choices)), key=lambda at: (is_other[at], len(choices[at])))
+    nearest = _shorten(choices[number][0].message)
+    return f"it fits none of {len(choices)} choices; by choice {number + 1}: {nearest}"
+
+
+def _read_schema(name: str, path: str, root: str) -> JSON:
+    try:
+        schema = parse_json(read_file(path, _LARGEST_FILE, inside=root))
+    except OSError as error:
+        raise ConfigError(f"grader `json_schema`: {name}: {error.strerror}") from None
+    except BadJsonError as error:
+        raise ConfigError(f"grader `json_schema`: {name} is not JSON: {error}") from None
+    faults = [
+        f"{name}: {'.'.join(map(str, each.path[1:])) or 'the top'}: {each.message}"
+        for each in _check_schema(schema, Place(("schema",)))
+    ]
+    if faults:
+        raise ConfigError(f"grader `json_schema`: {'; '.join(faults)}")
+    return schema
+
+
+# json_equals
+
+_SMALL = 200
+"""How many values can be compared in any order in a few milliseconds."""
+
+
+class JsonEqualsGrader(Grader):
+    name = "json_equals"
+    description = "The answer, as JSON, equals a value, or `expected_output`."
+    argument = "value"
+    reads = "value"
+    example = "- {type: json_equals, value: {total: 10, id: 1}, ignore: [id], within: 0.01}"
+
+    value: Annotated[
+        JSON | UnsetType, about("The value it must equal; by default, `expected_output`.")
+    ] = UNSET
+    ignore: Annotated[
+        JsonPaths,
+        about(
+            "Paths to leave out of the comparison.",
+            example=["id", "items.*.created"],
+            elsewhere=("exclude", "ignore_paths"),
+        ),
+    ] = ()
+    unordered: Annotated[
+        bool | JsonPaths,
+        about(
+            "Ignore the order of lists: of all, or of those at these paths.",
+            example=["tags"],
+            elsewhere=("ignore_order",),
+        ),
+    ] = False
+    extra: Annotated[
+        Literal["forbid", "allow"],
+        about(
+            "Whether mappings may have unexpected keys.", elsewhere=("extra_keys", "allow_extra")
+        ),
+    ] = "forbid"
+    within: Annotated[
+        Amount,
+        about(
+            "How far apart numbers may be.",
+            example=0.01,
+            elsewhere=("tolerance", "epsilon", "delta"),
+        ),
+    ] = 0.0
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        for number, path in enumerate(self.ignore):
+            if tuple(path_steps(path)) in ((), ("*",)):
+                what = f"`ignore` leaves nothing to compare: `{path}` is everywhere"
+                yield OptionFault(("ignore", number), what, "name what doesn't matter")
+
+    def compares(self) -> frozenset[Half]:
+        return frozenset({"content"}) if self.value is UNSET else NEITHER
+
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
+        if isinstance(self.value, UnsetType):
+            if expected_content(context.case) is None:
+                return nothing_to_compare(context.case)
+            expected = expected_value(context.case)
+        else:
+            expected = self.value
+        got = graded_value(context)
+        if self.unordered and _is_large(got):
+            return run_aside(lambda is_given_up: self._compare(expected, got, is_given_up))
+        return self._compare(expected, got)
+
+    def _compare(
+        self, expected: JSON, got: JSON, is_given_up: Callable[[], bool] = lambda: False
+    ) -> Score:
+        unordered = self.unordered
+        lenience = Lenience(
+            _read_ways(self.ignore),
+            unordered if isinstance(unordered, bool) else _read_ways(unordered),
+            extra=self.extra == "allow", within=self.within, is_given_up=is_given_up,
+        )  # fmt: skip
+        listed = list_differences(find_differences(expected, got, lenience))
+        if not listed.text:
+            return Score(1.0, f"the JSON value is equal{self._but()}")
+        # What is allowed beyond what is expected is no difference, and not shown as one.
+        is_pruned = self.extra == "allow" and not unordered
+        shown = _without_extra(expected, got) if is_pruned else got
+        return tell_values(listed.text, expected, shown, listed.paths).to_score()
+
+    def _but(self) -> str:
+        told = [f"{', '.join(self.ignore)} ignored"] if self.ignore else []
+        told += ["lists in any order"] if self.unordered else []
+        told += ["extra keys allowed"] if self.extra == "allow" else []
+        told += [f"numbers within {self.within:g}"] if self.within else []
+        return f" ({'; '.join(told)})" if told else ""
+
+
+def _is_large(value: JSON) -> bool:
+    waiting, count = [value], 0
+    while waiting and count <= _SMALL:
+        each = waiting.pop()
+        inner: Iterable[JSON] = each.values() if isinstance(each, dict) else ()
+        waiting += each if isinstance(each, list) else inner
+        count += 1
+    return count > _SMALL
+
+
+def _without_extra(expected: JSON, got: JSON) -> JSON:
+    """A value without the keys of mappings that are not expected there."""
+    if isinstance(expected, dict) and isinstance(got, dict):
+        return {key: _without_extra(expected[key], got[key]) for key in got if key in expected}
+    if isinstance(expected, list) and isinstance(got, list):
+        both = zip(expected, got, strict=False)
+        return [*[_without_extra(*pair) for pair in both], *got[len(expected) :]]
+    return got
+
+
+def _read_ways(paths: tuple[str, ...]) -> tuple[Way, ...]:
+    return tuple(tuple(path_steps(path)) for path in paths)

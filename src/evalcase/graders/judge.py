@@ -1,7 +1,7 @@
 """A model that judges, by protocol `judge/1`: criteria in, verdicts out, and a score of those.
 
-The judge says what is met; the arithmetic is ours. Where there is no clear verdict, the grade is
-errored: never 0, and never a pass.
+The judge says what is met; the arithmetic is ours. Without a clear verdict, the grade is errored:
+never 0, and never a pass.
 """
 
 from __future__ import annotations
@@ -9,41 +9,56 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta
 
 from evalcase.errors import GraderError
-from evalcase.graders.judging.asking import Vote, ask_vote
-from evalcase.graders.judging.claims import (
-    Claims,
-    closing_for_claims,
-    describe_claims,
-    middle_claims,
-)
-from evalcase.graders.judging.criterion import Criterion, criteria_of_case, number_criteria
-from evalcase.graders.judging.material import find_chunks, has_context, show_blocks
-from evalcase.graders.judging.options import BLANK, RubricItem, describe_rubric, rubric_faults
-from evalcase.graders.judging.prompt import (
+from evalcase.graders.base import BOTH, NEITHER, Context, Grader, Half
+from evalcase.graders.judge_prompt import (
     PROTOCOL,
     SYSTEM,
+    Template,
     closing_for,
+    find_chunks,
+    has_context,
+    hidden_faults,
     list_criteria,
+    show_blocks,
+    shows_block,
     write_prompt,
 )
-from evalcase.graders.judging.ready import Rubric, RubricName, read_rubric
-from evalcase.graders.judging.reply import claims_schema, read_claims, read_judge_reply, schema_for
-from evalcase.graders.judging.template import Template, hidden_faults, shows_block
-from evalcase.graders.judging.votes import (
+from evalcase.graders.judge_reply import (
+    Claims,
+    Vote,
+    ask_vote,
+    claims_schema,
+    closing_for_claims,
     decide_criteria,
+    describe_claims,
     explain_votes,
     keeping_details,
     mean_precision,
+    middle_claims,
+    read_claims,
+    read_judge_reply,
+    schema_for,
     weigh_criteria,
+)
+from evalcase.graders.rubrics import (
+    BLANK,
+    Criterion,
+    Rubric,
+    RubricItem,
+    RubricName,
+    criteria_of_case,
+    describe_rubric,
+    number_criteria,
+    read_rubric,
+    rubric_faults,
 )
 from evalcase.types.case import Case
 from evalcase.types.grade import Score
-from evalcase.types.grader import Context, Grader, GraderKind
 from evalcase.types.options import Count, OptionFault, TargetName, TargetNames, Text, about, of_kind
 from evalcase.types.value import JSON
 
@@ -54,13 +69,12 @@ BuiltInRubric = Annotated[
 
 
 class JudgeGrader(Grader):
-    """Asks a judge."""
-
-    kind: ClassVar[GraderKind] = GraderKind(
-        "judge", "Graded by a model, against criteria written in prose.", "value",
-        reads="either", judges=True, example="- judge: Says when the shop opens, and is polite.",
-        only_reads=True,
-    )  # fmt: skip
+    name = "judge"
+    description = "Graded by a model, against criteria written in prose."
+    argument = "value"
+    reads = "either"
+    judges = True
+    example = "- judge: Says when the shop opens, and is polite."
 
     value: Annotated[
         Text | None,
@@ -141,12 +155,11 @@ class JudgeGrader(Grader):
             yield OptionFault(("value",), BLANK)
         yield from rubric_faults(self.rubrics)
 
-    def compares_expected(self) -> bool:
-        """Whether it is told what is expected, to judge by it: by a rubric that needs it, or in
-        words of one's own."""
-        if not shows_block(self.template, "reference"):
-            return False
-        return self.rubric is None or "expected_output" in read_rubric(self.rubric).needs
+    def compares(self) -> frozenset[Half]:
+        """Whether the judge sees what is expected, and judges by it."""
+        needs = ("expected_output",) if self.rubric is None else read_rubric(self.rubric).needs
+        is_shown = shows_block(self.template, "reference")
+        return BOTH if is_shown and "expected_output" in needs else NEITHER
 
     def judges_case(self) -> bool:
         """Whether it judges by what the case says, having nothing of its own."""

@@ -1,20 +1,21 @@
-"""A Python function as a grader: `python:module:function`."""
+"""A Python function as a grader: `python:module:function`. It is called with what its parameters
+name, and what it returns is read as a score. A value without a clear meaning is an error."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from functools import lru_cache, partial
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature, unwrap
-from types import MappingProxyType
-from typing import Annotated, ClassVar, NamedTuple
+from itertools import islice
+from numbers import Real
+from typing import Annotated, NamedTuple
 
-from evalcase.errors import ConfigError
-from evalcase.graders.returned import read_returned
+from evalcase.errors import ConfigError, EvalcaseError
+from evalcase.graders.base import BOTH, NEITHER, Context, Grader, Half
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score, copy_answer, copy_grade, copy_messages, copy_question
-from evalcase.types.grader import Context, Grader, GraderKind
 from evalcase.types.options import FunctionName, OptionFault, about
-from evalcase.types.problem import hint_at, nearest_meaning
+from evalcase.types.problem import find_nearest, hint_at, nearest_meaning
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, copy_value
 from evalcase.util.calls import seen_calls
@@ -35,8 +36,8 @@ GIVEN: dict[str, Callable[[Context], object]] = {
     "grades": lambda context: tuple([copy_grade(each) for each in context.grades]),
     "context": Context.copy,
 }
-"""What a function may ask for, by the names of its parameters. `expected` is what `output` is, so
-that the two can be compared."""
+"""What a function may ask for, by the names of its parameters. `expected` is like `output`, so that
+the two can be compared."""
 
 _ELSEWHERE = {
     **{name: name for name in GIVEN},
@@ -54,55 +55,18 @@ _ELSEWHERE = {
     **dict.fromkeys(("ctx", "eval_context", "state"), "context"),
     "string": "text", "s": "text", "tools": "tool_calls", "meta": "metadata",
 }  # fmt: skip
-"""What is meant by names that are near to these, or that others have for it."""
-
-
-_NO_ARGUMENTS: Mapping[str, JSON] = MappingProxyType({})
-
-
-class FunctionGrader(Grader):
-    """Calls a function with what its parameters name, and reads what it returns.
-
-    A plain function runs in a thread, so that a slow one holds up nobody else and one that hangs
-    can be given up. An async one runs in the event loop, which is quicker.
-    """
-
-    kind: ClassVar[GraderKind] = GraderKind(
-        "python", "Graded by a Python function.", runs_code=True, only_reads=True
-    )
-
-    function: Callable[..., object]
-
-    @property
-    def name(self) -> str:
-        return _label_of_function(self.function)
-
-    def load(self, surroundings: Surroundings) -> None:
-        """Raise ConfigError if the function asks for what no grader is given."""
-        del surroundings
-        _manner_of_function(self.function)
-
-    def compares_expected(self) -> bool:
-        return _manner_of_function(self.function).takes("expected")
-
-    def reads_grades(self) -> bool:
-        return _manner_of_function(self.function).takes("grades")
-
-    def modules(self) -> tuple[str, ...]:
-        return (_module_of(self.function),)
-
-    def grade(self, context: Context) -> Score | Awaitable[Score]:
-        return _call_function(self.function, context)
+"""Names that other tools have for these, for suggestions."""
 
 
 class PythonGrader(Grader):
-    """The same for a function that is named, and imported before the first answer."""
+    """A plain function runs in a thread, so that a slow one blocks no other trial and one that
+    hangs can be abandoned. An async one runs in the event loop, which is quicker."""
 
-    kind: ClassVar[GraderKind] = GraderKind(
-        "python", "Graded by a Python function.", "value", runs_code=True,
-        example="- python: checks:polite",
-        only_reads=True,
-    )  # fmt: skip
+    name = "python"
+    description = "Graded by a Python function."
+    argument = "value"
+    runs_code = True
+    example = "- python: checks:polite"
 
     value: Annotated[
         FunctionName,
@@ -122,10 +86,15 @@ class PythonGrader(Grader):
         ),
     ] = {}
 
-    takes_expected: bool = False
-    """Whether it compares with what is expected; nobody knows before it is imported."""
-    takes_grades: bool = False
-    """Whether it is given the grades of those before it."""
+    function: Callable[..., object] | None = None
+    """A function that a program passes. One that a suite names is imported before the first
+    answer."""
+    call: _Call | None = None
+    """How the function is called, once it is loaded."""
+
+    @classmethod
+    def of(cls, function: Callable[..., object]) -> PythonGrader:
+        return cls(_label_of(function), function=function, call=_read_call(function, ()))
 
     def conflicts(self) -> Iterator[OptionFault]:
         for name in self.arguments:
@@ -135,46 +104,45 @@ class PythonGrader(Grader):
 
     def load(self, surroundings: Surroundings) -> None:
         """Import the function now. Raise ConfigError if there is none that can be called."""
-        manner = _manner_of_function(self._find(surroundings.root), tuple(self.arguments))
-        self.takes_expected = manner.takes("expected")
-        self.takes_grades = manner.takes("grades")
+        self.call = self._find_call(surroundings.root)
 
-    def compares_expected(self) -> bool:
-        return self.takes_expected
+    def compares(self) -> frozenset[Half]:
+        return BOTH if self.call is not None and self.call.takes("expected") else NEITHER
 
     def reads_grades(self) -> bool:
-        return self.takes_grades
+        return self.call is not None and self.call.takes("grades")
 
     def modules(self) -> tuple[str, ...]:
-        # Where a function is from is another file than the one that is named, if it is re-exported.
-        return (self.value.partition(":")[0], _module_of(self._find()))
+        found = unwrap(self._find_function())
+        is_named = isinstance(found.__module__, str)
+        own = found.__module__ if is_named else type(found).__module__
+        # A function that is re-exported is in another file than the one that is named.
+        return (own,) if self.function is not None else (self.value.partition(":")[0], own)
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        return _call_function(self._find(), context, self.arguments)
+        function, call = self._find_function(), self._find_call()
+        by_place = [GIVEN[name](context) for name in call.by_place]
+        by_name = {name: GIVEN[name](context) for name in call.by_name}
+        for name, value in self.arguments.items():
+            by_name[name] = copy_value(value)
+        if call.is_async:
+            return _read_later(function(*by_place, **by_name))
+        return _call_in_thread(partial(function, *by_place, **by_name))
 
-    def _find(self, root: str | None = None) -> Callable[..., object]:
+    def _find_function(self, root: str | None = None) -> Callable[..., object]:
+        if self.function is not None:
+            return self.function
         function = import_object(self.value, "grader", root)
         if not callable(function):
             raise ConfigError(f"grader `{self.value}`: it is not a function")
         return function
 
-
-def check_call(function: Callable[..., object], arguments: Collection[str]) -> None:
-    """Raise ConfigError if a function, or what stands for it, can't be called as a grader."""
-    _find_manner(function, tuple(arguments))
-
-
-def _call_function(
-    function: Callable[..., object], context: Context, arguments: Mapping[str, JSON] = _NO_ARGUMENTS
-) -> Score | Awaitable[Score]:
-    manner = _manner_of_function(function, tuple(arguments))
-    by_place = [GIVEN[name](context) for name in manner.by_place]
-    by_name = {name: GIVEN[name](context) for name in manner.by_name}
-    for name, value in arguments.items():
-        by_name[name] = copy_value(value)
-    if manner.is_async:
-        return _read_later(function(*by_place, **by_name))
-    return _call_in_thread(partial(function, *by_place, **by_name))
+    def _find_call(self, root: str | None = None) -> _Call:
+        function = self._find_function(root)
+        # To look at a signature costs more than all the rest; but not all functions can be looked
+        # up.
+        is_hashable = getattr(function, "__hash__", None) is not None
+        return (_known_call if is_hashable else _read_call)(function, tuple(self.arguments))
 
 
 async def _call_in_thread(function: Callable[[], object]) -> Score:
@@ -192,49 +160,36 @@ async def _read_later(returned: object) -> Score:
     return read_returned(returned)
 
 
-def _module_of(function: Callable[..., object]) -> str:
-    """The module that a function, or the class of an object that can be called, is from."""
-    found = unwrap(function)
-    return found.__module__ if isinstance(found.__module__, str) else type(found).__module__
+# How a function is called
 
 
-class _Manner(NamedTuple):
-    """How a function is called."""
-
+class _Call(NamedTuple):
     by_place: tuple[str, ...]
     by_name: tuple[str, ...]
     is_async: bool
 
     def takes(self, name: str) -> bool:
-        """Whether it is given something. What is given what is expected compares with it."""
         return name in self.by_place or name in self.by_name
 
 
-def _label_of_function(function: Callable[..., object]) -> str:
-    """What people call it. An object that can be called has no name but that of its class."""
+def check_call(function: Callable[..., object], arguments: Collection[str]) -> None:
+    """Raise ConfigError if a function can't be called as a grader."""
+    _read_call(function, tuple(arguments))
+
+
+def _label_of(function: Callable[..., object]) -> str:
+    """An object that can be called has no name but that of its class."""
     return getattr(function, "__name__", type(function).__name__)
 
 
-def _manner_of_function(
-    function: Callable[..., object], arguments: tuple[str, ...] = ()
-) -> _Manner:
-    # To look at a signature costs more than all the rest of a call; but not all can be looked up.
-    can_be_known = getattr(function, "__hash__", None) is not None
-    return (_known_manner if can_be_known else _find_manner)(function, arguments)
-
-
-def _read_parameters(function: Callable[..., object]) -> Mapping[str, Parameter]:
+def _read_call(function: Callable[..., object], arguments: tuple[str, ...]) -> _Call:
     try:
-        return signature(function).parameters
+        parameters = signature(function).parameters
     except ValueError as error:
         raise ConfigError(f"a grader must say what it takes: {error}") from None
-
-
-def _find_manner(function: Callable[..., object], arguments: tuple[str, ...]) -> _Manner:
+    label = _label_of(function)
     by_place: list[str] = []
     by_name: list[str] = []
-    label = _label_of_function(function)
-    parameters = _read_parameters(function)
     for name, parameter in parameters.items():
         if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
             continue
@@ -245,19 +200,83 @@ def _find_manner(function: Callable[..., object], arguments: tuple[str, ...]) ->
             said = "; a grader" if hint is None else f": {hint} A grader"
             names = f"{', '.join(GIVEN)}, and what `arguments` names"
             raise ConfigError(f"`{label}` has a parameter `{name}`{said} can be given {names}")
-    _check_arguments(label, parameters, arguments)
-    return _Manner(tuple(by_place), tuple(by_name), iscoroutinefunction(function))
+    if not any(each.kind is Parameter.VAR_KEYWORD for each in parameters.values()):
+        for name in arguments:
+            known = parameters.get(name)
+            if known is None or known.kind is Parameter.POSITIONAL_ONLY:
+                what = f"`{label}` has no parameter `{name}`, which `arguments` gives it"
+                raise ConfigError(what)
+    return _Call(tuple(by_place), tuple(by_name), iscoroutinefunction(function))
 
 
-def _check_arguments(
-    label: str, parameters: Mapping[str, Parameter], arguments: tuple[str, ...]
-) -> None:
-    if any(each.kind is Parameter.VAR_KEYWORD for each in parameters.values()):
-        return
-    for name in arguments:
-        known = parameters.get(name)
-        if known is None or known.kind is Parameter.POSITIONAL_ONLY:
-            raise ConfigError(f"`{label}` has no parameter `{name}`, which `arguments` gives it")
+_known_call = lru_cache(maxsize=256)(_read_call)
 
 
-_known_manner = lru_cache(maxsize=256)(_find_manner)
+# What a function returned
+
+_FIELDS = ("score", "passed", "reason", "details")
+_OTHER_FIELDS = {
+    "pass": "passed", "pass_": "passed", "success": "passed", "ok": "passed", "verdict": "passed",
+    "value": "score", "comment": "reason", "explanation": "reason", "message": "reason",
+    "metadata": "details",
+}  # fmt: skip
+_MEANINGS = (
+    "return True or False, a number from 0 to 1, text that says what is wrong, (score, reason), "
+    "{score, passed, reason}, or a Score"
+)
+
+
+def read_returned(value: object) -> Score:
+    """A score. Raise EvalcaseError if the value has no meaning."""
+    if isinstance(value, Score):
+        return value
+    if isinstance(value, str) and value.strip():
+        return Score(0.0, value, passed=False)
+    if isinstance(value, tuple) and len(value) == 2:
+        value = {"score": value[0], "reason": value[1]}
+    if isinstance(value, Mapping):
+        return _read_mapping(value)
+    return _read_score(value, None, "", {})
+
+
+def _read_mapping(value: Mapping[object, object]) -> Score:
+    odd = [key for key in islice(value, len(_FIELDS) + 1) if key not in _FIELDS]
+    if odd:
+        hint = hint_at(_OTHER_FIELDS.get(str(odd[0])) or find_nearest(str(odd[0]), _FIELDS))
+        told = f"returned a mapping with the key {odd[0]!r:.60}"
+        raise _make_unclear_error(told + (f" ({hint})" if hint else ""))
+    score, passed = value.get("score"), value.get("passed")
+    reason, details = value.get("reason"), value.get("details")
+    if score is None and passed is None:
+        raise _make_unclear_error("returned neither a score nor whether it passed")
+    if passed is not None and not isinstance(passed, bool):
+        raise _make_unclear_error(f"returned {passed!r:.60} as `passed`")
+    if reason is not None and not isinstance(reason, str):
+        raise _make_unclear_error(f"returned {type(reason).__name__} as the reason")
+    if details is not None and not isinstance(details, dict):
+        raise _make_unclear_error(f"returned {type(details).__name__} as the details")
+    return _read_score(passed if score is None else score, passed, reason or "", details or {})
+
+
+def _read_score(
+    score: object, passed: bool | None, reason: str, details: dict[str, object]
+) -> Score:
+    if isinstance(score, bool):
+        said = "the function returned True" if score else "the function returned False"
+        return Score(float(score), reason or said, details, score if passed is None else passed)
+    if isinstance(score, int | float | Real) and 0 <= float(score) <= 1:
+        return Score(float(score), reason, details, passed)
+    raise _make_unclear_error(
+        "returned nothing" if score is None else f"returned {_show_score(score)}"
+    )
+
+
+def _show_score(score: object) -> str:
+    if isinstance(score, str):
+        blank = "only white space" if score else "an empty text"
+        return f"{score!r:.60} as the score" if score.strip() else blank
+    return repr(score) if isinstance(score, Real) else f"a {type(score).__name__}"
+
+
+def _make_unclear_error(what: str) -> EvalcaseError:
+    return EvalcaseError(f"the function {what}: {_MEANINGS}")

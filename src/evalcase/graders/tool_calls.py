@@ -1,28 +1,103 @@
-"""How many tools were called, which, how often the same, and whether they failed."""
+"""Limits on tool calls: how many, which, how often the same, and whether they failed. Calls come
+from the messages of an answer, or from its steps in a trace."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
 
-from evalcase.graders.compare.bounds import find_crossed
-from evalcase.graders.compare.call_match import Call, read_calls
-from evalcase.graders.compare.failed_calls import failed_calls
-from evalcase.graders.compare.traced import about_steps, calls_of_steps, steps_like
+from msgspec import Meta
+
+from evalcase.errors import EvalcaseError
+from evalcase.graders.base import Context, Grader, find_crossed
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
-from evalcase.types.grader import Context, Grader, GraderKind
+from evalcase.types.message import Message, Step, ToolCall, parts_of
 from evalcase.types.options import Count, OptionFault, Text, Texts, Whole, about, of_kind
 from evalcase.types.value import JSON, write_alike
+from evalcase.util.answers import text_of_content, too_deep
 from evalcase.util.calls import seen_calls
-from evalcase.util.text import list_some, write_count
+from evalcase.util.json import BadJsonError, parse_json
+from evalcase.util.text import arguments_text, as_json, call_text, list_some, write_count
 
-_NAMED = 5
+_NAMED, _MOST_STEPS = 5, 20
+_LONGEST = 80
+
+
+class Call(NamedTuple):
+    """A call with its arguments read once, whichever form it was written in."""
+
+    name: str
+    arguments: JSON
+    is_deep: bool = False
+    """Whether its arguments are nested too deep to be compared."""
+    is_open: bool = False
+    """Whether only its name is given, so that its arguments don't matter."""
+
+    @property
+    def given(self) -> JSON:
+        """Its arguments; none are the same as an empty mapping."""
+        return {} if self.arguments is None else self.arguments
+
+    def __str__(self) -> str:
+        given = arguments_text(self.arguments)
+        return f"{self.name}({given if len(given) <= _LONGEST else given[:_LONGEST] + '…'})"
+
+    def whole(self) -> str:
+        """The same with all of its arguments, however long."""
+        return call_text(self.name, self.arguments)
+
+
+def read_calls(calls: Sequence[ToolCall]) -> list[Call]:
+    several = [(call.name, call.arguments) for call in calls]
+    return [Call(name, given, too_deep(given)) for name, given in several]
+
+
+# Steps of a trace
+
+
+_UNTRACED = (
+    "the answer has no steps: they come from traces, by the target `otlp` or by `trace = true`"
+)
+
+
+def about_steps(what: str) -> Meta:
+    """Declares the option by which a grader looks at steps."""
+    return about(
+        f"{what} the steps whose span has this name; `*` and `?` are wildcards.",
+        words="a name of spans", example="chat *", elsewhere=("step", "span", "spans", "span_name"),
+    )  # fmt: skip
+
+
+def steps_like(answer: Answer, name: str) -> list[Step]:
+    """The steps of a name. Raise EvalcaseError where not all steps are known."""
+    if not answer.steps:
+        raise EvalcaseError(_UNTRACED)
+    if answer.steps_cut:
+        raise EvalcaseError(f"not all steps are kept: there were {answer.steps_cut:,} more")
+    return [step for step in answer.steps if step.fits(name)]
+
+
+def without_steps(answer: Answer, name: str) -> str:
+    """What a reason says where no step has the name."""
+    names = list(dict.fromkeys(step.name for step in answer.steps))
+    return f"no step is called {name!r}; there are {list_some(names[:_MOST_STEPS], len(names))}"
+
+
+def calls_of_steps(steps: Sequence[Step], *, whole: bool = True) -> list[Call]:
+    """Steps as calls: of tools by the names of those, of others by the names of their spans. Raise
+    EvalcaseError where all that they were given has to be known, and isn't."""
+    for step in steps:
+        if whole and step.is_cut:
+            raise EvalcaseError(f"the step `{step.name}` was given more than is kept of it")
+    return [Call(step.tool or step.name, step.input) for step in steps]
+
+
+# The grader
 
 
 def _hint_at_minimums(value: JSON) -> str | None:
-    """How to write tools that stand in a list."""
     tools = [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
     return f"write `{{{tools[0]}: 1}}`" if tools else None
 
@@ -33,11 +108,9 @@ Minimums = Annotated[
 
 
 class ToolCallsGrader(Grader):
-    kind: ClassVar[GraderKind] = GraderKind(
-        "tool_calls", "Limits which tools are called, and how often.",
-        example="- tool_calls: {max: 5, needed: {search: 1}, forbidden: [delete], errors: forbid}",
-        only_reads=True, light=True,
-    )  # fmt: skip
+    name = "tool_calls"
+    description = "Limits which tools are called, and how often."
+    example = "- tool_calls: {max: 5, needed: {search: 1}, forbidden: [delete], errors: forbid}"
 
     min: Annotated[Whole | None, about("The fewest calls.")] = None
     max: Annotated[
@@ -48,7 +121,7 @@ class ToolCallsGrader(Grader):
         about(
             "Tools that must be called, each with its minimum number of calls.",
             example={"search": 1},
-            elsewhere=("minimums", "required_tools"),
+            elsewhere=("minimums", "required", "required_tools"),
         ),
     ] = {}
     forbidden: Annotated[
@@ -80,22 +153,18 @@ class ToolCallsGrader(Grader):
             yield OptionFault(("forbidden",), f"`{name}` is needed, and can't be forbidden")
 
     def grade(self, context: Context) -> Score:
-        calls, failures = self._read(context.answer)
-        faults = [*self._wrong_counts(calls), *self._wrong_repeats(calls)]
-        if self.errors == "forbid":
-            failed = list(failures)
-            faults += [f"{write_count(len(failed), 'call')} failed: {failed[0]}"] if failed else []
-        if faults:
-            return Score(0.0, "; ".join(faults))
-        return Score(1.0, _describe_calls(calls))
-
-    def _read(self, answer: Answer) -> tuple[Sequence[Call], Iterable[str]]:
-        """The calls, and which of them failed."""
         if self.steps is None:
-            return read_calls(seen_calls(answer)), failed_calls(answer)
-        steps = steps_like(answer, self.steps)
-        failed = [step.tool or step.name for step in steps if step.error is not None]
-        return calls_of_steps(steps, whole=self.max_repeats is not None), failed
+            calls, failed = read_calls(seen_calls(context.answer)), failed_calls(context.answer)
+        else:
+            steps = steps_like(context.answer, self.steps)
+            calls = calls_of_steps(steps, whole=self.max_repeats is not None)
+            failed = [step.tool or step.name for step in steps if step.error is not None]
+        faults = [*self._wrong_counts(calls), *self._wrong_repeats(calls)]
+        if self.errors == "forbid" and failed:
+            faults.append(f"{write_count(len(failed), 'call')} failed: {failed[0]}")
+        if self.steps is not None and not calls:
+            faults = [f"{each} ({without_steps(context.answer, self.steps)})" for each in faults]
+        return Score(float(not faults), "; ".join(faults) or _describe_calls(calls))
 
     def _wrong_counts(self, calls: Sequence[Call]) -> Iterator[str]:
         number, names = len(calls), Counter(call.name for call in calls)
@@ -133,3 +202,100 @@ def _describe_calls(calls: Sequence[Call]) -> str:
     listed = [f"{name} × {times}" if times > 1 else name for name, times in names.items()]
     some = list_some(listed[:_NAMED], len(listed))
     return f"{write_count(len(calls), 'tool call')} ({some})"
+
+
+# Calls that failed
+
+_MARKS = ("error", "is_error", "isError")
+_FAILED = frozenset({
+    "error", "failed", "failure", "declined", "denied", "rejected", "timed_out", "timeout",
+    "outcome_failed", "outcome_deadline_exceeded",
+})  # fmt: skip
+_NOTHING = frozenset({"", "0", "none", "null", "false"})
+_RESULTS = ("functionResponse", "function_response", "toolResult", "codeExecutionResult")
+"""Keys of parts that are results, in Gemini's and Bedrock's forms."""
+_OF_CALL = ("tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "id")
+
+
+def failed_calls(answer: Answer) -> list[str]:
+    """The names of the calls that failed: by themselves, or by a tool message or a content part
+    that is their result."""
+    return list(_find_failed(answer))
+
+
+def _find_failed(answer: Answer) -> Iterator[str]:
+    names: dict[str, str] = {}
+    told: set[str] = set()
+    for message in answer.messages:
+        for call in message.tool_calls:
+            ids = [as_json(call[key]) for key in _OF_CALL if key in call]
+            names |= dict.fromkeys(ids, call.name)
+            if _is_failure(call) or _says_failure(call.output) or _says_failure(call.get("result")):
+                told.update(ids)
+                yield call.name
+        for result in _list_results(message):
+            said = result.get("content", result.get("response", result.get("output")))
+            ids = [as_json(result[key]) for key in _OF_CALL if key in result]
+            if not told.isdisjoint(ids):
+                continue
+            if _is_failure(result) or _says_failure(said) or result.get("type") == "tool-error":
+                known = (names[each] for each in ids if each in names)
+                yield str(next(known, None) or result.get("name") or "a tool")
+
+
+def _list_results(message: Message) -> Iterator[Mapping[str, Any]]:
+    if message.role == "tool":
+        yield message
+    blocks = message.get("blocks")
+    for part in [*parts_of(message.content), *(blocks if isinstance(blocks, list) else ())]:
+        if not isinstance(part, dict):
+            continue
+        inner = next((part[key] for key in _RESULTS if isinstance(part.get(key), dict)), None)
+        if isinstance(inner, dict):
+            yield inner
+        elif str(part.get("type")).endswith(("tool_result", "tool-result", "tool-error")):
+            yield part
+
+
+def _is_failure(value: Mapping[str, Any]) -> bool:
+    """Whether a call or a result says of itself that it failed."""
+    outcome = value.get("outcome")
+    inner = outcome if isinstance(outcome, dict) else {"type": outcome}
+    said = (value.get("status"), inner.get("type"))
+    if any(isinstance(each, str) and each.lower() in _FAILED for each in said):
+        return True
+    return _is_marked(value) or _is_code(inner.get("exit_code"))
+
+
+def _says_failure(value: JSON) -> bool:
+    """Whether what a tool put out says so, or an item of a list does. Most tools put out text:
+    where that is JSON, what it says counts."""
+    text = text_of_content(value)
+    if text is not None:
+        try:
+            value = parse_json(text)
+        except BadJsonError:
+            return False
+    several = value if isinstance(value, list) else [value]
+    return any(isinstance(each, dict) and _is_marked(each) for each in several)
+
+
+def _is_marked(value: Mapping[str, Any]) -> bool:
+    kind = str(value.get("type"))
+    if kind in ("error-text", "error-json"):  # as the AI SDK has it
+        return True
+    if kind.endswith("_result_error") or any(_is_error(value.get(mark)) for mark in _MARKS):
+        return True
+    # Anthropic's own tools return what a program returned.
+    return kind.endswith("_result") and _is_code(value.get("return_code"))
+
+
+def _is_code(value: JSON) -> bool:
+    return value is not None and str(value).lower() not in _NOTHING
+
+
+def _is_error(value: JSON) -> bool:
+    """A number is a measure of something, and no error."""
+    if isinstance(value, str):
+        return value.strip().lower() not in _NOTHING
+    return value is True or (isinstance(value, dict | list) and bool(value))

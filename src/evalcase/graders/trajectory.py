@@ -1,49 +1,143 @@
-"""The tool calls of the answer against those that are expected: which were made, in which order."""
+"""The tool calls of the answer against those that are expected: which were made, in which order,
+and with which arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Annotated, ClassVar, Literal
+from math import inf
+from typing import Annotated, Any, Literal, NamedTuple
 
-from evalcase.graders.compare.call_match import (
-    Call,
-    Match,
-    describe_calls,
-    match_calls,
-    read_calls,
-    takes_long,
+from evalcase.errors import EvalcaseError
+from evalcase.graders.base import NEITHER, Context, Grader, Half
+from evalcase.graders.differences import NO_REFERENCE
+from evalcase.graders.fields import FieldMatchers, describe_matcher, match_field
+from evalcase.graders.json_differences import (
+    SUBSET,
+    Alike,
+    Difference,
+    find_differences,
+    list_differences,
+    pair_same,
+    pair_up,
+    quote_value,
+    step_text,
 )
-from evalcase.graders.compare.call_options import Arguments, ExpectedCalls, ToolRule
-from evalcase.graders.compare.call_rows import align_calls
-from evalcase.graders.compare.call_rules import CallRules
-from evalcase.graders.compare.patterns import Searcher, settle
-from evalcase.graders.compare.reference import NO_REFERENCE
-from evalcase.graders.compare.traced import about_steps, calls_of_steps, steps_like
+from evalcase.graders.text import Searcher, settle
+from evalcase.graders.tool_calls import (
+    Call,
+    about_steps,
+    calls_of_steps,
+    read_calls,
+    steps_like,
+    without_steps,
+)
 from evalcase.types.case import Case
 from evalcase.types.grade import Score
-from evalcase.types.grader import Context, Grader, GraderKind
-from evalcase.types.options import OptionFault, Text, about, of_kind
-from evalcase.types.problem import did_you_mean, find_nearest
-from evalcase.types.value import JSON
+from evalcase.types.message import ToolCall
+from evalcase.types.options import OptionFault, Place, Text, about, of_kind
+from evalcase.types.problem import KeyPath, did_you_mean, find_nearest, hint_at, nearest_meaning
+from evalcase.types.read_options import ANYTHING, only_these
+from evalcase.types.value import JSON, Value, describe_kind, write_alike
 from evalcase.util.calls import seen_calls
-from evalcase.util.text import list_some, write_count
+from evalcase.util.json import JsonPath
+from evalcase.util.text import arguments_text, as_json, list_some, write_count
 
-_NO_CALLS = Score(None, "there is nothing to compare: `expected_output` has no tool calls")
 _NAMED = 5
+_MOST_PAIRS = 300_000
+_QUICK_PAIRS = 10_000
+"""How many pairs take a few milliseconds, if their arguments are as short as most."""
+_MOST_ROWS, _LONGEST_CELL = 100, 1000
 
+Arguments = Literal["exact", "contains", "within", "ignore"]
 Order = Annotated[
     Literal["exact", "in_order", "any_order"],
     of_kind(synonyms={"strict": "exact", "ordered": "in_order", "unordered": "any_order"}),
 ]
 
 
+# Options
+
+
+class ToolRule(Value, frozen=True):
+    """How the arguments of one tool are compared."""
+
+    arguments: Annotated[
+        Arguments | None,
+        about("How to compare its arguments, instead of the general setting."),
+    ] = None
+    fields: Annotated[
+        FieldMatchers | None, about("Paths in its arguments, each with a value or a matcher.")
+    ] = None
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.arguments is None and self.fields is None:
+            yield OptionFault((), "it needs `arguments` or `fields`", code="missing-option")
+
+
+_KEYS = ("tool", "input", "output", "id", "type", "function")
+_MEANT = {**{key: key for key in _KEYS}, "args": "input", "arguments": "input", "name": "tool"}
+_AS_CALL = "write {tool: NAME, input: {…}}"
+
+
+def _faults_of_call(call: JSON, path: KeyPath, what: str) -> Iterator[OptionFault]:
+    if isinstance(call, str) and call:
+        return
+    if not isinstance(call, dict):
+        why = f"{what} is a mapping or the name of a tool, not {describe_kind(call)}"
+        yield OptionFault(path, why, _AS_CALL, code="wrong-type")
+        return
+    meant = {key: nearest_meaning(key, _MEANT) for key in call if key not in _KEYS}
+    for key, near in meant.items():
+        hint = hint_at(near) or f"it has {', '.join(_KEYS)}"
+        yield OptionFault((*path, key), f"{what} has no `{key}`", hint, "key", "unknown-option")
+    function = call.get("function")
+    name = call.get("tool", function.get("name") if isinstance(function, dict) else None)
+    # What is misspelt is not missing.
+    if (not isinstance(name, str) or not name) and "tool" not in meant.values():
+        yield OptionFault(path, f"{what} names no `tool`", _AS_CALL)
+
+
+def _check_calls(value: list[JSON], place: Place) -> Iterator[OptionFault]:
+    for number, each in enumerate(value):
+        yield from _faults_of_call(each, (*place.path, number), f"call {number + 1}")
+
+
+def _read_call(call: JSON) -> Call:
+    if isinstance(call, str):
+        return Call(call, None, is_open=True)
+    assert isinstance(call, dict)
+    made = ToolCall(call)
+    return Call(made.name, made.arguments)
+
+
+ExpectedCalls = Annotated[
+    tuple[Call, ...],
+    of_kind(
+        "a list of tool calls",
+        written=list[Any],
+        check=_check_calls,
+        read=lambda value: tuple(_read_call(each) for each in value),
+        hint=lambda _: "write - {tool: NAME, input: {…}}",
+        schema={
+            "type": "array",
+            "items": {
+                "if": {"type": "object"},
+                "then": only_these({key: {"anyOf": list(ANYTHING)} for key in _KEYS}),
+                "else": {"type": "string", "minLength": 1},
+            },
+        },
+    ),
+]
+"""Tool calls, each as `{tool, input}`, in OpenAI's form, or as the name of the tool alone."""
+
+
 class TrajectoryGrader(Grader):
-    kind: ClassVar[GraderKind] = GraderKind(
-        "trajectory", "The tools were called as expected.", "value", half="calls",
-        example="- {type: trajectory, value: [{tool: search, input: {q: Peru}}, answer]}",
-        only_reads=True, light=True,
-    )  # fmt: skip
+    name = "trajectory"
+    description = "The tools were called as expected."
+    argument = "value"
+    example = "- {type: trajectory, value: [{tool: search, input: {q: Peru}}, answer]}"
 
     value: Annotated[
         ExpectedCalls | None,
@@ -79,7 +173,6 @@ class TrajectoryGrader(Grader):
             words="a mapping of tools to rules",
         ),
     ] = {}
-
     steps: Annotated[Text | None, about_steps("Instead of the calls in the answer, use")] = None
 
     @property
@@ -88,18 +181,18 @@ class TrajectoryGrader(Grader):
 
     def conflicts(self) -> Iterator[OptionFault]:
         if self.missing == "allow" and self.allows_extra:
-            what = "`missing: allow` goes with `extra: forbid`: else whatever is called passes"
+            what = "`missing: allow` goes with `extra: forbid`: else any calls pass"
             yield OptionFault(("missing",), what)
         if self.value == () and self.allows_extra:
             yield OptionFault(("value",), "`value` is empty, and any call is allowed")
         for name in () if self.value is None else _find_unused(self.tools, self.value):
-            what = f"`tools` has a rule for `{name}`, of which no call is expected"
+            what = f"`tools` has a rule for `{name}`, and no such call is expected"
             hint = did_you_mean(name, [call.name for call in self.value or ()])
             yield OptionFault(("tools", name), what, hint, at="key")
 
     def missing_in(self, case: Case) -> str | None:
         """A call for each rule whose tool is misspelt. Graders of a suite may have rules for tools
-        that this case has no use for."""
+        that this case doesn't use."""
         if self.value is not None or not self.tools:
             return None
         calls = _calls_expected(case)
@@ -110,57 +203,53 @@ class TrajectoryGrader(Grader):
                 return f"a call of `{name}` (did you mean `{meant}`?) for its rule in `tools`"
         return None
 
-    def compares_expected(self) -> bool:
-        return self.value is None
+    def compares(self) -> frozenset[Half]:
+        return frozenset({"calls"}) if self.value is None else NEITHER
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        expected = self._expected(context)
-        if isinstance(expected, Score):
-            return expected
-        made: Sequence[Call]
+        expected: Sequence[Call] = self.value or ()
+        if self.value is None:
+            expected = _calls_expected(context.case)
+            if not expected:
+                return _NO_CALLS if context.case.expected_output else NO_REFERENCE
+        unmatched = ""
         if self.steps is None:
             made = read_calls(seen_calls(context.answer))
         else:
             made = calls_of_steps(steps_like(context.answer, self.steps))
-        return settle(partial(self._judge, expected, made), takes_long=takes_long(expected, made))
+            unmatched = "" if made else without_steps(context.answer, self.steps)
+        judge = partial(self._judge, expected, made, unmatched)
+        return settle(judge, takes_long=takes_long(expected, made))
 
-    def _expected(self, context: Context) -> Sequence[Call] | Score:
-        if self.value is not None:
-            return self.value
-        expected = _calls_expected(context.case)
-        return expected or (_NO_CALLS if context.case.expected_output else NO_REFERENCE)
-
-    def _judge(self, expected: Sequence[Call], made: Sequence[Call], searcher: Searcher) -> Score:
-        rules = CallRules(self.arguments, self.tools, searcher)
+    def _judge(
+        self, expected: Sequence[Call], made: Sequence[Call], unmatched: str, searcher: Searcher
+    ) -> Score:
+        rules = _Rules(self.arguments, self.tools, searcher)
         matches = match_calls(expected, made, rules.lacking, self.order, searcher.is_given_up)
         matched = sum(match.is_made for match in matches)
         needed = matched if self.missing == "allow" else len(expected)
         held = {match.number for match in matches if match.is_made}
         extra = [] if self.allows_extra else [c for n, c in enumerate(made) if n not in held]
-        steps = needed + len(extra)
+        total = needed + len(extra)
         details: dict[str, JSON] = {}
-        if matched < steps:
+        if matched < total:
             details["calls"] = align_calls(expected, made, matches, allow_extra=self.allows_extra)
-        said = self._reason(expected, made, matches, extra, rules)
-        if extra:
-            said += f"; {matched} ÷ ({needed} + {len(extra)})"
-        return Score(round(matched / steps, 9) if steps else 1.0, said, details)
-
-    def _reason(
-        self, expected: Sequence[Call], made: Sequence[Call], matches: Sequence[Match],
-        extra: Sequence[Call], rules: CallRules,
-    ) -> str:  # fmt: skip
-        matched = sum(match.is_made for match in matches)
         if not expected:
             said = ["no calls are expected"]
         elif self.missing == "allow" and matched < len(expected):
             said = [f"{matched} of {len(expected)} expected calls made, and the others may be left"]
         else:
             said = list(describe_calls(expected, made, matches, rules.lacking, self.order))
+        if unmatched and matched < len(expected):
+            said.append(unmatched)
         if extra:
             names = list_some(map(str, extra[:_NAMED]), len(extra))
             said.append(f"{write_count(len(extra), 'call')} not expected: {names}")
-        return "; ".join(said)
+            said.append(f"{matched} ÷ ({needed} + {len(extra)})")
+        return Score(round(matched / total, 9) if total else 1.0, "; ".join(said), details)
+
+
+_NO_CALLS = Score(None, "there is nothing to compare: `expected_output` has no tool calls")
 
 
 def _calls_expected(case: Case) -> Sequence[Call]:
@@ -172,3 +261,307 @@ def _find_unused(tools: Mapping[str, ToolRule], calls: Sequence[Call]) -> list[s
     """The tools that have a rule, and no call to which it would apply."""
     named = {call.name for call in calls}
     return [name for name in tools if name not in named]
+
+
+# Whether a call is the expected one
+
+Lacking = Callable[[Call, Call], Iterator[Difference]]
+"""How a call that was made falls short of an expected one of the same name."""
+
+
+def find_missing(expected: Call, got: Call) -> Iterator[Difference]:
+    """The expected arguments must be part of those given. None expected: any will do."""
+    if expected.arguments is None:
+        return iter(())
+    if got.is_deep:
+        return iter((_TOO_DEEP,))
+    return find_differences(expected.arguments, got.given, SUBSET)
+
+
+_TOO_DEEP = Difference("$", "nested too deep to be compared")
+
+
+class _Rules(Value, frozen=True):
+    arguments: str
+    tools: Mapping[str, ToolRule]
+    searcher: Searcher
+
+    def lacking(self, expected: Call, got: Call) -> Iterator[Difference]:
+        """By a mode for the arguments, and by fields."""
+        rule = self.tools.get(expected.name)
+        mode = rule.arguments if rule is not None and rule.arguments else self.arguments
+        yield from _compare_arguments(mode, expected, got)
+        for path, matcher in (rule.fields or {}).items() if rule is not None else ():
+            outcome = match_field(JsonPath(path), matcher, got.arguments, self.searcher)
+            if not outcome.matches:
+                note = f" ({outcome.note})" if outcome.note else ""
+                wanted = f"expected {describe_matcher(matcher)}, got {outcome.got}{note}"
+                yield Difference(path, wanted)
+
+
+def _compare_arguments(mode: str, expected: Call, got: Call) -> Iterator[Difference]:
+    if mode == "ignore" or expected.is_open:
+        return iter(())
+    if mode == "contains":
+        return find_missing(expected, got)
+    if got.is_deep:
+        return iter((_TOO_DEEP,))
+    if mode == "exact":
+        return find_differences(expected.given, got.given)
+    return _find_beyond(expected.given, got.given, "$")
+
+
+def _find_beyond(expected: JSON, got: JSON, path: str) -> Iterator[Difference]:
+    """What was given, and is no part of what is expected."""
+    if not isinstance(expected, dict) or not isinstance(got, dict):
+        yield from find_differences(expected, got, path=path)
+        return
+    for key, value in got.items():
+        if key in expected:
+            yield from _find_beyond(expected[key], value, path + step_text(key))
+        else:
+            yield Difference(path + step_text(key), f"not expected, got {quote_value(value)}")
+
+
+# Which calls are held against which
+
+
+class Match(NamedTuple):
+    """An expected call, and what there is of it in the answer."""
+
+    number: int | None = None
+    """The call of the answer that it is held against, counted from 0: the same, or another one of
+    that name."""
+    is_made: bool = False
+    elsewhere: int | None = None
+    """Where it was made out of order."""
+
+
+def takes_long(expected: Sequence[Call], got: Sequence[Call]) -> bool:
+    """Whether matching them would block the event loop for too long."""
+    return len(expected) * len(got) > _QUICK_PAIRS
+
+
+def match_calls(
+    expected: Sequence[Call],
+    got: Sequence[Call],
+    lacking: Lacking = find_missing,
+    order: str = "in_order",
+    is_given_up: Callable[[], bool] = lambda: False,
+) -> list[Match]:
+    """What each expected call is held against, as many as possible by their order. Raise
+    InterruptedError once it is given up, and EvalcaseError for too many calls."""
+    names = Counter(call.name for call in got)
+    if order != "exact" and sum(names[call.name] for call in expected) > _MOST_PAIRS:
+        many = f"{len(expected):,} expected calls and {len(got):,} that were made"
+        raise EvalcaseError(f"{many} are too many to be compared")
+    known: dict[tuple[int, int], bool] = {}
+
+    def is_made(left: int, right: int) -> bool:
+        if expected[left].name != got[right].name:
+            return False
+        if (left, right) not in known:
+            if is_given_up():
+                raise InterruptedError
+            known[left, right] = next(lacking(expected[left], got[right]), None) is None
+        return known[left, right]
+
+    if order == "exact":
+        found = [at if at < len(got) and is_made(at, at) else None for at in range(len(expected))]
+    else:
+        found = match_in_order(len(expected), len(got), is_made)
+        if order == "any_order" and None in found:
+            same = pair_same(_write_calls(expected), _write_calls(got))
+            begun = [at if at is not None and is_made(n, at) else None for n, at in enumerate(same)]
+            found = pair_up(len(expected), len(got), is_made, begun)
+    held = set(found)
+    free: dict[str, list[int]] = {}
+    for at, call in enumerate(got):
+        if at not in held:
+            free.setdefault(call.name, []).append(at)
+    return [
+        Match(place, is_made=True)
+        if place is not None
+        else _explain_missing(number, free.get(expected[number].name, []), is_made)
+        for number, place in enumerate(found)
+    ]
+
+
+def _explain_missing(number: int, namesakes: list[int], is_made: Alike) -> Match:
+    """The same call out of order, or another one of its name."""
+    elsewhere = next((other for other in namesakes if is_made(number, other)), None)
+    if elsewhere is not None:
+        return Match(elsewhere=elsewhere)
+    # One near miss explains one missing call, not all of them.
+    return Match(namesakes.pop(0)) if namesakes else Match()
+
+
+def _write_calls(calls: Sequence[Call]) -> list[str]:
+    return [f"{call.name} {'' if call.is_deep else write_alike(call.given)}" for call in calls]
+
+
+def match_in_order(lefts: int, rights: int, are_alike: Alike) -> list[int | None]:
+    """The partner of each on the left, or None, where partners keep their order.
+
+    As many as possible are matched; where there are too many for that, each takes the first.
+    """
+    found: list[int | None] = []
+    start = 0
+    for left in range(lefts):
+        at = next((right for right in range(start, rights) if are_alike(left, right)), None)
+        found.append(at)
+        start = start if at is None else at + 1
+    if None not in found or lefts * rights > _QUICK_PAIRS:
+        return found
+    # The longest common subsequence, so that one out of place costs no more than itself.
+    alike = [[are_alike(left, right) for right in range(rights)] for left in range(lefts)]
+    most = [[0] * (rights + 1) for _ in range(lefts + 1)]
+    for left in reversed(range(lefts)):
+        for right in reversed(range(rights)):
+            if alike[left][right]:
+                most[left][right] = most[left + 1][right + 1] + 1
+            else:
+                most[left][right] = max(most[left + 1][right], most[left][right + 1])
+    found, start = [], 0
+    for left in range(lefts):
+        at = next((right for right in range(start, rights) if alike[left][right]), None)
+        is_best = at is not None and most[left][start] == most[left + 1][at + 1] + 1
+        found.append(at if is_best else None)
+        start = at + 1 if at is not None and is_best else start
+    return found
+
+
+# Words and rows for people
+
+_ORDERS = {"exact": " at their places", "in_order": " in order", "any_order": ""}
+
+
+def describe_calls(
+    expected: Sequence[Call],
+    got: Sequence[Call],
+    matches: Sequence[Match],
+    lacking: Lacking = find_missing,
+    order: str = "in_order",
+) -> Iterator[str]:
+    """How many were made, and a line for each that wasn't, with the nearest thing that was."""
+    how = _ORDERS[order]
+    made = sum(match.is_made for match in matches)
+    if made == len(expected):
+        all_of_them = f"all {made:,} expected calls were made{how}"
+        yield all_of_them if made > 1 else "the expected call was made"
+        return
+    if not got:
+        wanted = str(expected[0]) if len(expected) == 1 else f"{len(expected):,} calls"
+        yield f"expected {wanted}, but the answer has no tool calls"
+        return
+    if len(expected) > 1:
+        yield f"{made:,} of {len(expected):,} expected calls made{how}"
+    missing = [number for number, match in enumerate(matches) if not match.is_made]
+    for number in missing[:_NAMED]:
+        call, match = expected[number], matches[number]
+        label = f"call {number + 1}, {call}" if len(expected) > 1 else str(call)
+        if match.elsewhere is not None:
+            instead = f"made out of order, as call {match.elsewhere + 1} of the answer"
+        elif match.number is not None:
+            instead = list_differences(lacking(call, got[match.number])).text
+        else:
+            names = list_some((each.name for each in got[:_NAMED]), len(got))
+            instead = f"not made; the answer called {names}"
+        yield f"{label}: {instead}"
+    if len(missing) > _NAMED:
+        yield f"and {len(missing) - _NAMED:,} more"
+
+
+Row = dict[str, JSON]
+"""`expected` and `got`, each a call or null; `made`, whether grading accepts it; a `note` on an
+expected call that is nowhere else; and `beyond`, the character of `got` after which there are only
+arguments that are not compared."""
+
+
+def align_calls(
+    expected: Sequence[Call],
+    got: Sequence[Call],
+    matches: Sequence[Match],
+    *,
+    allow_extra: bool = True,
+) -> list[JSON]:
+    """Expected calls and those of the answer side by side. Neither side is put into another order:
+    where matched calls came in another order, the rows follow the answer."""
+    made = [match.number for match in matches if match.is_made and match.number is not None]
+    by_answer = made != sorted(made)
+    paired = _pair_in_order(matches) if not by_answer else {
+        number: match.number for number, match in enumerate(matches) if match.number is not None
+    }  # fmt: skip
+    partners = {at: number for number, at in paired.items()}
+    rows: list[JSON] = []
+    shown = 0  # calls of the answer that have a row
+
+    def show_answer(end: int) -> None:
+        """Rows for calls of the answer up to a place."""
+        nonlocal shown
+        for at in range(shown, end):
+            number = partners.get(at)
+            if number is not None:
+                rows.append(_make_paired_row(expected[number], got[at], matches[number].is_made))
+            else:
+                row: Row = {"expected": None, "got": _cut(got[at].whole()), "made": allow_extra}
+                rows.append(row if allow_extra else {**row, "note": "not expected"})
+        shown = max(shown, end)
+
+    if by_answer:
+        show_answer(len(got))
+    for number, (call, match) in enumerate(zip(expected, matches, strict=True)):
+        at = paired.get(number)
+        if at is not None:
+            show_answer(at + 1)
+        else:
+            note = _write_note(got, match)
+            wanted = _cut(call.whole())
+            rows.append({"expected": wanted, "got": None, "made": False, "note": note})
+    show_answer(len(got))
+    if len(rows) > _MOST_ROWS:
+        more = f"and {len(rows) - _MOST_ROWS:,} more calls"
+        rows[_MOST_ROWS:] = [{"expected": None, "got": None, "made": True, "note": more}]
+    return rows
+
+
+def _pair_in_order(matches: Sequence[Match]) -> dict[int, int]:
+    """What stands in one row: all that was made, and near misses that came between."""
+    bounds: list[float] = []
+    bound = inf
+    for match in reversed(matches):
+        bounds.append(bound)
+        bound = match.number if match.is_made and match.number is not None else bound
+    paired: dict[int, int] = {}
+    last = -1
+    for number, (match, bound) in enumerate(zip(matches, reversed(bounds), strict=True)):
+        at = match.number
+        if at is not None and (match.is_made or last < at < bound):
+            paired[number] = last = at
+    return paired
+
+
+def _write_note(got: Sequence[Call], match: Match) -> str:
+    if match.elsewhere is not None:
+        return f"made out of order, as call {match.elsewhere + 1}"
+    if match.number is not None:
+        return f"made otherwise, as call {match.number + 1}"
+    return "not made" if got else "no tool calls"
+
+
+def _make_paired_row(expected: Call, got: Call, is_made: bool) -> Row:
+    row: Row = {"expected": _cut(expected.whole()), "got": _cut(got.whole()), "made": is_made}
+    if isinstance(expected.arguments, dict) and isinstance(got.arguments, dict):
+        # What is expected comes first and in its order, so that the two can be read together.
+        named = {key: got.arguments[key] for key in expected.arguments if key in got.arguments}
+        others = {key: value for key, value in got.arguments.items() if key not in named}
+        if others and all(key.isidentifier() for key in got.arguments):
+            begin = f"{got.name}({arguments_text(named)}"
+            rest = ", ".join(f"{key}={as_json(value)}" for key, value in others.items())
+            row["got"] = _cut(f"{begin}{', ' if named else ''}{rest})")
+            row["beyond"] = len(begin)
+    return row
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from evalcase.api import prepare_evaluation
 from evalcase.errors import ConfigError, GraderError
 from evalcase.format.load import IN_CODE
-from evalcase.graders.latency import UNKNOWN_TIME
+from evalcase.graders.limits import UNKNOWN_TIME
 from evalcase.pytest_plugin.cases import PlacedCase
 from evalcase.report.terminal.said import result_heard
 from evalcase.report.terminal.style import PLAIN

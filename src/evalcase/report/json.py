@@ -278,6 +278,8 @@ def _object_of_grade(grade: Grade) -> dict[str, Any]:
         data["weight"] = grade.weight
     if grade.required:
         data["required"] = True
+    if grade.indicator:
+        data["indicator"] = True
     if grade.asked:
         data["asked"], data["cached"] = grade.asked, grade.cached
         data["usage"] = encode_object(grade.usage) if grade.usage is not None else None

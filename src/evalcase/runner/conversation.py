@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from math import fsum
 from typing import Any, NamedTuple
 
+from evalcase.graders.base import NamedGrader
 from evalcase.runner.dispatch import Asked, Dispatcher, user_session
 from evalcase.runner.graders import Graders
 from evalcase.runner.grading import Graded, decide_verdict
@@ -27,7 +28,6 @@ from evalcase.types.conversation import (
     sum_simulated,
 )
 from evalcase.types.grade import Grade
-from evalcase.types.grader import NamedGrader
 from evalcase.types.message import Message
 from evalcase.types.question import Question
 from evalcase.types.result import Result, Trial
@@ -226,7 +226,8 @@ class Conversations:
             broken = Grade("record", None, False, why, failure=Failure("grader", why))
             return Graded("errored", (broken,))
         graded = await self._judge(case, first, exchanges, ending)
-        if missing and all(grade.passed for grade in graded.grades if grade.turn is not None):
+        counted = [grade for grade in graded.grades if grade.turn and not grade.indicator]
+        if missing and all(grade.passed for grade in counted):
             raise UnaskedTurnsError
         return graded
 
@@ -391,7 +392,11 @@ class _Conversation:
         grades = await self._grade_turn(self._turns[question.turn - 1], question, exchange)
         self.turn_grades += grades
         is_last = question.turn == len(self._turns)
-        return None if is_last or all(grade.passed for grade in grades) else "turn_failed"
+        return (
+            None
+            if is_last or all(each.passed or each.indicator for each in grades)
+            else "turn_failed"
+        )
 
     def _talk(self, retried: tuple[Failure, ...] = ()) -> Talk:
         return Talk(tuple(self._exchanges), retried=retried, simulated=tuple(self._simulated))

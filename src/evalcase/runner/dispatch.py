@@ -14,6 +14,7 @@ from json import dumps
 from typing import NamedTuple, Protocol, TypeAlias
 
 from evalcase.errors import TargetError
+from evalcase.graders.base import Context, NamedGrader, Usable
 from evalcase.runner.attempt import Attempted, OverTimeError, make_attempt, take_own
 from evalcase.runner.opening import CLOSE_S, OpenTargets
 from evalcase.runner.pacing import Budget, Limits, Pace, Paces, Start, wait_before_retry
@@ -21,7 +22,6 @@ from evalcase.runner.schedule import Engine
 from evalcase.store.cache import AnswerCache
 from evalcase.types.answer import Answer, Earlier, Failure
 from evalcase.types.grade import Grade, copy_question
-from evalcase.types.grader import Context, NamedGrader, Usable
 from evalcase.types.message import Message
 from evalcase.types.question import Question
 from evalcase.types.target import Target

@@ -24,10 +24,7 @@ from evalcase.config.registry import find_class, is_built_in
 from evalcase.config.targets import make_target, version_of
 from evalcase.errors import ConfigError
 from evalcase.format.graders import find_named_code
-from evalcase.graders.expected import ExpectedGrader
-from evalcase.runner.grading import left_to_compare
-from evalcase.types.case import Case
-from evalcase.types.grader import (
+from evalcase.graders.base import (
     BOTH,
     Grader,
     Half,
@@ -35,6 +32,9 @@ from evalcase.types.grader import (
     What,
     declared_grader,
 )
+from evalcase.graders.expected import ExpectedGrader
+from evalcase.runner.grading import left_to_compare
+from evalcase.types.case import Case
 from evalcase.types.target import Surroundings, Target, TargetVersion
 from evalcase.types.value import JSON, replace
 from evalcase.util.json import compact_encoder
@@ -64,7 +64,7 @@ class GraderFault(NamedTuple):
 
 def _find_forbidden(named: NamedGrader) -> Iterator[GraderFault]:
     for each in all_in(named):
-        if each.grader.kind.runs_code:
+        if each.grader.runs_code:
             yield _make_fault(each, describe_forbidden(each))
 
 
@@ -206,7 +206,7 @@ class Graders:
         graders = []
         for spec in json.loads(specs):
             named = self._make(spec)
-            if named.grader.kind.judges:
+            if named.grader.judges:
                 number = seen[named.name] = seen.get(named.name, 0) + 1
                 named = named if number == 1 else replace(named, name=f"{named.name} {number}")
             graders.append(named)
@@ -245,7 +245,8 @@ class Graders:
         return prints
 
     def _print(self, named: NamedGrader) -> str:
-        if is_light_class(type(named.grader)) and not self.only_given:
+        is_light = is_light_class(type(named.grader)) and not named.grader.asks()
+        if is_light and not self.only_given:
             return ""
         # By identity, because an option may have no hash: these graders are kept.
         key = id(named if self.only_given else named.grader)
@@ -294,4 +295,6 @@ class Graders:
 
 def _is_light(spec: Mapping[str, JSON]) -> bool:
     word = str(spec["type"])
-    return is_built_in("graders", word) and is_light_class(find_class("graders", word))
+    if not is_built_in("graders", word) or not is_light_class(find_class("graders", word)):
+        return False
+    return not declared_grader(find_class("graders", word)).named_targets(spec)

@@ -12,10 +12,7 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 from evalcase.errors import EvalcaseError, GraderError
-from evalcase.types.answer import Answer, Failure, sum_usage
-from evalcase.types.case import Case
-from evalcase.types.grade import Grade, Score, fault_of_score, mean_score, reaches
-from evalcase.types.grader import (
+from evalcase.graders.base import (
     BOTH,
     NEITHER,
     Asker,
@@ -25,12 +22,15 @@ from evalcase.types.grader import (
     NamedGrader,
     Part,
     Usable,
+    expected_halves,
 )
+from evalcase.types.answer import Answer, Failure, sum_usage
+from evalcase.types.case import Case
+from evalcase.types.grade import Grade, Score, fault_of_score, mean_score, reaches
 from evalcase.types.message import Message
 from evalcase.types.result import GRADER_TIMEOUT_S, Verdict
 from evalcase.types.value import JSON, describe_kind, replace
 from evalcase.util.answers import (
-    expected_halves,
     find_block,
     has_text,
     say_silence,
@@ -58,8 +58,7 @@ def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> V
     A grader that broke makes it errored, whatever the others say. A grader that found nothing to
     grade (no score, no failure) can't make it fail, but it can't pass any more: it is ungraded.
     """
-    if len(grades) == 1 and threshold is None:
-        return _decide_by_one(grades[0])
+    grades = [grade for grade in grades if not grade.indicator]
     if any(grade.failure is not None for grade in grades):
         return "errored"
     graded = [grade for grade in grades if grade.score is not None]
@@ -75,15 +74,6 @@ def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> V
         if not reaches(mean, threshold):
             return "failed"
     return "passed" if grades and len(graded) == len(grades) else "ungraded"
-
-
-def _decide_by_one(grade: Grade) -> Verdict:
-    """The same for the usual case of one grader."""
-    if grade.failure is not None:
-        return "errored"
-    if grade.score is None:
-        return "ungraded"
-    return "passed" if grade.passed else "failed"
 
 
 _NUMBERS = (float, int, NoneType)
@@ -174,7 +164,7 @@ def _write_reason(
     """Why, with the arithmetic where a part of the score was not enough, or was enough since a
     threshold says so. A comparison says itself what is missing."""
     is_whole = passed and not (by_threshold and named.threshold is not None)
-    is_clear = is_whole or not value or named.grader.kind.compares_expected
+    is_clear = is_whole or not value or named.grader.name == "expected"
     if value is None or (reason and is_clear):
         return reason
     told = f"score {write_score(value, *(() if passed else (named.needed_score,)))}"
@@ -218,32 +208,32 @@ Seen = Score | PartScores
 
 def look_at_answer(named: NamedGrader, context: Context) -> Seen | Awaitable[Seen]:
     """What a grader says of an answer, or of the parts that it is told to look at."""
-    kind = named.grader.kind
-    # What is made of others asks them, and each of those is looked at here by itself.
-    if context.answer.truncated and not (kind.measures or kind.combines):
+    grader = named.grader
+    # A grader that is made of others asks them, and each of those is looked at here by itself.
+    if context.answer.truncated and grader.reads != "figures" and not grader.inner():
         raise EvalcaseError(
             "the answer was truncated, as it was larger than evalcase stores, so it can't be graded"
         )
     blocked = find_block(context.answer)
-    if blocked is not None and not (kind.grades_blocked or kind.combines):
+    if blocked is not None and grader.reads != "ending" and not grader.inner():
         what = f"the provider blocked the answer (finish reason `{blocked}`)"
         raise GraderError("blocked", f"{what}: only `finish` can grade it")
-    if kind.reads is None:
-        return named.grader.grade(context)
+    if grader.reads not in ("text", "value", "either"):
+        return grader.grade(context)
     try:
-        is_whole_text = named.path is None and kind.reads == "text"
-        if is_whole_text and not has_text(context.answer) and not named.grader.accepts_silence():
+        is_whole_text = named.path is None and grader.reads == "text"
+        if is_whole_text and not has_text(context.answer) and not grader.accepts_silence():
             said = context.answer.text
             return _score_unseen(f"there is {say_silence(context.answer.last, said)}")
         if named.path is None:
-            return named.grader.grade(context)
+            return grader.grade(context)
         found = _path(named.path).find_all(value_of_answer(context.answer))
     except BadJsonError as error:
         at = "" if named.path is None else f", so there is nothing at `{named.path}`"
         return _score_unseen(f"the answer is not JSON: {error}{at}")
     except MissingError as error:
         return _score_unseen(str(error))
-    return _look_at_parts(named.grader, context, found)
+    return _look_at_parts(grader, context, found)
 
 
 _path = lru_cache(maxsize=256)(JsonPath)
@@ -264,7 +254,7 @@ def _look_at_parts(
 
 
 def _look_at_part(grader: Grader, context: Context, found: Found) -> Score | Awaitable[Score]:
-    if grader.kind.reads != "text":
+    if grader.reads != "text":
         return grader.grade(replace(context, part=Part(*found)))
     if not isinstance(found.value, str):
         shown = as_json(found.value)
@@ -355,13 +345,7 @@ async def grade_answer(
     With `only_these`, they take the place of all that the case says. Those that have to be
     waited for are waited for together, each for its own time.
     """
-    if len(graders) == 1 and graders[0].grader.kind.compares_expected:
-        only = _begin_grade(graders[0], context, (), calls, timeout_s)
-        if isinstance(only, _Begun):
-            only = await only.finish(calls, context.case.id)
-        grades: tuple[Grade, ...] = (only,)
-    else:
-        grades = await _grade_each(context, graders, calls, timeout_s)
+    grades = await _grade_each(context, graders, calls, timeout_s)
     if context.case.needs_judge and not only_these and not any(each.judges for each in graders):
         grades = (*grades, _without_judge(context.case))
     return Graded(decide_verdict(grades, context.case.threshold), grades)
@@ -408,7 +392,11 @@ async def _grade_each(
             waiting[number] = begun
     if waiting:
         await _wait_for_grades(waiting, grades, context, calls)
-    return tuple([grade for grade in grades if grade is not None])
+    return tuple([
+        replace(grade, indicator=True) if named.indicator else grade
+        for grade, named in zip(grades, graders, strict=True)
+        if grade is not None
+    ])  # fmt: skip
 
 
 async def _wait_for_grades(
@@ -434,11 +422,11 @@ def _begin_grade(
     elif known:
         context = replace(context, grades=known)
     limit_s = named.timeout_s or timeout_s
-    if named.grader.kind.combines:
+    if named.grader.inner():
         below = partial(_grade_each, context, calls=calls, timeout_s=timeout_s)
         context = replace(context, grading=below)
         limit_s = _find_limit(named, timeout_s)
-    if named.grader.kind.only_reads:
+    if type(named.grader).__module__.startswith("evalcase.graders."):
         outcome = _look(named, context)
     else:  # it is of another package, and may do anything
         with calls.attend(limit_s):

@@ -27,10 +27,10 @@ from evalcase.config.targets import (
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.format.graders import find_named_code
 from evalcase.format.load import SomeSuites, find_case_span, load_file
+from evalcase.graders.base import DeclaredGrader, What
 from evalcase.runner.graders import GraderFault, Graders
 from evalcase.runner.select import Selector, UnmatchedFilters, deal_cases, times_of
 from evalcase.types.case import Case
-from evalcase.types.grader import DeclaredGrader, What
 from evalcase.types.problem import Problem, Unfit, in_order
 from evalcase.types.value import Value, replace
 from evalcase.util.files import digest_file

@@ -15,6 +15,7 @@ from evalcase.config.options import LocalOptions, RunOptions
 from evalcase.config.targets import describe_same_model, key_names, make_target
 from evalcase.errors import ConfigError, RecordError, TargetError
 from evalcase.format.load import SomeSuites, Suites
+from evalcase.graders.base import NamedGrader
 from evalcase.runner.dispatch import Executor
 from evalcase.runner.events import Emit, RunNote, RunWarning
 from evalcase.runner.graders import Graders
@@ -32,7 +33,6 @@ from evalcase.runner.needs import (
 from evalcase.runner.select import Selector, make_selector, times_of
 from evalcase.store.folder import Run
 from evalcase.types.answer import Answer
-from evalcase.types.grader import NamedGrader
 from evalcase.types.problem import in_order
 from evalcase.types.question import Question
 from evalcase.types.result import Trial, Verdict

@@ -7,6 +7,7 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
+from evalcase.graders.base import Context, NamedGrader, Usable
 from evalcase.runner.conversation import Conversations, Talk
 from evalcase.runner.dispatch import Asked, Dispatcher, Executor
 from evalcase.runner.grading import Graded, decide_verdict, grade_answer
@@ -17,7 +18,6 @@ from evalcase.store.journal import TooLargeError, cap_answer
 from evalcase.types.answer import Answer, Failure
 from evalcase.types.case import Case
 from evalcase.types.conversation import Turn, join_turns
-from evalcase.types.grader import Context, NamedGrader, Usable
 from evalcase.types.message import Message
 from evalcase.types.problem import Unfit
 from evalcase.types.question import Question

@@ -85,6 +85,8 @@ class Grade(Value, frozen=True):
     """As in Score: a combined grader with `not: true` can't invert it either."""
     turn: Annotated[int, Meta(ge=1)] | None = None
     """Of a conversation: the number of the turn, from 1; None for the whole."""
+    indicator: bool = False
+    """Whether it is only shown, and doesn't count in the verdict or the score."""
 
     def __post_init__(self) -> None:
         if not _is_share(self.score):
@@ -104,7 +106,11 @@ def reaches(score: float, threshold: float) -> bool:
 
 def mean_score(grades: Sequence[Grade]) -> float | None:
     """The mean by weight; None where no grade has a score and a weight."""
-    scored = [(grade.score, grade.weight) for grade in grades if grade.score is not None]
+    scored = [
+        (grade.score, grade.weight)
+        for grade in grades
+        if grade.score is not None and not grade.indicator
+    ]
     heaviest = max((weight for _, weight in scored), default=0.0)
     if not heaviest:
         return None
@@ -115,7 +121,7 @@ def mean_score(grades: Sequence[Grade]) -> float | None:
 
 def write_sum(grades: Sequence[Grade]) -> str:
     """The sum behind the mean of some grades, for people; empty for one grade, or for many."""
-    scored = [grade for grade in grades if grade.score is not None]
+    scored = [grade for grade in grades if grade.score is not None and not grade.indicator]
     if not 1 < len(scored) <= _MOST_SUMMED:
         return ""
     by_weight = any(grade.weight != 1 for grade in scored)

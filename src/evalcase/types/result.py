@@ -66,17 +66,22 @@ class Result(Value, frozen=True, tag="result"):
         return split_turns(self.answer, self.turns)
 
     @property
+    def unhappy_grades(self) -> list[Grade]:
+        """The grades that explain the verdict: of graders that broke, or else that did not pass."""
+        counted = [grade for grade in self.grades if not grade.indicator]
+        broken = [grade for grade in counted if grade.failure is not None]
+        return broken or [grade for grade in counted if not grade.passed]
+
+    @property
     def reason(self) -> str:
         """One line for people: why it is not passed; empty if it is."""
         if self.failure is not None:
             return self.failure.message
-        broken = [grade for grade in self.grades if grade.failure is not None]
-        unhappy = broken or [grade for grade in self.grades if not grade.passed]
         return "; ".join(
             each.reason
             if each.reason.startswith(f"{each.grader} ")
             else f"{each.grader}: {each.reason}"
-            for each in unhappy
+            for each in self.unhappy_grades
         )
 
 

@@ -7,17 +7,14 @@ graded by `finish`. One that is unfinished, or failed, is no answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 from evalcase.types.answer import Answer
 from evalcase.types.message import parts_of, said_text, text_of
 from evalcase.types.value import JSON, measure_depth
 from evalcase.util.json import DEEPEST, BadJsonError, parse_json
 from evalcase.util.text import as_json, call_lines, content_text, name_blank, shorten_text
-
-if TYPE_CHECKING:
-    from evalcase.types.grader import Half
 
 EndKind = Literal["cut off", "blocked", "unfinished", "failed"]
 
@@ -239,18 +236,6 @@ def is_comparable(content: JSON) -> bool:
         return False
     parts = text_parts(content)
     return not parts or any(part["type"] not in ("file", "image") for part in parts)
-
-
-def expected_halves(messages: Iterable[Mapping[str, JSON]]) -> frozenset[Half]:
-    """What there is to compare in an expected output: calls, and content that is not empty."""
-    said = [message for message in messages if message["role"] == "assistant"]
-    contents = [each["content"] for each in said if each.get("content") is not None]
-    last = contents[-1] if contents else None
-    text = text_of_content(last)
-    halves: list[Half] = ["calls"] if any(each.get("tool_calls") for each in said) else []
-    if is_comparable(last) and (text is None or text.strip()):
-        halves.append("content")
-    return frozenset(halves)
 
 
 def parse_answer(text: str) -> JSON:

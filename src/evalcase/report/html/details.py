@@ -308,6 +308,8 @@ def tell_grade(grade: Grade) -> Told:
         told["weight"] = grade.weight
     if grade.required:
         told["required"] = True
+    if grade.indicator:
+        told["indicator"] = True
     if grade.asked:
         told["asked"] = {
             "count": grade.asked, "cached": grade.cached, "cost": grade.cost_usd,

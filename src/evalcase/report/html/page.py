@@ -311,7 +311,8 @@ def _add_known(values: Iterable[float | None]) -> float | None:
 
 def _list_failing(results: tuple[Result, ...]) -> list[str]:
     """The graders that kept a trial from passing, each once."""
-    found = [grade.grader for result in results for grade in result.grades if not grade.passed]
+    grades = [grade for result in results for grade in result.grades]
+    found = [grade.grader for grade in grades if not grade.passed and not grade.indicator]
     return list(dict.fromkeys(found))
 
 

@@ -244,7 +244,8 @@ def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iter
     if grade.failure is not None or grade.score is None:
         verdict = "errored" if grade.failure is not None else "ungraded"
     score = "" if grade.score is None else f"{grade.score:.2f} "
-    head = ", ".join([f"{score}by {make_visible(own_name(grade))}", *_list_asking(grade)])
+    shown = " (indicator)" if grade.indicator else ""
+    head = ", ".join([f"{score}by {make_visible(own_name(grade))}{shown}", *_list_asking(grade)])
     yield from _write_headed(verdict, head, width, style)
     if grade.failure is not None:
         yield from _indent_lines(_failure_lines("failure", grade.failure, width - _INDENT, style))

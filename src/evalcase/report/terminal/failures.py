@@ -45,8 +45,7 @@ def reason_of(result: Result) -> str:
     """Why it is not passed; without the name of the grader that needs no name."""
     if result.failure is not None:
         return result.failure.message
-    broken = [grade for grade in result.grades if grade.failure is not None]
-    unhappy = broken or [grade for grade in result.grades if not grade.passed]
+    unhappy = result.unhappy_grades
     if not unhappy:
         return "nothing to grade it by" if result.verdict == "ungraded" else ""
     return "; ".join(map(grade_words, unhappy))

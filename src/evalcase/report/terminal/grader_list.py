@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import UNSET
 
+from evalcase.graders.base import SHARED, DeclaredGrader
 from evalcase.report.terminal.cells import measure_text, pad_text, wrap_text
 from evalcase.report.terminal.style import Style, paint_text
-from evalcase.types.grader import SHARED, DeclaredGrader
 from evalcase.types.read_options import Option, fields_of
 from evalcase.types.value import JSON
 from evalcase.util.text import as_json
@@ -21,7 +21,7 @@ def grader_lines(graders: Sequence[DeclaredGrader], width: int, style: Style) ->
     and what not all can."""
     column = max(len(each.kind.name) for each in graders) + 2
     for each in graders:
-        yield from _write_described(each.kind.name, each.kind.about, column, width, style)
+        yield from _write_described(each.kind.name, each.kind.description, column, width, style)
     of_all = [name for name in SHARED if all(name in each.options for each in graders)]
     others = [name for name in SHARED if name not in of_all]
     for heading, names in (("options of all graders", of_all), (_NOT_OF_ALL, others)):
@@ -31,8 +31,8 @@ def grader_lines(graders: Sequence[DeclaredGrader], width: int, style: Style) ->
 
 def explain_grader(grader: DeclaredGrader, width: int, style: Style) -> Iterator[str]:
     """All that there is to know of one."""
-    kind, own = grader.kind, fields_of(grader.made_by)
-    yield from wrap_text(f"{kind.name}: {kind.about}", width)
+    kind, own = grader.kind, fields_of(grader.kind)
+    yield from wrap_text(f"{kind.name}: {kind.description}", width)
     if kind.example:
         yield ""
         yield from (

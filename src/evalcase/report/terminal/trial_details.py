@@ -64,8 +64,7 @@ def _graded_lines(
 ) -> Iterator[str]:
     """What graders say, those of a turn below what was said in it. Where one broke, there is no
     verdict that others could explain."""
-    broken = [grade for grade in result.grades if grade.failure is not None]
-    unhappy = broken or [grade for grade in result.grades if not grade.passed]
+    unhappy = result.unhappy_grades
     turns = list(dict.fromkeys(grade.turn for grade in unhappy))
     if not turns[:1] or turns[0] is None or (case is not None and case.user is not None):
         yield from _asked_lines(case, None, style, width)

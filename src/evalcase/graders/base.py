@@ -1,0 +1,434 @@
+"""What a grader is: a Struct whose fields are its options, with one method.
+
+class Shorter(Grader):
+    name = "shorter"
+    description = "The answer is shorter than a number of characters."
+    argument = "value"
+
+    value: Annotated[Count, about("How long an answer must not be.")]
+
+    def grade(self, context: Context) -> Score:
+        length = len(context.answer.text)
+        return Score(float(length < self.value), f"{length} characters")
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
+
+from msgspec import NODEFAULT, Meta, Struct, field
+
+from evalcase.types.answer import Answer
+from evalcase.types.case import Case
+from evalcase.types.grade import Grade, Score, copy_answer, copy_grade, copy_question
+from evalcase.types.message import Message
+from evalcase.types.options import (
+    Amount,
+    JsonPath,
+    Named,
+    OptionFault,
+    Seconds,
+    Share,
+    Text,
+    about,
+    of_kind,
+)
+from evalcase.types.problem import KeyPath, Unfit, hint_at
+from evalcase.types.question import Question
+from evalcase.types.read_options import Option, Type, fields_of, make, problems_in
+from evalcase.types.target import Surroundings
+from evalcase.types.value import JSON, Value, copy_value, replace
+from evalcase.util.answers import is_comparable, text_of_content
+
+Usable = Callable[[Answer], bool]
+"""Says whether a grader can use an answer."""
+Asker = Callable[[str, Sequence[Message], JSON, Usable | None], Awaitable[Answer]]
+"""Asks a target of a name some messages, with a schema for its answer or None."""
+GradeAll = Callable[[Sequence["NamedGrader"]], Awaitable[Sequence[Grade]]]
+"""Has graders grade the same answer, each within its own limit."""
+
+Half = Literal["calls", "content"]
+"""What an `expected_output` may have: tool calls, and text or data at the end."""
+BOTH: frozenset[Half] = frozenset({"calls", "content"})
+NEITHER: frozenset[Half] = frozenset()
+
+
+def expected_halves(messages: Iterable[Mapping[str, JSON]]) -> frozenset[Half]:
+    """What there is to compare in an expected output: calls, and content that is not empty."""
+    said = [message for message in messages if message["role"] == "assistant"]
+    contents = [each["content"] for each in said if each.get("content") is not None]
+    last = contents[-1] if contents else None
+    text = text_of_content(last)
+    halves: list[Half] = ["calls"] if any(each.get("tool_calls") for each in said) else []
+    if is_comparable(last) and (text is None or text.strip()):
+        halves.append("content")
+    return frozenset(halves)
+
+
+class Part(NamedTuple):
+    """What a `path` leads to in the JSON of an answer."""
+
+    path: str
+    value: JSON
+
+
+class Context(Value, frozen=True):
+    """All that a grader sees of one trial."""
+
+    case: Case
+    question: Question
+    answer: Answer
+    grades: tuple[Grade, ...] = ()
+    """Of the graders before this one: of all of them, if it `reads_grades`."""
+    asker: Asker | None = None
+    grading: GradeAll | None = None
+    duration_s: float | None = None
+    """How long the target took to answer, as the engine measured it."""
+    turns: int = 1
+    """How many turns the answer has: one, but for a whole conversation."""
+    part: Part | None = None
+    """What is graded in place of the whole answer, where the grader has a `path`."""
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The question and the answer; of a conversation, every turn."""
+        return (*self.question.messages, *self.answer.messages)
+
+    @property
+    def text(self) -> str:
+        """The text to grade: of the answer, or of the part that a `path` leads to."""
+        if self.part is None:
+            return self.answer.text
+        value = self.part.value
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+    def copy(self) -> Context:
+        """The same for user code, which may write into it."""
+        part = None if self.part is None else Part(self.part.path, copy_value(self.part.value))
+        return replace(
+            self, question=copy_question(self.question), answer=copy_answer(self.answer),
+            grades=tuple([copy_grade(grade) for grade in self.grades]), part=part,
+        )  # fmt: skip
+
+    async def ask(
+        self,
+        target: str,
+        messages: Sequence[Message | Mapping[str, object]],
+        schema: JSON = None,
+        usable: Usable | None = None,
+    ) -> Answer:
+        """Ask a target of the configuration. Mappings with `role` and `content` are messages, too.
+
+        An answer that is not `usable` is returned, and never cached. Raise TargetError if the
+        target can't answer, after the retries that every question has.
+        """
+        if self.asker is None:
+            raise RuntimeError("`ask` needs targets, and this context has none")
+        said = [
+            each if isinstance(each, Message) else Message(copy_value(each)) for each in messages
+        ]
+        looks_at = None if usable is None else lambda answer: usable(copy_answer(answer))
+        return await self.asker(target, said, schema, looks_at)
+
+    async def grade_with(self, graders: Sequence[NamedGrader]) -> Sequence[Grade]:
+        """The grades that other graders give the same answer."""
+        if self.grading is None:
+            raise RuntimeError("`grade_with` is for graders whose `inner` returns others")
+        return await self.grading(graders)
+
+
+class Grader(Struct, dict=True, weakref=True):
+    """Scores answers. One object grades many trials.
+
+    The class attributes say what the engine must know before it makes one. `reads`:
+    - `answer`: the whole answer, with its messages and calls;
+    - `text`, `value` or `either`: the text or the JSON of the answer, or of the part that its
+      option `path` leads to;
+    - `figures`: only time, cost, tokens and turns, so that it can grade a truncated answer;
+    - `ending`: how the answer ended, so that it can grade a blocked answer.
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    """A sentence for people: when it passes."""
+    argument: ClassVar[str | None] = None
+    """The option that `{name: argument}` gives; None if it takes none."""
+    reads: ClassVar[Literal["answer", "text", "value", "either", "figures", "ending"]] = "answer"
+    threshold: ClassVar[Literal["optional", "needed", "none"]] = "optional"
+    """Whether it has the option `threshold`, and can't do without."""
+    judges: ClassVar[bool] = False
+    """Whether it asks a judge, by default about the `criteria` and `rubrics` of the case."""
+    runs_code: ClassVar[bool] = False
+    """Whether it starts a process or imports code, which --no-exec forbids."""
+    example: ClassVar[str] = ""
+    """YAML that shows it."""
+
+    def load(self, surroundings: Surroundings) -> None:
+        """Get ready, before the first answer: import what it names. Raise ConfigError."""
+        del surroundings
+
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
+        """A score, or something to wait for."""
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        """Release what it holds, such as processes, once all answers are graded."""
+        return
+
+    def fingerprint(self) -> str:
+        """What decides a score beside options, `sources` and `modules`. Where any of these change,
+        answers are graded again."""
+        return ""
+
+    def sources(self) -> Mapping[str, str]:
+        """The files that decide its scores, with the hash of each."""
+        return {}
+
+    def modules(self) -> Iterable[str]:
+        """The Python modules that decide its scores, beside that of its class."""
+        return ()
+
+    def inner(self) -> tuple[NamedGrader, ...]:
+        """The graders that it is made of."""
+        return ()
+
+    def asks(self) -> tuple[str, ...]:
+        """The names of the targets that it asks, as far as it knows them before."""
+        return tuple(name for each in self.inner() for name in each.grader.asks())
+
+    def compares(self) -> frozenset[Half]:
+        """The halves of `expected_output` that it compares with. The built-in comparison does the
+        rest."""
+        return NEITHER
+
+    def judges_case(self) -> bool:
+        """Whether it reads the `criteria` and `rubrics` of the case."""
+        return self.judges
+
+    def reads_grades(self) -> bool:
+        """Whether it reads the grades of those before it, and starts once they are done."""
+        return False
+
+    def accepts_silence(self) -> bool:
+        """Whether an empty text can pass. Other graders of text fail it, also with `not`."""
+        return False
+
+    def missing_in(self, case: Case) -> str | None:
+        """What it needs and the case doesn't have, in words; None if nothing."""
+        del case
+        return None
+
+
+class NamedGrader(Value, frozen=True):
+    """A grader as a case uses it: what it is called there, how much it counts, when it passes."""
+
+    name: str
+    grader: Grader
+    weight: float = 1.0
+    required: bool = False
+    threshold: float | None = None
+    """The score at which it passes. Where none is given, the grader says so itself, or it is 1."""
+    negated: bool = False
+    """`not: true`: passed and failed change places, and the score becomes 1 - score."""
+    timeout_s: float | None = None
+    path: str | None = None
+    """Where in the JSON of the answer is what it grades."""
+    indicator: bool = False
+    """Whether its grade is shown, and doesn't count in the verdict."""
+
+    @property
+    def needed_score(self) -> float:
+        return 1.0 if self.threshold is None else self.threshold
+
+    @property
+    def compared(self) -> frozenset[Half]:
+        """The halves of `expected_output` that it, or one inside of it, compares with. What is
+        only shown replaces no comparison."""
+        if self.indicator:
+            return NEITHER
+        inner = [each.compared for each in self.grader.inner()]
+        return self.grader.compares().union(*inner)
+
+    @property
+    def judges(self) -> bool:
+        return self.grader.judges_case() or any(each.judges for each in self.grader.inner())
+
+
+Graders = Annotated[
+    tuple[NamedGrader, ...],
+    Meta(min_length=1),
+    # The caller checks the graders, and makes them before the list is read.
+    of_kind(
+        "a list of graders",
+        written=list[Any],
+        read=tuple,
+        schema={"type": "array", "items": {"$ref": "#/$defs/grader"}, "minItems": 1},
+        names="graders",
+    ),
+]
+"""The option of a grader that is made of graders."""
+
+
+class SharedOptions(Value, frozen=True):
+    """How a grader counts in its case: options of every grader, which none has to know."""
+
+    name: Annotated[
+        Text | None, about("Its name in results; by default, its type.", words="a name")
+    ] = None
+    weight: Annotated[Amount, about("How much it counts in the weighted mean.", example=2)] = 1.0
+    required: Annotated[bool, about("Whether it must pass, regardless of the weighted mean.")] = (
+        False
+    )
+    indicator: Annotated[
+        bool, about("Whether its grade is only shown, and doesn't count in the verdict.")
+    ] = False
+    threshold: Annotated[
+        Share,
+        about(
+            "The score at which it passes.", example=0.8,
+            elsewhere=("min_score", "pass_threshold"),
+        ),
+    ] = 1.0  # fmt: skip
+    timeout_s: Annotated[
+        Seconds | None,
+        about("Its time limit, in seconds.", example=30, elsewhere=("timeout", "time_limit")),
+    ] = None
+    negated: Annotated[
+        bool,
+        about(
+            "Whether to invert it: passed becomes failed, and the score 1 minus the score.",
+            elsewhere=("negate", "inverse"),
+        ),
+    ] = field(name="not", default=False)
+    path: Annotated[
+        JsonPath | None,
+        about(
+            "The part of the answer to grade, as a path in its JSON.",
+            example="items.0.name", elsewhere=("jsonpath", "json_path", "field"),
+        ),
+    ] = None  # fmt: skip
+
+
+SHARED = fields_of(SharedOptions)
+
+
+def find_crossed(least: int | None, most: int | None) -> Iterator[OptionFault]:
+    """That `min` is over `max`, if it is."""
+    if least is not None and most is not None and least > most:
+        yield OptionFault(("min",), f"`min` is {least}, and `max` only {most}")
+
+
+class DeclaredGrader(NamedTuple):
+    """A class of graders, and the options of all graders that it has."""
+
+    kind: type[Grader]
+    shared: Mapping[str, Option]
+
+    @property
+    def options(self) -> dict[str, Option]:
+        return {**fields_of(self.kind), **self.shared}
+
+    @property
+    def takes_mapping(self) -> bool:
+        """Whether its argument may be a mapping: then `{name: {…}}` gives that, and no options."""
+        argument = fields_of(self.kind).get(self.kind.argument or "")
+        return argument is not None and _takes_mapping(argument.takes)
+
+    def naming(self, what: Named) -> list[str]:
+        """Its options that name something, or that hold other graders."""
+        return [name for name, each in fields_of(self.kind).items() if each.names == what]
+
+    @property
+    def in_name(self) -> str | None:
+        """The option that a name with a colon gives, as in `python:module:function`."""
+        return self.kind.argument if self.kind.argument in self.naming("function") else None
+
+    def named_targets(self, values: Mapping[str, JSON]) -> list[tuple[KeyPath, str]]:
+        """The targets that options name, each with its path seen from the grader."""
+        found: list[tuple[KeyPath, str]] = []
+        for name in self.naming("target"):
+            value = values.get(name)
+            several: list[tuple[KeyPath, JSON]] = [((name,), value)]
+            if isinstance(value, list):
+                several = [((name, index), each) for index, each in enumerate(value)]
+            found += [(path, each) for path, each in several if isinstance(each, str) and each]
+        return found
+
+    def faults(self, values: Mapping[str, JSON]) -> Iterator[OptionFault]:
+        """What is wrong with the options of one such grader, paths seen from the grader."""
+        own, what = fields_of(self.kind), f"the grader `{self.kind.name}`"
+        elsewhere = {other: name for name, each in own.items() for other in each.elsewhere}
+        for fault in problems_in(self.kind, values, what, beside=self.shared):
+            hint, (first, *_) = fault.hint, (*fault.path, "")
+            if self.kind.threshold == "none" and fault.path == ("threshold",):
+                hint = "it passes as its name says; a mean with a threshold is `weighted`"
+            elif first in self.shared and first in elsewhere:
+                # As in other tools, where `required` may be a list of tools.
+                hint = hint_at(elsewhere[first])
+            yield fault._replace(hint=hint)
+
+    def make(self, values: Mapping[str, JSON]) -> Grader:
+        """One with these sound options."""
+        own = {name: values[name] for name in fields_of(self.kind) if name in values}
+        return make(self.kind, own)
+
+    def compared(self, values: Mapping[str, JSON]) -> frozenset[Half] | None:
+        """What one with these sound options compares with; None where only its code says so."""
+        return None if self.kind.runs_code else self.make(values).compares()
+
+    def missing_in(self, values: Mapping[str, JSON], case: Case) -> str | None:
+        """What one with these sound options needs and the case doesn't have."""
+        if self.kind.missing_in is Grader.missing_in or self.kind.runs_code:
+            return None
+        return self.make(values).missing_in(case)
+
+    def judges_case(self, values: Mapping[str, JSON]) -> bool:
+        """Whether one with these sound options reads `criteria` and `rubrics`."""
+        return self.kind.judges and self.make(values).judges_case()
+
+
+def _takes_mapping(takes: Type) -> bool:
+    if takes.kind.schema is not None:
+        return "object" in takes.kind.schema.get("type", ())  # type: ignore[operator]
+    return takes.json in ("object", "any") or any(map(_takes_mapping, takes.alternatives))
+
+
+@lru_cache(maxsize=256)
+def declared_grader(kind: type[Grader]) -> DeclaredGrader:
+    """What a class says of its graders."""
+    shared = {name: each for name, each in SHARED.items() if name not in fields_of(kind)}
+    if kind.reads not in ("text", "value", "either"):
+        del shared["path"]
+    if kind.threshold == "needed":
+        shared["threshold"] = replace(shared["threshold"], default=NODEFAULT)
+    elif kind.threshold == "none":
+        del shared["threshold"]
+    return DeclaredGrader(kind, shared)
+
+
+What = Literal["grader", "target", "asked", "judge", "code", "program", "script"]
+"""What a suite names: `target` is what is tested, `asked` one that graders ask or that plays a
+user, `code` a function that grades, `program` one that does, `script` the file that it runs."""
+
+
+class Known(Protocol):
+    """What is installed and configured. Objections and sentences are None where all is well."""
+
+    def grader(self, name: str) -> DeclaredGrader | None: ...
+
+    def object_to(self, what: What, name: str) -> Unfit | None: ...
+
+    def object_to_call(self, function: str, arguments: Collection[str]) -> Unfit | None:
+        """Why a function that grades can't be called with these arguments of its own."""
+        ...
+
+    def describe_same_user(self, user: str, target: str | None) -> str | None:
+        """Says that the target that plays a user is tested; None is that of the configuration."""
+        ...
+
+    def describe_same_model(self, judge: str | None, target: str | None) -> str | None:
+        """Says that a judge is the model that it judges; None is that of the configuration."""
+        ...

@@ -1,1 +1,0 @@
-"""What graders that compare share."""

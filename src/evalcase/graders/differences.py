@@ -1,0 +1,279 @@
+"""An answer's content against the expected content: text as text, anything else as JSON. Both
+sides are cut to a length that people read, around the place where they begin to differ."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from unicodedata import category, combining, normalize
+
+from evalcase.errors import EvalcaseError
+from evalcase.graders.json_differences import find_differences, list_differences, quote_value
+from evalcase.types.answer import Answer
+from evalcase.types.case import Case
+from evalcase.types.grade import Score
+from evalcase.types.message import said_text
+from evalcase.types.value import JSON, are_same, describe_kind
+from evalcase.util.answers import (
+    but_instead,
+    has_text,
+    parse_answer,
+    say_silence,
+    text_of_content,
+    text_parts,
+    too_deep,
+)
+from evalcase.util.json import DEEPEST, BadJsonError
+from evalcase.util.text import as_json, content_text, write_count
+
+_SHORT, _BEFORE, _AFTER = 60, 20, 40
+_SIDE_BY_SIDE = 4000
+_LONGEST_LOOKED_AT_TWICE = 100_000
+_TWINS = str.maketrans(
+    "\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0456\u0458\u0455"
+    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u0408\u0405"
+    "\u03bf\u03bd\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7",
+    "aceopxyijsABEKMHOPCTXIJSovABEZHIKMNOPTYX",
+)
+"""Letters of the Cyrillic and the Greek alphabet that look like Latin ones."""
+
+
+class ContentMatch(NamedTuple):
+    equal: bool
+    reason: str
+    details: dict[str, str]
+    """Where it is not equal: `expected` and `got`, cut to a length that can be shown; `where` they
+    differ, and a `note` on what they don't show, where there is one."""
+    is_unseen: bool = False
+    """Whether the answer had nothing to compare: `not` inverts nothing."""
+
+    def to_score(self) -> Score:
+        passed = False if self.is_unseen else None
+        details = dict(self.details)
+        return Score(float(self.equal), self.reason, details, passed, stands=self.is_unseen)
+
+
+# What a case expects
+
+NO_REFERENCE = Score(None, "there is nothing to compare: the case has no `expected_output`")
+_NO_CONTENT = Score(None, "there is nothing to compare: `expected_output` has no text or data")
+
+
+def nothing_to_compare(case: Case) -> Score:
+    """The score where a case expects no text or data."""
+    return _NO_CONTENT if case.expects_output else NO_REFERENCE
+
+
+def expected_content(case: Case) -> JSON:
+    """The last expected content of the assistant; None if there is none."""
+    for message in reversed(case.expected_output):
+        if message.role == "assistant" and message.content is not None:
+            return message.content
+    return None
+
+
+def expected_value(case: Case) -> JSON:
+    """The same as JSON. Raise EvalcaseError where it is text that is no JSON."""
+    content = expected_content(case)
+    text = text_of_content(content)
+    if text is None:
+        return content
+    try:
+        return parse_answer(text)
+    except BadJsonError as error:
+        raise EvalcaseError(f"`expected_output` is not JSON: {error}") from None
+
+
+def expected_text(case: Case) -> str | None:
+    """The same as text; None if nothing is expected. Raise EvalcaseError where it is no text."""
+    content = expected_content(case)
+    text = text_of_content(content)
+    if text is None and content is not None:
+        raise EvalcaseError(f"`expected_output` is {describe_kind(content)}, not text")
+    return text
+
+
+# Texts
+
+
+def trim_text(text: str) -> str:
+    """A text without outer white space, and with one sort of line ends."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.strip()
+
+
+def excerpt_text(text: str, around: int = 0) -> str:
+    """At most 4,000 characters of a text around a place, and how much was cut."""
+    if len(text) <= _SIDE_BY_SIDE:
+        return text
+    start = max(0, min(around - _SIDE_BY_SIDE // 2, len(text) - _SIDE_BY_SIDE))
+    end = start + _SIDE_BY_SIDE
+    before = f"({start:,} characters before) …" if start else ""
+    after = f"… ({len(text) - end:,} more characters)" if end < len(text) else ""
+    return before + text[start:end] + after
+
+
+def first_difference(left: str, right: str) -> int:
+    """How many characters at the start are the same, by halving: linear, and at memory speed."""
+    same, end = 0, min(len(left), len(right))
+    if left[:end] == right[:end]:
+        return end
+    while end - same > 1:
+        middle = (same + end) // 2
+        if left[same:middle] == right[same:middle]:
+            same = middle
+        else:
+            end = middle
+    return same
+
+
+def compare_texts(
+    expected: str, got: str, left_out: str = "", written: tuple[str, str] = ("", ""),
+    silence: str = "",
+) -> ContentMatch:  # fmt: skip
+    """Whether two texts are equal. `left_out` says what was not compared, `silence` what the answer
+    has instead of text, and `written` is both sides before white space was trimmed."""
+    beside = f" ({left_out})" if left_out else ""
+    if expected == got:
+        return ContentMatch(True, f"the text is equal{beside}", {})
+    if silence or (written[0] and not expected):
+        left, right = expected or written[0], got or written[1]
+        wanted = quote_value(left) if left.strip() else say_silence((), left)
+        reason = f"expected {wanted}, got {silence or quote_value(right)}{beside}"
+        return tell_difference(reason, left, right, note=left_out)
+    at = first_difference(expected, got)
+    note = "; ".join(filter(None, (_describe_nature(expected, got, at), left_out)))
+    reason = f"expected {_cut_around(expected, at)}, got {_cut_around(got, at)}"
+    reason += f" ({note})" if note else ""
+    if _is_short(expected) and _is_short(got):
+        return tell_difference(reason, expected, got, at, note=note)
+    line, character = expected.count("\n", 0, at) + 1, at - expected.rfind("\n", 0, at)
+    where = f"line {line:,}, character {character:,}"
+    # Beside both sides it is clear that they differ from the first character on.
+    shown = where if at else ""
+    return tell_difference(f"{where}: {reason}", expected, got, at, shown, note)
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= _SHORT and "\n" not in text
+
+
+def _cut_around(text: str, at: int) -> str:
+    """A short text whole; else the part of the line that has the difference in it."""
+    if _is_short(text):
+        return as_json(text)
+    start = max(text.rfind("\n", 0, at) + 1, at - _BEFORE)
+    if at == len(text):
+        return f"the end after …{as_json(text[start:])}"
+    # A difference at the end of a line shows that end, and not an empty excerpt.
+    line_end = text.find("\n", at + 1)
+    end = min(line_end if line_end >= 0 else len(text), at + _AFTER)
+    before, after = "…" if start else "", "…" if end < len(text) else ""
+    return before + as_json(text[start:end]) + after
+
+
+def _describe_nature(expected: str, got: str, at: int) -> str:
+    if len(expected) + len(got) <= _LONGEST_LOOKED_AT_TWICE:
+        if expected.casefold() == got.casefold():
+            return "only upper and lower case differ"
+        if expected.split() == got.split():
+            return "only white space differs"
+    differing = expected[at : at + 1], got[at : at + 1]
+    if all(differing) and not "".join(differing).isascii() and _look_alike(*differing):
+        return "expected U+{:04X}, got U+{:04X}".format(*map(ord, differing))
+    return ""
+
+
+def _look_alike(left: str, right: str) -> bool:
+    """Whether a reader may take one character for the other, or not see one of them at all."""
+    kinds = category(left), category(right)
+    if any(each[0] in "CZ" for each in kinds) or combining(left) or combining(right):
+        return True
+    # Dashes and quotes of many sorts; and letters that differ by an accent or by their width.
+    if all(each[0] == "P" or each in ("Sm", "Sk") for each in kinds):
+        return True
+    if normalize("NFKD", left)[0] == normalize("NFKD", right)[0]:
+        return True
+    return left.translate(_TWINS) == right.translate(_TWINS)
+
+
+# JSON, and whichever is expected
+
+
+def compare_content(expected: JSON, answer: Answer) -> ContentMatch:
+    """Compare by the shape of what is expected."""
+    text = text_of_content(expected)
+    if text is None:
+        return _compare_data(expected, answer)
+    compared = _compare_as_text(text, answer, _left_out(expected))
+    is_seen = compared.equal or has_text(answer)
+    return compared._replace(is_unseen=not is_seen)
+
+
+def _compare_as_text(text: str, answer: Answer, left_out: str) -> ContentMatch:
+    got = answer.content
+    said = text_of_content(got)
+    is_text = said is not None or not text_parts(got)
+    if said is None:
+        said = "" if got is None else as_json(got)
+    wanted, trimmed = trim_text(text), trim_text(said)
+    if trimmed and (is_text or wanted == trimmed):
+        compared = compare_texts(wanted, trimmed, left_out, (text, said))
+    else:
+        said = said if is_text else ""
+        silence = say_silence(answer.last, said)
+        compared = compare_texts(wanted, "", left_out, (text, said), silence)
+    if compared.equal or not text_parts(got):
+        return compared
+    # What was compared is text, and people see what stands beside it.
+    return compared._replace(details={**compared.details, "got": excerpt_text(content_text(got))})
+
+
+def _left_out(expected: JSON) -> str:
+    """Parts that are expected and can't be compared are named."""
+    others = sum(said_text(part) is None for part in text_parts(expected))
+    return f"{write_count(others, 'part')} without text not compared" if others else ""
+
+
+def _compare_data(expected: JSON, answer: Answer) -> ContentMatch:
+    got = answer.content
+    text = text_of_content(got)
+    shown, note = text or "", ""
+    if got is None:
+        reason = f"the answer has no content{but_instead(answer.last)}"
+    elif text is not None:
+        try:
+            return compare_values(expected, parse_answer(text))
+        except BadJsonError as error:
+            reason = note = f"the answer is not JSON: {error}"
+    elif too_deep(got):
+        reason = note = f"the answer is nested more than {DEEPEST} deep, deeper than any case"
+        shown = as_json(got)
+    else:
+        return compare_values(expected, got)
+    compared = tell_difference(reason, as_json(expected, indent=2), shown, note=note)
+    return compared._replace(is_unseen=True)
+
+
+def compare_values(expected: JSON, got: JSON) -> ContentMatch:
+    """Whether two values are the same as JSON."""
+    if are_same(expected, got):
+        return ContentMatch(True, "the JSON value is equal", {})
+    listed = list_differences(find_differences(expected, got))
+    return tell_values(listed.text, expected, got, listed.paths)
+
+
+def tell_values(reason: str, expected: JSON, got: JSON, where: str) -> ContentMatch:
+    """What differs between values, and both sides with a line for each part."""
+    left, right = as_json(expected, indent=2), as_json(got, indent=2)
+    return tell_difference(reason, left, right, first_difference(left, right), where)
+
+
+def tell_difference(
+    reason: str, expected: str, got: str, at: int = 0, where: str = "", note: str = ""
+) -> ContentMatch:
+    """What differs, in words, and both sides; `at` is where they begin to differ."""
+    details = {"expected": excerpt_text(expected, at), "got": excerpt_text(got, at)}
+    details |= {"where": where} if where else {}
+    details |= {"note": note} if note else {}
+    return ContentMatch(False, reason, details)

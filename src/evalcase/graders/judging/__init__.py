@@ -1,1 +1,0 @@
-"""How a judge is asked and understood: protocol `judge/1`."""

@@ -1,0 +1,224 @@
+"""Graders of the figures of a trial: `latency`, `cost`, `tokens`, `finish` and `turns`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from evalcase.errors import GraderError
+from evalcase.graders.base import Context, Grader, find_crossed
+from evalcase.graders.json_differences import quote_value
+from evalcase.graders.tool_calls import about_steps, steps_like, without_steps
+from evalcase.types.answer import Answer, Usage
+from evalcase.types.grade import Score
+from evalcase.types.options import Amount, Count, OptionFault, Seconds, Text, Texts, Whole, about
+from evalcase.util.answers import read_ending
+from evalcase.util.text import write_count
+
+UNKNOWN_TIME = "how long the answer took is not known: it was not recorded"
+_SHORT_S = 0.001
+"""What takes less is not worth its digits, unless so little is asked for."""
+_LONG_S = 1000
+
+
+class LatencyGrader(Grader):
+    name = "latency"
+    description = "Limits how many seconds the target takes to answer."
+    argument = "value"
+    reads = "figures"
+    example = "- latency: 2.5"
+
+    value: Annotated[
+        Seconds,
+        about(
+            "The most seconds it may take.",
+            example=2.5,
+            elsewhere=("max", "max_s", "seconds", "max_seconds"),
+        ),
+    ]
+
+    steps: Annotated[Text | None, about_steps("Each of")] = None
+
+    def grade(self, context: Context) -> Score:
+        if self.steps is not None:
+            return self._grade_steps(context.answer, self.steps)
+        # An answer that was given before took as long as it was recorded then.
+        earlier = context.answer.earlier
+        took_s = context.duration_s if earlier is None else earlier.duration_s
+        if took_s is None:
+            raise GraderError("unreported", UNKNOWN_TIME)
+        return self._score(took_s, "it took ")
+
+    def _grade_steps(self, answer: Answer, name: str) -> Score:
+        steps = steps_like(answer, name)
+        if not steps:
+            return Score(0.0, without_steps(answer, name), passed=False, stands=True)
+        for step in steps:
+            if step.duration_s is None:
+                raise GraderError(
+                    "unreported", f"how long the step `{step.name}` took is not known"
+                )
+        slowest = max(steps, key=lambda step: step.duration_s or 0)
+        beside = f", the longest of {len(steps)} steps" if len(steps) > 1 else ""
+        return self._score(slowest.duration_s or 0, f"`{slowest.name}` took ", beside)
+
+    def _score(self, took_s: float, what: str, beside: str = "") -> Score:
+        # As many digits as matter beside such a limit.
+        if took_s < _SHORT_S <= self.value:
+            shown = f"under {_SHORT_S:g}"
+        else:
+            shown = f"{took_s:.0f}" if took_s >= _LONG_S else _write_plainly(f"{took_s:.4g}")
+        told = f"{what}{shown} s{beside}"
+        if took_s <= self.value:
+            return Score(1.0, told)
+        return Score(0.0, f"{told}, but at most {_write_plainly(f'{self.value:g}')} s is allowed")
+
+
+def _write_plainly(number: str) -> str:
+    """A number without an exponent."""
+    return f"{Decimal(number):f}" if "e" in number else number
+
+
+_UNKNOWN_COST = (
+    "the target did not report a cost. What a model costs is known by `price = {input = …, output "
+    "= …}` in its table of evalcase.toml, or by the extra `prices`; any other target says "
+    "`cost_usd` beside its answer"
+)
+
+
+class CostGrader(Grader):
+    name = "cost"
+    description = "Limits what the answer costs, in USD."
+    argument = "value"
+    reads = "figures"
+    example = "- cost: 0.01"
+
+    value: Annotated[
+        Amount,
+        about(
+            "The most it may cost, in USD.",
+            example=0.01,
+            elsewhere=("max", "budget", "max_usd", "usd"),
+        ),
+    ]
+
+    def grade(self, context: Context) -> Score:
+        answer = context.answer
+        # What an answer from a cache cost when it was given, and not the nothing of today.
+        cost_usd = answer.cost_usd if answer.earlier is None else answer.earlier.cost_usd
+        if cost_usd is None:
+            raise GraderError("unreported", _UNKNOWN_COST)
+        if cost_usd <= self.value:
+            return Score(1.0, f"it cost ${cost_usd:.6g}")
+        return Score(0.0, f"it cost ${cost_usd:.6g}, but at most ${self.value:g} is allowed")
+
+
+class TokensGrader(Grader):
+    name = "tokens"
+    description = "Limits how many tokens are used: in total, for input or for output."
+    argument = "value"
+    reads = "figures"
+    example = "- tokens: {output: 200}"
+
+    value: Annotated[
+        Whole | None,
+        about("The most tokens in total.", example=1000, elsewhere=("max", "total", "max_total")),
+    ] = None
+    input: Annotated[
+        Whole | None, about("The most input tokens.", elsewhere=("max_input", "prompt"))
+    ] = None
+    output: Annotated[
+        Whole | None, about("The most output tokens.", elsewhere=("max_output", "completion"))
+    ] = None
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.value is None and self.input is None and self.output is None:
+            needs = "the grader `tokens` needs a number, `input` or `output`"
+            yield OptionFault((), needs, code="missing-option")
+
+    def grade(self, context: Context) -> Score:
+        usage = context.answer.usage or Usage()
+        counts = (usage.input_tokens, usage.output_tokens)
+        known = [count for count in counts if count is not None]
+        faults: list[str] = []
+        told: list[str] = []
+        for what, most, number in (
+            ("in all", self.value, sum(known) if len(known) == 2 else None),
+            ("in", self.input, usage.input_tokens),
+            ("out", self.output, usage.output_tokens),
+        ):
+            if most is None:
+                continue
+            if number is None:
+                unknown = f"the target did not report how many tokens there were {what}"
+                raise GraderError(
+                    "unreported", f"{unknown}; a target says `usage` beside its answer"
+                )
+            told.append(f"{number:,} tokens {what}")
+            if number > most:
+                faults.append(f"{told[-1]}, but at most {most:,} are allowed")
+        return Score(float(not faults), "; ".join(faults or told))
+
+
+class FinishGrader(Grader):
+    name = "finish"
+    description = "The target reports an accepted finish reason."
+    argument = "value"
+    reads = "ending"
+    example = "- finish: [stop, end_turn]"
+
+    value: Annotated[
+        Text | Texts | None,
+        about(
+            "The accepted finish reason, or several, such as `stop`, `length` or `end_turn`.",
+            example="stop",
+            elsewhere=("reason", "finish_reason", "stop_reason"),
+        ),
+    ] = None
+    refusal: Annotated[Literal["allow", "forbid"], about("Whether the model may refuse.")] = "allow"
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.value is None and self.refusal == "allow":
+            needs = "the grader `finish` needs a reason, or `refusal: forbid`"
+            yield OptionFault((), needs, code="missing-option")
+
+    def grade(self, context: Context) -> Score:
+        end = read_ending(context.answer)
+        if end.reason is None and end.refusal is None:
+            raise GraderError("unreported", "the target did not report how the answer ended")
+        if self.refusal == "forbid" and end.refusal is not None:
+            who = "the provider blocked it" if end.kind == "blocked" else "the model refused"
+            return Score(0.0, f"{who}: {quote_value(end.refusal)}")
+        wanted = (self.value,) if isinstance(self.value, str) else self.value
+        ended = "it was refused" if end.reason is None else f"it ended by {quote_value(end.reason)}"
+        if wanted is None or end.reason in wanted:
+            return Score(1.0, ended)
+        return Score(0.0, f"{ended}, and not by {' or '.join(map(quote_value, wanted))}")
+
+
+class TurnsGrader(Grader):
+    name = "turns"
+    description = "Limits how many turns the conversation takes."
+    reads = "figures"
+    example = "- turns: {max: 6}"
+
+    min: Annotated[Count | None, about("The fewest turns.")] = None
+    max: Annotated[Count | None, about("The most turns.", example=6, elsewhere=("max_turns",))] = (
+        None
+    )
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.min is None and self.max is None:
+            needs = "the grader `turns` needs `max` or `min`"
+            yield OptionFault((), needs, code="missing-option")
+        yield from find_crossed(self.min, self.max)
+
+    def grade(self, context: Context) -> Score:
+        number = context.turns
+        told = write_count(number, "turn")
+        if self.max is not None and number > self.max:
+            return Score(0.0, f"{told}, but at most {self.max} are allowed")
+        if self.min is not None and number < self.min:
+            return Score(0.0, f"{told}, but at least {self.min} are needed")
+        return Score(1.0, told)

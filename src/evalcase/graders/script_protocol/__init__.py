@@ -1,1 +1,0 @@
-"""What a script is given, and how its reply is read."""

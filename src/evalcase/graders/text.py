@@ -1,0 +1,485 @@
+"""Graders of the answer's text: `equals`, `contains`, `starts_with`, `ends_with`, `regex`,
+`one_of`, `length` and `similarity`; and the search for patterns within a time limit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import lru_cache, partial
+from math import fsum, hypot
+from typing import Annotated, Literal, NamedTuple, TypeVar
+
+import regex
+from msgspec import Meta
+
+from evalcase.errors import EvalcaseError, GraderError, TargetError
+from evalcase.graders.base import NEITHER, Context, Grader, Half, find_crossed
+from evalcase.graders.differences import (
+    compare_texts,
+    compare_values,
+    excerpt_text,
+    expected_text,
+    first_difference,
+    nothing_to_compare,
+    trim_text,
+)
+from evalcase.graders.json_differences import quote_value
+from evalcase.types.grade import Score
+from evalcase.types.options import (
+    OptionFault,
+    Pattern,
+    Seconds,
+    TargetName,
+    Text,
+    Texts,
+    Whole,
+    about,
+)
+from evalcase.types.problem import KeyPath
+from evalcase.types.target import vector_of
+from evalcase.types.value import JSON
+from evalcase.util.answers import has_text, say_silence, value_of_answer
+from evalcase.util.text import edit_distance, list_some, write_count, write_score
+from evalcase.util.user_calls import run_aside
+
+# Patterns. A search that is over in a few milliseconds happens in the event loop. Anything slower
+# happens in a thread: `regex` releases the interpreter while it searches, so no other trial waits.
+
+LIMIT_S = 2.0
+"""How long one search may take, unless a grader has a `timeout_s`."""
+_LOOP_S = 0.005
+"""How long the searches of one grading may block the event loop."""
+_SHORT_PATTERN, _SHORT_TEXT = 500, 20_000
+"""`regex` looks at its time limit every so many steps. With long patterns or texts, those steps may
+take much longer than the limit, so such searches never happen in the event loop."""
+
+T = TypeVar("T")
+
+
+class MatchSpan(NamedTuple):
+    start: int
+    end: int
+
+
+class TakesLongError(Exception):
+    """A search is too slow for the event loop."""
+
+
+class Searcher:
+    """Searches for the patterns of one grading."""
+
+    def __init__(
+        self, limit_s: float | None = None, is_given_up: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Without a limit, it is called in the event loop, and raises TakesLongError."""
+        self._limit_s = limit_s
+        self.is_given_up = is_given_up
+
+    def find(
+        self, pattern: str, text: str, *, full: bool = False, ignore_case: bool = False
+    ) -> MatchSpan | None:
+        """Where a text matches, or None. Raise EvalcaseError if that takes too long."""
+        in_loop = self._limit_s is None
+        if in_loop and (len(pattern) > _SHORT_PATTERN or len(text) > _SHORT_TEXT):
+            raise TakesLongError
+        compiled = _compile(pattern, ignore_case)
+        search = compiled.fullmatch if full else compiled.search
+        try:
+            found = search(text, timeout=_LOOP_S if in_loop else self._limit_s)
+        except TimeoutError:
+            if in_loop:
+                raise TakesLongError from None
+            shown = pattern if len(pattern) <= 60 else f"{pattern[:60]}…"
+            where = f"a text of {len(text):,} characters"
+            what = f"to look for `{shown}` in {where} took longer than {self._limit_s:g} s"
+            raise EvalcaseError(what) from None
+        return None if found is None else MatchSpan(*found.span())
+
+
+def settle(
+    judge: Callable[[Searcher], T], limit_s: float = LIMIT_S, *, takes_long: bool = False
+) -> T | Awaitable[T]:
+    """Judge by patterns: here if all searches are quick, else once more in a thread."""
+    if not takes_long:
+        try:
+            return judge(Searcher())
+        except TakesLongError:
+            pass
+    return run_aside(lambda is_given_up: judge(Searcher(limit_s, is_given_up)))
+
+
+@lru_cache(maxsize=512)
+def _compile(pattern: str, ignore_case: bool) -> regex.Pattern[str]:
+    try:
+        return regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
+    except (regex.error, RecursionError) as error:
+        raise EvalcaseError(f"`{pattern:.60}` is not a pattern: {error}") from None
+
+
+# The graders
+
+
+class TextGrader(Grader, kw_only=True):
+    """What graders of text share: the differences that they may ignore."""
+
+    ignore_case: Annotated[
+        bool, about("Ignore upper and lower case.", elsewhere=("case_insensitive", "ignorecase"))
+    ] = False
+    ignore_space: Annotated[
+        bool,
+        about(
+            "Treat any run of white space as one space, and ignore it at both ends.",
+            elsewhere=("ignore_whitespace", "strip"),
+        ),
+    ] = False
+
+    def with_even_space(self, text: str) -> str:
+        """A text with the white space that counts."""
+        return " ".join(text.split()) if self.ignore_space else text
+
+    def even(self, text: str) -> str:
+        """A text as it is compared: what is ignored is the same in all of them."""
+        text = self.with_even_space(text)
+        return text.casefold() if self.ignore_case else text
+
+    def trimmed(self, text: str) -> str:
+        """The same without outer white space, and with one sort of line ends."""
+        return self.even(trim_text(text))
+
+    def object_to_blank(self, *texts: tuple[KeyPath, str]) -> Iterator[OptionFault]:
+        """Object to texts that any answer has, as only ignored white space is in them."""
+        for path, text in texts:
+            if not self.even(text):
+                *_, name = [each for each in path if isinstance(each, str)]
+                item = f"item {path[-1] + 1} of " if isinstance(path[-1], int) else ""
+                what = f"{item}`{name}` is only white space, which doesn't count"
+                yield OptionFault(path, what, "any answer has it; `regex` can tell white space")
+
+    def ignoring(self) -> str:
+        """What a reason says of ignored differences."""
+        ignored = ["case"] if self.ignore_case else []
+        ignored += ["white space"] if self.ignore_space else []
+        return f" ({' and '.join(ignored)} ignored)" if ignored else ""
+
+
+class EqualsGrader(TextGrader):
+    name = "equals"
+    description = "The answer equals a text or a JSON value."
+    argument = "value"
+    reads = "either"
+    example = "- equals: Paris"
+
+    value: Annotated[
+        JSON,
+        about(
+            "The expected value: a text, ignoring outer white space, or any other value, as JSON.",
+            example="Paris",
+            words="a text or a value",
+        ),
+    ]
+
+    def grade(self, context: Context) -> Score:
+        part = context.part
+        if not isinstance(self.value, str):
+            got = value_of_answer(context.answer) if part is None else part.value
+            return compare_values(self.value, got).to_score()
+        if part is not None and not isinstance(part.value, str):
+            compared = compare_values(self.value, part.value)
+            return compared._replace(reason=compared.reason + self.ignoring()).to_score()
+        expected, got = self.trimmed(self.value), self.trimmed(context.text)
+        last = context.answer.last if part is None else ({"role": "assistant", "content": got},)
+        silence = "" if got else say_silence(last, context.text)
+        compared = compare_texts(expected, got, written=(self.value, context.text), silence=silence)
+        is_seen = has_text(context.answer) if part is None else bool(got)
+        return compared._replace(
+            reason=compared.reason + self.ignoring(), is_unseen=not is_seen and not compared.equal
+        ).to_score()
+
+
+class ContainsGrader(TextGrader):
+    name = "contains"
+    description = "The answer contains a text, or all of several."
+    argument = "value"
+    reads = "text"
+    example = "- contains: [Paris, France]"
+
+    value: Annotated[
+        Text | Texts | None,
+        about("The text to find, or a list of texts that must all be found.", example="Paris"),
+    ] = None
+    any: Annotated[
+        Texts | None,
+        about(
+            "Texts of which at least one must be found, instead of `value`.",
+            example=["Paris", "Lutetia"],
+        ),
+    ] = None
+    all: Annotated[
+        Texts | None,
+        about("Texts that must all be found, instead of `value`.", example=["Paris", "Seine"]),
+    ] = None
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        lists = {"value": self.value, "any": self.any, "all": self.all}
+        given = {name: each for name, each in lists.items() if each is not None}
+        if not given:
+            needs = "the grader `contains` needs a text, or a list of texts"
+            yield OptionFault((), needs, code="missing-option")
+        if len(given) > 1:
+            first, second, *_ = given
+            what = f"`{second}` replaces `{first}`: use only one of them"
+            yield OptionFault((second,), what)
+        for name, texts in given.items():
+            several = [((name,), texts)] if isinstance(texts, str) else [
+                ((name, number), each) for number, each in enumerate(texts)
+            ]  # fmt: skip
+            yield from self.object_to_blank(*several)
+
+    def grade(self, context: Context) -> Score:
+        text = self.even(context.text)
+        texts = self.any or self.all or self.value or ()
+        texts = (texts,) if isinstance(texts, str) else texts
+        found = [each for each in texts if self.even(each) in text]
+        within = f"found in {quote_value(context.text)}"
+        missing = [each for each in texts if each not in found]
+        if self.any is not None:
+            score = float(bool(found))
+            reason = (
+                f"found {quote_value(found[0])}" if found else f"none of {_list(texts)} {within}"
+            )
+        else:
+            score = len(found) / len(texts)
+            reason = f"{_list(missing)} not {within}" if missing else f"found {_list(texts)}"
+            if missing and len(texts) > 1:
+                reason = f"{len(found)} of {len(texts)} found: {reason}"
+        return Score(score, reason + self.ignoring())
+
+
+def _list(texts: Sequence[str], most: int = 5) -> str:
+    return list_some(map(quote_value, texts[:most]), len(texts))
+
+
+class StartsWithGrader(TextGrader):
+    name = "starts_with"
+    description = "The answer starts with a text, ignoring outer white space."
+    argument = "value"
+    reads = "text"
+    example = "- starts_with: Dear"
+
+    value: Annotated[Text, about("The text it must start with.", example="Dear")]
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        yield from self.object_to_blank((("value",), self.value.lstrip()))
+
+    def grade(self, context: Context) -> Score:
+        text, wanted = trim_text(context.text), quote_value(self.value)
+        if self.even(text).startswith(self.even(self.value.lstrip())):
+            return Score(1.0, f"it starts with {wanted}{self.ignoring()}")
+        shown = quote_value(text[: max(40, len(self.value))])
+        return Score(0.0, f"it starts with {shown}, not with {wanted}{self.ignoring()}")
+
+
+class EndsWithGrader(TextGrader):
+    name = "ends_with"
+    description = "The answer ends with a text, ignoring outer white space."
+    argument = "value"
+    reads = "text"
+    example = '- ends_with: "."'
+
+    value: Annotated[Text, about("The text it must end with.", example=".")]
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        yield from self.object_to_blank((("value",), self.value.rstrip()))
+
+    def grade(self, context: Context) -> Score:
+        text, wanted = trim_text(context.text), quote_value(self.value)
+        if self.even(text).endswith(self.even(self.value.rstrip())):
+            return Score(1.0, f"it ends with {wanted}{self.ignoring()}")
+        shown = quote_value(text[-max(40, len(self.value)) :])
+        return Score(0.0, f"it ends with {shown}, not with {wanted}{self.ignoring()}")
+
+
+class RegexGrader(TextGrader):
+    name = "regex"
+    description = "The answer contains a match for a Python regular expression."
+    argument = "value"
+    reads = "text"
+    example = r"- regex: '\d{4}-\d{2}-\d{2}'"
+
+    value: Annotated[Pattern, about("The pattern to search for.", example="\\d+ items?")]
+    full: Annotated[
+        bool, about("Whether the whole answer must match.", elsewhere=("fullmatch", "full_match"))
+    ] = False
+    timeout_s: Annotated[
+        Seconds,
+        about(
+            "Time limit of the search, in seconds.", example=5, elsewhere=("timeout", "time_limit")
+        ),
+    ] = LIMIT_S
+
+    def accepts_silence(self) -> bool:
+        """Whether the pattern matches an empty text, as `^$` does, and not any text."""
+        return re.search(self.value, "") is not None and re.search(self.value, "x") is None
+
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
+        text = self.with_even_space(context.text)
+
+        def judge(searcher: Searcher) -> Score:
+            found = searcher.find(self.value, text, full=self.full, ignore_case=self.ignore_case)
+            what = "matched" if self.full else "found"
+            if found is None:
+                where = f" in {quote_value(text)}{self.ignoring()}"
+                return Score(0.0, f"`{self.value}` not {what}{where}")
+            where = "" if self.full else f" at character {found.start + 1:,}"
+            matched = quote_value(text[found.start : found.end])
+            return Score(1.0, f"{what} {matched}{where}{self.ignoring()}")
+
+        return settle(judge, self.timeout_s)
+
+
+class OneOfGrader(TextGrader):
+    name = "one_of"
+    description = "The answer is one of several texts, ignoring outer white space."
+    argument = "value"
+    reads = "text"
+    example = "- {type: one_of, value: [yes, no, maybe], ignore_case: true}"
+
+    value: Annotated[
+        Annotated[tuple[str, ...], Meta(min_length=1)],
+        about("The accepted texts.", example=["yes", "no"], words="a list of texts"),
+    ]
+
+    def accepts_silence(self) -> bool:
+        return any(not each.strip() for each in self.value)
+
+    def grade(self, context: Context) -> Score:
+        text = trim_text(context.text)
+        if self.even(text) in [self.trimmed(each) for each in self.value]:
+            return Score(1.0, f"it is {quote_value(text)}{self.ignoring()}")
+        choices = _list(self.value, 10)
+        return Score(0.0, f"expected one of {choices}; got {quote_value(text)}{self.ignoring()}")
+
+
+class LengthGrader(TextGrader):
+    name = "length"
+    description = "Limits the length of the answer, in characters, words or lines."
+    reads = "text"
+    example = "- length: {max: 50, unit: words}"
+
+    min: Annotated[
+        Whole | None,
+        about(
+            "The shortest length allowed.", example=1, elsewhere=("least", "min_length", "at_least")
+        ),
+    ] = None
+    max: Annotated[
+        Whole | None,
+        about(
+            "The greatest length allowed.", example=100, elsewhere=("most", "max_length", "at_most")
+        ),
+    ] = None
+    unit: Annotated[Literal["characters", "words", "lines"], about("What to count.")] = "characters"
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.min is None and self.max is None:
+            yield OptionFault((), "the grader `length` needs `min` or `max`", code="missing-option")
+        if self.min == 0 and self.max is None:
+            yield OptionFault(("min",), "every answer has at least 0", "say at least 1, or a `max`")
+        yield from find_crossed(self.min, self.max)
+
+    def accepts_silence(self) -> bool:
+        return self.max == 0
+
+    def grade(self, context: Context) -> Score:
+        text = self.with_even_space(context.text)
+        parts = {"characters": text, "words": text.split(), "lines": text.splitlines()}
+        found = len(parts[self.unit])
+        said = write_count(found, self.unit.removesuffix("s"))
+        if self.min is not None and found < self.min:
+            return Score(0.0, f"{said}, but at least {self.min:,} are needed")
+        if self.max is not None and found > self.max:
+            return Score(0.0, f"{said}, but at most {self.max:,} are allowed")
+        return Score(1.0, said)
+
+
+_QUICK_CHARACTERS = 4_000_000
+"""How many pairs of characters take a few milliseconds; with more, a thread does the work."""
+
+
+class SimilarityGrader(TextGrader):
+    name = "similarity"
+    description = "The answer is similar enough to a text, or to `expected_output`."
+    argument = "value"
+    reads = "text"
+    threshold = "needed"
+    example = "- {type: similarity, value: The capital of Peru is Lima., threshold: 0.8}"
+
+    value: Annotated[
+        str | None,
+        about(
+            "The text to compare with; by default, `expected_output`.",
+            example="The capital of Peru is Lima.",
+        ),
+    ] = None
+    embedding: Annotated[
+        TargetName | None,
+        about(
+            "A target that embeds texts: compare by the cosine of both embeddings, instead of by "
+            "the characters that differ.",
+            elsewhere=("embeddings", "embedder", "model", "provider"),
+        ),
+    ] = None
+
+    def compares(self) -> frozenset[Half]:
+        return frozenset({"content"}) if self.value is None else NEITHER
+
+    def accepts_silence(self) -> bool:
+        return self.value is not None and not self.value.strip()
+
+    def asks(self) -> tuple[str, ...]:
+        return () if self.embedding is None else (self.embedding,)
+
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
+        wanted = expected_text(context.case) if self.value is None else self.value
+        if wanted is None:
+            return nothing_to_compare(context.case)
+        left, right = self.trimmed(wanted), self.trimmed(context.text)
+        if self.embedding is not None:
+            return self._compare_embeddings(self.embedding, left, right, context)
+        if len(left) * len(right) <= _QUICK_CHARACTERS:
+            return self._score(left, right, edit_distance(left, right))
+        return self._compare_aside(left, right)
+
+    async def _compare_aside(self, left: str, right: str) -> Score:
+        return self._score(left, right, await run_aside(partial(edit_distance, left, right)))
+
+    async def _compare_embeddings(
+        self, target: str, wanted: str, got: str, context: Context
+    ) -> Score:
+        vectors = []
+        for text in (wanted, got):
+            try:
+                answer = await context.ask(target, [{"role": "user", "content": text}])
+                vectors.append(vector_of(answer))
+            except TargetError as error:
+                message = f"`{target}` gave no embedding: {error}"
+                raise GraderError("grader", message, error.details) from None
+        left, right = vectors
+        sizes = hypot(*left) * hypot(*right)
+        if len(left) != len(right) or not sizes:
+            message = f"`{target}` gave embeddings that can't be compared: "
+            raise GraderError("grader", f"{message}{len(left)} and {len(right)} numbers")
+        cosine = fsum(a * b for a, b in zip(left, right, strict=True)) / sizes
+        score = round(min(max(cosine, 0.0), 1.0), 9)
+        details = {"expected": excerpt_text(wanted), "got": excerpt_text(got), "cosine": cosine}
+        return Score(score, f"cosine {write_score(score)} by `{target}`{self.ignoring()}", details)
+
+    def _score(self, wanted: str, got: str, distance: int) -> Score:
+        longer = max(len(wanted), len(got))
+        share = 1.0 if not longer else round(1 - distance / longer, 9)
+        if not distance:
+            return Score(1.0, f"the text is equal{self.ignoring()}")
+        differ = f"{write_count(distance, 'character')} of {longer:,} differ"
+        at = first_difference(wanted, got)
+        details = {"expected": excerpt_text(wanted, at), "got": excerpt_text(got, at)}
+        return Score(share, f"{differ}, similarity {write_score(share)}{self.ignoring()}", details)
