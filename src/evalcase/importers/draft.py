@@ -75,6 +75,11 @@ class CaseDraft:
         """Leave something out: a comment at the path `where`, by default at the end."""
         self.lost.append(Loss(item, why, hint, at, where))
 
+    @property
+    def graders(self) -> list[JSON]:
+        graders = self.fields.get("graders")
+        return graders if isinstance(graders, list) else []
+
     def add_grader(self, grader: JSON, origin: Item) -> None:
         self._append("graders", grader)
         self.graders_from.append(origin)

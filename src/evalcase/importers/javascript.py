@@ -1,4 +1,4 @@
-"""What files of other tools borrow from JavaScript: templates, regular expressions, texts.
+"""What files of other tools borrow from JavaScript: templates, patterns, conditions, texts.
 
 Templates are read as far as they name variables: `{{name}}` and `{{a.b}}`. A template that
 computes (`{% if %}`, filters, calls) is refused: half of it would be another prompt.
@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from evalcase.importers.draft import NO_ARGUMENT, write_grader, write_not
 from evalcase.types.value import JSON
+from evalcase.util.json import parse_json
 
 _OPENING = re.compile(r"\{[{%#]")
 _TAG = re.compile(r"\{\{\s*([A-Za-z_]\w*(?:\.\w+|\[\d+\])*)\s*\}\}")
@@ -26,6 +28,18 @@ _OTHER_ESCAPES = {
     "c": "a control character (`\\c`)", "p": "a property (`\\p`)", "P": "a property (`\\P`)",
     "k": "`\\k`", "u": "`\\u`", "x": "`\\x`",
 }  # fmt: skip
+
+_TEXT = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`[^`\\$]*`"
+_LITERAL = re.compile(rf"\s*({_TEXT}|-?\d+(?:\.\d+)?\b|true\b|false\b|null\b)")
+_SUBJECT = re.compile(r"\s*(?:JSON\.parse\(\s*output\s*\)|output\b)")
+_PATH_STEP = re.compile(r"\??\.([A-Za-z_$][\w$]*)(?![\w$]|\s*\()|\[(\d+)\]|\[['\"]([\w-]+)['\"]\]")
+_CHANGE = re.compile(r"\.(trim|toLowerCase|toUpperCase)\(\)")
+_METHOD = re.compile(r"\.(includes|startsWith|endsWith)\(")
+_LENGTH = re.compile(r"\.length\s*(===?|>=?|<=?)\s*(\d+)(?![.\d])")
+_EQUALITY = re.compile(r"\s*(===?|!==?)")
+_IS_TEXT = re.compile(r"\s*typeof\s+output\s*===?\s*(?:'string'|\"string\")")
+_TERNARY = re.compile(r"([^?]*)\?\s*(?:1|true)\s*:\s*(?:0|false)\s*")
+_GRADERS = {"includes": "contains", "startsWith": "starts_with", "endsWith": "ends_with"}
 
 
 class UnrenderableError(ValueError):
@@ -65,6 +79,7 @@ class Variables:
 
     def __init__(self, values: Mapping[str, JSON]) -> None:
         self.values = values
+        self.used: set[str] = set()
         self._rendered: dict[str, JSON] = {}
 
     def render(self, text: str, unset: list[str] | None = None) -> str:
@@ -111,6 +126,7 @@ class Variables:
         name, *steps = _STEP.findall(path)
         if name == "env":
             raise UnrenderableError(f"`{path}`, which is of the environment")
+        self.used.add(name)
         if name not in self.values:
             if unset is None:
                 raise UnrenderableError(f"the variable `{name}`, which nothing sets")
@@ -184,3 +200,139 @@ def _translate_escape(letter: str) -> str:
     if letter.isascii() and letter.isalpha() and letter not in _SAME_ESCAPES:
         return letter
     return letter if letter == "/" else f"\\{letter}"
+
+
+def read_path(code: str) -> str | None:
+    """The path of `output.a[0]` or `JSON.parse(output).a[0]`, empty for the whole; else None."""
+    reader = _ExpressionReader(code.strip())
+    path = reader.path() if reader.take(_SUBJECT) else None
+    return path if reader.is_at_end() else None
+
+
+def grade_expression(code: str) -> list[JSON]:
+    """Graders that together say the same as a condition on `output`. Raise ValueError if there are
+    none: conditions compare lengths, parts, beginnings, ends and values at a path."""
+    code = code.strip().removeprefix("return ").removesuffix(";")
+    whole = _TERNARY.fullmatch(code)
+    reader = _ExpressionReader(whole[1] if whole else code)
+    graders = reader.conjunction_or_any()
+    if not reader.is_at_end() or not graders:
+        raise ValueError
+    return graders
+
+
+class _ExpressionReader:
+    """A recursive-descent reader of `a && (b || !c)`."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        self.position = 0
+
+    def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        found = pattern.match(self.code, self.position)
+        self.position = found.end() if found else self.position
+        return found
+
+    def takes(self, sign: str) -> bool:
+        return self.take(re.compile(rf"\s*{re.escape(sign)}")) is not None
+
+    def is_at_end(self) -> bool:
+        return not self.code[self.position :].strip()
+
+    def conjunction_or_any(self) -> list[JSON]:
+        several = [self._conjunction()]
+        while self.takes("||"):
+            several.append(self._conjunction())
+        if len(several) == 1:
+            return several[0]
+        if not all(several):
+            raise ValueError
+        return [{"any": [each[0] if len(each) == 1 else {"all": each} for each in several]}]
+
+    def _conjunction(self) -> list[JSON]:
+        found, has_truthy = self._operand()
+        while self.takes("&&"):
+            more, is_truthy = self._operand()
+            found, has_truthy = found + more, has_truthy or is_truthy
+        # Graders of text fail on an empty answer, so a check for one is needed only alone.
+        return found or ([{"length": {"min": 1}}] if has_truthy else [])
+
+    def _operand(self) -> tuple[list[JSON], bool]:
+        """Graders, or that the output is not empty."""
+        if self.take(_IS_TEXT):
+            return [], True
+        if self.takes("!"):
+            graders, _ = self._operand()
+            if len(graders) != 1:
+                raise ValueError
+            return [write_not(graders[0])], False
+        if self.takes("("):
+            graders = self.conjunction_or_any()
+            if not self.takes(")"):
+                raise ValueError
+            return graders, False
+        if not self.take(_SUBJECT):
+            raise ValueError
+        return self._comparison()
+
+    def path(self) -> str:
+        steps = []
+        while step := self.take(_PATH_STEP):
+            if step[1] == "length":
+                self.position = step.start()
+                break
+            steps.append(next(filter(None, step.groups())))
+        return ".".join(steps)
+
+    def _comparison(self) -> tuple[list[JSON], bool]:
+        path = self.path() or None
+        case = None
+        while change := self.take(_CHANGE):
+            case = case if change[1] == "trim" else change[1]
+        if method := self.take(_METHOD):
+            text = self._text(case)
+            if not self.takes(")"):
+                raise ValueError
+            return [write_grader(_GRADERS[method[1]], text, ignore_case=bool(case) or None,
+                                 path=path)], False  # fmt: skip
+        if length := self.take(_LENGTH):
+            number, operator = int(length[2]), length[1].rstrip("=") or "="
+            is_exclusive = length[1] in ("<", ">")
+            least = number + is_exclusive if operator in (">", "=") else None
+            most = number - is_exclusive if operator in ("<", "=") else None
+            if least == 0 or most == -1:
+                raise ValueError
+            return [write_grader("length", NO_ARGUMENT, min=least, max=most, path=path)], False
+        if equality := self.take(_EQUALITY):
+            start = self.position
+            literal = self.take(_LITERAL)
+            if literal is not None and literal[1][0] in "'\"`":
+                self.position = start
+                value: JSON = self._text(case)
+            elif literal is not None and path is not None and case is None:
+                value = parse_json(literal[1])
+            else:
+                raise ValueError
+            grader = write_grader("equals", value, ignore_case=bool(case) or None, path=path)
+            return [write_not(grader) if equality[1].startswith("!") else grader], False
+        if path is not None or case is not None:
+            raise ValueError
+        return [], True
+
+    def _text(self, case: str | None) -> str:
+        literal = self.take(_LITERAL)
+        if literal is None or literal[1][0] not in "'\"`":
+            raise ValueError
+        text = _unescape(literal[1][1:-1])
+        changed = text.lower() if case == "toLowerCase" else text.upper() if case else text
+        if not text or text != changed:
+            raise ValueError  # a text of the other case is never found
+        return text
+
+
+def _unescape(text: str) -> str:
+    if re.search(r"\\[^nrt'\"\\/]", text):
+        raise ValueError
+    return re.sub(
+        r"\\(.)", lambda found: {"n": "\n", "r": "\r", "t": "\t"}.get(found[1], found[1]), text
+    )

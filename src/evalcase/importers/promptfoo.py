@@ -10,7 +10,7 @@ from evalcase.config.catalogue import Catalogue
 from evalcase.format.document import Findings
 from evalcase.format.suite import resolve_suite
 from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, asks_judge, split_history
-from evalcase.importers.javascript import UnrenderableError, Variables, javascript_text
+from evalcase.importers.javascript import UnrenderableError, Variables, javascript_text, read_path
 from evalcase.importers.promptfoo_assertions import (
     JUDGED,
     SET,
@@ -48,9 +48,10 @@ _OPTION_HINTS = {
     "provider": "[judge] of the configuration says who judges",
     "rubricPrompt": "evalcase asks a judge in words of its own",
 }
+_SHARED_OPTIONS = ("prefix", "suffix", "repeat", "provider", "disableVarExpansion")
+_TRANSFORMS = ("transform", "postprocess")
 _USED_OPTIONS = (
-    "prefix", "suffix", "repeat", "disableVarExpansion", "disableDefaultAsserts", "transform",
-    "postprocess",
+    "prefix", "suffix", "repeat", "disableVarExpansion", "disableDefaultAsserts", *_TRANSFORMS,
 )  # fmt: skip
 
 
@@ -172,9 +173,7 @@ class _CaseMaker:
             if assertion.has_tags:
                 continue  # each case has its own
             try:
-                if default.transform is not None and assertion.is_of_output:
-                    raise NoCounterpartError(f"`{assertion.name}` of what `transform` makes")
-                for grader in mapper.map(assertion):
+                for grader in mapper.map(assertion, default.transform):
                     suite.add_grader(grader, assertion.item)
             except NoCounterpartError as error:
                 suite.lose(assertion.item, str(error), error.hint)
@@ -183,7 +182,8 @@ class _CaseMaker:
             suite.lose(item, why)
         self.has_judge = asks_judge(suite.fields.get("graders"))
         for name, item in default.options.items():
-            if name not in ("prefix", "suffix", "repeat", "provider", "disableVarExpansion"):
+            is_path = name in _TRANSFORMS and read_path(str(item.value)) is not None
+            if name not in _SHARED_OPTIONS and not is_path:
                 suite.lose(item, f"`{name}` of the options of all tests", at="key")
 
     def make(self, test: PromptfooTest) -> None:
@@ -241,7 +241,10 @@ class _CaseMaker:
         if wanted is None:
             return list(self.prompts)
         names = [str(each.value) for each in wanted.several()]
-        return [each for each in self.prompts if any(_is_meant(each.label, name) for name in names)]
+        found = [each for each in self.prompts if any(map(each.is_meant_by, names))]
+        if not found and self.prompts:
+            raise ValueError(f"no prompt is called {' or '.join(f'`{name}`' for name in names)}")
+        return found
 
     def _make_case(self, test: PromptfooTest, prompt: PromptTemplate, variables: Variables) -> None:
         case = self.suite.new_case(test.item)
@@ -268,13 +271,14 @@ class _CaseMaker:
         user = self.providers.simulated_user(test.fields.get("provider"))
         if user is not None:
             self._put_user(case, user, asked, variables)
-        targets = self.providers.targets_for(test.fields, prompt.label, case)
+        targets = self.providers.targets_for(test.fields, prompt, case)
         if targets is not None:
             case.fields["targets"] = targets
-        if "repeat" in test.options:
-            case.fields["repeat"] = test.options["repeat"].value
-        self._lose_options(case, test)
+        self._read_options(case, test)
         self._check(case, test, variables, is_simulated=user is not None)
+        unused = [name for name in test.variables if name not in variables.used]
+        for name in unused:  # a provider or code may have read it
+            case.keep(name, variables.values[name])
 
     def _identify(
         self, description: str, test: PromptfooTest, variables: Variables, prompt: PromptTemplate
@@ -327,7 +331,9 @@ class _CaseMaker:
             if name not in ("instructions", "maxTurns", "initialMessages") and item.value:
                 case.lose(item, f"`{name}` of a simulated user", at="key")
 
-    def _lose_options(self, case: CaseDraft, test: PromptfooTest) -> None:
+    def _read_options(self, case: CaseDraft, test: PromptfooTest) -> None:
+        if "repeat" in test.options:
+            case.fields["repeat"] = test.options["repeat"].value
         for name, item in test.options.items():
             if self.default.options.get(name) is not item and name not in _USED_OPTIONS:
                 hint = _OPTION_HINTS.get(name)
@@ -344,7 +350,7 @@ class _CaseMaker:
         counts = isinstance(threshold, int | float)
         leaves_shared = test.is_set("disableDefaultAsserts")
         # Shared graders read the answer as it is: a test that changes it has graders of its own.
-        is_changed = is_simulated or (test.transform is not None and self.default.transform is None)
+        is_changed = is_simulated or test.transform != self.default.transform
         takes_all = is_changed or not self.shares_graders
         shared = [] if leaves_shared else [
             each for each in self.default.assertions if takes_all or each.has_tags
@@ -353,12 +359,11 @@ class _CaseMaker:
         made: list[_Mapped] = []
         for assertion in (*shared, *test.assertions):
             try:
-                if test.transform is not None and assertion.is_of_output:
-                    raise NoCounterpartError(f"`{assertion.name}` of what `transform` makes")
                 if is_simulated and _reads_transcript(assertion):
                     raise NoCounterpartError(f"`{assertion.name}` of a conversation as one text")
                 rendered = assertion.render(variables)
-                made += [_Mapped(each, assertion) for each in mapper.map(rendered)]
+                graders = mapper.map(rendered, test.transform)
+                made += [_Mapped(each, assertion) for each in graders]
             except (NoCounterpartError, UnrenderableError) as error:
                 made.append(_Mapped(None, assertion, error))
         self._put(case, made, counts=counts)
@@ -382,7 +387,7 @@ class _CaseMaker:
                 case.add_rubric(statement)
             elif texts == [each] and not is_judged:
                 case.fields["expected_output"] = _only(each.grader, "equals")
-            else:
+            elif counts or each.grader not in case.graders:
                 case.add_grader(each.grader, each.assertion.item)
 
     def _count(self, case: CaseDraft, threshold: Item, *, lost: bool) -> None:
@@ -407,7 +412,10 @@ class _KeptTags(Variables):
         self._kept = frozenset(kept)
 
     def _text(self, path: str, unset: list[str] | None, depth: int) -> str:
-        return f"{{{{{path}}}}}" if path in self._kept else super()._text(path, unset, depth)
+        if path not in self._kept:
+            return super()._text(path, unset, depth)
+        self.used.add(path)
+        return f"{{{{{path}}}}}"
 
 
 def _means_the_same(draft: CaseDraft, written: Sequence[CaseDraft]) -> bool:
@@ -447,12 +455,6 @@ def _only(grader: JSON, name: str) -> str | None:
 
 def _slug(text: str) -> str:
     return _NO_WORD.sub("-", text.lower()).strip("-")[:_MAX_ID].strip("-")
-
-
-def _is_meant(label: str, wanted: str) -> bool:
-    """Whether a name means a label, or a group of labels."""
-    bare = wanted.removesuffix("*").removesuffix(":")
-    return label == wanted or label.startswith(f"{bare}:")
 
 
 def _text_of(item: Item | None) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from json import dumps
 from typing import NamedTuple
 
 from evalcase.importers.javascript import Variables, has_tags
@@ -24,19 +25,20 @@ TOOL_USE = (
 MAPPED = (
     "contains", "icontains", "contains-any", "icontains-any", "contains-all", "icontains-all",
     "equals", "starts-with", "regex", "is-json", "latency", "cost", "word-count", "finish-reason",
-    "python", SET, *JUDGED, *TOOL_USE,
+    "javascript", "python", SET, *JUDGED, *TOOL_USE,
 )  # fmt: skip
 _CELL = re.compile(r"(not-)?([a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?")
 _CELL_OF_TWO = re.compile(r"(not-)?([a-z]+:[a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?")
 """The same for a type that has a colon itself: `trajectory:tool-used: search`."""
 _MISSPELT = 0.8
 """How similar to a known type an unknown one is, if it is no text."""
+_CONTEXT = re.compile(r"\bcontext\.vars\.(\w+)\b")
 _BY_COMMAS = ("contains-all", "contains-any", "icontains-all", "icontains-any")
 
-_FUNCTION = "write a function, and name it as `python: checks:function`"
+FUNCTION = "write a function, and name it as `python: checks:function`"
 _COMPARE = "`evalcase compare` compares two runs"
 _SIMILARITY = "`similarity` compares characters; a judge says whether two texts mean the same"
-_CODE = "code in another language is not carried over"
+CODE = "code in another language is not carried over"
 _TEXTS = "no grader compares texts in this way"
 _SPANS = "it looks at spans of a trace"
 _TOOLS = "the tools are those of the provider"
@@ -47,10 +49,10 @@ def _rubric(name: str) -> str:
 
 
 WITHOUT_COUNTERPART: dict[str, tuple[str, str | None]] = {
-    **dict.fromkeys(("javascript", "ruby"), (_CODE, _FUNCTION)),
-    **dict.fromkeys(("is-html", "contains-html"), ("no grader reads HTML", _FUNCTION)),
-    **dict.fromkeys(("is-xml", "contains-xml"), ("no grader reads XML", _FUNCTION)),
-    **dict.fromkeys(("is-sql", "contains-sql"), ("no grader reads SQL", _FUNCTION)),
+    "ruby": (CODE, FUNCTION),
+    **dict.fromkeys(("is-html", "contains-html"), ("no grader reads HTML", FUNCTION)),
+    **dict.fromkeys(("is-xml", "contains-xml"), ("no grader reads XML", FUNCTION)),
+    **dict.fromkeys(("is-sql", "contains-sql"), ("no grader reads SQL", FUNCTION)),
     **dict.fromkeys(("bleu", "gleu", "meteor", "rouge-n"), (_TEXTS, None)),
     **dict.fromkeys(("similar", "similar:cosine", "similar:dot", "similar:euclidean"),
                     ("it compares embeddings", _SIMILARITY)),
@@ -127,6 +129,7 @@ class Assertion(NamedTuple):
     def has_tags(self) -> bool:
         """Whether it differs from test to test."""
         own = has_tags(self.value) or has_tags(self.fields.get("metric"))
+        own = own or (self.type == "javascript" and _CONTEXT.search(str(self.value)) is not None)
         return own or any(each.has_tags for each in self.inner)
 
     def field(self, name: str) -> Item:
@@ -139,7 +142,10 @@ class Assertion(NamedTuple):
             return self
         fields = dict(self.fields)
         value = fields.get("value")
-        if isinstance(value, str | list) or self.type == "trajectory:tool-args-match":
+        if self.type == "javascript" and isinstance(value, str):
+            value = _CONTEXT.sub(lambda name: _write_variable(name[1], variables), value)
+            fields["value"] = variables.render(value)
+        elif isinstance(value, str | list) or self.type == "trajectory:tool-args-match":
             fields["value"] = variables.render_all(value)
         if isinstance(fields.get("metric"), str):
             fields["metric"] = variables.render(str(fields["metric"]))
@@ -188,6 +194,14 @@ def _read_assertion(item: Item, root: Item) -> Assertion:
     }
     inner = read_assertions(item.at("assert"), root) if name == SET else ()
     return Assertion(item, bare, bare != name, fields, inner)
+
+
+def _write_variable(name: str, variables: Variables) -> str:
+    """`context.vars.NAME` as a literal, if its value is a scalar."""
+    variables.used.add(name)
+    value = variables.values.get(name)
+    is_scalar = isinstance(value, str | int | float) and not has_tags(value)
+    return dumps(value) if is_scalar else f"context.vars.{name}"
 
 
 def read_cell(item: Item) -> Assertion:

@@ -9,11 +9,19 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable
+from json import dumps
 
 from evalcase.format.document import parse_document
 from evalcase.importers.draft import NO_ARGUMENT, add_options, write_grader, write_not
-from evalcase.importers.javascript import javascript_text, translate_pattern
+from evalcase.importers.javascript import (
+    grade_expression,
+    javascript_text,
+    read_path,
+    translate_pattern,
+)
 from evalcase.importers.promptfoo_assertions import (
+    CODE,
+    FUNCTION,
     JUDGED,
     MAPPED,
     SET,
@@ -28,6 +36,10 @@ from evalcase.types.value import JSON, describe_kind
 
 _STRICT: JSON = {"json": {"strict": True}}
 _SHARED = frozenset({"value", "weight", "metric", "assert"})
+_WITH_PATH = frozenset({
+    "contains", "icontains", "contains-any", "icontains-any", "contains-all", "icontains-all",
+    "equals", "starts-with", "regex", "word-count", "javascript",
+})  # fmt: skip
 _OF_JUDGES = {
     "provider": "`provider` of a judge: [judge] of the configuration says who judges",
     "rubricPrompt": "`rubricPrompt`: evalcase asks a judge in words of its own",
@@ -61,8 +73,33 @@ class Mapper:
         gives all or nothing."""
         self.notes: list[tuple[Item, str]] = []
 
-    def map(self, assertion: Assertion) -> list[JSON]:
-        """Raise NoCounterpartError if no graders say the same."""
+    def map(self, assertion: Assertion, transform: JSON = None) -> list[JSON]:
+        """Graders of the answer, or of the part that a transform leads to. Raise
+        NoCounterpartError if none say the same."""
+        own = assertion.fields.get("transform")
+        codes = [] if transform is None or not assertion.is_of_output else [transform]
+        codes += [] if own is None else [own]
+        if not codes:
+            return self._map(assertion)
+        paths = [read_path(str(code)) for code in codes]
+        if None in paths or assertion.type not in _WITH_PATH:
+            what = f"`{assertion.name}` with `transform`"
+            raise NoCounterpartError(
+                what if own is not None else f"`{assertion.name}` of what `transform` makes"
+            )
+        fields = {name: each for name, each in assertion.fields.items() if name != "transform"}
+        path = ".".join(filter(None, paths))
+        if (
+            not path
+            and assertion.type != "javascript"
+            and not isinstance(fields.get("value"), dict)
+        ):
+            raise NoCounterpartError(f"`{assertion.name}` of an answer that is read as JSON")
+        graders = self._map(assertion._replace(fields=fields))
+        several = [_at_path(each, path) for each in graders if each != _STRICT]
+        return several if assertion.is_negated else [*several, _STRICT]
+
+    def _map(self, assertion: Assertion) -> list[JSON]:
         self._refuse_unlike(assertion)
         kind = assertion.type
         if kind in TOOL_USE:
@@ -135,6 +172,19 @@ def _share(assertion: Assertion, grader: JSON) -> JSON:
         grader = write_not(grader)
     weight, metric = assertion.fields.get("weight"), assertion.fields.get("metric")
     return add_options(grader, {"weight": None if weight == 1 else weight, "name": metric or None})
+
+
+def _at_path(grader: JSON, path: str) -> JSON:
+    """The same grader of a part of the answer."""
+    assert isinstance(grader, dict)
+    for name in ("any", "all"):
+        if isinstance(several := grader.get(name), list):
+            return {name: [_at_path(each, path) for each in several]}
+    held = grader if "type" in grader else next(iter(grader.values()))
+    own = held.get("path") if isinstance(held, dict) and "equals" not in grader else None
+    return add_options(
+        grader, {"path": ".".join(str(each) for each in (path, own) if each) or None}
+    )
 
 
 def _describe_value(value: JSON) -> str:
@@ -331,6 +381,17 @@ def _is_boolean(node: ast.expr | None) -> bool:
     return False
 
 
+def _map_javascript(mapper: Mapper, assertion: Assertion) -> list[JSON]:
+    """A condition that graders can say."""
+    del mapper
+    try:
+        graders = grade_expression(str(assertion.value))
+    except ValueError:
+        raise NoCounterpartError(f"`{assertion.name}`: {CODE}", FUNCTION) from None
+    has_path = '"path"' in dumps(graders)
+    return [*graders, _STRICT] if has_path else graders
+
+
 def _map_tool_use(assertion: Assertion, *, counts_scores: bool) -> JSON:
     """promptfoo reads calls of tools from a trace, evalcase from the answer."""
     if assertion.type == "trajectory:tool-used":
@@ -422,6 +483,7 @@ _MAPPINGS: dict[str, Callable[[Mapper, Assertion], list[JSON]]] = {
     "cost": _map_cost,
     "word-count": _map_word_count,
     "finish-reason": _map_finish_reason,
+    "javascript": _map_javascript,
     "python": _map_python,
     SET: _map_set,
 }

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from evalcase.importers.draft import CaseDraft, SuiteDraft
 from evalcase.importers.javascript import has_tags
 from evalcase.importers.promptfoo_assertions import NoCounterpartError
+from evalcase.importers.promptfoo_tests import PromptTemplate
 from evalcase.importers.source import FILE, Folder, Item, is_code
 from evalcase.types.value import JSON
 from evalcase.util.json import BadJsonError, parse_json
@@ -116,7 +117,7 @@ class Providers:
         self.suite.lose(item, why, hint, at="key")
 
     def targets_for(
-        self, fields: Mapping[str, Item], prompt: str, case: CaseDraft
+        self, fields: Mapping[str, Item], prompt: PromptTemplate, case: CaseDraft
     ) -> list[JSON] | None:
         """The targets of a case; None for all of the suite."""
         override = fields.get("provider")
@@ -129,7 +130,8 @@ class Providers:
             name = self._named.get(provider.id) if isinstance(override.value, str) else None
             name = name or self.map(provider)
             return None if name is None else [name]
-        names = [each for each, wanted in self._prompts.items() if _is_wanted(prompt, wanted)]
+        names = [each for each, wanted in self._prompts.items()
+                 if wanted is None or any(map(prompt.is_meant_by, wanted))]  # fmt: skip
         if "providers" in fields:
             names = self._filter(names, fields["providers"])
         return None if names == list(self._prompts) or not names else [*names]
@@ -149,10 +151,6 @@ class Providers:
         ids = {target: id for id, target in self._named.items()}
         return [each for each in names
                 if each in meant or (kinds and ids.get(each, "").startswith(kinds))]  # fmt: skip
-
-
-def _is_wanted(prompt: str, wanted: list[str] | None) -> bool:
-    return wanted is None or any(prompt == each or prompt.startswith(f"{each}:") for each in wanted)
 
 
 class _Service(NamedTuple):

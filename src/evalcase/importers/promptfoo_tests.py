@@ -33,12 +33,22 @@ _CONFIG, _METADATA = "__config:", "__metadata:"
 
 
 class PromptTemplate:
-    def __init__(self, label: str, text: str, item: Item) -> None:
+    def __init__(self, label: str, text: str, item: Item, references: tuple[str, ...] = ()) -> None:
         self.label = label
         """Its name; empty if it has none."""
+        self.references = references
+        """What providers and tests call it: its written label, its id, its file."""
         self.text = text
         self.item = item
         self._chat = _read_chat(text)
+
+    def is_meant_by(self, name: str) -> bool:
+        """Whether a name means it, or a group of prompts: `Group` or `Group:*`."""
+        start = name.removesuffix("*")
+        return any(
+            each == name or each.startswith(start if start != name else f"{name}:")
+            for each in (self.label, *self.references)
+        )
 
     def fill(self, variables: Variables, around: tuple[str, str], unset: list[str]) -> JSON:
         """The text or the messages for a target."""
@@ -76,11 +86,13 @@ def read_prompts(prompts: Item, folder: Folder, suite: SuiteDraft) -> list[Promp
         return [PromptTemplate("", "{{prompt}}", prompts)]
     named = [_read_named(each) for each in prompts.several()]
     if isinstance(prompts.value, dict):  # an old spelling: labels by their files
-        named = [(item._replace(value=name), item.value) for name, item in prompts.fields()]
+        named = [
+            (item._replace(value=name), str(item.value), ()) for name, item in prompts.fields()
+        ]
     found: list[PromptTemplate] = []
-    for item, label in named:
+    for item, label, references in named:
         try:
-            read = list(_read_prompt(item, label if isinstance(label, str) else "", folder))
+            read = list(_read_prompt(item, label, references, folder))
             for each in read:
                 refuse_computed(each.text)
             found += read
@@ -93,12 +105,18 @@ def read_prompts(prompts: Item, folder: Folder, suite: SuiteDraft) -> list[Promp
     return found
 
 
-def _read_named(item: Item) -> tuple[Item, JSON]:
-    held = next((name for name in ("raw", "id", "file", "path") if name in item.mapping()), None)
-    return (item if held is None else item.at(held)), item.mapping().get("label")
+def _read_named(item: Item) -> tuple[Item, str, tuple[str, ...]]:
+    """Where a prompt is written, its label, and how providers and tests may name it."""
+    value = item.mapping()
+    held = next((name for name in ("raw", "id", "file", "path") if name in value), None)
+    label, id = value.get("label"), value.get("id")
+    names = tuple(each for each in (label, id) if isinstance(each, str))
+    return (item if held is None else item.at(held)), label if isinstance(label, str) else "", names
 
 
-def _read_prompt(item: Item, label: str, folder: Folder) -> Iterator[PromptTemplate]:
+def _read_prompt(
+    item: Item, label: str, references: tuple[str, ...], folder: Folder
+) -> Iterator[PromptTemplate]:
     text = item.value
     if isinstance(text, dict) and isinstance(item.path[-1], int):
         raise ValueError("it has neither `raw` nor `id`")
@@ -109,14 +127,14 @@ def _read_prompt(item: Item, label: str, folder: Folder) -> Iterator[PromptTempl
     is_name = "\n" not in text and "{" not in text and " " not in text.strip()
     is_file = is_name and (text.lower().endswith(_PROMPT_ENDINGS) or is_code(text))
     if not is_file and not text.startswith(FILE):
-        yield PromptTemplate(label, text, item)
+        yield PromptTemplate(label, text, item, references)
         return
     if is_code(text):
         raise ValueError("it is code")
     for name in folder.find(text):
         stem, ending = os.path.splitext(os.path.basename(name))
         for own, each in _read_prompt_file(name, label or stem, ending.lower(), folder):
-            yield PromptTemplate(own, each, item)
+            yield PromptTemplate(own, each, item, (*references, text, text.removeprefix(FILE)))
 
 
 def _read_prompt_file(
@@ -177,9 +195,10 @@ class PromptfooTest(NamedTuple):
         return option in self.options and self.options[option].value is True
 
     @property
-    def transform(self) -> Item | None:
+    def transform(self) -> JSON:
         """Code that changes answers before they are checked."""
-        return self.options.get("transform") or self.options.get("postprocess")
+        item = self.options.get("transform") or self.options.get("postprocess")
+        return None if item is None else item.value
 
     def judges(self) -> list[Item]:
         """The judges that it names."""
