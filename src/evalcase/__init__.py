@@ -35,13 +35,12 @@ if TYPE_CHECKING:
     from evalcase.targets.transcripts import read_transcript
     from evalcase.types import options
     from evalcase.types.answer import Answer, Usage
-    from evalcase.types.case import Case
+    from evalcase.types.case import Case, Suite
     from evalcase.types.grade import Grade, Score
     from evalcase.types.message import Message, ToolCall
     from evalcase.types.problem import Problem
     from evalcase.types.question import Question
     from evalcase.types.result import CaseVerdict, Result
-    from evalcase.types.suite import Suite
     from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 
 __version__ = "0.1.0"
@@ -110,7 +109,7 @@ _HOMES = {
     "RecordError": "errors",
     "Result": "types.result",
     "Score": "types.grade",
-    "Suite": "types.suite",
+    "Suite": "types.case",
     "SuiteError": "errors",
     "Surroundings": "types.target",
     "Target": "types.target",

@@ -40,11 +40,10 @@ from evalcase.runner.regrade import By
 from evalcase.runner.run import Execution
 from evalcase.runner.select import find_failed
 from evalcase.targets.python import PythonTarget, hint_at_answering
-from evalcase.types.case import Case
+from evalcase.types.case import Case, Suite
 from evalcase.types.grade import Score
 from evalcase.types.problem import Problem, in_order
 from evalcase.types.result import Result
-from evalcase.types.suite import Suite
 from evalcase.types.target import Surroundings, Target, Warn, is_target
 from evalcase.types.value import replace
 from evalcase.util.environment import this_environment

@@ -11,8 +11,7 @@ import pytest
 from evalcase.report.html.details import tell_trial
 from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import PLAIN
-from evalcase.types.answer import Answer
-from evalcase.types.conversation import Exchange, join_turns, split_turns
+from evalcase.types.answer import Answer, Exchange, join_turns, split_turns
 from evalcase.types.message import Message, Step
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result

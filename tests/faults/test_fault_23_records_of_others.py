@@ -11,7 +11,7 @@ import pytest
 
 from evalcase.errors import RecordError
 from evalcase.store.reader import GrowingJournal
-from evalcase.util.rows import MAX_LINE
+from evalcase.util.json import MAX_LINE
 from tests.run.project import Done, Project, cases
 from tests.store.rows import encode_row
 

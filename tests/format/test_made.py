@@ -17,7 +17,7 @@ from evalcase import Case, Context, Score, SuiteError
 from evalcase.format.load import number_cases
 from evalcase.testing import FixedGrader, ScriptedTarget
 from evalcase.types.problem import Span
-from evalcase.util import rows as journal_row
+from evalcase.util import json as journal_row
 from tests.for_each import for_each
 
 

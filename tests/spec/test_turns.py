@@ -11,8 +11,7 @@ import pytest
 import evalcase
 from evalcase import Answer, Message, Question
 from evalcase.testing import ScriptedTarget
-from evalcase.types.answer import Usage
-from evalcase.types.conversation import split_turns
+from evalcase.types.answer import Usage, split_turns
 from tests.for_each import for_each
 from tests.run.project import Project
 from tests.spec.found import only_problem, places, problems_of

@@ -12,8 +12,7 @@ import evalcase
 from evalcase import Answer, Message, Question
 from evalcase.runner.conversation import BEGIN, SILENCE, describe_task
 from evalcase.testing import HANGS, ScriptedTarget, ScriptedUser, SeededUser
-from evalcase.types.answer import Usage
-from evalcase.types.conversation import split_turns
+from evalcase.types.answer import Usage, split_turns
 from tests.for_each import for_each
 from tests.run.project import Project
 from tests.spec.found import only_problem, places, problems_of

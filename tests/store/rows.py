@@ -13,7 +13,7 @@ from evalcase.store import rows
 from evalcase.store.reader import JournalLines, damaged_error
 from evalcase.store.rows import CaseRow, Row, write_row
 from evalcase.types.case import Case
-from evalcase.util.rows import body_of, parse_body, seal_line
+from evalcase.util.json import body_of, parse_body, seal_line
 
 KEY = ("suite", "case", "target", "repeat")
 

@@ -17,7 +17,7 @@ from evalcase.store.journal import open_journal
 from evalcase.store.reader import JournalLines
 from evalcase.types.answer import Failure
 from evalcase.types.result import Counts
-from evalcase.util.rows import MAX_LINE
+from evalcase.util.json import MAX_LINE
 from evalcase.util.table import mark_of
 from tests.effort import count_steps
 from tests.for_each import for_each

@@ -7,8 +7,7 @@ import pytest
 from evalcase.store.rows import decode_row, encode_struct, write_row
 from evalcase.types.grade import Grade
 from evalcase.types.result import Result
-from evalcase.util.json import DEEPEST_ROW
-from evalcase.util.rows import body_of
+from evalcase.util.json import DEEPEST_ROW, body_of
 from tests.for_each import for_each
 from tests.store.samples import result
 

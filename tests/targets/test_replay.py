@@ -17,7 +17,7 @@ from evalcase.types.question import TrialKey
 from evalcase.types.result import Result
 from evalcase.types.value import replace
 from evalcase.util.calls import seen_calls
-from evalcase.util.rows import MAX_LINE
+from evalcase.util.json import MAX_LINE
 from tests.for_each import for_each
 from tests.store.rows import encode_row
 from tests.targets.questions import answer_all, ask, of_value, question, target_of

@@ -7,8 +7,8 @@ from msgspec.structs import fields
 
 from evalcase.format.fields import WrittenTurn, WrittenUser, field_names
 from evalcase.runner.hashes import DECIDES_NOTHING, OF_GRADING, OF_QUESTION
+from evalcase.types.answer import SimulatedUser
 from evalcase.types.case import CaseFields, TurnFields, check_case
-from evalcase.types.conversation import SimulatedUser
 
 
 def names(wanted: type) -> tuple[str, ...]:

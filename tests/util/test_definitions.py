@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.util.definitions import find_broken, find_undefined
+from evalcase.util.imports import find_broken, find_undefined
 from tests.effort import count_steps
 
 DEFINED = {

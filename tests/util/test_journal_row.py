@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.util.rows import fault_in
+from evalcase.util.json import fault_in
 from tests.for_each import for_each
 from tests.store.rows import decode_row, encode_row
 from tests.store.samples import row

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.util.definitions import find_missing_module
+from evalcase.util.imports import find_missing_module
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from evalcase.types.value import JSON
-from evalcase.util.placeholders import Template
+from evalcase.util.text import Template
 
 NAMES = ("prompt", "case_id", "messages")
 VALUES: dict[str, JSON] = {"prompt": "Hi", "case_id": "{prompt}", "messages": [{"role": "user"}]}

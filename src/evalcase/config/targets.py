@@ -21,7 +21,7 @@ from evalcase.types.problem import Finding, KeyPath, Unfit, did_you_mean, find_n
 from evalcase.types.read_options import fields_of, make, problems_in
 from evalcase.types.target import MakeTarget, Surroundings, Target, TargetKind, TargetVersion
 from evalcase.types.value import JSON
-from evalcase.util.definitions import (
+from evalcase.util.imports import (
     find_broken,
     find_missing_module,
     find_undefined,

@@ -15,7 +15,7 @@ from evalcase.format.fields import CASE_CONTAINERS
 from evalcase.format.positions import Format
 from evalcase.types.problem import KeyPath
 from evalcase.types.value import JSON
-from evalcase.util.definitions import find_definition
+from evalcase.util.imports import find_definition
 from evalcase.util.project import attachments_in
 
 

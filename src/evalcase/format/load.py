@@ -51,9 +51,8 @@ from evalcase.format.suite import (
 )
 from evalcase.format.tables import OnFile, SuiteFiles, ignore_file
 from evalcase.graders.base import Known
-from evalcase.types.case import Case, canonical_case
+from evalcase.types.case import Case, Suite, canonical_case
 from evalcase.types.problem import Problem, Span, Unfit, in_order
-from evalcase.types.suite import Suite
 from evalcase.types.value import replace
 from evalcase.util.environment import collector_paused
 from evalcase.util.files import digest_file

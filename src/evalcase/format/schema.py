@@ -29,7 +29,7 @@ from evalcase.format.fields import (
 )
 from evalcase.format.graders import SPELLINGS
 from evalcase.graders.base import SHARED, DeclaredGrader
-from evalcase.types.conversation import USER_NEEDS
+from evalcase.types.answer import USER_NEEDS
 from evalcase.types.message import ROLES
 from evalcase.types.read_options import (
     ANYTHING,

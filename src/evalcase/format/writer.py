@@ -19,8 +19,8 @@ from evalcase.format.load import load_text
 from evalcase.format.source import suite_name
 from evalcase.format.variables import is_file_address
 from evalcase.graders.base import Known
+from evalcase.types.case import Suite
 from evalcase.types.problem import Finding, KeyPath
-from evalcase.types.suite import Suite
 from evalcase.types.value import copy_value
 from evalcase.util.text import STEERING, make_visible
 

@@ -17,7 +17,7 @@ from evalcase.importers.promptfoo_tests import PromptTemplate
 from evalcase.importers.source import FILE, Folder, Item, is_code
 from evalcase.types.value import JSON
 from evalcase.util.json import BadJsonError, parse_json
-from evalcase.util.placeholders import value_as_text
+from evalcase.util.text import value_as_text
 
 _SIMULATED_USER = "promptfoo:simulated-user"
 _LOST_FIELDS = ("transform", "delay", "env", "inputs", "functionToolCallbacks")

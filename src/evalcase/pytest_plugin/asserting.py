@@ -20,10 +20,9 @@ from evalcase.report.terminal.trial_details import detail_lines
 from evalcase.runner.event_loop import run_async
 from evalcase.targets.answers import read_answer
 from evalcase.types.answer import Answer, Earlier
-from evalcase.types.case import Case, canonical_case
+from evalcase.types.case import Case, Suite, canonical_case
 from evalcase.types.question import Question
 from evalcase.types.result import Result
-from evalcase.types.suite import Suite
 from evalcase.types.target import Target
 from evalcase.types.value import replace
 from evalcase.util.text import make_visible

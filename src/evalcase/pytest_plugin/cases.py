@@ -19,9 +19,8 @@ from evalcase.errors import ConfigError, SuiteError
 from evalcase.format.load import case_spans, has_errors, load_each
 from evalcase.pytest_plugin import current_config
 from evalcase.runner.select import UnmatchedFilters, make_selector
-from evalcase.types.case import Case
+from evalcase.types.case import Case, Suite
 from evalcase.types.problem import Problem
-from evalcase.types.suite import Suite
 from evalcase.util.text import make_visible
 
 if TYPE_CHECKING:

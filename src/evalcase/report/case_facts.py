@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evalcase.format.writer import write_yaml
+from evalcase.types.answer import SimulatedUser
 from evalcase.types.case import Case
-from evalcase.types.conversation import SimulatedUser
 from evalcase.util.text import as_json, content_text, write_count
 
 

@@ -16,10 +16,9 @@ from evalcase.report.findings import find_power, say_result
 from evalcase.report.gates import Compared, gates_exit_code
 from evalcase.report.paired_cases import ChangedPair, ChangeKind, Side, TrackFigures
 from evalcase.stats.intervals import LEVEL
-from evalcase.types.answer import Answer
+from evalcase.types.answer import Answer, split_turns
 from evalcase.types.case import Case
 from evalcase.types.codec import encode_object
-from evalcase.types.conversation import split_turns
 from evalcase.types.grade import Grade
 from evalcase.types.problem import Problem
 from evalcase.types.result import Decision, Outcome, Result, Totals

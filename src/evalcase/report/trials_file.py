@@ -21,8 +21,7 @@ from evalcase.types.question import TrialKey
 from evalcase.types.result import VERDICTS, Outcome, Result, Verdict
 from evalcase.types.value import Value
 from evalcase.util.files import open_file
-from evalcase.util.json import DEEPEST_ROW, parse_object
-from evalcase.util.rows import MAX_LINE
+from evalcase.util.json import DEEPEST_ROW, MAX_LINE, parse_object
 from evalcase.util.table import Table, mark_of
 
 _NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}

@@ -16,10 +16,10 @@ from evalcase.graders.base import NamedGrader
 from evalcase.runner.dispatch import Asked, Dispatcher, user_session
 from evalcase.runner.graders import Graders
 from evalcase.runner.grading import Graded, decide_verdict
-from evalcase.types.answer import Answer, Failure
-from evalcase.types.case import Case
-from evalcase.types.conversation import (
+from evalcase.types.answer import (
+    Answer,
     Exchange,
+    Failure,
     Simulated,
     SimulatedUser,
     TalkEnd,
@@ -27,6 +27,7 @@ from evalcase.types.conversation import (
     split_turns,
     sum_simulated,
 )
+from evalcase.types.case import Case
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message
 from evalcase.types.question import Question

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
+from evalcase.types.answer import USER_PROTOCOL
 from evalcase.types.case import Case
-from evalcase.types.conversation import USER_PROTOCOL
 from evalcase.util.json import compact_encoder
 
 _ASKED = ("input", "metadata", "conversation_id", "user")

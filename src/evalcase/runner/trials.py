@@ -15,9 +15,8 @@ from evalcase.runner.hashes import hash_grading, hash_question
 from evalcase.runner.plan import Plan
 from evalcase.runner.schedule import Engine
 from evalcase.store.journal import TooLargeError, cap_answer
-from evalcase.types.answer import Answer, Failure
+from evalcase.types.answer import Answer, Failure, Turn, join_turns
 from evalcase.types.case import Case
-from evalcase.types.conversation import Turn, join_turns
 from evalcase.types.message import Message
 from evalcase.types.problem import Unfit
 from evalcase.types.question import Question

@@ -13,7 +13,7 @@ from evalcase.store.rows import StoredAnswer, decode_row
 from evalcase.store.scrub import encode_clean
 from evalcase.types.answer import Answer
 from evalcase.util.files import read_file, write_atomically
-from evalcase.util.rows import MAX_LINE, body_of, is_whole
+from evalcase.util.json import MAX_LINE, body_of, is_whole
 from evalcase.util.secrets import Scrubber
 
 CACHE_FOLDER = os.path.join(".evalcase", "cache")

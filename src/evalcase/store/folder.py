@@ -35,8 +35,7 @@ from evalcase.util.files import (
     sync_folder,
     write_atomically,
 )
-from evalcase.util.json import DEEPEST_ROW, compact_encoder, parse_object
-from evalcase.util.rows import JOURNAL, MAX_LINE
+from evalcase.util.json import DEEPEST_ROW, JOURNAL, MAX_LINE, compact_encoder, parse_object
 from evalcase.util.table import Table, mark_of
 from evalcase.util.text import write_count
 

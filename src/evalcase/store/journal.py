@@ -44,7 +44,7 @@ from evalcase.util.files import (
     sync_folder,
     write_all,
 )
-from evalcase.util.rows import body_of, parse_body
+from evalcase.util.json import body_of, parse_body
 from evalcase.util.secrets import Scrubber
 
 if sys.platform != "win32":

@@ -15,7 +15,7 @@ from evalcase.types.case import Case
 from evalcase.types.result import Outcome, Regraded, Result, decide_case_verdict
 from evalcase.types.value import replace
 from evalcase.util.files import open_file
-from evalcase.util.rows import MAX_LINE, body_of, fault_in, is_whole
+from evalcase.util.json import MAX_LINE, body_of, fault_in, is_whole
 
 CASE_START = b'{"type":"case",'
 """The start of most rows that don't count."""

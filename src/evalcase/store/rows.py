@@ -10,16 +10,14 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.json import Decoder
 
-from evalcase.types.answer import Answer, Count, Seconds, Usd
+from evalcase.types.answer import Answer, Count, Seconds, Usd, split_turns
 from evalcase.types.case import Case, canonical_case, check_case
 from evalcase.types.codec import decode_message, explain_error
-from evalcase.types.conversation import split_turns
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Decision, Regraded, Result
 from evalcase.types.target import SentBatch, TargetVersion
 from evalcase.types.value import Value, measure_depth
-from evalcase.util.json import DEEPEST_ROW, compact_encoder
-from evalcase.util.rows import parse_body, seal_line
+from evalcase.util.json import DEEPEST_ROW, compact_encoder, parse_body, seal_line
 
 Status = Literal["completed", "interrupted", "stopped", "failed", "incomplete"]
 Number = Annotated[int, Meta(ge=1, lt=1 << 31)]

@@ -20,7 +20,7 @@ from evalcase.store.stored import StoredRun
 from evalcase.types.problem import find_nearest
 from evalcase.types.value import Value
 from evalcase.util.files import open_file
-from evalcase.util.rows import JOURNAL
+from evalcase.util.json import JOURNAL
 from evalcase.util.text import list_some
 
 _PLACES = {"latest": 0, "previous": 1}

@@ -13,7 +13,7 @@ import msgspec
 
 from evalcase.store.rows import Row, encode_struct
 from evalcase.types.codec import decode_message
-from evalcase.util.rows import parse_body, seal_line
+from evalcase.util.json import parse_body, seal_line
 from evalcase.util.secrets import KnownSecrets
 
 S = TypeVar("S", bound=msgspec.Struct)

@@ -72,11 +72,11 @@ from evalcase.types.target import Surroundings, Target, TargetKind, TargetOption
 from evalcase.types.value import JSON, replace
 from evalcase.util.calls import CALLS
 from evalcase.util.files import read_start
-from evalcase.util.placeholders import Template
 from evalcase.util.process_tree import close_guard, open_guard
 from evalcase.util.processes import LineWorkers, Output, Process
 from evalcase.util.project import find_program
 from evalcase.util.sources import program_sources
+from evalcase.util.text import Template
 
 _VALUES: dict[str, Callable[[Question], str]] = {
     "case_id": lambda question: question.case,

@@ -61,8 +61,8 @@ from evalcase.types.value import JSON, describe_kind, replace
 from evalcase.util.answers import kind_of_end
 from evalcase.util.calls import BadCallsError, CallShape, find_calls, understand_calls
 from evalcase.util.json import BadJsonError, JsonPath, MissingError, parse_json
-from evalcase.util.placeholders import Template, value_as_text
 from evalcase.util.processes import Output
+from evalcase.util.text import Template, value_as_text
 
 if TYPE_CHECKING:
     from evalcase.targets.client import HttpClient

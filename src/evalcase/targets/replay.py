@@ -22,9 +22,8 @@ from typing import Annotated, Any, BinaryIO, ClassVar, NoReturn
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.answers import note_unread, read_json, with_extras
 from evalcase.targets.replies import put_together
-from evalcase.types.answer import Answer, Earlier
+from evalcase.types.answer import Answer, Earlier, Exchange, Turn, split_turns
 from evalcase.types.codec import decode_object
-from evalcase.types.conversation import Exchange, Turn, split_turns
 from evalcase.types.message import Step
 from evalcase.types.options import Text, about
 from evalcase.types.problem import find_nearest
@@ -33,8 +32,15 @@ from evalcase.types.target import Surroundings, Target, TargetKind, TargetOption
 from evalcase.types.value import JSON, replace
 from evalcase.util.calls import CALLS
 from evalcase.util.files import digest_file, open_file
-from evalcase.util.json import DEEPEST_ROW, parse_object
-from evalcase.util.rows import JOURNAL, MAX_LINE, body_of, fault_in, parse_body
+from evalcase.util.json import (
+    DEEPEST_ROW,
+    JOURNAL,
+    MAX_LINE,
+    body_of,
+    fault_in,
+    parse_body,
+    parse_object,
+)
 from evalcase.util.text import as_json, write_count
 
 _ANSWERS = ("answer", "messages", "text")

@@ -14,8 +14,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, Literal, NamedTuple
 
 from evalcase.types.value import JSON, Value, describe_kind
-from evalcase.util.json import DEEPEST_ROW, BadJsonError, compact_encoder, parse_json
-from evalcase.util.rows import MAX_LINE
+from evalcase.util.json import DEEPEST_ROW, MAX_LINE, BadJsonError, compact_encoder, parse_json
 
 MAX_SPANS = 20_000
 """Spans and log records of one trace."""

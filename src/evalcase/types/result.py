@@ -9,9 +9,18 @@ from typing import Annotated, Generic, Literal, NamedTuple, TypeVar, get_args
 
 from msgspec import Meta
 
-from evalcase.types.answer import Answer, Count, Failure, Seconds
+from evalcase.types.answer import (
+    Answer,
+    Count,
+    Exchange,
+    Failure,
+    Seconds,
+    Simulated,
+    TalkEnd,
+    Turn,
+    split_turns,
+)
 from evalcase.types.case import Case
-from evalcase.types.conversation import Exchange, Simulated, TalkEnd, Turn, split_turns
 from evalcase.types.grade import Grade, mean_score, reaches
 from evalcase.types.question import TrialKey
 from evalcase.types.value import Value

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
 
-from evalcase.util.definitions import file_of_module
 from evalcase.util.environment import PACKAGE
 from evalcase.util.files import digest_file, is_inside, read_file, read_start
+from evalcase.util.imports import file_of_module
 from evalcase.util.project import project_root
 
 _MOST_FILES = 2000

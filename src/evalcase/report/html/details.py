@@ -14,9 +14,8 @@ from msgspec import field
 
 from evalcase.report.case_facts import case_facts, user_facts
 from evalcase.report.figures import Figures
-from evalcase.types.answer import Answer, Failure, Usage
+from evalcase.types.answer import TALK_ENDINGS, Answer, Failure, Usage
 from evalcase.types.case import Case
-from evalcase.types.conversation import TALK_ENDINGS
 from evalcase.types.grade import Grade
 from evalcase.types.message import (
     Step,

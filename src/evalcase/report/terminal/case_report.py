@@ -17,10 +17,17 @@ from evalcase.report.terminal.said import label_text, result_heard
 from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import Style, colour_of, paint_text
 from evalcase.report.threshold_words import mean_words
-from evalcase.types.answer import Answer, Failure, Usage
+from evalcase.types.answer import (
+    TALK_ENDINGS,
+    Answer,
+    Failure,
+    Simulated,
+    SimulatedUser,
+    Usage,
+    split_turns,
+)
 from evalcase.types.case import Case
 from evalcase.types.codec import decode_object
-from evalcase.types.conversation import TALK_ENDINGS, Simulated, SimulatedUser, split_turns
 from evalcase.types.grade import Grade
 from evalcase.types.result import Outcome, Result, Verdict
 from evalcase.types.value import JSON

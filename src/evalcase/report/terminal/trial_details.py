@@ -27,8 +27,8 @@ from evalcase.report.terminal.said import (
 )
 from evalcase.report.terminal.style import Style
 from evalcase.report.threshold_words import mean_words
+from evalcase.types.answer import TALK_ENDINGS
 from evalcase.types.case import Case
-from evalcase.types.conversation import TALK_ENDINGS
 from evalcase.types.grade import Grade
 from evalcase.types.result import Result
 from evalcase.util.text import make_visible
