@@ -40,7 +40,7 @@ def test_a_run_is_read_as_it_was_created(tmp_path: Path) -> None:
     assert run.path == str(tmp_path / "a" / "runs" / run.id)
     assert read_run(run.path) == run
     assert [each.name for each in Path(run.path).iterdir()] == ["run.json"]
-    assert json.loads(Path(run.path, "run.json").read_bytes())["version"] == 3
+    assert json.loads(Path(run.path, "run.json").read_bytes())["version"] == 4
 
 
 def test_fault_25_ids_are_in_utc(tmp_path: Path) -> None:
@@ -102,15 +102,15 @@ def test_a_folder_that_can_t_be_made(tmp_path: Path) -> None:
         ("[]", "is damaged: it is not an object"),
         ("[" * 100_000, "is damaged: it is nested more than 200 deep"),
         ('{"id": "a"}', "is damaged: None is not a version"),
-        ('{"version": 3, "id": "a"}', "is damaged: `created_at` is missing"),
-        ('{"version": 3, "id": 1, "created_at": "", "about": {}}', "`id` must be text"),
-        ('{"version": 3, "id": "a", "created_at": "", "about": []}', "`about` must be a mapping"),
+        ('{"version": 4, "id": "a"}', "is damaged: `created_at` is missing"),
+        ('{"version": 4, "id": 1, "created_at": "", "about": {}}', "`id` must be text"),
+        ('{"version": 4, "id": "a", "created_at": "", "about": []}', "`about` must be a mapping"),
         ('{"version": true}', "True is not a version"),
         (
             '{"version": 2}',
             "written by an older evalcase: its record has version 2",
         ),
-        ('{"version": 4}', "written by a newer evalcase: its record has version 4"),
+        ('{"version": 5}', "written by a newer evalcase: its record has version 5"),
     ],
 )
 def test_a_run_json_that_can_t_be_used(tmp_path: Path, text: str, message: str) -> None:

@@ -13,27 +13,8 @@ from evalcase.config.graders import is_ours
 from evalcase.config.options import LocalOptions
 from evalcase.config.registry import find_class
 from evalcase.errors import ConfigError, TargetError
+from evalcase.executors import protocol
 from evalcase.executors.pool import LAST_CHANCE, Pool, Task, Worker, WorkerLostError
-from evalcase.executors.protocol import (
-    MOST_HELD,
-    Ask,
-    AskJudge,
-    Attempt,
-    Body,
-    EndSession,
-    FindKey,
-    GradeAnswer,
-    Graded,
-    JudgeAnswer,
-    Key,
-    Opened,
-    OpenTarget,
-    Refused,
-    ReplyBody,
-    SessionEnded,
-    Setup,
-    Warned,
-)
 from evalcase.graders.base import Asker, Context, NamedGrader
 from evalcase.runner.attempt import Attempted
 from evalcase.runner.dispatch import (
@@ -54,7 +35,7 @@ from evalcase.util.environment import monotonic
 from evalcase.util.errors import failure_of
 from evalcase.util.user_calls import GRACE_S
 
-R = TypeVar("R", bound=ReplyBody)
+R = TypeVar("R", bound=protocol.ReplyBody)
 CLOSE_WORKERS_S = 6.0
 """How long workers may take to tear down: a little more than their targets may."""
 _LAST_CHANCE_OF_USER = 4
@@ -106,7 +87,7 @@ def run_in_process(settings: EngineSettings, plan: Plan) -> None:
     del settings, plan
 
 
-def make_setup(plan: Plan, settings: EngineSettings) -> Setup:
+def make_setup(plan: Plan, settings: EngineSettings) -> protocol.Setup:
     """Raise ConfigError if a worker could not make the targets and graders of a plan."""
     for name, target in (*plan.targets.items(), *plan.users.items()):
         if name in plan.given_targets:
@@ -128,7 +109,7 @@ def make_setup(plan: Plan, settings: EngineSettings) -> Setup:
     of_suites = [name for name in plan.targets if not options.targets and name != config.target]
     batched = {name for name, target in plan.targets.items() if target.traits.batching is not None}
     opened = [name for name in (*plan.targets, *plan.users, *plan.judges) if name not in batched]
-    return Setup(
+    return protocol.Setup(
         config.root, plan.environment.cwd, options.no_exec, config.target,
         (*of_suites, *plan.users), tuple(opened), tuple(sorted(variables)),
         None if settings.memory_mb is None else settings.memory_mb * 1_000_000,
@@ -198,7 +179,9 @@ class WorkerExecutor:
         self._targets[name] = RemoteTarget(name, self)
         return self._targets[name]
 
-    async def request(self, body: Body, expects: type[R], worker: Worker | None = None) -> R:
+    async def request(
+        self, body: protocol.Body, expects: type[R], worker: Worker | None = None
+    ) -> R:
         """Raise ConfigError or TargetError if a worker refuses, or ends."""
         task = self._pool.ask(body, expects, worker, may_move=worker is None)
         try:
@@ -214,7 +197,7 @@ class WorkerExecutor:
     async def attempt(self, name: str, question: Question, limit_s: float) -> Attempted:
         session = question.session
         is_alone = is_graders(session)
-        body = Ask(name, question, limit_s, is_alone)
+        body = protocol.Ask(name, question, limit_s, is_alone)
         has_session = self._targets[name].remembers and not is_alone
         started, task = monotonic(), None
         try:
@@ -222,7 +205,7 @@ class WorkerExecutor:
                 task = self._sessions.ask(question, body)
             else:
                 is_nested = is_alone or is_users(session)
-                task = self._pool.ask(body, Attempt, is_nested=is_nested)
+                task = self._pool.ask(body, protocol.Attempt, is_nested=is_nested)
             tried: Attempted = _accept(await self._wait(task, limit_s)).read(limit_s)
         except WorkerLostError as error:
             why = _lost_error(str(error))
@@ -237,7 +220,7 @@ class WorkerExecutor:
             raise
         if tried.answer is not None and tried.answer.scrubbed:
             assert task.worker is not None
-            if len(self._held) >= MOST_HELD:
+            if len(self._held) >= protocol.MOST_HELD:
                 del self._held[next(iter(self._held))]
             held = _HeldAnswer(task.worker, task.request.number, tried.answer)
             self._held[session, question.turn] = held
@@ -250,19 +233,19 @@ class WorkerExecutor:
         self, context: Context, graders: Sequence[NamedGrader], limit_s: float
     ) -> tuple[Grade, ...]:
         question, answer = context.question, context.answer
-        body = GradeAnswer(
+        body = protocol.GradeAnswer(
             context.case._data, question, answer, context.duration_s, context.turns
         )  # fmt: skip
         held = self._held.pop((question.session, question.turn), None)
         if held is not None and held.answer is answer:
             body = replace(body, held=held.number)
-        task = self._pool.ask(body, Graded, held.worker if held is not None else None)
+        task = self._pool.ask(body, protocol.Graded, held.worker if held is not None else None)
         limits = [each.timeout_s or limit_s for each in graders if not is_ours(each)]
         number = task.request.number
         assert context.asker is not None
         self._askers[number] = context.asker
         try:
-            graded: Graded = _accept(await self._wait(task, max(limits, default=limit_s)))
+            graded: protocol.Graded = _accept(await self._wait(task, max(limits, default=limit_s)))
             return graded.grades
         except WorkerLostError as error:
             return _broken_grades(str(_lost_error(str(error))))
@@ -282,8 +265,8 @@ class WorkerExecutor:
                 await self._pool.check(task.worker)
         return task.done.result()
 
-    def listen(self, worker: Worker, message: AskJudge | Warned) -> None:
-        if isinstance(message, Warned):
+    def listen(self, worker: Worker, message: protocol.AskJudge | protocol.Warned) -> None:
+        if isinstance(message, protocol.Warned):
             self._warn(message.text)
         elif (asker := self._askers.get(message.grading)) is not None:
             asking = asyncio.ensure_future(self._ask_judge(worker, message, asker))
@@ -293,20 +276,20 @@ class WorkerExecutor:
     def warn_lost(self, how: str) -> None:
         self._warn(f"a worker ended: {how}. What was under way there is done again, alone")
 
-    async def _ask_judge(self, worker: Worker, message: AskJudge, asker: Asker) -> None:
+    async def _ask_judge(self, worker: Worker, message: protocol.AskJudge, asker: Asker) -> None:
         # Only the grader knows whether the answer is usable, so it may not be cached.
         usable = None if message.may_cache else lambda _: False
         try:
             answer = await asker(message.target, list(message.messages), message.schema, usable)
-            told = JudgeAnswer(message.number, answer)
+            told = protocol.JudgeAnswer(message.number, answer)
         except Exception as error:  # noqa: BLE001 - the grader gets it
-            told = JudgeAnswer(message.number, failure=failure_of(error))
+            told = protocol.JudgeAnswer(message.number, failure=failure_of(error))
         if not worker.is_lost:
             worker.send(told)
 
 
 def _accept(body: Any) -> Any:  # noqa: ANN401 - the pool has checked its type
-    if isinstance(body, Refused):
+    if isinstance(body, protocol.Refused):
         raise body.error()
     return body
 
@@ -334,7 +317,7 @@ class RemoteTarget(Target):
         """Whether all questions of a session must go to the same worker."""
 
     async def open(self) -> None:
-        opened = await self._executor.request(OpenTarget(self._name), Opened)
+        opened = await self._executor.request(protocol.OpenTarget(self._name), protocol.Opened)
         self._sources = opened.sources
         self._holds_sessions = opened.traits.holds_sessions
         self.remembers = opened.traits.holds_sessions or not opened.traits.stateless
@@ -345,15 +328,15 @@ class RemoteTarget(Target):
         raise AssertionError(f"case {question.case} is answered by a worker")
 
     async def cache_key(self, question: Question) -> JSON:
-        key = await self._executor.request(FindKey(self._name, question), Key)
+        key = await self._executor.request(protocol.FindKey(self._name, question), protocol.Key)
         return RemoteKey(key.kind, key.key)  # type: ignore[return-value]
 
     async def end_session(self, session: str) -> None:
         worker = self._executor.end_session(session)
         if worker is None or not self._holds_sessions:
             return
-        body = EndSession(self._name, session)
-        ended = await self._executor.request(body, SessionEnded, worker)
+        body = protocol.EndSession(self._name, session)
+        ended = await self._executor.request(body, protocol.SessionEnded, worker)
         if ended.error is not None:
             raise TargetError(ended.error)
 
@@ -373,19 +356,19 @@ class _Sessions:
         self._deaths: dict[str, int] = {}
         """Trials whose sessions were lost, with the number of workers that they ended alone."""
 
-    def ask(self, question: Question, body: Ask) -> Task:
+    def ask(self, question: Question, body: protocol.Ask) -> Task:
         """Raise SessionLostError or TargetError if the worker of the session has ended."""
         session = question.session
         first = self._first.get(session)
         if first is not None and first.worker is not None and not first.worker.is_lost:
-            return self._pool.ask(body, Attempt, first.worker, may_move=False)
+            return self._pool.ask(body, protocol.Attempt, first.worker, may_move=False)
         if first is not None and question.turn > 1:
             raise self.lose(question, "it ended between two turns")
         is_user = is_users(session)
         if trial_of_session(session) in self._deaths and not is_user:
-            task = self._pool.ask_alone(body, Attempt, session)
+            task = self._pool.ask_alone(body, protocol.Attempt, session)
         else:
-            task = self._pool.ask(body, Attempt, may_move=False, is_nested=is_user)
+            task = self._pool.ask(body, protocol.Attempt, may_move=False, is_nested=is_user)
         self._first[session] = task
         return task
 

@@ -15,25 +15,7 @@ from os import urandom
 from typing import Any, NamedTuple
 
 from evalcase.errors import TargetError
-from evalcase.executors.protocol import (
-    Ask,
-    AskJudge,
-    Body,
-    Drop,
-    Ending,
-    Ping,
-    Pong,
-    Ready,
-    Refused,
-    Reply,
-    Request,
-    Setup,
-    ToRun,
-    ToWorker,
-    Warned,
-    read_from_worker,
-    write_message,
-)
+from evalcase.executors import protocol
 
 LAST_CHANCE = 2
 """How many workers a request or session may end in quarantine."""
@@ -55,10 +37,10 @@ class Task:
     )  # fmt: skip
 
     def __init__(
-        self, body: Body, expects: type[Any], *, may_move: bool, is_nested: bool,
+        self, body: protocol.Body, expects: type[Any], *, may_move: bool, is_nested: bool,
         session: str | None = None,
     ) -> None:  # fmt: skip
-        self.request = Request(int.from_bytes(urandom(7), "big"), body)
+        self.request = protocol.Request(int.from_bytes(urandom(7), "big"), body)
         self.expects = expects
         self.done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.deaths = 0
@@ -104,10 +86,10 @@ class Worker(ABC):
     def end(self) -> None:
         """End it at once."""
 
-    def send(self, message: ToWorker) -> None:
+    def send(self, message: protocol.ToWorker) -> None:
         if not self._lines:
             asyncio.get_running_loop().call_soon(self.flush)
-        self._lines.append(write_message(message))
+        self._lines.append(protocol.write_message(message))
 
     def kill(self, why: str) -> None:
         self._killed_for = self._killed_for or why
@@ -118,16 +100,16 @@ class Worker(ABC):
         if self._killed_for or self.pool is None:
             return
         try:
-            message = read_from_worker(line)
+            message = protocol.read_from_worker(line)
         except ValueError as error:
             self.kill(f"{NO_MESSAGE}: {error!s:.200}")
             return
-        if isinstance(message, Ending):
+        if isinstance(message, protocol.Ending):
             self.receive_ending(message)
         else:
             self.pool.receive(self, message)
 
-    def receive_ending(self, ending: Ending) -> None:
+    def receive_ending(self, ending: protocol.Ending) -> None:
         """Take the reason for which it ends itself."""
         self.kill(ending.why or NO_MESSAGE)
 
@@ -138,7 +120,7 @@ class Worker(ABC):
             assert self.pool is not None
             self.pool.lose(self, self._killed_for or how)
 
-    def receive_reply(self, reply: Reply) -> bool:
+    def receive_reply(self, reply: protocol.Reply) -> bool:
         """Whether it is the reply to a task. A worker that replies to no task, or with nonsense, is
         ended."""
         task = self.tasks.get(reply.number)
@@ -147,7 +129,7 @@ class Worker(ABC):
                 self.kill(NO_MESSAGE)
             self.dropped.discard(reply.number)
             return False
-        if not isinstance(reply.body, (task.expects, Refused)):
+        if not isinstance(reply.body, (task.expects, protocol.Refused)):
             self.kill(NO_MESSAGE)
             return False
         del self.tasks[reply.number]
@@ -170,8 +152,9 @@ class Pool:
     """Sends requests to workers."""
 
     def __init__(
-        self, size: Size, make: Callable[[], Worker], setup: Setup,
-        listen: Callable[[Worker, AskJudge | Warned], None], warn_lost: Callable[[str], None],
+        self, size: Size, make: Callable[[], Worker], setup: protocol.Setup,
+        listen: Callable[[Worker, protocol.AskJudge | protocol.Warned], None],
+        warn_lost: Callable[[str], None],
     ) -> None:  # fmt: skip
         """`listen` gets what workers write that is no reply, and `warn_lost` how one ended."""
         self._size = size
@@ -209,7 +192,7 @@ class Pool:
     # Requests.
 
     def ask(
-        self, body: Body, expects: type[Any], worker: Worker | None = None, *,
+        self, body: protocol.Body, expects: type[Any], worker: Worker | None = None, *,
         may_move: bool = True, is_nested: bool = False,
     ) -> Task:  # fmt: skip
         """Send a request to that worker, or to the one with the fewest."""
@@ -224,7 +207,7 @@ class Pool:
         self._dispatch()
         return task
 
-    def ask_alone(self, body: Body, expects: type[Any], session: str) -> Task:
+    def ask_alone(self, body: protocol.Body, expects: type[Any], session: str) -> Task:
         """Send a request to a worker that does nothing else until the session ends."""
         task = Task(body, expects, may_move=False, is_nested=False, session=session)
         self._quarantine.append(task)
@@ -243,14 +226,14 @@ class Pool:
         worker, number = task.worker, task.request.number
         if worker is not None and worker.tasks.pop(number, None) is not None:
             worker.dropped.add(number)
-            worker.send(Drop(number))
+            worker.send(protocol.Drop(number))
             self._dispatch()
 
     async def check(self, worker: Worker) -> None:
         """End a worker whose event loop is blocked."""
         if not worker.is_ready or worker.is_lost:
             return
-        ping = self.ask(Ping(), Pong, worker)
+        ping = self.ask(protocol.Ping(), protocol.Pong, worker)
         await asyncio.wait([ping.done], timeout=_PONG_S)
         worker.tasks.pop(ping.request.number, None)
         if ping.done.done():
@@ -262,14 +245,14 @@ class Pool:
 
     # What workers do.
 
-    def receive(self, worker: Worker, message: ToRun) -> None:
-        if isinstance(message, Reply):
+    def receive(self, worker: Worker, message: protocol.ToRun) -> None:
+        if isinstance(message, protocol.Reply):
             if worker.receive_reply(message):
                 self._dispatch()
-        elif isinstance(message, Ready):
+        elif isinstance(message, protocol.Ready):
             worker.is_ready, self._failed_starts = True, 0
             self._dispatch()
-        elif isinstance(message, AskJudge | Warned):
+        elif isinstance(message, protocol.AskJudge | protocol.Warned):
             self._listen(worker, message)
 
     def lose(self, worker: Worker, how: str) -> None:
@@ -389,4 +372,4 @@ class Pool:
 
 def _is_new_work(task: Task) -> bool:
     """Whether nothing that is under way can be waiting for it."""
-    return isinstance(task.request.body, Ask) and not task.is_nested
+    return isinstance(task.request.body, protocol.Ask) and not task.is_nested

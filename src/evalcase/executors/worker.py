@@ -24,38 +24,7 @@ from typing import BinaryIO
 from evalcase.config.config import read_config_of
 from evalcase.config.targets import make_target
 from evalcase.errors import ConfigError, EvalcaseError, TargetError
-from evalcase.executors.protocol import (
-    MOST_HELD,
-    Ask,
-    AskJudge,
-    Attempt,
-    Body,
-    Close,
-    Drop,
-    Ending,
-    EndSession,
-    FindKey,
-    GradeAnswer,
-    Graded,
-    JudgeAnswer,
-    Key,
-    Opened,
-    OpenTarget,
-    Ping,
-    Pong,
-    Ready,
-    Refused,
-    Reply,
-    ReplyBody,
-    Request,
-    SessionEnded,
-    Setup,
-    ToRun,
-    ToWorker,
-    Warned,
-    read_from_run,
-    write_message,
-)
+from evalcase.executors import protocol
 from evalcase.graders.base import Context, Usable
 from evalcase.runner.attempt import make_attempt, take_own
 from evalcase.runner.dispatch import name_of_kind
@@ -76,7 +45,7 @@ from evalcase.util.imports import put_first
 from evalcase.util.process_tree import resident_bytes
 from evalcase.util.user_calls import UserCalls
 
-Send = Callable[[ToRun], None]
+Send = Callable[[protocol.ToRun], None]
 _NOT_AS_IT_WAS = (
     "a secret was taken out of the answer before it left its worker, which is gone, or holds only "
     "a part of the conversation: it can't be graded as it was (`--engine in-process` can)"
@@ -91,7 +60,7 @@ _OUT_OF_MEMORY = 137
 class Service:
     """Replies to requests. It belongs to one event loop and to one run."""
 
-    def __init__(self, setup: Setup, environment: Environment, send: Send) -> None:
+    def __init__(self, setup: protocol.Setup, environment: Environment, send: Send) -> None:
         self._setup = setup
         self._environment = environment
         self._send = send
@@ -99,7 +68,7 @@ class Service:
         self._config = config = replace(config, target=setup.default_target)
         # Its warnings are about values, and contain none of them.
         self._scrubber = make_scrubber(
-            config, environment.variables, lambda text: send(Warned(text))
+            config, environment.variables, lambda text: send(protocol.Warned(text))
         )
         self._around = Surroundings(
             config.root, environment.variables, self.warn, environment.now
@@ -118,7 +87,7 @@ class Service:
         return self._scrubber.text(text)
 
     def warn(self, text: str) -> None:
-        self._send(Warned(self.scrub(text)))
+        self._send(protocol.Warned(self.scrub(text)))
 
     async def open(self) -> None:
         if not self._setup.no_exec:
@@ -146,7 +115,7 @@ class Service:
         for name in self._setup.opened:
             with suppress(EvalcaseError):  # requests for it are refused
                 await self._targets.find(name)
-        self._send(Ready())
+        self._send(protocol.Ready())
 
     def _make(self, name: str) -> Target:
         setup = self._setup
@@ -160,59 +129,59 @@ class Service:
         most = self._setup.most_bytes or 0
         while (resident_bytes(os.getpid()) or 0) <= most:
             time.sleep(_LOOK_S)
-        self._send(Ending(f"it took more than {most // 10**6} MB of memory"))
+        self._send(protocol.Ending(f"it took more than {most // 10**6} MB of memory"))
         time.sleep(_SEND_S)
         os._exit(_OUT_OF_MEMORY)
 
     # Requests.
 
-    def receive(self, message: ToWorker) -> None:
-        if isinstance(message, Request):
+    def receive(self, message: protocol.ToWorker) -> None:
+        if isinstance(message, protocol.Request):
             number = message.number
-            if isinstance(message.body, Ping):
-                self._send(Reply(number, Pong()))
+            if isinstance(message.body, protocol.Ping):
+                self._send(protocol.Reply(number, protocol.Pong()))
                 return
             task = asyncio.create_task(self._reply(number, message.body))
             self._under_way[number] = task
             task.add_done_callback(lambda _: self._under_way.pop(number, None))
-        elif isinstance(message, Drop):
+        elif isinstance(message, protocol.Drop):
             if message.number in self._under_way:
                 self._under_way[message.number].cancel()
-        elif isinstance(message, JudgeAnswer):
+        elif isinstance(message, protocol.JudgeAnswer):
             self._receive_answer(message)
 
-    async def _reply(self, number: int, body: Body) -> None:
+    async def _reply(self, number: int, body: protocol.Body) -> None:
         try:
             await asyncio.wait([self._opening])
-            self._send(Reply(number, await self._do(number, body)))
+            self._send(protocol.Reply(number, await self._do(number, body)))
         except asyncio.CancelledError:
             return  # it was dropped
         except EvalcaseError as error:
-            refused = Refused(self.scrub(str(error)), isinstance(error, ConfigError))
-            self._send(Reply(number, refused))
+            refused = protocol.Refused(self.scrub(str(error)), isinstance(error, ConfigError))
+            self._send(protocol.Reply(number, refused))
         except BaseException as error:  # noqa: BLE001 - the run must hear of it
-            refused = Refused(self.scrub(f"{type(error).__name__}: {error}"))
-            self._send(Reply(number, refused))
+            refused = protocol.Refused(self.scrub(f"{type(error).__name__}: {error}"))
+            self._send(protocol.Reply(number, refused))
 
-    async def _do(self, number: int, body: Body) -> ReplyBody:
-        if isinstance(body, GradeAnswer):
+    async def _do(self, number: int, body: protocol.Body) -> protocol.ReplyBody:
+        if isinstance(body, protocol.GradeAnswer):
             return await self._grade(number, body)
-        assert not isinstance(body, Ping)
+        assert not isinstance(body, protocol.Ping)
         target = await self._targets.find(body.target)
-        if isinstance(body, Ask):
+        if isinstance(body, protocol.Ask):
             return await self._ask(number, body, target)
-        if isinstance(body, FindKey):
+        if isinstance(body, protocol.FindKey):
             key = target.cache_key(self._locate_files(body.question))
             described = await key if asyncio.iscoroutine(key) else key
-            return Key(name_of_kind(target), described)  # type: ignore[arg-type]
-        if isinstance(body, EndSession):
-            return SessionEnded(await self._end_session(target, body.session))
-        assert isinstance(body, OpenTarget)
+            return protocol.Key(name_of_kind(target), described)  # type: ignore[arg-type]
+        if isinstance(body, protocol.EndSession):
+            return protocol.SessionEnded(await self._end_session(target, body.session))
+        assert isinstance(body, protocol.OpenTarget)
         sources = target.sources() if Target in type(target).__mro__ else {}
         traits = replace(target.traits, batching=None, quota=None, seen=None, only_reads=False)
-        return Opened(traits, dict(sources))
+        return protocol.Opened(traits, dict(sources))
 
-    async def _ask(self, number: int, body: Ask, target: Target) -> Attempt:
+    async def _ask(self, number: int, body: protocol.Ask, target: Target) -> protocol.Attempt:
         question = self._locate_files(body.question)
         try:
             tried = await make_attempt(target, question, body.limit_s, self._calls)
@@ -222,9 +191,9 @@ class Service:
                 if error is not None:
                     self.warn(f"`{body.target}`: tear-down of a session failed: {error}")
         tried = take_own(tried, question, body.target, self.warn)
-        attempt = scrub_struct(Attempt.of(tried), self._scrubber.look())
+        attempt = scrub_struct(protocol.Attempt.of(tried), self._scrubber.look())
         if tried.answer is not None and attempt.answer is not None and attempt.answer.scrubbed:
-            if len(self._held) >= MOST_HELD:
+            if len(self._held) >= protocol.MOST_HELD:
                 del self._held[next(iter(self._held))]
             self._held[number] = tried.answer
         return attempt
@@ -236,7 +205,7 @@ class Service:
             return f"it took more than {CLOSE_S:g} s"
         return None if outcome.error is None else self.scrub(repr(outcome.error))
 
-    async def _grade(self, number: int, body: GradeAnswer) -> Graded:
+    async def _grade(self, number: int, body: protocol.GradeAnswer) -> protocol.Graded:
         answer = body.answer
         if body.held is not None and body.held in self._held:
             answer = self._held.pop(body.held)
@@ -250,7 +219,7 @@ class Service:
         graded = await grade_answer(
             context, self._graders.of(case), self._calls, self._config.grader_timeout_s
         )
-        return scrub_struct(Graded(graded.grades), self._scrubber.look())
+        return scrub_struct(protocol.Graded(graded.grades), self._scrubber.look())
 
     def _locate_files(self, question: Question) -> Question:
         """The question with the paths that its files have here."""
@@ -272,13 +241,15 @@ class Service:
         number = next(self._numbers)
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._asked[number] = answered
-        self._send(AskJudge(grading, number, target, tuple(messages), schema, usable is None))
+        self._send(
+            protocol.AskJudge(grading, number, target, tuple(messages), schema, usable is None)
+        )
         try:
             return await answered
         finally:
             del self._asked[number]
 
-    def _receive_answer(self, message: JudgeAnswer) -> None:
+    def _receive_answer(self, message: protocol.JudgeAnswer) -> None:
         answered = self._asked.get(message.number)
         if answered is None or answered.done():
             return
@@ -312,8 +283,8 @@ class Outbox:
         self._thread = threading.get_ident()
         self._lines: list[bytes] = []
 
-    def send(self, message: ToRun) -> None:
-        line = write_message(message)
+    def send(self, message: protocol.ToRun) -> None:
+        line = protocol.write_message(message)
         if threading.get_ident() == self._thread:
             self._add(line)
         else:
@@ -337,17 +308,17 @@ class _Input(asyncio.Protocol):
     """Bytes to messages."""
 
     def __init__(self) -> None:
-        self.messages: asyncio.Queue[ToWorker] = asyncio.Queue()
+        self.messages: asyncio.Queue[protocol.ToWorker] = asyncio.Queue()
         self._rest = b""
 
     def data_received(self, data: bytes) -> None:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
-            self.messages.put_nowait(read_from_run(line))
+            self.messages.put_nowait(protocol.read_from_run(line))
 
     def connection_lost(self, exc: Exception | None) -> None:
         del exc
-        self.messages.put_nowait(Close())
+        self.messages.put_nowait(protocol.Close())
 
 
 class ProcessService:
@@ -362,12 +333,12 @@ class ProcessService:
         transport, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, pipe)
         outbox = Outbox(transport.write)
         setup = await received.messages.get()
-        if not isinstance(setup, Setup):
+        if not isinstance(setup, protocol.Setup):
             return
         service = Service(setup, this_environment(), outbox.send)
         sys.stdout = sys.stderr = ScrubbedOutput(sys.stderr.buffer, service.scrub)
         await service.open()
-        while not isinstance(message := await received.messages.get(), Close):
+        while not isinstance(message := await received.messages.get(), protocol.Close):
             service.receive(message)
         await service.close()
         outbox.flush()

@@ -19,7 +19,7 @@ from evalcase.runner.trials import Trials
 from evalcase.store.folder import Run, is_own
 from evalcase.store.index import FinishedTrial, Index, read_index
 from evalcase.store.journal import RunWriter
-from evalcase.store.reader import has_gradings, open_journal_file, read_end, read_result_at
+from evalcase.store.reader import open_journal_file, read_end, read_result_at
 from evalcase.store.rows import End, GradingRow, TalkRow, TargetRow
 from evalcase.store.runs import find_run, list_runs, newest_run, newest_unfinished
 from evalcase.store.stored import StoredRun
@@ -335,7 +335,7 @@ def request_rest(request: RunRequest, run: Run, *, retry_errored: bool) -> RunRe
 
 def find_broken_grading(run: Run) -> GradingRow | None:
     """The newest grading of a run, if it was interrupted."""
-    return StoredRun(run).find_interrupted() if has_gradings(run.journal) else None
+    return StoredRun(run).find_interrupted()
 
 
 def describe_dropped(run: Run) -> str:

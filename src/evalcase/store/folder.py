@@ -39,7 +39,7 @@ from evalcase.util.json import DEEPEST_ROW, JOURNAL, MAX_LINE, compact_encoder, 
 from evalcase.util.table import Table, mark_of
 from evalcase.util.text import write_count
 
-VERSION = 3
+VERSION = 4
 """The version of run.json and of the rows of the journal."""
 RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
 _LAST_NAME = 10**14 - 1

@@ -169,7 +169,6 @@ class Index:
         """The byte at which a case begins, and whether it may have tags or variables."""
         self._replaced: list[tuple[Table, int, tuple[float, ...]]] = []
         """Rows that were replaced in this session, with their tables."""
-        self._outcomes_read = 0
         self._has_repeats = False
         self._asked: dict[Asked, int] = {}
         """Numbers of targets in their versions."""
@@ -222,7 +221,6 @@ class Index:
 
     def _add_result(self, row: Result, at: int) -> None:
         mark, group = _mark_trial(row.key), mark_of(row.key[:3])
-        self._outcomes_read += 1
         self.gradings = max(self.gradings, row.grading)
         self._talking.discard(mark)
         self._has_repeats = self._has_repeats or row.repeats > 1 or not row.pass_rate
@@ -245,7 +243,6 @@ class Index:
             self._users.pop(mark, None)
 
     def _add_grading(self, row: Regraded, at: int) -> None:
-        self._outcomes_read += 1
         self.gradings = max(self.gradings, row.grading)
         mark, grading_usd = _mark_trial(row.key), grading_cost(row)
         if grading_usd is not None:
@@ -422,13 +419,6 @@ class Index:
         for each in self._all():
             counts[names[each.asked]] += each.answered
         return dict(sorted(counts.items()))
-
-    def find_basis(self) -> str | None:
-        """The hash of everything that all trials rested on when the run was completed, if each has
-        one result still; else None."""
-        if self.end is None or not self.end.trials == len(self) == self._outcomes_read:
-            return None
-        return self.end.rests_on
 
     # Gradings.
 

@@ -175,30 +175,29 @@ def _find_differences(first: ShardRun, other: ShardRun) -> Iterator[str]:
     if ours["suites"] != theirs["suites"] or not (ours[_DEALT] and theirs[_DEALT]):
         del ours[_DEALT], theirs[_DEALT]
     for name in dict.fromkeys([*ours, *theirs]):
-        if ours.get(name) != theirs.get(name):
-            said = _compare_values(ours.get(name), theirs.get(name))
-            yield f"{name}: {said}{_HINTS.get(name, '')}"
+        left, right = ours.get(name), theirs.get(name)
+        if left == right:
+            continue
+        if isinstance(left, dict) and isinstance(right, dict):
+            names = [each for each in {**left, **right} if left.get(each) != right.get(each)]
+            said = f"{', '.join(map(str, names))} was changed in between"
+        else:
+            said = " and ".join(
+                "nothing" if each is None else str(each)[:60] for each in (left, right)
+            )
+        yield f"{name}: {said}{_HINTS.get(name, '')}"
 
 
 def _facts(part: ShardRun) -> dict[str, object]:
     options, about = part.options.to_dict(), encode_object(part.stored.run.about)
     options |= {f"selection.{name}": each for name, each in options.pop("selection", {}).items()}
-    basis = part.stored.basis
+    basis, graders = part.stored.basis, part.graders
     return {
         **{f"options.{name}": options[name] for name in options if name not in _OF_MACHINE},
         **{name: about[name] for name in sorted(about.keys() - _MAY_DIFFER)},
-        "suites": basis.suites, _DEALT: basis.dealt, _GRADED: part.graders,
+        "suites": basis.suites, _DEALT: basis.dealt,
+        _GRADED: f"--grader {', '.join(graders)}" if graders else "the suites",
     }  # fmt: skip
-
-
-def _compare_values(ours: object, theirs: object) -> str:
-    if isinstance(ours, tuple) and isinstance(theirs, tuple):
-        named = [f"--grader {', '.join(each)}" if each else "the suites" for each in (ours, theirs)]
-        return " and ".join(named)
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
-        return f"{', '.join(map(str, names))} was changed in between"
-    return " and ".join("nothing" if each is None else f"{each!r:.60}" for each in (ours, theirs))
 
 
 # The merged run.

@@ -19,7 +19,6 @@ from evalcase.util.json import MAX_LINE, body_of, fault_in, is_whole
 
 CASE_START = b'{"type":"case",'
 """The start of most rows that don't count."""
-_GRADING = b'"type":"grading"'
 HALF_WRITTEN = "the last line of its journal is half written, and is dropped"
 _TAIL = 64 * 1024
 """Bytes at the end of a journal in which the End is searched; it has some hundred."""
@@ -157,19 +156,6 @@ def read_time_taken(path: str) -> float | None:
     """The time of earlier sessions of a run; None if one was killed."""
     is_new = not os.path.exists(path) or not os.path.getsize(path)
     return 0.0 if is_new else read_end(path).duration_s
-
-
-def has_gradings(path: str) -> bool:
-    """Whether a journal may have later gradings: a search of its bytes, which is fast."""
-    if not os.path.exists(path):
-        return False
-    with open_journal_file(path) as file:
-        last = b""
-        while block := file.read(1 << 20):
-            if _GRADING in last + block:
-                return True
-            last = block[-len(_GRADING) :]
-    return False
 
 
 class GrowingCase(NamedTuple):

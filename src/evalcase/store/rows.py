@@ -132,9 +132,6 @@ class End(Value, frozen=True, tag="end"):
     """Where a resumed run was interrupted: how many of the trials that were planned then have a
     result, and how many those are."""
     planned: Count | None = None
-    rests_on: str | None = None
-    """A hash of everything that its trials rest on, where it was completed and files say all of
-    that. While it is the same, no trial is left."""
     graded: Number | None = None
     """The later grading that was completed."""
 

@@ -230,28 +230,21 @@ class StoredItems(Sequence[T], Generic[T]):
     def __getitem__(self, index: int) -> T: ...
     @overload
     def __getitem__(self, index: slice) -> list[T]: ...
-    def __getitem__(self, index: int | slice) -> T | list[T]:
+    def __getitem__(self, index: object) -> T | list[T]:
         if isinstance(index, slice):
             return list(self)[index]
-        _check_number(index, self._noun)
+        if not isinstance(index, int):
+            these = (
+                f"[each for each in done.{self._noun} if each.key.case == ID] are those of a case"
+            )
+            raise TypeError(f"{self._noun} are found by a number, not by {index!r:.60}; {these}")
         at = index if index >= 0 else len(self) + index
         for item in islice(self, at, None) if at >= 0 else ():
             return item
-        be = "is" if len(self) == 1 else "are"
-        raise IndexError(f"there {be} {self._counted}, and none at {index}")
+        raise IndexError(f"there is none at {index}: {write_count(len(self), self._noun[:-1])}")
 
     def __repr__(self) -> str:
-        return f"<{self._counted} of a record>"
-
-    @property
-    def _counted(self) -> str:
-        return write_count(len(self), self._noun[:-1])
-
-
-def _check_number(index: object, noun: str) -> None:
-    if not isinstance(index, int):
-        these = f"[each for each in done.{noun} if each.key.case == ID] are those of a case"
-        raise TypeError(f"{noun} are found by a number, not by {index!r:.60}; {these}")
+        return f"<{write_count(len(self), self._noun[:-1])} of a record>"
 
 
 class StoredCases(StoredItems[CaseVerdict]):
