@@ -140,6 +140,61 @@ def test_graders_look_at_steps_and_do_so_again_in_a_replay(traced: Path) -> None
     assert again.out.startswith("1 passed"), again
 
 
+CALLING = """
+from opentelemetry import trace
+
+TRACER = trace.get_tracer("agent")
+KINDS = [
+    {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find",
+     "gen_ai.tool.call.arguments": '{"q": "a"}'},
+    {"openinference.span.kind": "TOOL", "tool.name": "save", "input.value": '{"id": 1}'},
+]
+
+
+def plain(text):
+    with TRACER.start_as_current_span("agent"):
+        for attributes in KINDS:
+            TRACER.start_span("SimpleTool", attributes=attributes).end()
+        TRACER.start_span("not a tool").end()
+    return "done"
+
+
+def telling(text):
+    plain(text)
+    call = {"id": "1", "type": "function", "function": {"name": "find", "arguments": '{"q": "a"}'}}
+    return [
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "x"},
+        {"role": "assistant", "content": "done"},
+    ]
+"""
+
+
+@pytest.mark.parametrize("function", ["plain", "telling"])
+def test_steps_that_are_calls_of_tools_are_calls_of_the_answer(
+    project: Project, function: str
+) -> None:
+    (project.path / "calling_agent.py").write_text(CALLING)
+    target = f'kind = "python"\nfunction = "calling_agent:{function}"\ntrace = true\n'
+    project.configure(f"[targets.agent]\n{target}")
+    project.suite(
+        {"id": "counted", "input": "?", "graders": [{"tool_calls": {
+            "needed": {"find": 1, "save": 1}, "max": 2, "errors": "forbid"}}]},
+        {"id": "in order", "input": "?", "graders": [
+            {"trajectory": [{"tool": "find", "input": {"q": "a"}}, "save"]}]},
+        {"id": "expected", "input": "?", "expected_output": [
+            {"role": "assistant", "tool_calls": [{"tool": "save", "input": {"id": 1}}]}]},
+        {"id": "forbidden", "input": "?", "graders": [{"tool_calls": {"forbidden": ["save"]}}]},
+        {"id": "named", "input": "?", "graders": [
+            {"tool_calls": {"steps": "execute_tool *", "min": 1}}]},
+    )  # fmt: skip
+    done = project.run("run", "--target", "agent")
+    assert "3 passed" in done.out, done
+    assert "`save` was called, which is forbidden" in done.out
+    said = " ".join(done.out.split())
+    assert "no step is called 'execute_tool *'; there are agent, SimpleTool, not a tool" in said
+
+
 def test_only_who_needs_what_a_step_was_given_minds_that_it_is_cut(project: Project) -> None:
     given = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find",
              "gen_ai.tool.call.arguments": json.dumps({"q": "x" * 3000})}  # fmt: skip

@@ -17,7 +17,7 @@ from evalcase.types.message import Message, Step, ToolCall, parts_of
 from evalcase.types.options import Count, OptionFault, Text, Texts, Whole, about, of_kind
 from evalcase.types.value import JSON, write_alike
 from evalcase.util.answers import text_of_content, too_deep
-from evalcase.util.calls import seen_calls
+from evalcase.util.calls import seen_calls, traced_calls
 from evalcase.util.json import BadJsonError, parse_json
 from evalcase.util.text import arguments_text, as_json, call_text, list_some, write_count
 
@@ -154,7 +154,8 @@ class ToolCallsGrader(Grader):
 
     def grade(self, context: Context) -> Score:
         if self.steps is None:
-            calls, failed = read_calls(seen_calls(context.answer)), failed_calls(context.answer)
+            seen = seen_calls(context.answer, whole=self.max_repeats is not None)
+            calls, failed = read_calls(seen), failed_calls(context.answer)
         else:
             steps = steps_like(context.answer, self.steps)
             calls = calls_of_steps(steps, whole=self.max_repeats is not None)
@@ -220,7 +221,8 @@ _OF_CALL = ("tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "id")
 def failed_calls(answer: Answer) -> list[str]:
     """The names of the calls that failed: by themselves, or by a tool message or a content part
     that is their result."""
-    return list(_find_failed(answer))
+    traced = traced_calls(answer, whole=False) if answer.steps else []
+    return [*_find_failed(answer), *(call.name for call in traced if call.get("is_error"))]
 
 
 def _find_failed(answer: Answer) -> Iterator[str]:

@@ -214,7 +214,7 @@ class TrajectoryGrader(Grader):
                 return _NO_CALLS if context.case.expected_output else NO_REFERENCE
         unmatched = ""
         if self.steps is None:
-            made = read_calls(seen_calls(context.answer))
+            made = read_calls(seen_calls(context.answer, whole=self.arguments != "ignore"))
         else:
             made = calls_of_steps(steps_like(context.answer, self.steps))
             unmatched = "" if made else without_steps(context.answer, self.steps)

@@ -25,9 +25,10 @@ from evalcase.tracing.dialects import usage_of
 from evalcase.tracing.otlp import MAX_SPANS, BadTraceError, SpanEvent, TraceSpan, find_reason
 from evalcase.tracing.trace import SpanNode, arrange_spans, find_models, read_steps
 from evalcase.types.answer import Answer, sum_usage
+from evalcase.types.message import Message
 from evalcase.types.question import Question
 from evalcase.types.value import JSON, replace
-from evalcase.util.calls import list_steps
+from evalcase.util.calls import UNREAD, list_steps
 
 _LONGEST_TEXT = 20_000
 _MOST_ITEMS = 1_000
@@ -57,9 +58,15 @@ class TracedCall:
         usage, cut = answer.usage, steps.cut + self._lost
         if usage is None and not self._lost:
             usage = sum_usage([usage_of(span) for span in find_models(nodes)])
+        messages = answer.messages
+        if self._lost or any(node.kind == "tool" for node in nodes[len(steps.steps) :]):
+            # Steps that are calls of tools count as the answer's calls, and some are not kept.
+            note = {UNREAD: [f"{cut:,} steps of the trace that are not kept"]}
+            messages = (*messages[:-1], Message({**messages[-1], **note}))
         return replace(
-            answer, steps=steps.steps, steps_cut=cut, trace=self.trace or None, usage=usage
-        )
+            answer, messages=messages, steps=steps.steps, steps_cut=cut,
+            trace=self.trace or None, usage=usage,
+        )  # fmt: skip
 
     def describe(self) -> dict[str, JSON]:
         """The steps and the trace of a call that failed."""

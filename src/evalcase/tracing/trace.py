@@ -80,7 +80,7 @@ def read_transcript(spans: Sequence[TraceSpan]) -> Transcript:
     nodes = arrange_spans(spans)
     models = find_models(nodes)
     said = {span.id: read_messages(span) for span in models}
-    builder = _TranscriptBuilder([])
+    builder = _TranscriptBuilder()
     ends_in_text = False
     for node in sorted(nodes, key=_time_of):
         if node.span.id in said:
@@ -106,23 +106,6 @@ def read_transcript(spans: Sequence[TraceSpan]) -> Transcript:
         _duration_of(nodes), names.pop() if len(names) == 1 else None,
         _find_error(nodes, models), nodes,
     )  # fmt: skip
-
-
-def add_tool_calls(
-    messages: Sequence[MessageDict], nodes: Sequence[SpanNode]
-) -> list[MessageDict] | None:
-    """An answer with the calls that the tool spans of its trace show, before its last message;
-    None if all of them are in the answer already."""
-    own = [{**each} for each in messages]
-    builder = _TranscriptBuilder(own)
-    tools = [node for node in nodes if node.kind == "tool" and not _is_repeated(node)]
-    for node in sorted(tools, key=_time_of):
-        builder.call(node.span)
-    added = builder.messages[len(own) :]
-    if not added:
-        return None
-    last = own[-1:] if own and not own[-1].get("tool_calls") else []
-    return [*own[: len(own) - len(last)], *added, *last]
 
 
 def find_models(nodes: Sequence[SpanNode]) -> list[TraceSpan]:
@@ -230,12 +213,11 @@ def _find_error(nodes: Sequence[SpanNode], models: Sequence[TraceSpan]) -> str |
 class _TranscriptBuilder:
     """Messages, with the calls in them that no tool span was matched to."""
 
-    def __init__(self, messages: list[MessageDict]) -> None:
+    def __init__(self) -> None:
         self.messages: list[MessageDict] = []
         self._by_id: dict[str, dict[str, Any]] = {}
         self._waiting: dict[str, deque[dict[str, Any]]] = {}
         """Announced calls, by name and arguments."""
-        self.add(messages)
 
     def add(self, messages: Iterable[MessageDict]) -> None:
         for message in messages:

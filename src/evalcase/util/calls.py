@@ -116,15 +116,58 @@ def _write_path(path: tuple[str, ...]) -> str:
     return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in path)
 
 
-def seen_calls(answer: Answer) -> list[ToolCall]:
-    """Every call of an answer. Raise GraderError where it holds one that was not read."""
+def seen_calls(answer: Answer, *, whole: bool = True) -> list[ToolCall]:
+    """Every call of an answer, in its messages or in its trace. Raise GraderError where it holds
+    one that was not read, or, if inputs have to be `whole`, one whose input was cut."""
     calls = answer.tool_calls
     unread = list_unread_calls(answer, calls)
     if not unread:
-        return calls
+        return [*calls, *traced_calls(answer, whole=whole)] if answer.steps else calls
     what = "the answer holds what looks like a tool call and was not read"
     named = list_some(unread[:_SHOWN], len(unread))
     raise GraderError("unread-calls", f"{what}: {named}; {_HINT}")
+
+
+def traced_calls(answer: Answer, *, whole: bool = True) -> list[ToolCall]:
+    """The calls that only the trace of an answer shows: steps that are calls of tools, by their
+    kind, and that no call in the messages stands for."""
+    steps: list[Step] = []
+    parents: dict[int, str | None] = {}
+    for step in answer.steps:
+        parents[step.depth] = step.tool
+        is_repeated = step.depth > 0 and parents.get(step.depth - 1) == step.tool
+        if step.tool is not None and not is_repeated:  # two instrumentations may record one call
+            steps.append(step)
+    # A call and its span may show its input in two forms: equal inputs match first, then names.
+    own = answer.tool_calls
+    for is_same in (_has_input_of, _has_name_of):
+        left = []
+        for step in steps:
+            same = next((call for call in own if is_same(call, step)), None)
+            if same is None:
+                left.append(step)
+            else:
+                own.remove(same)
+        steps = left
+    for step in steps:
+        if whole and step.is_cut:
+            why = f"the step `{step.name}` was given more than is kept of it"
+            raise GraderError("unread-calls", why)
+    return [
+        ToolCall({
+            "tool": step.tool, **({} if step.input is None else {"input": step.input}),
+            **({} if step.error is None else {"is_error": True}),
+        })
+        for step in sorted(steps, key=lambda step: step.start_s)
+    ]  # fmt: skip
+
+
+def _has_name_of(call: ToolCall, step: Step) -> bool:
+    return call.name == step.tool
+
+
+def _has_input_of(call: ToolCall, step: Step) -> bool:
+    return call.name == step.tool and write_alike(call.arguments) == write_alike(step.input)
 
 
 def list_unread_calls(answer: Answer, calls: Iterable[ToolCall]) -> list[str]:
