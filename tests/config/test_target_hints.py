@@ -26,8 +26,8 @@ MEANT = {
     "python:": "write python:FUNCTION, for example python:my_agent:answer",
     "python -m agent": "did you mean `command:python -m agent`?",
     "./agent": "did you mean `command:./agent`?",
-    "ollama:llama3": "did you mean `openai:llama3@ADDRESS`?",
-    "groq/llama3": "did you mean `openai:llama3@ADDRESS`?",
+    "litellm:llama3": "did you mean `openai:llama3@ADDRESS`?",
+    "groq/llama3": "did you mean `groq:llama3`?",
     "answers.jsonl": "did you mean `replay:answers.jsonl`?",
     "python://bot:ask": "did you mean `bot:ask`?",
     "nobody": "add [targets.nobody] to evalcase.toml, or write kind:value, such as "

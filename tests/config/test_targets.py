@@ -13,6 +13,7 @@ from evalcase.config.config import Config
 from evalcase.config.registry import find_class, find_target_kind, list_names
 from evalcase.config.targets import bounds_of, key_names, make_target, target_faults
 from evalcase.errors import ConfigError
+from evalcase.targets.presets import PRESETS
 from evalcase.types.read_options import fields_of
 from evalcase.types.target import Surroundings, Target, Traits
 from tests.for_each import for_each
@@ -42,7 +43,7 @@ def of_options(kind: str, **options: Any) -> str:
 @for_each("name", list_names("targets"))
 def test_every_kind_says_what_it_is(name: str) -> None:
     target_class, kind = find_class("targets", name), find_target_kind(name)
-    assert kind is target_class.kind
+    assert kind.options is target_class.kind.options
     assert kind.name == name
     assert Target in target_class.__mro__
     assert kind.about.endswith(".")
@@ -163,7 +164,8 @@ def test_concurrency_is_an_option_of_every_kind(name: str) -> None:
         "openai": {"model": "m"}, "anthropic": {"model": "m"}, "replay": {"path": "a"},
         "otlp": {"path": "a"},
     }  # fmt: skip
-    options = {"kind": name, "concurrency": 3, **needed.get(name, {})}
+    model = {"model": "m", "base_url": "https://x"} if name in PRESETS else {}
+    options = {"kind": name, "concurrency": 3, **needed.get(name, model)}
     target = make("t", targets={"t": options})
     assert target.traits.concurrency == 3
     assert bounds_of("t", target, Config("/p", targets={"t": options})) == [3, 3]

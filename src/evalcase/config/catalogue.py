@@ -235,15 +235,21 @@ def _describe_targets() -> Schema:
     rules: list[JSON] = []
     # Editors of TOML don't look for names and sentences behind an `if`: all are offered here, too.
     offered: dict[str, list[str]] = {}
+    alike: dict[object, list[TargetKind]] = {}
     for kind in kinds:
-        options = fields_of(kind.options)
-        properties = {**properties_of(options), "kind": {"description": kind.about}}
+        alike.setdefault((kind.options, len(kind.rules)), []).append(kind)
+    for several in alike.values():
+        kind, options = several[0], fields_of(several[0].options)
+        about = "\n".join(each.about for each in several)
+        properties = {**properties_of(options), "kind": {"description": about}}
         rule: Schema = {
             **only_these(properties),
             "required": [name for name, each in options.items() if each.needed],
             **({"allOf": list(kind.rules)} if kind.rules else {}),
         }
-        is_kind: Schema = {"required": ["kind"], "properties": {"kind": {"const": kind.name}}}
+        names: list[JSON] = [each.name for each in several]
+        is_name: JSON = {"const": names[0]} if len(names) == 1 else {"enum": names}
+        is_kind: Schema = {"required": ["kind"], "properties": {"kind": is_name}}
         rules.append({"if": is_kind, "then": rule})
         for name, option in options.items():
             sentences = offered.setdefault(name, [])

@@ -9,6 +9,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal
 
 from evalcase.errors import ConfigError
+from evalcase.targets.presets import PRESETS
 from evalcase.types.problem import did_you_mean
 from evalcase.types.target import TargetKind, kind_of_targets
 
@@ -27,6 +28,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "replay": "evalcase.targets.replay:ReplayTarget",
         "otlp": "evalcase.targets.otlp:OtlpTarget",
         "echo": "evalcase.targets.echo:EchoTarget",
+        **dict.fromkeys(PRESETS, "evalcase.targets.openai:OpenAITarget"),
     },
     "executors": {
         "in-process": "evalcase.executors.executor:run_in_process",
@@ -119,6 +121,10 @@ def find_class(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of a
 
 def find_target_kind(name: str) -> TargetKind:
     """The declaration of a kind of target. Raise ConfigError if there is none."""
+    if name in PRESETS:
+        from evalcase.targets.openai import kind_of_preset
+
+        return kind_of_preset(name)
     target_class = find_class("targets", name)
     kind = kind_of_targets(target_class)
     if kind is None:

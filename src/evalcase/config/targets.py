@@ -15,6 +15,7 @@ from evalcase.config.config import Config, in_toml, say_table
 from evalcase.config.registry import find_class, find_target_kind, is_known, list_names
 from evalcase.errors import ConfigError
 from evalcase.format.toml import write_setting
+from evalcase.targets.presets import PRESETS
 from evalcase.targets.signatures import bind_function
 from evalcase.types.options import OptionFault
 from evalcase.types.problem import Finding, KeyPath, Unfit, did_you_mean, find_nearest, hint_at
@@ -242,8 +243,8 @@ _MEANT = {
     r"(openai|anthropic)/(.+)": r"\1:\2",
     r"((chat)?gpt-?\d|o[134]\b).*": r"openai:\g<0>",
     r"claude.*": r"anthropic:\g<0>",
-    r"(?:azure|bedrock|gemini|google|groq|litellm|mistral|ollama|openrouter|vllm)[:/](.+)":
-        r"openai:\1@ADDRESS",
+    rf"({'|'.join(PRESETS)})/(.+)": r"\1:\2",
+    r"(?:google|litellm)[:/](.+)": r"openai:\1@ADDRESS",
 }  # fmt: skip
 """What to write for names of a certain look."""
 

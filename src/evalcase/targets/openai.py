@@ -1,14 +1,15 @@
-"""OpenAI's chat and embeddings APIs, at OpenAI or at any service that speaks them."""
+"""OpenAI's APIs, at OpenAI or at any service that speaks them: chat completions and embeddings;
+`responses` has the Responses API, `presets` the addresses of providers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from evalcase.errors import TargetError
-from evalcase.targets.answers import read_messages
-from evalcase.targets.base import Files
+from evalcase.targets.answers import content_message, read_messages
+from evalcase.targets.base import Files, last_user_content, write_content
 from evalcase.targets.chat import (
     Assembler,
     ChatApi,
@@ -30,13 +31,15 @@ from evalcase.targets.messages import (
     read_content_parts,
     read_turns,
 )
-from evalcase.targets.presets import OPENAI, Preset
+from evalcase.targets.presets import OPENAI, PRESETS, Preset
+from evalcase.targets.responses import ResponsesApi
 from evalcase.targets.usage import read_model, read_service_usage
 from evalcase.targets.web import Event
 from evalcase.types.answer import Answer
+from evalcase.types.options import about
 from evalcase.types.question import Question
 from evalcase.types.target import TargetKind, Warn
-from evalcase.types.value import JSON
+from evalcase.types.value import JSON, replace
 from evalcase.util.json import parse_json
 
 if TYPE_CHECKING:
@@ -217,13 +220,51 @@ def _without_nulls(pieces: dict[str, Any], *without: str) -> dict[str, JSON]:
     }  # fmt: skip
 
 
+class EmbeddingsApi(ChatApi):
+    """`/embeddings`: the answer to a text is its vector, a list of numbers."""
+
+    path = "/embeddings"
+    own_params = frozenset({"model", "input", "stream", "encoding_format"})
+
+    def write_messages(self, question: Question, files: Files, warn: Warn) -> dict[str, JSON]:
+        del files, warn
+        return {"input": write_content(last_user_content(question))}
+
+    def read_answer(self, reply: dict[str, Any], warn: Warn) -> Answer:
+        match reply.get("data"):
+            case [{"embedding": [*vector]}]:
+                usage = reply.get("usage")
+                counts = {"output_tokens": 0, **usage} if isinstance(usage, dict) else None
+                read = read_service_usage(counts, warn)
+                return Answer((content_message(vector),), read, model=read_model(reply))
+        raise no_answer_error("it has no `embedding`", reply)
+
+    def make_batches(self) -> BatchService:
+        from evalcase.targets.batch import OpenAIBatches  # few targets use batches
+
+        return OpenAIBatches("/v1/embeddings")
+
+
 class OpenAIOptions(ChatOptions, frozen=True, kw_only=True):
+    api: Annotated[
+        Literal["chat", "responses", "embeddings"] | None,
+        about(
+            "The API to use: `chat`, `responses` or `embeddings`; by default `chat`, or "
+            "`embeddings` if the name of the model has `embed` in it.",
+            elsewhere=("api_type", "endpoint_type"),
+        ),
+    ] = None
+
     @property
     def preset(self) -> Preset:
-        return OPENAI
+        return PRESETS.get(self.kind, OPENAI)
 
     @property
     def chat_api(self) -> ChatApi:
+        if self.api == "responses":
+            return ResponsesApi()
+        if self.api == "embeddings" or (self.api is None and "embed" in self.model.lower()):
+            return EmbeddingsApi()
         return CompletionsApi()
 
 
@@ -231,7 +272,17 @@ class OpenAITarget(ChatTarget):
     """Calls a model through OpenAI's API."""
 
     kind: ClassVar[TargetKind] = TargetKind(
-        "openai", "Calls a model through OpenAI's chat API.", OpenAIOptions,
+        "openai", "Calls a model through OpenAI's API.", OpenAIOptions,
         value="model", split_value=partial(split_model, "openai"),
         carries_address=has_address, priced=True,
     )  # fmt: skip
+
+
+def kind_of_preset(name: str) -> TargetKind:
+    """The kind of a provider that speaks OpenAI's API."""
+    about = f"Calls a model of {PRESETS[name].name} through OpenAI's API."
+
+    def split(value: str) -> dict[str, JSON]:
+        return {"kind": name, **split_model(name, value)}
+
+    return replace(OpenAITarget.kind, name=name, about=about, split_value=split)
