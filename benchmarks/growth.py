@@ -18,7 +18,7 @@ from evalcase.format.migrate import migrate_bytes
 from evalcase.format.positions import Format
 from evalcase.format.writer import write_yaml
 from evalcase.report.json import json_line
-from evalcase.report.terminal.problems import Checked, as_text
+from evalcase.report.problems import Checked, as_text
 
 SIZES = (1_500, 6_000)
 ROUNDS = 2

@@ -12,7 +12,7 @@ from evalcase.format.migrate import migrate_bytes
 from evalcase.format.positions import Format
 from evalcase.format.writer import write_yaml
 from evalcase.report.json import json_line, json_text
-from evalcase.report.terminal.problems import problem_lines
+from evalcase.report.problems import problem_lines
 from evalcase.types.problem import CODES, Problem, Span
 from evalcase.types.value import measure_depth
 

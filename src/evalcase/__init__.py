@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from evalcase.graders.base import Context, Grader
     from evalcase.pytest_plugin.asserting import assert_case, assert_case_async
     from evalcase.pytest_plugin.cases import cases
-    from evalcase.report.explain import explain
     from evalcase.report.figures import Figures
+    from evalcase.report.terminal import explain
     from evalcase.runner.evaluated import Evaluated
     from evalcase.targets.transcripts import read_transcript
     from evalcase.types import options
@@ -126,7 +126,7 @@ _HOMES = {
     "check_text": "api",
     "evaluate": "api",
     "evaluate_async": "api",
-    "explain": "report.explain",
+    "explain": "report.terminal",
     "figures": "api",
     "iter_cases": "api",
     "load": "api",

@@ -7,8 +7,8 @@ import tomllib
 from pathlib import Path
 
 from evalcase.cli.explain import read_page
-from evalcase.report.terminal.page_text import page_lines
-from evalcase.report.terminal.style import PLAIN
+from evalcase.report.lists import page_lines
+from evalcase.report.terminal import Screen
 from evalcase.types.problem import CODES
 from tests.cli.in_process import run_in_process
 from tests.cli.pseudo_terminal import PseudoTerminal
@@ -28,7 +28,7 @@ def explain(folder: Path, *arguments: str) -> tuple[int, str, str]:
 def test_every_code_has_its_page_which_is_told_in_full(code: str) -> None:
     page = (PAGES / f"{code}.md").read_text(encoding="utf-8")
     assert read_page(code) == page
-    told = "\n".join(page_lines(page, 80, PLAIN))
+    told = "\n".join(page_lines(page, Screen()))
     shown = re.sub(r"\]\([^)]+\)|^```.*$", "", page, flags=re.MULTILINE)
     assert WORDS.findall(told) == WORDS.findall(shown)
 

@@ -28,7 +28,7 @@ SHOWN = """\
               It says please.
     not met   c2: Is short. (weight 3)
               It goes on.
-    judge     judge
+    judged by judge
 """
 TABLE = """
 [targets.judge]
@@ -73,7 +73,7 @@ def test_votes_and_what_could_not_be_read_are_shown(judged: Project) -> None:
     out = judged.run("report", "--case", "a").out
     assert "met       c1: Is kind. (3 × met)\n" in out
     assert out.count("c1 met: It says please.\n") == 3
-    assert out.count("judge     judge, asked three times, the judge's reply can't be read") == 3
+    assert out.count("judged by judge, asked three times, the judge's reply can't be read") == 3
     assert "; it said “" in out
     assert "{'judge'" not in out
 
@@ -99,10 +99,10 @@ def test_how_far_votes_agree_is_said_of_each_suite(judged: Project) -> None:
         {"id": "b", "input": "ho", "criteria": "Is calm."},
     )
     shown = "votes    Fleiss' kappa on 2 criteria: -0.20\n"
-    assert shown in judged.run("run", "--concurrency", "1").out
-    assert shown in judged.run("report").out
+    assert shown in judged.run("run", "-v", "--concurrency", "1").out
+    assert shown in judged.run("report", "-v").out
     judged.configure(f"{CONFIG}{table}")
-    assert "Fleiss" not in judged.run("run").out
+    assert "Fleiss" not in judged.run("run", "-v").out
 
 
 def test_two_judges_of_a_case_have_names_of_their_own(judged: Project) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from evalcase.report.case_text import step_lines
 from evalcase.report.html.details import tell_trial
-from evalcase.report.terminal.step_lines import step_lines
-from evalcase.report.terminal.style import PLAIN
+from evalcase.report.terminal import Screen
 from evalcase.types.answer import Answer, Exchange, join_turns, split_turns
 from evalcase.types.message import Message, Step
 from evalcase.types.question import TrialKey
@@ -55,7 +55,7 @@ def test_a_case_in_full_has_its_steps_as_a_tree(tmp_path: Path) -> None:
 
 
 def test_a_tree_says_what_each_step_took_and_what_failed() -> None:
-    assert list(step_lines(answer("x", STEPS, 7), 80, PLAIN)) == [
+    assert list(step_lines(answer("x", STEPS, 7), Screen())) == [
         "steps",
         "  agent, 2.50 s",
         "    chat small, 1.00 s, 5 tokens in, ? out",
@@ -63,7 +63,7 @@ def test_a_tree_says_what_each_step_took_and_what_failed() -> None:
         "      retrieve, failed",
         "  and 7 more",
     ]
-    assert list(step_lines(answer("x"), 80, PLAIN)) == []
+    assert list(step_lines(answer("x"), Screen())) == []
 
 
 def test_the_page_is_told_of_them() -> None:

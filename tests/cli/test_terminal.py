@@ -211,7 +211,7 @@ def test_without_a_terminal_there_are_no_control_codes(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However slow the machine is, there are no lines on progress.
-    monkeypatch.setattr("evalcase.report.terminal.sparse._SHORTEST_S", float("inf"))
+    monkeypatch.setattr("evalcase.report.progress._SHORTEST_S", float("inf"))
     mixed(project)
     done = project.run("run", "--concurrency", "1")
     assert done.err.splitlines() == [

@@ -12,13 +12,13 @@ import click
 
 from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import Number, json_option, runs_dir_option
-from evalcase.cli.terminal import columns_of, style_for
+from evalcase.cli.terminal import screen_for
 from evalcase.config.config import load_config
 from evalcase.errors import ConfigError
 from evalcase.report.calibrate import draw_answers, first_of_each, shares_of
 from evalcase.report.calibration_text import question_lines
 from evalcase.report.labels import Judge, LabelFile, read_judge, read_labels
-from evalcase.report.terminal.cells import cut_text
+from evalcase.report.terminal import cut
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
 from evalcase.types.grade import AnswerName, Judged, Label
@@ -113,19 +113,19 @@ class Labelling:
             if word in _KEYS:
                 self._save(judged, passed=_KEYS[word])
                 return 1
-            sys.stdout.write(f"`{cut_text(make_visible(word), 20)}` {_NO_KEY}\n" if word else "")
+            sys.stdout.write(f"`{cut(make_visible(word), 20)}` {_NO_KEY}\n" if word else "")
 
     def _shown(self, judged: Judged, number: int, count: int) -> Iterator[str]:
         name = judged.answer
         key = TrialKey(name.suite, name.case, name.target, judged.repeat)
         result = self._kept.find_result(key)
         case = self._kept.find_case(name.suite, name.case)
-        width, style = columns_of(sys.stdout), style_for(sys.stdout)
+        screen = screen_for(sys.stdout)
         yield ""
-        yield f"── answer {number:,} of {count:,} ".ljust(width, "─")
+        yield f"── answer {number:,} of {count:,} ".ljust(screen.width, "─")
         if result is not None:
             grader = self._judge.name
-            yield from question_lines(case, result, grader, self._criterion, width, style)
+            yield from question_lines(case, result, grader, self._criterion, screen)
 
     def _save(self, judged: Judged, *, passed: bool) -> None:
         name, verdict = judged.answer, bool(judged.verdict_on(self._criterion))
@@ -250,7 +250,7 @@ def _calibrate_judge(
     if as_json:
         sys.stdout.write(json_line(calibration_object(found, min_kappa)) + "\n")
     else:
-        for line in calibration_lines(found, columns_of(sys.stdout), style_for(sys.stdout)):
+        for line in calibration_lines(found, screen_for(sys.stdout)):
             sys.stdout.write(line + "\n")
     if min_kappa is None or all(section.reaches(min_kappa) for section in found.sections):
         return 0

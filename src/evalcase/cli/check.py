@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from evalcase.cli.options import WrongUsageError
-from evalcase.cli.terminal import style_for
+from evalcase.cli.terminal import screen_for
 from evalcase.format.migrate import Fixed, fix_file
 from evalcase.format.source import STDIN, discover_files
-from evalcase.report.terminal.style import Style, paint_text
+from evalcase.report.terminal import Screen
 from evalcase.util.files import write_atomically
 from evalcase.util.text import make_visible, write_count
 
@@ -27,12 +27,12 @@ from typing import TypeAlias
 import click
 
 from evalcase.cli.options import stdin_format
-from evalcase.cli.terminal import is_live, prose_width, seen_from
+from evalcase.cli.terminal import is_live, seen_from
 from evalcase.config.catalogue import check_project, project_catalogue
 from evalcase.format.load import Loaded
 from evalcase.format.positions import Format
 from evalcase.format.source import enters_folder
-from evalcase.report.terminal.problems import Checked, as_text
+from evalcase.report.problems import Checked, as_text
 from evalcase.types.problem import Problem
 from evalcase.util.environment import monotonic
 from evalcase.util.project import project_root
@@ -47,18 +47,18 @@ def fix_files(paths: Iterable[str], known: Known, talk: TextIO) -> None:
     for path in discover_files(paths):
         fixed = fix_file(path, known) if isinstance(path, str) else None
         if fixed is not None and fixed.edits:
-            talk.writelines(line + "\n" for line in _write_fixed(fixed, style_for(talk)))
+            talk.writelines(line + "\n" for line in _write_fixed(fixed, screen_for(talk)))
 
 
-def _write_fixed(fixed: Fixed, style: Style) -> Iterator[str]:
-    path = paint_text(make_visible(fixed.path), style.place)
+def _write_fixed(fixed: Fixed, screen: Screen) -> Iterator[str]:
+    path = screen.paint(make_visible(fixed.path), "place")
     try:
         write_atomically(fixed.path, fixed.after, before=fixed.before)
     except OSError as error:
         yield f"{path}: can't be written: {error.strerror or error}"
         return
     for span, old, new in fixed.edits:
-        now = paint_text(make_visible(new), style.good) or "(nothing)"
+        now = screen.paint(make_visible(new), "good") or "(nothing)"
         yield f"{path}:{span.line}:{span.column}: {make_visible(old)} → {now}"
     yield f"{path}: {write_count(len(fixed.edits), 'mistake')} fixed"
     yield ""
@@ -257,12 +257,12 @@ def _scrub_shown(problems: list[Problem]) -> list[Problem]:
 def _print_problems(files: Iterator[list[Problem]], output: str, tally: _Tally) -> None:
     write, problems = sys.stdout.write, chain.from_iterable(files)
     if output == "text":
-        style, width = style_for(sys.stdout), prose_width(sys.stdout)
-        for line in as_text(files, tally.checked, style=style, width=width):
+        screen = screen_for(sys.stdout)
+        for line in as_text(files, tally.checked, screen, is_broken=sys.stdout.isatty()):
             write(line + "\n")
         if tally.first_code is not None and sys.stdout.isatty():
             more = f"evalcase explain {tally.first_code} tells more"
-            write(paint_text(more, style.gutter) + "\n")
+            write(screen.paint(more, "dim") + "\n")
     elif output == "github":
         from evalcase.report.github import as_github
 

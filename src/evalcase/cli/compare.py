@@ -22,7 +22,7 @@ from evalcase.cli.options import (
 )
 from evalcase.cli.paths import find_suite_places, look_for_runs
 from evalcase.cli.reports.size import max_size_option
-from evalcase.cli.terminal import columns_of, defuse_lines, style_for
+from evalcase.cli.terminal import defuse_lines, screen_for
 from evalcase.config.config import Config
 from evalcase.errors import ConfigError
 from evalcase.report.aggregate import Clustering
@@ -39,7 +39,7 @@ from evalcase.report.gates import (
     read_gate,
 )
 from evalcase.report.paired_cases import ChangeKind, Side
-from evalcase.report.terminal.style import PLAIN, Style
+from evalcase.report.terminal import Screen
 from evalcase.report.trials_file import TrialsFile
 from evalcase.runner.evaluated import read_evaluated
 from evalcase.store.folder import describe_part, folder_of_run
@@ -321,26 +321,26 @@ def _read_clustering(path: str | None) -> Clustering | None:
         raise ConfigError(f"--cluster: {error}") from None
 
 
-Form = Callable[[Compared, int, Style], Iterator[str]]
+Form = Callable[[Compared, Screen], Iterator[str]]
 
 
-def _write_text(compared: Compared, width: int, style: Style) -> Iterator[str]:
-    from evalcase.report.terminal.comparison import comparison_lines
+def _write_text(compared: Compared, screen: Screen) -> Iterator[str]:
+    from evalcase.report.comparison_text import comparison_lines
 
-    return comparison_lines(compared, width, style)
+    return comparison_lines(compared, screen)
 
 
-def _write_markdown(compared: Compared, width: int, style: Style) -> Iterator[str]:
+def _write_markdown(compared: Compared, screen: Screen) -> Iterator[str]:
     from evalcase.report.markdown import markdown_lines
 
-    del width, style
+    del screen
     return markdown_lines(compared)
 
 
-def _write_json(compared: Compared, width: int, style: Style) -> Iterator[str]:
+def _write_json(compared: Compared, screen: Screen) -> Iterator[str]:
     from evalcase.report.json import comparison_object, json_line
 
-    del width, style
+    del screen
     yield json_line(comparison_object(compared))
 
 
@@ -369,10 +369,10 @@ def _write_page(compared: Compared, path: str | None, max_size: int) -> None:
 
 def _write_comparison(form: Form, compared: Compared, path: str | None) -> None:
     if path is None:
-        for line in defuse_lines(form(compared, columns_of(sys.stdout), style_for(sys.stdout))):
+        for line in defuse_lines(form(compared, screen_for(sys.stdout))):
             sys.stdout.write(line + "\n")
         return
     from evalcase.cli.reports.forms import tell_written, write_pieces
 
-    write_pieces([line + "\n" for line in form(compared, 80, PLAIN)], path)
+    write_pieces([line + "\n" for line in form(compared, Screen())], path)
     tell_written(path)

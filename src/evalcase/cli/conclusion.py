@@ -22,10 +22,9 @@ from evalcase.util.text import make_visible
 if TYPE_CHECKING:
     # Whoever wants JSON needs nothing of what people read.
     from evalcase.report.figures import Figures, Mean
-    from evalcase.report.terminal.part_table import PartKind
-    from evalcase.report.terminal.statistics import Statistics
-    from evalcase.report.terminal.style import Style
-    from evalcase.report.terminal.summary import FindCase, RunEnding
+    from evalcase.report.highlights import Highlights
+    from evalcase.report.summary import PartKind, RunEnding
+    from evalcase.report.terminal import FindCase, Screen
     from evalcase.store.stored import StoredRun
 
 
@@ -37,14 +36,13 @@ class RecordPlace(NamedTuple):
 
 
 def conclusion_lines(
-    evaluated: Evaluated, statistics: Statistics, find_case: FindCase,
-    place: RecordPlace, width: int, style: Style, figures: Figures | None = None,
-    by: Collection[PartKind] | None = None, *, is_own: bool = True,
+    evaluated: Evaluated, statistics: Highlights, find_case: FindCase,
+    place: RecordPlace, screen: Screen, figures: Figures | None = None,
+    by: Collection[PartKind] | None = None, *, is_own: bool = True, verbose: bool = False,
 ) -> Iterator[str]:  # fmt: skip
     """All of it: what went wrong, the figures, the verdict, and what to do next."""
     from evalcase.cli.run_again import find_unread, stays_errored, suggest_new_run
-    from evalcase.report.terminal.part_table import PART_KINDS
-    from evalcase.report.terminal.summary import summary_lines
+    from evalcase.report.summary import PART_KINDS, summary_lines
 
     failed = statistics.shown("failed")
     first = failed[0].result.key if failed else None
@@ -66,21 +64,21 @@ def conclusion_lines(
 
             figures = settle_figures(figures, evaluated.decision, is_biased=evaluated.is_biased)
     by = PART_KINDS if by is None else by
-    return summary_lines(statistics, figures, ending, find_case, width, style, by)
+    return summary_lines(statistics, figures, ending, find_case, screen, by, verbose=verbose)
 
 
 def last_lines(
-    evaluated: Evaluated, place: RecordPlace, width: int, style: Style, *, is_own: bool = True
+    evaluated: Evaluated, place: RecordPlace, screen: Screen, *, is_own: bool = True
 ) -> Iterator[str]:
     """Only the verdict, where the record is, and how to go on with what is not complete."""
-    from evalcase.report.terminal.summary import ending_lines, verdict_lines
+    from evalcase.report.summary import ending_lines, verdict_lines
 
     next_one = ""
     if not evaluated.complete:
         next_one = suggest_next(evaluated, name_run(evaluated.run, place), is_own=is_own)
     ending = _make_ending(evaluated, place, next_one)
     rate = rate_of(evaluated)
-    return chain(verdict_lines(ending, rate, width, style), ending_lines(ending, width, style))
+    return chain(verdict_lines(ending, rate, screen), ending_lines(ending, screen))
 
 
 def rate_of(evaluated: Evaluated) -> Mean:
@@ -95,12 +93,12 @@ def rate_of(evaluated: Evaluated) -> Mean:
     return rate
 
 
-def gather_statistics(kept: StoredRun) -> Statistics:
+def gather_statistics(kept: StoredRun) -> Highlights:
     """Those of all results that were kept."""
-    from evalcase.report.terminal.statistics import Statistics
+    from evalcase.report.highlights import Highlights
     from evalcase.runner.evaluated import Figuring
 
-    statistics = Statistics(ledger=Figuring().open_ledger(kept.run))
+    statistics = Highlights(ledger=Figuring().open_ledger(kept.run))
     for result in kept.results():
         statistics.add(result, kept.find_tagged(result.key.suite, result.key.case))
     return statistics
@@ -109,7 +107,7 @@ def gather_statistics(kept: StoredRun) -> Statistics:
 def _make_ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> RunEnding:
     from evalcase.cli.paths import see_suites
     from evalcase.cli.rate_gate import say_gate
-    from evalcase.report.terminal.summary import RunEnding
+    from evalcase.report.summary import RunEnding
 
     return RunEnding(
         evaluated.totals, evaluated.duration_s, seen_from(place.cwd, evaluated.run.path),
@@ -148,7 +146,7 @@ def _say_saved(evaluated: Evaluated) -> str:
     done, spent = evaluated.totals.cases.total, evaluated.totals.cost_usd
     if evaluated.decision is None or not evaluated.not_run:
         return ""
-    from evalcase.report.terminal.progress import write_money
+    from evalcase.report.figures import write_money
 
     cost = f", about {write_money(spent / done * evaluated.not_run)}" if spent and done else ""
     return f"{evaluated.not_run:,} cases that were not run{cost}"

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import wraps
 from typing import ParamSpec, TextIO
 
-from evalcase.cli.terminal import prose_width, style_for, write_prose
+from evalcase.cli.terminal import screen_for, write_prose
 from evalcase.config.config import Config, read_config
 from evalcase.errors import ConfigError, EvalcaseError, RecordError, SuiteError, TargetError
 from evalcase.runner.plan import make_scrubber
@@ -128,11 +128,11 @@ def _say_error(error: EvalcaseError) -> None:
 
 def _print_problems(problems: Sequence[Problem]) -> int:
     """Print the problems that keep suites from being run."""
-    from evalcase.report.terminal.problems import fold_problems
+    from evalcase.report.problems import fold_problems
 
     errors = scrub_problems([each for each in problems if each.severity == "error"])
-    style, width = style_for(sys.stderr), prose_width(sys.stderr)
-    for lines in fold_problems(errors, style=style, width=width):
+    is_broken = sys.stderr.isatty()
+    for lines in fold_problems(errors, screen_for(sys.stderr), is_broken=is_broken):
         sys.stderr.writelines(line + "\n" for line in (*lines, ""))
     sys.stderr.write("nothing was run\n")
     return 2

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from evalcase.cli.terminal import columns_of, style_for, write_prose
+from evalcase.cli.terminal import screen_for, write_prose
 from evalcase.editor.pages import page_path
 from evalcase.types.problem import CODES, did_you_mean
 from evalcase.util.files import read_file
@@ -34,9 +34,9 @@ def command(code: str | None) -> int:
         hint = did_you_mean(code, CODES) or "`evalcase explain` lists all codes"
         write_prose(f"evalcase: there is no diagnostic code `{code}`: {hint}", sys.stderr)
         return 2
-    from evalcase.report.terminal.page_text import page_lines
+    from evalcase.report.lists import page_lines
 
-    for line in page_lines(read_page(code), columns_of(sys.stdout), style_for(sys.stdout)):
+    for line in page_lines(read_page(code), screen_for(sys.stdout)):
         sys.stdout.write(line + "\n")
     return 0
 

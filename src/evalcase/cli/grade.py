@@ -10,7 +10,13 @@ import click
 
 from evalcase.api import prepare_run
 from evalcase.cli.errors import explain_errors
-from evalcase.cli.options import WrongUsageError, json_option, quiet_option, run_options
+from evalcase.cli.options import (
+    WrongUsageError,
+    json_option,
+    quiet_option,
+    run_options,
+    verbose_option,
+)
 from evalcase.cli.reports.requested import report_option
 from evalcase.cli.running import Manner, ask_for, execute_run, go_back, plan_shown, take_process
 from evalcase.cli.trust import refuse_graders, refuse_stranger, specs_of, trust_option
@@ -59,11 +65,12 @@ from evalcase.util.environment import this_environment
 @trust_option
 @report_option
 @quiet_option
+@verbose_option
 @json_option
 @explain_errors
 def command(
     run: str, suites: tuple[str, ...], graders: tuple[str, ...], recorded: bool, trust: bool,
-    reports: tuple[str, ...], quiet: bool, as_json: bool, **asked: Any,  # noqa: ANN401 - each of its option's type
+    reports: tuple[str, ...], quiet: bool, verbose: bool, as_json: bool, **asked: Any,  # noqa: ANN401 - each of its option's type
 ) -> int:  # fmt: skip
     """Grade the answers of a run again, without calling targets. Judges are called.
 
@@ -79,7 +86,7 @@ def command(
     """
     if recorded and suites:
         raise WrongUsageError("--recorded and --suite can't be combined")
-    manner = take_process(reports, quiet=quiet, as_json=as_json, is_new=False)
+    manner = take_process(reports, quiet=quiet, verbose=verbose, as_json=as_json, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
     folder = config.find_runs(asked["runs_dir"])
     if asked["env_file"] is not None:

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from evalcase.cli.terminal import columns_of, style_for, write_prose
+from evalcase.cli.terminal import screen_for, write_prose
 from evalcase.errors import ConfigError
 
 
@@ -24,16 +24,16 @@ def command(name: str | None) -> int:
     from evalcase.config.registry import find_class
     from evalcase.graders.base import declared_grader
     from evalcase.graders.rubrics import RUBRIC_NAMES, rubric_text
-    from evalcase.report.terminal.grader_list import explain_grader, grader_lines
+    from evalcase.report.lists import explain_grader, grader_lines
 
-    width, style = columns_of(sys.stdout), style_for(sys.stdout)
+    screen = screen_for(sys.stdout)
     try:
         if name in RUBRIC_NAMES:
             lines = iter(rubric_text(name).rstrip("\n").split("\n"))
         elif name is None:
-            lines = grader_lines(declared_graders(), width, style)
+            lines = grader_lines(declared_graders(), screen)
         else:
-            lines = explain_grader(declared_grader(find_class("graders", name)), width, style)
+            lines = explain_grader(declared_grader(find_class("graders", name)), screen)
     except ConfigError as error:
         write_prose(f"evalcase: {error}", sys.stderr)
         return 2

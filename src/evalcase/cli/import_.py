@@ -10,13 +10,13 @@ import click
 
 from evalcase.cli.errors import scrub_problems
 from evalcase.cli.options import checked
-from evalcase.cli.terminal import prose_width, style_for
+from evalcase.cli.terminal import screen_for
 from evalcase.format.fields import CASE_FIELDS
 from evalcase.format.source import STDIN
 from evalcase.importers.convert import IMPORTERS, Imported, import_suite
 from evalcase.importers.draft import Choices
 from evalcase.importers.source import FileShape, UnusableError
-from evalcase.report.terminal.problems import fold_problems
+from evalcase.report.problems import fold_problems
 from evalcase.types.problem import Problem, find_nearest
 from evalcase.util.files import OutsideError, write_atomically
 from evalcase.util.project import leaves_by_link
@@ -112,8 +112,8 @@ def command(
 
 
 def _tell_problems(problems: Iterable[Problem]) -> None:
-    style, width = style_for(sys.stderr), prose_width(sys.stderr)
-    for lines in fold_problems(scrub_problems(list(problems)), style=style, width=width):
+    screen, is_broken = screen_for(sys.stderr), sys.stderr.isatty()
+    for lines in fold_problems(scrub_problems(list(problems)), screen, is_broken=is_broken):
         sys.stderr.writelines(line + "\n" for line in (*lines, ""))
 
 

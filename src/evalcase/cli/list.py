@@ -15,10 +15,11 @@ from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import Count, runs_dir_option
 from evalcase.cli.paths import look_for_runs, see_suites
 from evalcase.cli.run_remark import remark_on
-from evalcase.cli.terminal import columns_of, seen_from, style_for
+from evalcase.cli.terminal import columns_of, has_colour, seen_from
 from evalcase.errors import ConfigError, RecordError
 from evalcase.report.json import json_line
-from evalcase.report.terminal.run_list import Entry, list_lines
+from evalcase.report.lists import Entry, list_lines
+from evalcase.report.terminal import Screen
 from evalcase.runner.evaluated import read_evaluated
 from evalcase.store.folder import Run, Sealer, find_sealer, folder_of_run
 from evalcase.store.runs import ListedRun, count_runs, find_run, list_runs
@@ -118,7 +119,7 @@ def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
     environment = this_environment()
     maker = _Entries(root, environment.now(), find_sealer(environment.state, root))
     entries = list(map(maker.make, runs))
-    for line in list_lines(entries, width, style_for(sys.stdout)):
+    for line in list_lines(entries, Screen(width, colour=has_colour(sys.stdout))):
         sys.stdout.write(line + "\n")
     more = count - len(runs)
     if more > 0:

@@ -10,7 +10,7 @@ import click
 
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.errors import explain_errors
-from evalcase.cli.options import json_option, quiet_option, runs_dir_option
+from evalcase.cli.options import json_option, quiet_option, runs_dir_option, verbose_option
 from evalcase.cli.paths import look_for_runs
 from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.running import Manner, print_conclusion
@@ -37,11 +37,12 @@ from evalcase.util.environment import Environment, this_environment
 @report_option
 @runs_dir_option
 @quiet_option
+@verbose_option
 @json_option
 @explain_errors
 def command(
     runs: tuple[str, ...], partial: bool, reports: tuple[str, ...], runs_dir: str | None,
-    quiet: bool, as_json: bool,
+    quiet: bool, verbose: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Merge the shards of a run into one.
 
@@ -77,7 +78,7 @@ def command(
             sealer=sealer,
         )
     manner = Manner(take_streams(), quiet, as_json, os.getcwd(), is_new=False, reports=wanted,
-                    is_own=sealer is not None)  # fmt: skip
+                    is_own=sealer is not None, verbose=verbose)  # fmt: skip
     evaluated = hold_to_gates(
         read_evaluated(StoredRun(run)), RunOptions.from_dict(run.about.options)
     )

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 import click
 
 from evalcase.cli.options import stdin_format
-from evalcase.cli.terminal import prose_width, style_for
+from evalcase.cli.terminal import screen_for
 from evalcase.config.catalogue import Catalogue
 from evalcase.format.migrate import Migration, migrate_file
 from evalcase.format.positions import Format
 from evalcase.format.source import STDIN, discover_files
-from evalcase.report.terminal.diff import paint_diff, unified_diff
-from evalcase.report.terminal.problems import problem_lines
-from evalcase.report.terminal.style import Style, paint_text
+from evalcase.report.diff import diff_style, unified_diff
+from evalcase.report.problems import problem_lines
+from evalcase.report.terminal import Screen
 from evalcase.types.problem import Problem
 from evalcase.util.files import write_atomically
 from evalcase.util.text import make_visible, write_count
@@ -55,7 +55,7 @@ def command(paths: tuple[str, ...], diff: bool, check: bool, stdin_format: Forma
         # Standard output is for the text itself when that is what was asked for.
         talk = sys.stderr if diff or migration.path == STDIN else sys.stdout
         for line in _report_migration(
-            migration, style_for(talk), prose_width(talk), done=not (diff or check)
+            migration, screen_for(talk), is_broken=talk.isatty(), done=not (diff or check)
         ):
             talk.write(line + "\n")
     return 2 if failed else 1 if check and changed else 0
@@ -93,22 +93,22 @@ def _write_diff(migration: Migration) -> None:
     for line in unified_diff(migration.before, migration.after, migration.path):
         if sys.stdout.isatty():
             text = make_visible(line.decode("utf-8", "replace").rstrip("\r\n"))
-            sys.stdout.write(paint_diff(text, style_for(sys.stdout)) + "\n")
+            sys.stdout.write(screen_for(sys.stdout).paint(text, diff_style(text)) + "\n")
         else:
             sys.stdout.flush()
             sys.stdout.buffer.write(line)
 
 
 def _report_migration(
-    migration: Migration, style: Style, width: int | None, done: bool
+    migration: Migration, screen: Screen, *, is_broken: bool, done: bool
 ) -> Iterator[str]:
-    path = paint_text(make_visible(migration.path), style.place)
+    path = screen.paint(make_visible(migration.path), "place")
     for span, old, new, _ in migration.renames:
-        yield f"{path}:{span.line}:{span.column}: {old} → {paint_text(new, style.good)}"
+        yield f"{path}:{span.line}:{span.column}: {old} → {screen.paint(new, 'good')}"
     count = len(migration.renames)
     if count:
         yield f"{path}: {write_count(count, 'name')} {'renamed' if done else 'to rename'}"
     elif not (migration.left or migration.errors):
         yield f"{path}: nothing to rename"
     for problem in (*migration.left, *migration.errors):
-        yield from problem_lines(problem, style=style, width=width)
+        yield from problem_lines(problem, screen, is_broken=is_broken)

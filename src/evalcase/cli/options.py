@@ -299,6 +299,9 @@ cluster_option: Decorator = click.option(
 quiet_option: Decorator = click.option(
     "-q", "--quiet", is_flag=True, help="Print only the last lines."
 )
+verbose_option: Decorator = click.option(
+    "-v", "--verbose", is_flag=True, help="Show all figures: latency, tokens, judging, votes."
+)
 json_option: Decorator = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object."
 )

@@ -9,7 +9,7 @@ import click
 
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.errors import explain_errors
-from evalcase.cli.options import Count, checked, cluster_option, runs_dir_option
+from evalcase.cli.options import Count, checked, cluster_option, runs_dir_option, verbose_option
 from evalcase.cli.paths import look_for_runs
 from evalcase.cli.reports.by_parts import check_parts
 from evalcase.cli.reports.forms import (
@@ -22,10 +22,10 @@ from evalcase.cli.reports.forms import (
 )
 from evalcase.cli.reports.reported import Reported, Wanted
 from evalcase.cli.reports.size import max_size_option
-from evalcase.cli.terminal import columns_of, style_for
+from evalcase.cli.terminal import screen_for
+from evalcase.report.details import UNFINISHED
 from evalcase.report.figures import Interval
-from evalcase.report.terminal.failures import UNFINISHED
-from evalcase.report.terminal.part_table import PART_KINDS, PartKind
+from evalcase.report.summary import PART_KINDS, PartKind
 from evalcase.runner.evaluated import Figuring
 from evalcase.store.folder import is_own
 from evalcase.store.runs import find_run
@@ -72,6 +72,7 @@ from evalcase.util.environment import this_environment
     "--junit-properties", is_flag=True,
     help="JUnit: add score and cost as properties of test cases; not every tool accepts them.",
 )  # fmt: skip
+@verbose_option
 @runs_dir_option
 @explain_errors
 def command(
@@ -79,6 +80,7 @@ def command(
     form: str | None,
     by: tuple[PartKind, ...], cluster: str | None, interval: Interval, ks: tuple[int, ...],
     output: str | None, max_size: int, junit_properties: bool, runs_dir: str | None,
+    verbose: bool,
 ) -> int:  # fmt: skip
     """Show the results of a stored run.
 
@@ -102,7 +104,7 @@ def command(
         reported = Reported(
             kept, place, wanted, figuring=Figuring(interval, cluster, ks), by=by or PART_KINDS,
             is_own=is_own(kept.run, this_environment().state, config.root),
-            max_size=max_size, junit_properties=junit_properties,
+            max_size=max_size, junit_properties=junit_properties, verbose=verbose,
         )  # fmt: skip
         chosen = choose_form(form, output)
         if output is not None:
@@ -116,7 +118,7 @@ def command(
 def _print_form(form: str, reported: Reported) -> None:
     out = sys.stdout
     refuse_terminal(form, out)
-    for piece in write_form(form, replace(reported, style=style_for(out), width=columns_of(out))):
+    for piece in write_form(form, replace(reported, screen=screen_for(out))):
         if isinstance(piece, bytes):
             out.buffer.write(piece)
         else:

@@ -12,7 +12,7 @@ import click
 from evalcase.api import prepare_run
 from evalcase.cli.errors import explain_errors
 from evalcase.cli.grade import finish_grading
-from evalcase.cli.options import json_option, quiet_option, run_options
+from evalcase.cli.options import json_option, quiet_option, run_options, verbose_option
 from evalcase.cli.reports.requested import report_option, tell_owed
 from evalcase.cli.running import (
     Manner,
@@ -55,11 +55,12 @@ from evalcase.util.environment import this_environment
 @trust_option
 @report_option
 @quiet_option
+@verbose_option
 @json_option
 @explain_errors
 def command(
-    run: str | None, retry_errored: bool, trust: bool, reports: tuple[str, ...], quiet: bool,
-    as_json: bool, **asked: Any,  # noqa: ANN401 - each of its option's type
+    run: str | None, retry_errored: bool, trust: bool, reports: tuple[str, ...],
+    quiet: bool, verbose: bool, as_json: bool, **asked: Any,  # noqa: ANN401 - each of its option's type
 ) -> int:  # fmt: skip
     """Continue a run that is not complete: only unfinished trials are run.
 
@@ -82,7 +83,7 @@ def command(
     evalcase resume --retry-errored      run errored trials again, too
     evalcase resume latest               the newest run, complete or not
     """
-    manner = take_process(reports, quiet=quiet, as_json=as_json, is_new=False)
+    manner = take_process(reports, quiet=quiet, verbose=verbose, as_json=as_json, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
     folder = config.find_runs(asked["runs_dir"])
     chosen = choose_run(run, folder, errored=retry_errored)

@@ -21,12 +21,12 @@ from evalcase.cli.conclusion import (
 from evalcase.cli.errors import CRASH_CODE, tell_crash
 from evalcase.cli.reports.requested import Request, request_reports, tell_owed, write_reports
 from evalcase.cli.streams import Streams, discard_stream, same_streams, take_streams
-from evalcase.cli.terminal import columns_of, defuse_lines, style_for, write_prose
+from evalcase.cli.terminal import defuse_lines, screen_for, write_prose
 from evalcase.cli.watching import keep_shown, make_view
 from evalcase.config.config import Config
 from evalcase.config.options import RunOptions
 from evalcase.errors import EvalcaseError, RecordError
-from evalcase.report.terminal.view import RunView
+from evalcase.report.progress import RunView
 from evalcase.runner.evaluated import Evaluated, read_evaluated
 from evalcase.runner.event_loop import LoopEndedError, run_async
 from evalcase.runner.events import (
@@ -53,7 +53,7 @@ from evalcase.util.environment import (
 from evalcase.util.secrets import Scrubber
 
 if TYPE_CHECKING:
-    from evalcase.report.terminal.statistics import Statistics
+    from evalcase.report.highlights import Highlights
     from evalcase.store.stored import StoredRun
 
 _OWN_DESCRIPTORS, _DESCRIPTORS_OF_TRIAL = 256, 4
@@ -76,6 +76,8 @@ class Manner(Value, frozen=True):
     """What is to be written when it is over."""
     is_own: bool = True
     """Whether the record is this user's own, with which `resume` goes on."""
+    verbose: bool = False
+    """Whether all figures are shown."""
 
     def make_view(self) -> RunView:
         return make_view(self.streams, quiet=self.quiet or self.as_json)
@@ -92,10 +94,12 @@ class Manner(Value, frozen=True):
             raise
 
 
-def take_process(reports: tuple[str, ...], *, quiet: bool, as_json: bool, is_new: bool) -> Manner:
+def take_process(
+    reports: tuple[str, ...], *, quiet: bool, verbose: bool, as_json: bool, is_new: bool
+) -> Manner:
     """Keep standard output for evalcase, which user code shares with it; and how a run is shown."""
     wanted = request_reports(reports)
-    return Manner(take_streams(), quiet, as_json, os.getcwd(), is_new, wanted)
+    return Manner(take_streams(), quiet, as_json, os.getcwd(), is_new, wanted, verbose=verbose)
 
 
 def ask_for(
@@ -161,7 +165,7 @@ def execute_run(execution: Execution, view: RunView, manner: Manner) -> int:
     except BaseException as error:  # noqa: BLE001 - how far it came is in the record
         return _conclude_broken(execution, error, manner)
     known = manner.is_new and evaluated.status != "failed"
-    statistics = view.statistics if known and not manner.as_json else None
+    statistics = view.highlights if known and not manner.as_json else None
     place = RecordPlace(manner.cwd, execution.plan.config)
     written = print_conclusion(evaluated, statistics, place, manner)
     if not evaluated.complete or evaluated.totals.trials.errored:
@@ -208,10 +212,10 @@ def _warn_unsealed(run: Run, state: str | None) -> None:
 
 
 def print_conclusion(
-    evaluated: Evaluated, statistics: Statistics | None, place: RecordPlace, manner: Manner
+    evaluated: Evaluated, statistics: Highlights | None, place: RecordPlace, manner: Manner
 ) -> int:
     """Say what came of it, and write the reports that are wanted: 0 if that could be done.
-    Statistics that nobody has are made of the record."""
+    Without highlights, the record is read for them."""
     if manner.as_json:
         manner.print([json.dumps(summary_object(evaluated))])
     else:
@@ -225,25 +229,31 @@ def print_conclusion(
 
 
 def _print_summary(
-    evaluated: Evaluated, statistics: Statistics | None, place: RecordPlace, manner: Manner
+    evaluated: Evaluated, statistics: Highlights | None, place: RecordPlace, manner: Manner
 ) -> None:
     from evalcase.store.stored import StoredRun
 
     out = manner.streams.out
-    width, style = columns_of(out), style_for(out)
+    screen = screen_for(out)
     with StoredRun(evaluated.run) as kept:
         if not manner.quiet:
             statistics = statistics or _known_statistics(evaluated, kept)
         if manner.quiet or statistics is None:
-            lines = last_lines(evaluated, place, width, style, is_own=manner.is_own)
+            lines = last_lines(evaluated, place, screen, is_own=manner.is_own)
         else:
             lines = conclusion_lines(
-                evaluated, statistics, kept.find_case, place, width, style, is_own=manner.is_own
+                evaluated,
+                statistics,
+                kept.find_case,
+                place,
+                screen,
+                is_own=manner.is_own,
+                verbose=manner.verbose,
             )
         manner.print(defuse_lines(lines))
 
 
-def _known_statistics(evaluated: Evaluated, kept: StoredRun) -> Statistics | None:
+def _known_statistics(evaluated: Evaluated, kept: StoredRun) -> Highlights | None:
     """Those of the record; None where it is the record that failed, and can't be read."""
     try:
         return gather_statistics(kept)

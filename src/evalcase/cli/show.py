@@ -10,14 +10,14 @@ from typing import Any
 import click
 
 from evalcase.cli.options import stdin_format
-from evalcase.cli.terminal import prose_width, style_for
+from evalcase.cli.terminal import screen_for
 from evalcase.config.catalogue import Catalogue
 from evalcase.format.load import Loaded, load_each, stream_cases
 from evalcase.format.positions import Format
 from evalcase.format.source import STDIN, format_of
 from evalcase.format.writer import write_yaml
 from evalcase.report.json import json_line, json_text, yaml_documents
-from evalcase.report.terminal.problems import fold_problems
+from evalcase.report.problems import fold_problems
 from evalcase.types.case import Case
 from evalcase.types.problem import Problem, find_nearest
 from evalcase.util.text import make_visible
@@ -91,8 +91,8 @@ class _Shown:
 
     def complain(self, problems: Iterable[Problem]) -> None:
         errors = [problem for problem in problems if problem.severity == "error"]
-        style, width = style_for(sys.stderr), prose_width(sys.stderr)
-        for lines in fold_problems(errors, style=style, width=width):
+        screen, is_broken = screen_for(sys.stderr), sys.stderr.isatty()
+        for lines in fold_problems(errors, screen, is_broken=is_broken):
             sys.stderr.writelines(line + "\n" for line in (*lines, ""))
 
     def chosen(self, loaded: Loaded) -> Iterator[Case]:

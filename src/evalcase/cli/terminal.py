@@ -6,15 +6,20 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from evalcase.report.terminal.style import ANSI, PLAIN, Style
+from evalcase.report.terminal import Screen, hang_text
 from evalcase.util.text import defuse_line, in_ci, make_visible
 
 
-def style_for(stream: TextIO) -> Style:
-    """Colours on a terminal, unless NO_COLOR is set or it can't show them."""
+def screen_for(stream: TextIO) -> Screen:
+    """What draws for a stream: its width and, on a terminal, colours."""
+    return Screen(columns_of(stream), colour=has_colour(stream))
+
+
+def has_colour(stream: TextIO) -> bool:
+    """A terminal, unless NO_COLOR is set or it can't show colours."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return PLAIN
-    return ANSI if stream.isatty() else PLAIN
+        return False
+    return stream.isatty()
 
 
 def is_live(stream: TextIO) -> bool:
@@ -45,8 +50,6 @@ def defuse_lines(lines: Iterable[str]) -> Iterator[str]:
 
 def write_prose(text: str, stream: TextIO) -> None:
     """Write a sentence that may hold anybody's text; on a terminal it is broken between words."""
-    from evalcase.report.terminal.hanging import hang_text
-
     rows = hang_text(make_visible(text), prose_width(stream), indent=2)
     stream.writelines(row + "\n" for row in defuse_lines(rows))
 

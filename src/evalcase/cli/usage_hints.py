@@ -44,7 +44,7 @@ _CONFIG = "evalcase.toml is found automatically, in this folder or one above it.
 _VERBOSE = "evalcase report --case ID shows a case in full."
 _NO_OPTION: Mapping[str, str] = {
     "-c": _CONFIG, "--config": _CONFIG, "--config-file": _CONFIG,
-    "-v": _VERBOSE, "-vv": _VERBOSE, "--verbose": _VERBOSE, "--debug": _VERBOSE,
+    "-vv": _VERBOSE, "--debug": _VERBOSE,
 }  # fmt: skip
 """What needs no option here."""
 

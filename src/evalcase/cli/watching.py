@@ -12,31 +12,30 @@ from functools import partial
 from typing import TYPE_CHECKING, TextIO, cast
 
 from evalcase.cli.streams import Streams, same_streams
-from evalcase.cli.terminal import columns_of, is_live, style_for
+from evalcase.cli.terminal import columns_of, has_colour, is_live
 from evalcase.util.text import defuse_line, in_ci
 
 if TYPE_CHECKING:
     # Only one of them is needed.
-    from evalcase.report.terminal.view import RunView
+    from evalcase.report.progress import RunView
 
 
 def make_view(streams: Streams, *, quiet: bool) -> RunView:
     """The view of a run, on standard error: standard output is for what came of it."""
     stream = streams.err
     if quiet:
-        from evalcase.report.terminal.quiet import QuietView
+        from evalcase.report.progress import QuietView
 
         return QuietView(_defuse_stream(stream))
     if not is_live(stream):
-        from evalcase.report.terminal.sparse import SparseView
+        from evalcase.report.progress import LogView
 
         same = _is_same_log(stream, streams.out)
-        return SparseView(_defuse_stream(stream), style_for(stream), same=same)
-    from evalcase.report.terminal.live import LiveView
-    from evalcase.report.terminal.stderr_proxy import StderrProxy
+        return LogView(_defuse_stream(stream), same=same)
+    from evalcase.report.progress import LiveView, StderrProxy
 
     columns = partial(columns_of, stream)
-    view = LiveView(stream, style_for(stream), columns, same=streams.out.isatty())
+    view = LiveView(stream, columns, colour=has_colour(stream), same=streams.out.isatty())
     # From here on, so that loggers which the user's modules set up write above the line, too.
     sys.stdout = sys.stderr = cast("TextIO", StderrProxy(sys.stderr, view))
     return view
@@ -98,7 +97,7 @@ def keep_shown(view: RunView) -> Iterator[None]:
 
 def _take_back(stderr: TextIO) -> None:
     """Standard error as it was before a live view stood before it."""
-    from evalcase.report.terminal.stderr_proxy import StderrProxy
+    from evalcase.report.progress import StderrProxy
 
     if isinstance(stderr, StderrProxy):
         stderr.finish()

@@ -14,9 +14,8 @@ from evalcase.errors import ConfigError, GraderError
 from evalcase.format.load import IN_CODE
 from evalcase.graders.limits import UNKNOWN_TIME
 from evalcase.pytest_plugin.cases import PlacedCase
-from evalcase.report.terminal.said import result_heard
-from evalcase.report.terminal.style import PLAIN
-from evalcase.report.terminal.trial_details import detail_lines
+from evalcase.report.details import result_heard
+from evalcase.report.terminal import Screen, detail_lines
 from evalcase.runner.event_loop import run_async
 from evalcase.targets.answers import read_answer
 from evalcase.types.answer import Answer, Earlier
@@ -116,7 +115,7 @@ def _judge_result(result: Result, case: Case) -> Result:
         return result
     place = f" ({make_visible(case.place)})" if isinstance(case, PlacedCase) else ""
     lines = [f"case `{make_visible(case.id)}` {result.verdict}{place}"]
-    lines += detail_lines(result, result_heard(result), case, PLAIN, _WIDTH)
+    lines += detail_lines(result, result_heard(result), case, Screen(_WIDTH))
     if result.verdict != "errored":
         raise AssertionError("\n".join(lines))
     broken = [grade.failure for grade in result.grades if grade.failure is not None]

@@ -17,10 +17,8 @@ from evalcase.config.options import Keywords
 from evalcase.errors import ConfigError, EvalcaseError, SuiteError
 from evalcase.pytest_plugin.settings import EvalSettings
 from evalcase.report.cases import CaseTrials
-from evalcase.report.terminal.failures import passed_of, reason_of
-from evalcase.report.terminal.said import result_heard
-from evalcase.report.terminal.style import PLAIN
-from evalcase.report.terminal.trial_details import detail_lines
+from evalcase.report.details import passed_of, reason_of, result_heard
+from evalcase.report.terminal import Screen, detail_lines
 from evalcase.runner.evaluated import Evaluated
 from evalcase.runner.event_loop import run_async
 from evalcase.runner.run import Execution
@@ -65,7 +63,7 @@ def describe_outcome(
         votes = f": {passed_of(each.outcome)}"
         reason = f"{passed_of(each.outcome)}; {reason}"
     lines = [f"{each.verdict} at {make_visible(each.target)}{votes}"]
-    lines += detail_lines(trial, result_heard(trial), case, PLAIN, width)
+    lines += detail_lines(trial, result_heard(trial), case, Screen(width))
     text = scrubber.text("\n".join(lines))
     return Outcome(
         each.verdict, scrubber.text(reason), text, each.duration_s, _list_properties(each)
@@ -159,7 +157,7 @@ class BackgroundRun:
             yield f"warning: {warning}"
         if self.evaluated is not None:
             place = RecordPlace(self._settings.cwd, self._settings.config)
-            yield from last_lines(self.evaluated, place, self.width, PLAIN)
+            yield from last_lines(self.evaluated, place, Screen(self.width))
         if (fault := self.find_problem()) is not None:
             yield f"not well: {fault}"
 

@@ -392,7 +392,9 @@ def sum_up(
         figure([*ledger.places.values()]), _sum_efforts(ledger.efforts.values()),
         _in_named_order(_sum_parts(figure, ((name, cell) for (_, name, _), cell in places)), named),
         _in_named_order(efforts, named),
-        _sum_parts(figure, ((suite, cell) for (suite, _, _), cell in places)),
+        _in_natural_order(
+            _sum_parts(figure, ((suite, cell) for (suite, _, _), cell in places))
+        ),
         _in_natural_order(
             _sum_parts(figure, ((tag, cell) for (tag, _), cell in ledger.tags.items()))
         ),

@@ -6,64 +6,56 @@ from collections.abc import Iterator
 from math import exp
 
 from evalcase.report.calibrate import Between, Calibration, Matched, Section, Trust, say_verdict
-from evalcase.report.terminal.case_report import asked_lines, message_lines
-from evalcase.report.terminal.cells import cut_text, pad_text, wrap_text
-from evalcase.report.terminal.said import label_text
-from evalcase.report.terminal.style import Style, paint_text
+from evalcase.report.case_text import asked_lines, message_lines
+from evalcase.report.terminal import Screen, cut
 from evalcase.stats.intervals import Estimate
 from evalcase.types.case import Case
 from evalcase.types.result import Result
 from evalcase.util.text import make_visible, write_count
 
-_LABEL = 9
+_COLUMN = 10
 _FIGURE = 26
 _MOST_RATER_PAIRS = 5
 
 
-def calibration_lines(calibration: Calibration, width: int, style: Style) -> Iterator[str]:
+def calibration_lines(calibration: Calibration, screen: Screen) -> Iterator[str]:
     for number, section in enumerate(calibration.sections):
         if number:
             yield ""
-        yield from _section_lines(calibration, section, width, style)
+        yield from _section_lines(calibration, section, screen)
 
 
-def _section_lines(
-    calibration: Calibration, section: Section, width: int, style: Style
-) -> Iterator[str]:
+def _section_lines(calibration: Calibration, section: Section, screen: Screen) -> Iterator[str]:
     trust, matched = section.trust, section.matched
-    for row in wrap_text(say_verdict(trust), width):
-        yield paint_text(row, style.place)
+    for row in screen.wrap(say_verdict(trust)):
+        yield screen.paint(row, "place")
     yield ""
-    yield from _write_fact("judge", f"{calibration.grader}, of run {calibration.run}", width, style)
+    yield from _write_fact("judge", f"{calibration.grader}, of run {calibration.run}", screen)
     if matched.criterion is not None:
-        yield from _write_fact("criterion", matched.criterion, width, style)
-    yield from _write_fact("labels", _say_labels(matched), width, style)
+        yield from _write_fact("criterion", matched.criterion, screen)
+    yield from _write_fact("labels", _say_labels(matched), screen)
     for old, new in matched.moved.items():
         told = f"{old} is called {new} in this run, which has the same answers: rename it there"
-        yield from _write_fact("", told, width, style)
+        yield from _write_fact("", told, screen)
     if matched.known is not None:
         has = ", ".join(matched.known) or "none"
-        yield from _write_fact(
-            "", f"this judge has no criterion {matched.criterion}: {has}", width, style
-        )
+        told = f"this judge has no criterion {matched.criterion}: {has}"
+        yield from _write_fact("", told, screen)
     if not trust.table.total:
         return
     yield ""
     yield from _table_lines(trust)
     yield ""
-    yield from _figure_lines(trust, matched, width, style)
+    yield from _figure_lines(trust, matched, screen)
     others = list(_other_facts(section))
     if others:
         yield ""
     for label, text in others:
-        yield from _write_fact(label, text, width, style)
+        yield from _write_fact(label, text, screen)
 
 
-def _write_fact(label: str, text: str, width: int, style: Style) -> Iterator[str]:
-    lead = paint_text(pad_text(label, _LABEL), style.gutter)
-    for row in wrap_text(make_visible(text), width - _LABEL - 1):
-        yield f"{lead} {row}"
-        lead = " " * _LABEL
+def _write_fact(label: str, text: str, screen: Screen) -> Iterator[str]:
+    yield from screen.label(label, make_visible(text), column=_COLUMN)
 
 
 def _say_labels(matched: Matched) -> str:
@@ -81,7 +73,7 @@ def _say_labels(matched: Matched) -> str:
 
 
 def _list_names(names: tuple[str, ...]) -> str:
-    shown = [cut_text(name, 30) for name in names[:3]]
+    shown = [cut(name, 30) for name in names[:3]]
     if more := len(names) - len(shown):
         return f"{', '.join(shown)} and {more:,} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
@@ -93,8 +85,8 @@ def _table_lines(trust: Trust) -> Iterator[str]:
         yield f"{name:12}{row[0]:13,}{row[1]:13,}"
 
 
-def _figure_lines(trust: Trust, matched: Matched, width: int, style: Style) -> Iterator[str]:
-    yield paint_text(f"{'':{_FIGURE}}{'':6}  95 % interval", style.gutter)
+def _figure_lines(trust: Trust, matched: Matched, screen: Screen) -> Iterator[str]:
+    yield screen.paint(f"{'':{_FIGURE}}{'':6}  95 % interval", "dim")
     word = "passes" if trust.people >= 0.5 else "fails"
     constant = f"who always {word} has {trust.constant:.2f}"
     yield _write_figure("agreement", trust.agreement, constant)
@@ -105,7 +97,7 @@ def _figure_lines(trust: Trust, matched: Matched, width: int, style: Style) -> I
     else:
         value = "–" if trust.kappa is None else f"{trust.kappa:.2f}"
         refused = f"no interval: {trust.kappa_refused}"
-        yield from _hang_text(f"{'kappa':{_FIGURE}}{value:>6}  ", refused, width)
+        yield from _hang_text(f"{'kappa':{_FIGURE}}{value:>6}  ", refused, screen)
     yield _write_figure(
         "pass rate by the judge", trust.judge_share, f"of {write_count(trust.judged, 'answer')}"
     )
@@ -113,10 +105,10 @@ def _figure_lines(trust: Trust, matched: Matched, width: int, style: Style) -> I
         yield _write_figure("true pass rate", trust.true_share)
     else:
         refused = f"not said: {trust.true_share_refused}"
-        yield from _hang_text(f"{'true pass rate':{_FIGURE}}{'–':>6}  ", refused, width)
+        yield from _hang_text(f"{'true pass rate':{_FIGURE}}{'–':>6}  ", refused, screen)
     if matched.is_weighed:
         told = "As many fails as passes of the judge were labelled: figures are weighed by"
-        yield from wrap_text(f"({told} their shares in the run.)", width)
+        yield from screen.wrap(f"({told} their shares in the run.)")
 
 
 def _write_figure(name: str, estimate: Estimate | None, beside: str = "") -> str:
@@ -126,8 +118,8 @@ def _write_figure(name: str, estimate: Estimate | None, beside: str = "") -> str
     return f"{name:{_FIGURE}}{estimate.value:6.2f}  {interval:15} {beside}".rstrip()
 
 
-def _hang_text(lead: str, text: str, width: int) -> Iterator[str]:
-    for row in wrap_text(text, max(20, width - len(lead))):
+def _hang_text(lead: str, text: str, screen: Screen) -> Iterator[str]:
+    for row in screen.wrap(text, max(20, screen.width - len(lead))):
         yield lead + row
         lead = " " * len(lead)
 
@@ -151,7 +143,7 @@ def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
 
 
 def _say_between(between: Between) -> str:
-    one, other = (cut_text(name, 30) for name in between.raters)
+    one, other = (cut(name, 30) for name in between.raters)
     told = (
         f"{one} and {other} agree on {between.agreed:,} of {write_count(between.answers, 'answer')}"
     )
@@ -171,20 +163,18 @@ def _say_length(length: Estimate) -> str:
 
 
 def question_lines(
-    case: Case | None, result: Result, grader: str, criterion: str | None, width: int, style: Style
+    case: Case | None, result: Result, grader: str, criterion: str | None, screen: Screen
 ) -> Iterator[str]:
     if case is not None:
-        yield from asked_lines(case, "reference", width, style)
+        yield from asked_lines(case, "reference", screen)
     if result.answer is not None:
-        yield from message_lines("answer", result.answer.messages, width, style)
+        yield from message_lines("answer", result.answer.messages, screen)
     points = list(_list_points(case, result, grader, criterion))
     if points:
-        yield paint_text(
-            f"does the answer meet {'all of ' if len(points) > 1 else ''}this?", style.place
-        )
+        several = "all of " if len(points) > 1 else ""
+        yield screen.paint(f"does the answer meet {several}this?", "place")
     for text in points:
-        for line in label_text("-", text, width - 2, style):
-            yield f"  {line}"
+        yield from (f"  {line}" for line in screen.narrower(2).label("-", text))
 
 
 def _list_points(

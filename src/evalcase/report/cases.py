@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from math import fsum
 
-from evalcase.report.terminal.failures import UNFINISHED
+from evalcase.report.details import UNFINISHED
 from evalcase.types.result import Outcome, Result
 from evalcase.types.value import Value
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import floor, log10
 from typing import Literal
 
 from msgspec import field
@@ -468,3 +469,34 @@ def map_parts(figures: Figures, change: Callable[[Slice], Slice]) -> Figures:
         by_grader=each(figures.by_grader),
         by_vars={name: each(parts) for name, parts in figures.by_vars.items()},
     )  # fmt: skip
+
+
+def write_money(usd: float | None) -> str:
+    """Dollars, small amounts to a hundredth of a cent, and less than that to its first digits."""
+    if usd is None:
+        return "–"
+    if not usd:
+        return "$0"
+    if abs(usd) < 0.0001:
+        return f"${usd:.{min(12, 1 - floor(log10(abs(usd))))}f}"
+    return f"${usd:,.4f}" if abs(usd) < 10 else f"${usd:,.2f}"
+
+
+def write_percent(rate: float | None) -> str:
+    """To one decimal, but 100.0% only for all and 0.0% only for none."""
+    if rate is None:
+        return "–"
+    return f"{100 * rate if rate in (0, 1) else min(99.9, max(0.1, 100 * rate)):.1f}%"
+
+
+def write_interval(mean: Mean) -> str:
+    """The bounds of a share; a dash if they can't be estimated."""
+    if mean.low is None or mean.high is None:
+        return "–"
+    return f"{write_percent(mean.low)[:-1]}–{write_percent(mean.high)}"
+
+
+def write_rate(mean: Mean) -> str:
+    """A share with its interval, if it has one."""
+    between = f" ({write_interval(mean)})" if mean.low is not None else ""
+    return f"{write_percent(mean.value)}{between}"

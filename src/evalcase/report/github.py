@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from evalcase.report.cases import CaseTrials, See
-from evalcase.report.terminal.failures import UNFINISHED, passed_of, reason_of
+from evalcase.report.details import UNFINISHED, passed_of, reason_of
 from evalcase.types.problem import Problem, Span
 from evalcase.types.result import Result
 from evalcase.util.text import make_visible, shorten_text

@@ -16,11 +16,8 @@ from typing import IO, NamedTuple
 from msgspec import Struct, field
 
 from evalcase.report.cases import CaseTrials, See
-from evalcase.report.terminal.failures import UNFINISHED, passed_of, reason_of
-from evalcase.report.terminal.said import result_heard
-from evalcase.report.terminal.style import PLAIN
-from evalcase.report.terminal.summary import FindCase
-from evalcase.report.terminal.trial_details import detail_lines
+from evalcase.report.details import UNFINISHED, passed_of, reason_of, result_heard
+from evalcase.report.terminal import FindCase, Screen, detail_lines
 from evalcase.types.case import Case
 from evalcase.types.result import Result
 from evalcase.util.text import shorten_text, write_count
@@ -57,7 +54,7 @@ def _spell_character(match: re.Match[str]) -> str:
 _MOST_BYTES = 10_000
 """Of the body of a failure."""
 _LONGEST_MESSAGE = 500
-_WIDTH = 100
+_SCREEN = Screen(100)
 _CHUNK = 1 << 20
 
 Locate = Callable[[str, str], str]
@@ -267,7 +264,7 @@ def _write_element(name: str, trial: Result, case: Case | None, told: str, locat
     message = _cut_message(f"{told}; {reason}" if told else reason)
     kind = trial.failure.kind if trial.failure is not None else trial.verdict
     lines = [f"{locate(trial.key.suite, trial.key.case)}: {message}"]
-    lines += detail_lines(trial, result_heard(trial), case, PLAIN, _WIDTH)
+    lines += detail_lines(trial, result_heard(trial), case, _SCREEN)
     start = xml_tag(name, {"message": message, "type": kind})
     return f"{start}{_cap_lines(lines)}</{name}>"
 

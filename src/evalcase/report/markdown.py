@@ -11,7 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from evalcase.report.cases import CaseTrials
-from evalcase.report.figures import Figures, Mean, Slice
+from evalcase.report.comparison_text import (
+    amount_rows,
+    measure_rows,
+    name_cases,
+    part_rows,
+    say_verdicts,
+)
+from evalcase.report.details import UNFINISHED, passed_of, reason_of, result_heard, said_by
+from evalcase.report.diff import pair_texts
+from evalcase.report.figures import Figures, Mean, Slice, write_money, write_percent
 from evalcase.report.findings import (
     choose_parts,
     find_power,
@@ -23,25 +32,17 @@ from evalcase.report.findings import (
     say_test,
 )
 from evalcase.report.gates import Compared
+from evalcase.report.highlights import GridRow
 from evalcase.report.paired_cases import ChangedPair, ChangeKind, Side, TrackFigures
-from evalcase.report.terminal.changed_cases import name_cases, said_by, say_verdicts
-from evalcase.report.terminal.comparison_tables import amount_rows, measure_rows, part_rows
-from evalcase.report.terminal.failures import UNFINISHED, passed_of, reason_of
-from evalcase.report.terminal.figure_facts import (
+from evalcase.report.summary import (
     cost_facts,
+    head_of_parts,
     judging_facts,
     rate_facts,
     repeat_facts,
     trial_facts,
 )
-from evalcase.report.terminal.pairs import pair_texts
-from evalcase.report.terminal.part_table import say_by
-from evalcase.report.terminal.progress import write_money, write_percent
-from evalcase.report.terminal.said import result_heard
-from evalcase.report.terminal.style import PLAIN
-from evalcase.report.terminal.summary import FindCase
-from evalcase.report.terminal.trial_details import detail_lines
-from evalcase.report.terminal.verdict_grid import GridRow
+from evalcase.report.terminal import FindCase, Screen, detail_lines
 from evalcase.types.case import Case
 from evalcase.types.result import VERDICTS, Totals
 from evalcase.types.value import replace
@@ -67,7 +68,7 @@ _FEW = 20
 """So many values a variable may have that cases are grouped by unasked."""
 _VARS = "vars."
 _LONGEST = 160
-_WIDTH = 100
+_SCREEN = Screen(100)
 _SIGNS = {"passed": "✅", "failed": "❌", "errored": "💥", "ungraded": "⚠️", UNFINISHED: "⚠️",
           "skipped": "⏭️"}  # fmt: skip
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&=])")
@@ -135,7 +136,7 @@ def _write_head(figures: Figures, about: MarkdownHead) -> Iterator[str]:
                          ("grader", figures.by_grader), *variables):  # fmt: skip
         if len(parts) > 1:
             is_variable = title.startswith(_VARS)
-            by = _write_html(title) if is_variable else say_by(title, figures)
+            by = _write_html(title) if is_variable else head_of_parts(title, figures)
             yield f"<details><summary>by {by}</summary>\n\n"
             yield from _write_parts(_write_code(title) if is_variable else title, parts)
             yield "</details>\n\n"
@@ -149,7 +150,7 @@ def _write_beside(figures: Figures, totals: Totals) -> Iterator[str]:
     """What a rate alone does not say, in the words of the summary of a run: a line for each."""
     if figures.cluster is not None:
         figures = replace(figures, cluster=_escape_inline(figures.cluster))
-    facts = [*rate_facts(figures), *trial_facts(totals), *repeat_facts(figures.all.repeats),
+    facts = [*rate_facts(figures), *trial_facts(totals), *repeat_facts(figures),
              *judging_facts(figures.judging), *cost_facts(totals)]  # fmt: skip
     label = ""
     for fact in facts:
@@ -238,7 +239,7 @@ def _write_case(each: CaseTrials, case: Case | None) -> str:
     told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
     why = "; ".join([*told, *([reason_of(trial)] if reason_of(trial) else [])]) or each.verdict
     name = f"{each.suite}: {each.case} ({each.target})"
-    lines = detail_lines(trial, result_heard(trial), case, PLAIN, _WIDTH)
+    lines = detail_lines(trial, result_heard(trial), case, _SCREEN)
     block = "\n".join(code_block(lines))
     return (
         f"<details><summary>{_SIGNS[each.verdict]} {each.verdict} {_write_html(name)}<br>"

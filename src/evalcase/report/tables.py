@@ -15,7 +15,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from evalcase.report.cases import CaseTrials
-from evalcase.report.terminal.failures import UNFINISHED, broken_turn, passed_of, reason_of
+from evalcase.report.details import UNFINISHED, broken_turn, passed_of, reason_of
 from evalcase.types.case import Case
 from evalcase.types.message import Message
 from evalcase.types.result import Outcome, Result, Totals

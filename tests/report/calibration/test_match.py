@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalcase.report.calibration_text import calibration_lines
-from evalcase.report.terminal.style import PLAIN
+from evalcase.report.terminal import Screen
 from evalcase.stats.agreement import Confusion
 from evalcase.types.value import replace
 from tests.report.calibration.labels import judged, label, only, whole
@@ -27,7 +27,7 @@ def test_a_suite_that_was_renamed_is_named() -> None:
     assert (section.matched.elsewhere, section.matched.moved) == (
         2, {"old.eval.yaml": "s.eval.yaml"}
     )  # fmt: skip
-    lines = "\n".join(calibration_lines(whole([judged(1, True)], [old]), 200, PLAIN))
+    lines = "\n".join(calibration_lines(whole([judged(1, True)], [old]), Screen(200)))
     assert "old.eval.yaml is called s.eval.yaml in this run, which has the same answers" in lines
 
 
@@ -35,7 +35,7 @@ def test_a_criterion_that_the_judge_has_not_got_is_named() -> None:
     said = [judged(1, True, criteria={"polite": True, "right": True})]
     found = whole(said, [label(1, True, criterion="polit")])
     assert found.sections[0].matched.known == ("polite", "right")
-    lines = "\n".join(calibration_lines(found, 200, PLAIN))
+    lines = "\n".join(calibration_lines(found, Screen(200)))
     assert "this judge has no criterion polit: polite, right" in lines
 
 

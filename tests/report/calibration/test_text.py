@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evalcase.report.calibrate import Calibration
 from evalcase.report.calibration_text import calibration_lines
-from evalcase.report.terminal.style import ANSI, PLAIN
+from evalcase.report.terminal import Screen
 from tests.report.calibration.labels import judged, label, of_table, only, whole
 
 GOOD = """\
@@ -52,7 +52,7 @@ true pass rate                 –  not said: the judge is not clearly better th
 
 
 def text(calibration: Calibration) -> str:
-    return "".join(f"{line}\n" for line in calibration_lines(calibration, 80, PLAIN))
+    return "".join(f"{line}\n" for line in calibration_lines(calibration, Screen()))
 
 
 def of(cells: tuple[int, int, int, int], more: tuple[int, int]) -> Calibration:
@@ -78,9 +78,9 @@ def test_hostile_names_stay_in_their_lines() -> None:
     labels = [label(1, True, by=evil), label(1, True, by="bob", criterion=evil)]
     section = only([judged(1, True)], labels[:1])
     shown = Calibration("run", evil, (section, *whole([judged(1, True)], labels).sections))
-    for style in (PLAIN, ANSI):
-        lines = list(calibration_lines(shown, 80, style))
+    for screen in (Screen(), Screen(colour=True)):
+        lines = list(calibration_lines(shown, screen))
         assert not any("\u202e" in line or "[2J\n" in line for line in lines)
     assert all(
-        len(line) <= 80 and "\x1b" not in line for line in calibration_lines(shown, 80, PLAIN)
+        len(line) <= 80 and "\x1b" not in line for line in calibration_lines(shown, Screen())
     )

@@ -13,14 +13,13 @@ from evalcase.report.compare import (
     pair_within,
     require_target,
 )
+from evalcase.report.comparison_text import comparison_lines, part_rows
 from evalcase.report.differences import Measured
 from evalcase.report.findings import say_result, say_test
 from evalcase.report.gates import Compared, find_gated, gates_exit_code, judge_gates, read_gate
 from evalcase.report.json import comparison_object
 from evalcase.report.paired_cases import Side
-from evalcase.report.terminal.comparison import comparison_lines
-from evalcase.report.terminal.comparison_tables import part_rows
-from evalcase.report.terminal.style import ANSI, PLAIN
+from evalcase.report.terminal import Screen
 from tests.for_each import for_each
 from tests.report.compare.fakes import FakeKept, side
 
@@ -77,7 +76,7 @@ def counts(comparison: Comparison) -> dict[str, int]:
 
 
 def test_the_example_on_a_screen() -> None:
-    lines = list(comparison_lines(compared(*EXAMPLE, limit=1), 80, PLAIN))
+    lines = list(comparison_lines(compared(*EXAMPLE, limit=1), Screen()))
     assert "\n".join(lines) + "\n" == SCREEN
 
 
@@ -96,20 +95,20 @@ def test_the_example_in_numbers() -> None:
 
 
 def test_colours_are_those_of_a_run() -> None:
-    worse = list(comparison_lines(compared("P" * 10, "F" * 10), 80, ANSI))
-    assert worse[0] == f"{ANSI.error}Head is worse than base.\x1b[0m"
-    better = list(comparison_lines(compared("F" * 10, "P" * 10), 80, ANSI))
-    assert better[0] == f"{ANSI.good}Head is better than base.\x1b[0m"
+    worse = list(comparison_lines(compared("P" * 10, "F" * 10), Screen(colour=True)))
+    assert worse[0] == "\x1b[1;31mHead is worse than base.\x1b[0m"
+    better = list(comparison_lines(compared("F" * 10, "P" * 10), Screen(colour=True)))
+    assert better[0] == "\x1b[1;32mHead is better than base.\x1b[0m"
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_no_line_is_wider_than_the_screen(width: int) -> None:
-    lines = comparison_lines(compared(*EXAMPLE, "broken", "significantly-worse"), width, PLAIN)
+    lines = comparison_lines(compared(*EXAMPLE, "broken", "significantly-worse"), Screen(width))
     assert max(map(len, lines)) <= width
 
 
 def test_of_runs_in_which_nothing_changed_hardly_anything_is_said() -> None:
-    text = "\n".join(comparison_lines(compared("P" * 20, "P" * 20, "broken"), 80, PLAIN))
+    text = "\n".join(comparison_lines(compared("P" * 20, "P" * 20, "broken"), Screen()))
     assert text.startswith("No case changed.\n")
     assert text.endswith("gate     --fail-on broken: passed, no case is broken")
     assert "McNemar" not in text
@@ -123,13 +122,13 @@ def test_of_what_is_in_one_run_only_nothing_is_claimed() -> None:
 
 
 def test_a_changed_case_says_what_became_of_its_verdict() -> None:
-    lines = list(comparison_lines(compared("EFP", "FFP", limit=0), 80, PLAIN))
+    lines = list(comparison_lines(compared("EFP", "FFP", limit=0), Screen()))
     assert "changed  c0 (errored → failed)" in lines
 
 
 def test_of_a_gate_that_errors_keep_open_the_way_out_is_named() -> None:
     found = compared("PPE", "PPP", "broken", "worse")
-    text = " ".join(" ".join(comparison_lines(found, 80, PLAIN)).split())
+    text = " ".join(" ".join(comparison_lines(found, Screen())).split())
     assert "gate not decided: 1 trial of base errored; run it again, or" in text
     assert "allow that with --max-errors 1" in text
     assert "--fail-on broken: not decided; nothing found against it so far" in text
@@ -319,7 +318,7 @@ def test_errors_of_added_cases_count() -> None:
 
 
 def test_too_few_cases_to_tell() -> None:
-    lines = " ".join(comparison_lines(compared("PPPP", "FFFF"), 200, PLAIN))
+    lines = " ".join(comparison_lines(compared("PPPP", "FFFF"), Screen(200)))
     assert lines.startswith("Too few cases to tell. ")
     assert "With 4 cases no change can be significant: at least 6 have to change" in lines
 

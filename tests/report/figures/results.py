@@ -68,7 +68,8 @@ def figures(
     results: Iterable[Result], cases: dict[str, dict[str, Any]] | None = None,
     cluster: str | None = None, **changes: Any,
 ) -> Figures:  # fmt: skip
-    ledger = Ledger(Clustering(cluster) if cluster is not None else None)
+    clustering = Clustering(cluster) if cluster is not None else None
+    ledger = Ledger(clustering, several_targets=True)
     for result in results:
         data = (cases or {}).get(result.key.case)
         case = (

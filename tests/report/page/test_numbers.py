@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.report.terminal.progress import write_percent
+from evalcase.report.figures import write_percent
 from tests.report.page.in_node import run_script
 
 SAY = """

@@ -1,9 +1,4 @@
-"""Results of every sort, and the pictures that the golden files keep of them.
-
-    python -m tests.report.terminal.endings
-
-writes the pictures anew; then read the diff.
-"""
+"""Results of every sort, and their summary."""
 
 from __future__ import annotations
 
@@ -11,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from evalcase.report.aggregate import sum_up
-from evalcase.report.terminal.case_report import case_lines, trial_lines
-from evalcase.report.terminal.statistics import Statistics
-from evalcase.report.terminal.style import ANSI, PLAIN, Style
-from evalcase.report.terminal.summary import RunEnding, summary_lines
+from evalcase.report.case_text import case_lines, trial_lines
+from evalcase.report.highlights import Highlights
+from evalcase.report.summary import RunEnding, summary_lines
+from evalcase.report.terminal import Screen
 from evalcase.store.index import Tally
 from evalcase.types.answer import Answer, Failure, Usage
 from evalcase.types.case import Case, canonical_case
@@ -24,8 +19,7 @@ from evalcase.types.question import TrialKey
 from evalcase.types.result import Result, Totals, Verdict, outcome_of_one
 from evalcase.types.value import replace
 
-WIDTHS = (40, 80, 120)
-STYLES = {"plain": PLAIN, "colour": ANSI}
+PLAIN = Screen()
 LETTER = """Dear customer,
 
 thank you for your message. It has been given the number 4711.
@@ -202,32 +196,31 @@ def count(results: list[Result]) -> Totals:
     return tally.totals()
 
 
-def gathered(results: Iterable[Result]) -> Statistics:
-    statistics = Statistics()
+def gathered(results: Iterable[Result]) -> Highlights:
+    highlights = Highlights()
     for each in results:
-        statistics.add(each)
-    return statistics
+        highlights.add(each)
+    return highlights
 
 
-def summary(results: list[Result], width: int, style: Style, **changes: Any) -> list[str]:
+def summary(
+    results: list[Result], screen: Screen = PLAIN, *, verbose: bool = False, **changes: Any
+) -> list[str]:
     changes = {"report": "evalcase report 20260301-090000-a1b2c3 --format jsonl", **changes}
     ending = RunEnding(count(results), 12.34, ".evalcase/runs/20260301-090000-a1b2c3", **changes)
-    statistics = gathered(results)
-    figures = sum_up(statistics.ledger)
-    return list(summary_lines(statistics, figures, ending, find_case, width, style))
+    highlights = gathered(results)
+    figures = sum_up(highlights.ledger)
+    return list(summary_lines(highlights, figures, ending, find_case, screen, verbose=verbose))
 
 
-RESUME = "evalcase resume 20260301-090000-a1b2c3 --retry-errored"
-
-
-def one_case(width: int, style: Style) -> list[str]:
+def one_case(screen: Screen) -> list[str]:
     """Trials of every sort in full, as if they were of one case."""
     chosen = ("calls", "own", "busy", "judged", "triage", "off")
     results = [each for each in everything() if each.key.case in chosen]
-    lines = list(case_lines("evals/shop.eval.yaml", "own", find_case("", "own"), width, style))
+    lines = list(case_lines("evals/shop.eval.yaml", "own", find_case("", "own"), screen))
     for number, each in enumerate(results):
         trial = replace(each, key=each.key._replace(repeat=number + 1))
         outcome = outcome_of_one(each.verdict)._replace(repeats=len(results))
-        lines += trial_lines(trial, None, outcome, width, style, is_first=not number)
-    lines += trial_lines(results[0], None, outcome_of_one("failed"), width, style, is_first=True)
+        lines += trial_lines(trial, None, outcome, screen, is_first=not number)
+    lines += trial_lines(results[0], None, outcome_of_one("failed"), screen, is_first=True)
     return lines

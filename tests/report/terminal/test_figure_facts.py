@@ -6,18 +6,19 @@ from typing import Any
 
 import pytest
 
-from evalcase.report.figures import Figures
-from evalcase.report.terminal.figure_facts import (
+from evalcase.report.figures import Figures, write_rate
+from evalcase.report.summary import (
     Fact,
+    count_scope,
     draw_bins,
     latency_facts,
     rate_facts,
-    rate_said,
     repeat_facts,
     score_facts,
     token_facts,
 )
 from tests.report.figures.results import figures, once, priced, trial, trials
+from tests.report.terminal.endings import count
 
 
 def said(facts: Any) -> list[str]:
@@ -34,9 +35,9 @@ def by_topic(letters: str, *topics: str | None) -> Figures:
 
 
 def test_a_rate_has_its_interval() -> None:
-    assert rate_said(figures(once("p" * 182 + "f" * 18)).all.rate) == "91.0% (86.2–94.2%)"
-    assert rate_said(figures(once("p")).all.rate) == "100.0%"
-    assert rate_said(figures(once("s")).all.rate) == "–"
+    assert write_rate(figures(once("p" * 182 + "f" * 18)).all.rate) == "91.0% (86.2–94.2%)"
+    assert write_rate(figures(once("p")).all.rate) == "100.0%"
+    assert write_rate(figures(once("s")).all.rate) == "–"
 
 
 def test_the_rate_without_errors() -> None:
@@ -56,7 +57,7 @@ def test_no_second_bound_stands_beside_an_interval() -> None:
 
 
 def test_one_case_is_too_few() -> None:
-    assert said(rate_facts(figures(once("f")))) == ["rate: 1 case is too few for an interval"]
+    assert said(rate_facts(figures(once("f")))) == ["rate: no interval: 1 case is too few"]
 
 
 def test_clusters() -> None:
@@ -66,7 +67,7 @@ def test_clusters() -> None:
         ": 1 case has no metadata.topic: each counts as its own cluster",
     ]
     assert said(rate_facts(by_topic("pf", "a", "a"))) == [
-        "rate: one cluster is too few for an interval",
+        "rate: no interval: one cluster is too few",
         f": the interval is over 1 {rough.replace('clusters', 'cluster')}",
     ]
     many = by_topic("p" * 11, *"abcdefghijk")
@@ -79,16 +80,16 @@ def test_repeats() -> None:
     results = trials("a", "pppp") + trials("b", "ppff") + trials("c", "ffff")
     passed = "50.0% (3.6–96.4%) of them passed, pass@4 66.7% (20.8–93.9%), pass^4 33.3% (6.1–79.2%)"
     others = "27.2 from the choice of cases (more repeats won't lower it)"
-    assert said(repeat_facts(figures(results).all.repeats)) == [
+    assert said(repeat_facts(figures(results))) == [
         f"repeats: 3 cases, 4 trials each, {passed}",
         f": standard error: 9.6 points from repeating these cases, {others}",
         "flaky: 1 of 3 cases passed in some trials but not in others",
     ]
-    assert said(repeat_facts(figures(once("pf")).all.repeats)) == []
+    assert said(repeat_facts(figures(once("pf")))) == []
 
 
 def test_of_one_case_nothing_is_said_of_others() -> None:
-    assert said(repeat_facts(figures(trials("a", "pf")).all.repeats)) == [
+    assert said(repeat_facts(figures(trials("a", "pf")))) == [
         "repeats: 1 case, 2 trials each, 50.0% of them passed, pass@2 100.0%, pass^2 0.0%",
         "flaky: 1 of 1 case passed in some trials but not in others",
     ]
@@ -118,3 +119,14 @@ def test_what_is_quick_is_no_news() -> None:
     quick = figures(trial(str(s), "p", **priced(s, None, None)) for s in (0.01, 0.02))
     assert said(latency_facts(quick.effort)) == []
     assert said(token_facts(quick.effort)) == []
+
+
+def test_a_case_is_a_case_however_many_targets_it_has() -> None:
+    several = [*once("pfp", target="one"), *once("ppp", target="two")]
+    found = figures(several)
+    assert count_scope(found, count(several)) == "3 cases × 2 targets = 6 trials"
+    repeated = [*trials("a", "pfp"), *trials("b", "ppp")]
+    assert count_scope(figures(repeated), count(repeated)) == "2 cases × 3 repeats = 6 trials"
+    uneven = [*once("pf", target="one"), *once("p", target="two")]
+    assert count_scope(figures(uneven), count(uneven)) == "2 cases at up to 2 targets = 3 trials"
+    assert count_scope(figures(once("pf")), count(once("pf"))) == ""

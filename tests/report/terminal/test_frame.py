@@ -5,16 +5,17 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.report.terminal.frame import draw_frame, underline_span
-from evalcase.types.problem import Excerpt, Span
+from evalcase.report.problems import problem_lines, underline_span
+from evalcase.types.problem import Excerpt, Problem, Span
 
 
 def on_line(column: int, end_column: int, line: int = 7) -> Span:
     return Span(line, column, line, end_column)
 
 
-def drawn(span: Span, text: str, column: int = 1, width: int = 100) -> str:
-    return "\n".join(draw_frame(span, Excerpt(text, column), width=width))
+def drawn(span: Span, text: str) -> str:
+    problem = Problem("syntax", "no", "x.yaml", span=span, excerpt=Excerpt(text))
+    return "\n".join(list(problem_lines(problem))[1:])
 
 
 def test_the_exact_span_is_underlined() -> None:

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import dedent
 
-from evalcase.report.terminal.problems import Checked, as_text, problem_lines, summary_line
-from evalcase.report.terminal.style import ANSI
+from evalcase.report.problems import Checked, as_text, problem_lines, summary_line
+from evalcase.report.terminal import Screen
 from evalcase.types.problem import Excerpt, Problem, Severity, Span
 from evalcase.types.value import replace
 from tests.for_each import for_each
@@ -95,7 +95,7 @@ def test_user_data_in_messages_paths_and_hints_is_harmless() -> None:
 
 def test_colours_only_when_asked() -> None:
     assert not any("\x1b" in line for line in as_text([[MISSPELT]], Checked(1, 1)))
-    lines = list(as_text([[MISSPELT]], Checked(1, 1), style=ANSI))
+    lines = list(as_text([[MISSPELT]], Checked(1, 1), Screen(colour=True)))
     assert lines[0].startswith(
         "\x1b[1mevals/math.eval.yaml:3:5:\x1b[0m \x1b[1;31merror[unknown-field]\x1b[0m: `"
     )
@@ -106,19 +106,19 @@ def test_colours_only_when_asked() -> None:
 def test_prose_is_broken_at_words_where_a_width_is_given() -> None:
     excerpt = Excerpt(f'    expcted_output: "{"4" * 100}"')
     problem = replace(MISSPELT, excerpt=excerpt, hint="did you mean `expected_output`, perhaps?")
-    assert list(problem_lines(problem, width=48)) == [
+    assert list(problem_lines(problem, Screen(48), is_broken=True)) == [
         "evals/math.eval.yaml:3:5: error[unknown-field]:",
         "    `expcted_output` isn't a field of a case",
         '  3 |     expcted_output: "4444444444444444444…',
         "    |     ^^^^^^^^^^^^^^",
         "    = did you mean `expected_output`, perhaps?",
     ]
-    *_, first, second = problem_lines(problem, width=40)
+    *_, first, second = problem_lines(problem, Screen(40), is_broken=True)
     assert (first, second) == ("    = did you mean `expected_output`,", "      perhaps?")
 
 
 def test_colours_stay_on_their_rows() -> None:
-    for line in problem_lines(RENAMED, width=30, style=ANSI):
+    for line in problem_lines(RENAMED, Screen(30, colour=True), is_broken=True):
         assert line.count("\x1b[0m") * 2 == line.count("\x1b[")
 
 

@@ -1,23 +1,26 @@
 from __future__ import annotations
 
+import io
 from collections import Counter
 
 import pytest
+from rich.cells import cell_len
 
-from evalcase.report.terminal.cells import measure_text
-from evalcase.report.terminal.progress import (
+from evalcase.report.figures import write_money
+from evalcase.report.progress import (
+    LogView,
     Progress,
+    QuietView,
     Speed,
-    per_time,
     plain_line,
     status_line,
     write_clock,
-    write_money,
     write_span,
 )
-from evalcase.report.terminal.style import PLAIN
+from evalcase.report.terminal import Screen
 from evalcase.types.result import Verdict
 from tests.for_each import for_each
+from tests.store.samples import result
 
 ALL = (
     "123/300 · 110 passed · 8 failed · 5 errored · 0:41 · 59 s left · 10 running · $0.0123 · 3.0/s"
@@ -42,14 +45,14 @@ def steady(until: int, per_s: int = 3) -> Speed:
 @for_each(
     ("width", "line"),
     [
-        (37, "123/300 ✓110 ✗8 !5  0:41  59 s left"),
-        (60, "━━━━──────── 123/300 ✓110 ✗8 !5  0:41  59 s left  10 running"),
-        (77, "━━━━━──────── 123/300 ✓110 ✗8 !5  0:41  59 s left  10 running  $0.0123  3.0/s"),
+        (37, "123/300 · 110 passed · 8 failed"),
+        (60, "━━━────── 123/300 · 110 passed · 8 failed · 5 errored · 0:41"),
+        (94, ALL),
         (117, f"━━━━━━━━━────────────── {ALL}"),
     ],
 )
 def test_the_status_line_at_several_widths(width: int, line: str) -> None:
-    assert status_line(under_way(), steady(41), 41.0, width, PLAIN) == line
+    assert status_line(under_way(), steady(41), 41.0, Screen(width)) == line
 
 
 @for_each("width", range(1, 220))
@@ -57,8 +60,8 @@ def test_it_never_needs_more_room_than_there_is(width: int) -> None:
     progress = Progress(
         300, 10, 12_170, counted(12_110, failed=8, errored=5, skipped=40, ungraded=7), 12.3
     )
-    line = status_line(progress, steady(5000), 5000.0, width, PLAIN, "finishing")
-    assert measure_text(line) <= width
+    line = status_line(progress, steady(5000), 5000.0, Screen(width), "finishing")
+    assert cell_len(line) <= width
 
 
 def test_an_estimate_is_made_only_when_it_means_something() -> None:
@@ -121,6 +124,86 @@ def test_money(usd: float | None, shown: str) -> None:
     assert write_money(usd) == shown
 
 
-@for_each(("rate", "shown"), [(812.4, "812/s"), (3.04, "3.0/s"), (0.05, "3.0/min")])
-def test_per_time(rate: float, shown: str) -> None:
-    assert per_time(rate) == shown
+class Log:
+    def __init__(self, planned: int) -> None:
+        self.now = 0.0
+        self.out = io.StringIO()
+        self.view = LogView(self.out, lambda: self.now)
+        self.view.expect({"agent": planned})
+
+    def pass_trials(self, number: int, each_s: float) -> None:
+        for _ in range(number):
+            self.now += each_s
+            self.view.tick()
+            self.view.finished(result(0))
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.getvalue().splitlines()
+
+
+def test_a_quick_run_says_nothing() -> None:
+    log = Log(1000)
+    log.pass_trials(1000, 0.001)
+    assert log.lines == []
+
+
+def test_a_line_for_each_tenth() -> None:
+    log = Log(100)
+    log.pass_trials(100, 1.0)
+    assert [line.split(" · ")[0] for line in log.lines] == [
+        f"{10 * tenth}/100 ({tenth}0%)" for tenth in range(1, 10)
+    ]
+    assert log.lines[4].startswith("50/100 (50%) · 50 passed · 0:50 · ")
+
+
+def test_a_tenth_is_one_of_all_that_there_is_by_then() -> None:
+    """Cases that were edited in between make it more than was planned."""
+    log = Log(10)
+    log.view.finished(result(0))
+    log.view.progress.planned = 20
+    log.pass_trials(18, 3.0)
+    assert [line.split(" · ")[0] for line in log.lines] == [
+        f"{done}/20 ({5 * done}%)" for done in range(4, 20, 2)
+    ]
+
+
+def test_a_line_after_half_a_minute_without_one() -> None:
+    log = Log(1000)
+    log.pass_trials(10, 10.0)
+    assert len(log.lines) == 3
+    for _ in range(30):
+        log.now += 1.0
+        log.view.tick()
+    assert len(log.lines) == 4, "also while nothing finishes"
+
+
+def test_failures_are_named_at_once_and_without_control_codes() -> None:
+    log = Log(10)
+    log.view.finished(result(1, verdict="failed"))
+    log.view.say("a \x1b[2J notice")
+    assert log.lines == ["failed case-1: expected 4, got 5", "a <U+001B>[2J notice"]
+
+
+def test_failures_are_left_to_a_summary_in_the_same_log() -> None:
+    """A log of both shows none of them twice; how many there are is told on the way."""
+    log = Log(10)
+    log.view.same = True
+    log.now = 20.0
+    for number in range(1, 4):
+        log.view.finished(result(number, verdict="failed"))
+    assert [line.split(" · ")[1] for line in log.lines] == ["1 failed"]
+
+
+class Full(io.StringIO):
+    def write(self, _: str) -> int:
+        raise OSError("no space left")
+
+
+def test_a_log_that_can_t_be_written_does_not_end_the_run() -> None:
+    view = LogView(Full())
+    view.expect({"agent": 2})
+    view.finished(result(1, verdict="failed"))
+    view.warn("careful")
+    view.close()
+    QuietView(Full()).warn("careful")

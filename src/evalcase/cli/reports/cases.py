@@ -60,7 +60,7 @@ def write_markdown(reported: Reported) -> Iterator[str]:
         kept.run.id, evaluated.duration_s, _say_incomplete(evaluated),
         tuple(note for note in notes if note), evaluated.totals,
         reported.wanted.describe(), " or ".join(reported.wanted.verdicts),
-        tuple(statistics.grid.differing()),
+        tuple(statistics.differing()),
     )  # fmt: skip
     return markdown_pieces(figures, _find_troubled(reported), kept.find_case, about)
 

@@ -10,10 +10,10 @@ from evalcase.cli.reports.by_parts import require_variables
 from evalcase.cli.reports.reported import Reported
 from evalcase.report.aggregate import Ledger
 from evalcase.report.cases import CaseTrials, fold_trials
+from evalcase.report.details import UNFINISHED
 from evalcase.report.figures import Figures, settle_figures
 from evalcase.report.html.details import CaseRow, Regrading, RunFacts, Told
 from evalcase.report.html.page import Page, write_page
-from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.runner.evaluated import Evaluated
 from evalcase.store.folder import describe_part
 from evalcase.store.stored import StoredRun

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.reports.by_parts import require_variables
 from evalcase.errors import ConfigError
+from evalcase.report.details import UNFINISHED
 from evalcase.report.figures import Figures, settle_figures
-from evalcase.report.terminal.failures import UNFINISHED
-from evalcase.report.terminal.part_table import PART_KINDS, PartKind
-from evalcase.report.terminal.statistics import Statistics
-from evalcase.report.terminal.style import PLAIN, Style
+from evalcase.report.highlights import Highlights
+from evalcase.report.summary import PART_KINDS, PartKind
+from evalcase.report.terminal import Screen
 from evalcase.runner.evaluated import Evaluated, Figuring, read_evaluated
 from evalcase.store.index import Tally
 from evalcase.store.stored import StoredRun
@@ -55,8 +55,7 @@ class Reported(Value, frozen=True):
     kept: StoredRun
     place: RecordPlace
     wanted: Wanted = Wanted()
-    style: Style = PLAIN
-    width: int = 80
+    screen: Screen = Screen()
     figuring: Figuring = Figuring()
     by: tuple[PartKind, ...] = PART_KINDS
     """Of which parts the rates are shown."""
@@ -64,10 +63,11 @@ class Reported(Value, frozen=True):
     """Whether whom it is for made it, and may go on with it."""
     max_size: int = MAX_SIZE
     """Bytes that a page may have, where it can be kept to that."""
+    verbose: bool = False
     junit_properties: bool = False
     """Whether test cases of JUnit have properties."""
 
-    def figures(self, statistics: Statistics | None = None) -> Figures:
+    def figures(self, statistics: Highlights | None = None) -> Figures:
         """Those of all results that count; statistics are filled on the way. Raise ConfigError
         where the run hasn't got them."""
         statistics = statistics or self.open_statistics()
@@ -79,11 +79,11 @@ class Reported(Value, frozen=True):
             is_biased=evaluated.is_biased,
         )  # fmt: skip
 
-    def open_statistics(self) -> Statistics:
+    def open_statistics(self) -> Highlights:
         """Those of a report that shows no case by them."""
-        return Statistics((), self.figuring.open_ledger(self.kept.run))
+        return Highlights((), self.figuring.open_ledger(self.kept.run))
 
-    def evaluated(self, statistics: Statistics | None = None) -> Evaluated:
+    def evaluated(self, statistics: Highlights | None = None) -> Evaluated:
         """What came of the run, or of a case or a target; statistics are filled on the way."""
         evaluated = read_evaluated(self.kept)
         if statistics is None and self.wanted.is_all:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from msgspec import field
 
-from evalcase.report.case_facts import case_facts, user_facts
+from evalcase.report.details import case_facts, user_facts
 from evalcase.report.figures import Figures
 from evalcase.types.answer import TALK_ENDINGS, Answer, Failure, Usage
 from evalcase.types.case import Case

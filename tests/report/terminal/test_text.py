@@ -1,12 +1,12 @@
-"""Prose broken between words, with a hanging indent."""
+"""Text broken, cut and aligned for a width."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
-from evalcase.report.terminal.cells import measure_text
-from evalcase.report.terminal.hanging import hang_text
+from evalcase.report.terminal import Screen, cut, hang_text
 from tests.for_each import for_each
 
 WORDS = st.lists(st.text("ab漢e\u0301", min_size=1, max_size=12), max_size=20).map(" ".join)
@@ -30,8 +30,14 @@ def test_without_a_width_it_stays_one_row() -> None:
         ("a/path/that/is/long it", 8, 2, 0, ["a/path/that/is/long", "  it"]),
         ("漢字 漢字", 6, 0, 0, ["漢字", "漢字"]),
         ("a  b", 20, 2, 0, ["a  b"]),
+        # A command is there to be copied, and stays whole.
+        ("do this: evalcase run a.yaml -o b", 20, 2, 0, ["do this:", "  evalcase run a.yaml -o b"]),
+        ("write `evalcase run a.yaml`; then go", 20, 2, 0,
+         ["write", "  `evalcase run a.yaml`;", "  then go"]),
+        ("to say evalcase is no command", 15, 2, 0,
+         ["to say evalcase", "  is no command"]),
     ],
-)
+)  # fmt: skip
 def test_rows(text: str, width: int, indent: int, taken: int, rows: list[str]) -> None:
     assert hang_text(text, width, indent=indent, taken=taken) == rows
 
@@ -44,4 +50,29 @@ def test_no_word_is_broken_or_lost_and_rows_fit(
     assert " ".join(rows).split() == text.split()
     for number, row in enumerate(rows):
         room = width - (0 if number else taken)
-        assert measure_text(row) <= room or len(row.split()) <= 1
+        assert cell_len(row) <= room or len(row.split()) <= 1
+
+
+@given(st.text(max_size=200), st.integers(2, 60))
+def test_what_is_cut_or_wrapped_fits(text: str, width: int) -> None:
+    assert cell_len(cut(text, width)) <= width
+    assert all(cell_len(row) <= max(2, width) for row in Screen().wrap(text, width))
+
+
+@for_each(
+    ("text", "width", "shown"),
+    [
+        ("short", 10, "short"), ("rather long", 8, "rather …"), ("two\nlines", 10, "two…"),
+        ("日本語", 6, "日本語"), ("日本語", 5, "日本…"), ("\x1b[2J", 20, "<U+001B>[2J"),
+    ],
+)  # fmt: skip
+def test_cut(text: str, width: int, shown: str) -> None:
+    assert cut(text, width) == shown
+
+
+def test_markup_in_data_is_text() -> None:
+    screen = Screen(40, colour=True)
+    rows = [["a", "b"], ["[red]x[/red]", ":smile:"]]
+    assert "[red]x[/red]" in screen.table(rows)[1]
+    assert ":smile:" in screen.table(rows)[1]
+    assert screen.wrap("[bold]y[/]") == ["[bold]y[/]"]

@@ -1,12 +1,12 @@
-"""Two texts, or tool calls or fields of two sides, in; pairs of lines with what differs marked.
-
-Lines that are equal are paired, and long stretches of them left out.
-"""
+"""Two versions of a text: lines paired with their differences marked, and unified diffs."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher, diff_bytes
+from difflib import unified_diff as diff_lines
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -15,13 +15,9 @@ from evalcase.util.text import name_blank
 
 _CONTEXT = 2
 _MOST_LINES, _MOST_TWINS = 2_000, 10_000
-"""Lines, and pairs of equal ones, up to which two texts are aligned: more takes longer than a
-person waits, and no more than the first few differences are shown."""
-_BEFORE, _AFTER = 40, 60
-"""Characters that are kept of what is equal before and after a difference within a line."""
-
-
-_WORTH_CUTTING = 40
+"""Lines, and pairs of equal ones, up to which two texts are aligned: more takes too long."""
+_BEFORE, _AFTER, _WORTH_CUTTING = 40, 60, 40
+"""Equal characters that are shown before and after a difference within a line."""
 
 
 class SideLine(NamedTuple):
@@ -84,8 +80,6 @@ def _align_lines(left: list[str], right: list[str]) -> Iterator[_Stretch]:
     if start:
         yield _Stretch(True, 0, start, 0, start)
     if _is_easy(*between):
-        from difflib import SequenceMatcher
-
         for kind, a, b, c, d in SequenceMatcher(None, *between, autojunk=False).get_opcodes():
             yield _Stretch(kind == "equal", a + start, b + start, c + start, d + start)
     elif any(between):
@@ -211,3 +205,27 @@ def _cut_excerpt(text: str, start: int, end: int, kept: int = 0) -> SideLine:
     if left_out > _WORTH_CUTTING:
         text = f"{text[: end + _AFTER]}… ({left_out:,} characters)"
     return SideLine(text, start, end)
+
+
+def unified_diff(before: bytes, after: bytes, path: str) -> Iterator[bytes]:
+    """The lines of a diff that `patch` and `git apply` take, byte for byte."""
+    name = os.fsencode(os.path.normpath(path)).lstrip(b"/")
+    # A tab ends a name that holds a space.
+    end = b"\t" if b" " in name else b""
+    old, new = _split_lines(before), _split_lines(after)
+    for line in diff_bytes(
+        diff_lines, old, new, b"a/" + name + end, b"b/" + name + end, lineterm=b"\n"
+    ):
+        yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+
+
+def diff_style(line: str) -> str:
+    """The style of a line of a diff."""
+    if line.startswith(("+++", "---")):
+        return "place"
+    return {"+": "good", "-": "error", "@": "hint"}.get(line[:1], "")
+
+
+def _split_lines(data: bytes) -> list[bytes]:
+    *lines, last = data.split(b"\n")
+    return [line + b"\n" for line in lines] + ([last] if last else [])

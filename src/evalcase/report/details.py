@@ -1,0 +1,450 @@
+"""Why a trial has its verdict: what was asked, expected and said, as blocks to be drawn."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+from evalcase.format.writer import write_yaml
+from evalcase.report.diff import LinePair, pair_calls, pair_fields, pair_texts
+from evalcase.types.answer import TALK_ENDINGS, SimulatedUser
+from evalcase.types.case import Case
+from evalcase.types.grade import Grade, write_sum
+from evalcase.types.result import Outcome, Result
+from evalcase.types.value import JSON
+from evalcase.util.answers import NO_TEXT, name_silence, shown_content
+from evalcase.util.errors import excerpt_complaint
+from evalcase.util.text import (
+    as_json,
+    call_lines,
+    content_text,
+    is_foreign_file,
+    make_visible,
+    write_count,
+)
+
+UNFINISHED = "unfinished"
+LABEL = 10
+"""The width of the column of labels."""
+MOST_SIDE_ROWS = 16
+_LONGEST = 4200
+"""Characters of a text that are shown: no more than the built-in graders keep."""
+_MOST_CALLS = 6
+_INPUT_ROWS = 3
+_TEXT_ROWS = 8
+_REASON_ROWS = 4
+_QUOTED_ROWS = 4
+_FRAME = re.compile(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
+_OURS = re.compile(r"[/\\]src[/\\]evalcase[/\\]")
+"""Our own sources in a clone; else they are installed like those of any package."""
+
+
+class Labelled(NamedTuple):
+    """A text beside its label."""
+
+    label: str
+    text: str
+    most: int | None = None
+    """Rows that are shown at most."""
+
+
+class Note(NamedTuple):
+    """A sentence, or a line of a program, without a label."""
+
+    text: str
+    most: int | None = None
+    dim: bool = False
+    to_copy: bool = False
+    """Whether it is never cut or broken: a place in a file."""
+
+
+class Sides(NamedTuple):
+    """Two texts side by side, their differences marked."""
+
+    pairs: Sequence[LinePair]
+    labels: tuple[str, str] = ("expected", "got")
+    most: int = MOST_SIDE_ROWS
+
+
+Block = Labelled | Note | Sides
+
+
+class Said(NamedTuple):
+    """The last text of messages, and their tool calls."""
+
+    text: str | None
+    """None if nothing of it can be seen."""
+    nothing: str = ""
+    """What stands in its place then."""
+    calls: tuple[str, ...] = ()
+    more: int = 0
+    """Calls beside those."""
+    stderr: str = ""
+    """What a program wrote beside it, where it may say why there is no text."""
+    asked: str = ""
+    """The user's words before it, in a turn of a conversation."""
+
+    @property
+    def words(self) -> list[str]:
+        """The text, or what stands in its place if the calls don't say enough."""
+        if self.text is not None:
+            return [self.text]
+        return [] if self.calls and self.nothing == NO_TEXT else [self.nothing]
+
+    @property
+    def whole(self) -> str:
+        more = [f"… {self.more:,} more calls"] if self.more else []
+        return "\n".join([*self.words, *self.calls, *more])
+
+
+Heard = Mapping[int | None, Said]
+"""What was said in a trial, by turn of a conversation; None is its end."""
+
+
+def cut_long(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]}… ({len(text) - _LONGEST:,} more characters)"
+
+
+def said_in(messages: Sequence[Mapping[str, JSON]], last_at: int = 0, asked: str = "") -> Said:
+    """The last content of the assistant, and the calls of all messages. The last turn of a
+    conversation is answered from `last_at` on."""
+    last = messages[last_at:]
+    nothing = name_silence(last)
+    lines = chain.from_iterable(map(call_lines, messages))
+    calls = tuple(cut_long(line) for line in islice(lines, _MOST_CALLS))
+    text = None if nothing else cut_long(shown_content(last) or "")
+    return Said(text, nothing, calls, sum(1 for _ in lines), asked=asked)
+
+
+def said_by(result: Result | None) -> str:
+    """The text of an answer, its tool calls below; or why there is none."""
+    if result is None:
+        return "(no answer)"
+    if result.answer is None:
+        failure = result.failure
+        return f"({result.verdict}: {failure.message})" if failure else "(no answer)"
+    return said_in(result.answer.messages, result.answer.last_at).whole
+
+
+def result_heard(result: Result) -> Heard:
+    """What was said at the end of a trial, and in the turns that did not pass."""
+    if result.answer is None:
+        return {}
+    turns = {grade.turn for grade in result.grades if grade.turn and not grade.passed}
+    heard: dict[int | None, Said] = {
+        number: said_in(answer.messages, 0, _said_last(said) or "")
+        for number, (said, answer, _) in enumerate(result.exchanges if turns else (), 1)
+        if number in turns
+    }
+    said = said_in(result.answer.messages, result.answer.last_at)
+    return {**heard, None: said._replace(stderr=cut_long(result.answer.stderr or ""))}
+
+
+def asked_in(case: Case, turn: int | None = None) -> tuple[str, str]:
+    """A label and the user's last words, in a turn or in the last one; of a simulated user, the
+    goal; without a user, the last words of anyone."""
+    if case.user is not None:
+        return "goal", cut_long(case.user.goal)
+    turns = case.turns
+    said = turns[turn - 1] if turn is not None and turn <= len(turns) else None
+    messages = case.written_messages if said is None else said._data["input"]
+    text = _said_last(messages)
+    if text is not None:
+        return "input", text
+    others = [(each["role"], content_text(each.get("content"))) for each in messages]
+    seen = [(role, cut_long(text)) for role, text in others if text.strip()]
+    return seen[-1] if seen else ("input", "")
+
+
+def _said_last(messages: Sequence[Mapping[str, JSON]]) -> str | None:
+    for message in reversed(messages):
+        if message["role"] == "user":
+            return cut_long(content_text(message.get("content")))
+    return None
+
+
+def passed_of(outcome: Outcome) -> str:
+    """How many trials of a repeated case passed, and how many must."""
+    needed = "all" if outcome.pass_rate >= 1 else f"{100 * outcome.pass_rate:.4g}%"
+    missing = outcome.repeats - outcome.trials
+    left = f", {missing:,} without a result" if missing > 0 else ""
+    return f"{outcome.passed:,} of {outcome.repeats:,} passed, {needed} needed{left}"
+
+
+def reason_of(result: Result) -> str:
+    """Why it did not pass."""
+    if result.failure is not None:
+        return result.failure.message
+    unhappy = result.unhappy_grades
+    if not unhappy:
+        return "nothing to grade it by" if result.verdict == "ungraded" else ""
+    return "; ".join(map(grade_words, unhappy))
+
+
+def grade_words(grade: Grade, *, name_turn: bool = True) -> str:
+    """A grade in a sentence. The built-in comparison needs no name."""
+    if own_name(grade) == "expected":
+        named = name_turn and grade.turn is not None
+        return f"turn {grade.turn}: {grade.reason}" if named else grade.reason
+    scored = " (score 0)" if grade.score == 0 and not grade.passed else ""
+    name = grade.grader if name_turn else own_name(grade)
+    return f"{make_visible(name)}: {grade.reason}{scored}"
+
+
+def own_name(grade: Grade) -> str:
+    """The name of a grader without the turn of a conversation."""
+    return grade.grader.removeprefix(f"turn {grade.turn}: ")
+
+
+def broken_turn(result: Result) -> int | None:
+    """The turn of a conversation that did not pass."""
+    if result.failure is not None:
+        turn = result.failure.details.get("turn")
+        # A target may give details of its own failure any name.
+        return turn if type(turn) is int and turn > 0 else None
+    return next((grade.turn for grade in result.grades if not grade.passed), None)
+
+
+def mean_words(result: Result, case: Case) -> str:
+    """The mean of the grades beside the threshold of the case: no single grader decides then."""
+    if case.threshold is None or result.score is None:
+        return ""
+    mean = f"{result.score:.2f}"
+    if result.score < case.threshold <= float(mean):
+        mean = f"{result.score:.4g}"
+    graded = [grade for grade in result.grades if grade.score is not None]
+    failed = [grade.grader for grade in graded if grade.required and not grade.passed]
+    missed = f"; `{failed[0]}` is required and failed" if failed else ""
+    return f"{mean} of {case.threshold:g} needed{write_sum(result.grades)}{missed}"
+
+
+def case_facts(
+    case: Case, others: Sequence[str], indent: int | None = None
+) -> Iterator[tuple[str, str]]:
+    """What a case is about and graded by; and the other fields that are named, as text or JSON."""
+    if case.description is not None:
+        yield "about", case.description
+    if case.criteria is not None:
+        yield "criteria", case.criteria
+    for name in ("rubrics", "graders"):
+        if case._data.get(name):
+            yield name, "".join(write_yaml(case._data[name])).strip("\n")
+    for name in others:
+        value = case._data.get(name)
+        if value not in (None, [], {}):
+            yield name, value if isinstance(value, str) else as_json(value, indent=indent)
+
+
+def user_facts(user: SimulatedUser) -> Iterator[tuple[str, str]]:
+    yield "goal", user.goal
+    if user.persona is not None:
+        yield "persona", user.persona
+    facts = user.facts
+    if isinstance(facts, dict):
+        facts = [f"{name}: {content_text(value)}" for name, value in facts.items()]
+    if facts:
+        yield "facts", "\n".join(facts)
+    yield "played by", f"{user.target}, at most {write_count(user.max_turns, 'turn')}"
+
+
+def detail_blocks(result: Result, heard: Heard, case: Case | None) -> Iterator[Block]:
+    """All that helps to find the cause of a trial that did not pass, turn by turn."""
+    failure = result.failure
+    if failure is not None:
+        turn = broken_turn(result)
+        if case is not None:
+            yield Labelled(*asked_in(case, turn), _INPUT_ROWS)
+        yield from _expected_blocks(case, turn, _INPUT_ROWS)
+        after = f" (after {result.attempts} attempts)" if result.attempts > 1 else ""
+        yield from _reason(f"{failure.message}{after}")
+        yield from evidence_blocks(failure.details, failure.message)
+    else:
+        yield from _graded_blocks(result, heard, case)
+    if result.ending is not None:
+        yield Labelled("ended", TALK_ENDINGS[result.ending])
+
+
+def _reason(text: str) -> Iterator[Block]:
+    if text:
+        yield Note(text[:_LONGEST].strip(), _REASON_ROWS)
+
+
+def _graded_blocks(result: Result, heard: Heard, case: Case | None) -> Iterator[Block]:
+    unhappy = result.unhappy_grades
+    turns = list(dict.fromkeys(grade.turn for grade in unhappy))
+    is_simulated = case is not None and case.user is not None
+    if case is not None and (not turns or turns[0] is None or is_simulated):
+        yield Labelled(*asked_in(case), _INPUT_ROWS)
+    if case is not None and (words := mean_words(result, case)):
+        yield Labelled("mean", words)
+    if not unhappy:
+        yield from _reason(reason_of(result))
+    for turn in turns or [None]:
+        said = heard.get(turn)
+        if turn is not None:
+            asked = said.asked if said is not None else ""
+            if not asked and case is not None and not is_simulated:
+                asked = asked_in(case, turn)[1]
+            yield Labelled(f"turn {turn}", asked, _INPUT_ROWS)
+        grades = [grade for grade in unhappy if grade.turn == turn]
+        for grade in grades:
+            yield from _grade_blocks(grade, said)
+        shown = [grade for grade in grades if grade.failure is None]
+        yield from _unsaid_blocks(shown, said, case, turn)
+
+
+def _grade_blocks(grade: Grade, said: Said | None) -> Iterator[Block]:
+    """What broke; or both sides where a grader compared; else its reason."""
+    words = grade_words(grade, name_turn=False)
+    if grade.failure is not None:
+        yield from _reason(words)
+        yield from evidence_blocks(grade.failure.details)
+        return
+    pairs = compared_pairs(grade, said.nothing if said is not None else "")
+    if pairs:
+        # The two sides show the rest themselves.
+        told = [grade.details.get(name) for name in ("where", "note")]
+        beside = ": ".join(text for text in told if isinstance(text, str) and text)
+        if own_name(grade) == "expected":
+            words = beside
+        elif beside:
+            words = f"{make_visible(own_name(grade))}: {beside}"
+    yield from _reason(words)
+    if pairs:
+        yield Sides(pairs)
+
+
+def _unsaid_blocks(
+    grades: Sequence[Grade], said: Said | None, case: Case | None, turn: int | None
+) -> Iterator[Block]:
+    """What no grade has shown: what was expected, and the text and the calls of the answer."""
+    compared = any(_find_sides(grade) or _find_fields(grade) for grade in grades)
+    called = any(_find_calls(grade) for grade in grades)
+    if not compared and not called:
+        yield from _expected_blocks(case, turn, _TEXT_ROWS)
+    if said is None:
+        return
+    if not compared and said.words:
+        yield Labelled("answer", said.words[0], _TEXT_ROWS)
+    if not called:
+        label = "calls"
+        for call in said.calls:
+            yield Labelled(label, call, 3)
+            label = ""
+        if said.more:
+            yield Labelled("", f"… {said.more:,} more calls")
+    if said.stderr:
+        yield from evidence_blocks({"stderr": said.stderr})
+
+
+def _expected_blocks(case: Case | None, turn: int | None, most: int) -> Iterator[Block]:
+    turns = case.turns if case is not None and turn is not None else ()
+    asked = turns[turn - 1] if turn is not None and turn <= len(turns) else case
+    if asked is not None and asked.expects_output:
+        said = said_in(asked.expected_output)
+        yield Labelled("expected", "\n".join([*said.words, *said.calls]), most)
+
+
+def compared_pairs(grade: Grade, nothing: str) -> list[LinePair]:
+    """What a grader compared, line by line; `nothing` stands for an answer without text."""
+    pairs = [*pair_calls(_find_calls(grade)), *pair_fields(_find_fields(grade))]
+    sides = _find_sides(grade)
+    return [*pairs, *pair_texts(*sides, nothing)] if sides is not None else pairs
+
+
+def _find_sides(grade: Grade) -> tuple[str, str] | None:
+    expected, got = grade.details.get("expected"), grade.details.get("got")
+    if expected is None or got is None:
+        return None
+    texts = [each if isinstance(each, str) else as_json(each, indent=2) for each in (expected, got)]
+    return cut_long(texts[0]), cut_long(texts[1])
+
+
+def _find_calls(grade: Grade) -> list[Mapping[str, JSON]]:
+    calls = grade.details.get("calls")
+    return [row for row in calls if isinstance(row, dict)] if isinstance(calls, list) else []
+
+
+def _find_fields(grade: Grade) -> list[Mapping[str, JSON]]:
+    fields = grade.details.get("fields")
+    rows = fields if isinstance(fields, list) and not grade.passed else []
+    return [row for row in rows if isinstance(row, dict) and isinstance(row.get("field"), str)]
+
+
+def evidence_blocks(details: Mapping[str, Any], said: str = "") -> Iterator[Block]:
+    """The detail of a failure that helps most, unless the message has `said` it: the place in the
+    user's code, or what a server or program wrote."""
+    trace = details.get("traceback")
+    if isinstance(trace, list):
+        yield from _find_place([str(line) for line in trace])
+        return
+    if "status" in details and str(details["status"]) not in said:
+        yield Note(f"status {details['status']}", 1, dim=True)
+    if isinstance(request := details.get("request_id"), str):
+        yield Note(f"request {request}", 1, dim=True)
+    if "output" in details:
+        # It could not be read: it matters as much as what was written beside it.
+        yield from _first_quoted(details, ("output",), said)
+    yield from _first_quoted(details, ("body", "stderr", "stdout", "value", "message"), said)
+
+
+def _first_quoted(details: Mapping[str, Any], names: Iterable[str], said: str) -> Iterator[Block]:
+    for name in names:
+        text = str(details.get(name) or "").strip()
+        if text and text not in said:
+            yield from _quote_output(name, text)
+            return
+
+
+def _quote_output(name: str, text: str) -> Iterator[Block]:
+    """The lines of a program that say why, or the beginning of what a server wrote."""
+    if name == "stderr":
+        before, lines, after = excerpt_complaint(text, _QUOTED_ROWS)
+    else:
+        all_lines = [line.rstrip("\r") for line in text.split("\n")]
+        before, lines, after = 0, all_lines[:_QUOTED_ROWS], max(0, len(all_lines) - _QUOTED_ROWS)
+    if before:
+        lines = [f"… {write_count(before, 'line')} before", *lines]
+    if after:
+        lines = [*lines, f"… {write_count(after, 'line')} more"]
+    lead = name
+    for line in lines:
+        yield Note(f"{lead} │ {line}", 1, dim=True)
+        lead = " " * len(name)
+
+
+def _find_place(lines: Sequence[str]) -> Iterator[Block]:
+    """The last line of the user's own code in a traceback, and its source."""
+    frames = [(at, match) for at, line in enumerate(lines) if (match := _FRAME.match(line))]
+    if not frames:
+        return
+    own = [
+        frame for frame in frames
+        if not is_foreign_file(frame[1]["file"]) and not _OURS.search(frame[1]["file"])
+    ]  # fmt: skip
+    at, match = (own or frames)[-1]
+    name = f", in {match['name']}" if match["name"] else ""
+    yield Note(f"{_seen_here(match['file'])}:{match['line']}{name}", dim=True, to_copy=True)
+    source = lines[at + 1].strip() if at + 1 < len(lines) else ""
+    if source and not _FRAME.match(source) and lines[at + 1].startswith(" "):
+        yield Note(f"    {source}", 1, dim=True)
+
+
+def _seen_here(path: str) -> str:
+    if not os.path.isabs(path):
+        return path
+    relative = os.path.relpath(path)
+    return path if relative.startswith(os.pardir) else relative
+
+
+def name_of(result: Result, outcome: Outcome, *, name_target: bool) -> tuple[str, str, str]:
+    """Suite, case, and in parentheses what else tells a case apart."""
+    extras = [result.key.target] if name_target else []
+    extras += [passed_of(outcome)] if outcome.repeats > 1 else []
+    rest = f" ({'; '.join(map(make_visible, extras))})" if extras else ""
+    return make_visible(result.key.suite), make_visible(result.key.case), rest

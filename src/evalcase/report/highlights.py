@@ -1,0 +1,234 @@
+"""The cases of a run that its summary names: those that did not pass, flaky and slow ones, and
+those that targets differ on.
+
+Memory grows with these up to limits, with cases that lack trials, and by eight bytes a trial for
+latency; no more with cases that passed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from msgspec import Struct, field
+
+from evalcase.report.aggregate import Ledger
+from evalcase.report.details import Heard, reason_of, result_heard
+from evalcase.stats.agreement import Fleiss
+from evalcase.types.case import Case
+from evalcase.types.grade import Grade
+from evalcase.types.result import Folding, Outcome, Result, Verdict, outcome_of_one
+from evalcase.types.value import replace
+
+MOST_IN_FULL = 20
+"""Cases of one verdict that are shown in full."""
+_MOST_HELD = 1000
+"""Cases that lack trials, and cases whose verdicts by target are held."""
+_MOST_SHAKY = 10
+_SLOWEST = 3
+_NAMED = 3
+TROUBLED: tuple[Verdict | None, ...] = ("failed", "errored", "ungraded", None)
+
+
+class CaseName(NamedTuple):
+    """A case at a target, all of its repeats together."""
+
+    suite: str
+    case: str
+    target: str
+
+
+class DecidedCase(NamedTuple):
+    """A case whose trials are all there, and the first trial that shows why it is so."""
+
+    outcome: Outcome
+    result: Result
+
+
+class Shown(Struct):
+    """A case that is shown in full, by one of its trials."""
+
+    result: Result
+    """Without its answer, which may be large."""
+    heard: Heard
+    outcome: Outcome
+    same: int = 0
+    """Other cases that errored in the same way."""
+    named: list[CaseName] = field(default_factory=list)
+    """The first of those."""
+
+
+class Forgiven(Struct):
+    """Cases that passed although some of their trials errored, and why the first of them did."""
+
+    cases: int
+    first: str
+    reason: str
+
+
+class GridRow(NamedTuple):
+    """A case and its verdict at each target; None if it lacks trials."""
+
+    name: str
+    verdicts: dict[str, Verdict | None]
+
+
+class Highlights:
+    """Adds results up. `shown` are the verdicts of cases to be shown; None is of undecided ones."""
+
+    def __init__(
+        self, shown: Collection[Verdict | None] = TROUBLED, ledger: Ledger | None = None
+    ) -> None:
+        self.ledger = ledger or Ledger()
+        self.slowest: list[tuple[float, CaseName]] = []
+        self.shaky: list[tuple[CaseName, Outcome]] = []
+        """The first cases that passed although some of their trials did not."""
+        self.more_shaky = 0
+        self.forgiven: Forgiven | None = None
+        self.votes: dict[str, Fleiss] = {}
+        """By suite, how far judges that voted several times agreed."""
+        self.more: Counter[Verdict | None] = Counter()
+        """Cases of a verdict beyond those that are shown."""
+        self._shown: dict[Verdict | None, list[Shown]] = {verdict: [] for verdict in shown}
+        self._slow_s = 0.0
+        """A trial that takes longer is among the slowest."""
+        self._folding: Folding[CaseName] = Folding()
+        self._held: dict[CaseName, dict[Verdict, Shown]] = {}
+        """Of cases that lack trials: their first trial of each verdict."""
+        self._grid: dict[tuple[str, str], tuple[int, dict[str, Verdict | None]]] | None = {}
+        """By suite and case, its number and its verdicts by target; None if there are too many."""
+
+    def add(self, result: Result, case: Case | None = None) -> DecidedCase | None:
+        """Add a result, with its case if that has tags; return the case if it is decided now."""
+        self.ledger.add(result, case)
+        if result.duration_s > self._slow_s:
+            self._note_slow(result)
+        for grade in result.grades:
+            if grade.asked > 1:
+                for votes in votes_in(grade):
+                    self.votes.setdefault(result.key.suite, Fleiss()).add(votes)
+        verdict = result.verdict
+        if result.repeats > 1 or not result.pass_rate:
+            return self._add_repeat(result)
+        outcome = outcome_of_one(verdict, result.pass_rate)
+        self._note_verdict(result, verdict)
+        if verdict in self._shown:
+            self._show(outcome, result)
+        return DecidedCase(outcome, result)
+
+    def shown(self, verdict: Verdict | None) -> list[Shown]:
+        """The cases of a verdict that are shown, in the order of their suites and targets."""
+        shown = self._shown.get(verdict, [])
+        return sorted(shown, key=lambda each: (each.result.number, each.result.key.target))
+
+    def finish(self) -> None:
+        """No result follows: what is undecided stays so."""
+        for name, outcome in self._folding.left():
+            held = self._held.pop(name, {})
+            bad = [shown for verdict, shown in held.items() if verdict != "passed"]
+            if None in self._shown and bad:
+                self._show(outcome, bad[0].result, bad[0])
+
+    def differing(self, see_suite: Callable[[str], str] = str) -> list[GridRow]:
+        """The cases that targets differ on, in order; none if the run has too many cases."""
+        grid = self._grid or {}
+        several = len({suite for suite, _ in grid}) > 1
+        return [
+            GridRow(f"{see_suite(suite)}: {case}" if several else case, verdicts)
+            for (suite, case), (_, verdicts) in sorted(grid.items(), key=lambda each: each[1][0])
+            if len(set(verdicts.values())) > 1
+        ]
+
+    def _add_repeat(self, result: Result) -> DecidedCase | None:
+        name = CaseName(*result.key[:3])
+        outcome = self._folding.add(name, result.verdict, result.repeats, result.pass_rate)
+        self._note_verdict(result, outcome.verdict)
+        known = self._held.get(name)
+        if known is None and len(self._held) < _MOST_HELD:
+            known = self._held[name] = {}
+        if known is not None and result.verdict not in known:
+            known[result.verdict] = _shorten_result(result, outcome)
+        if outcome.verdict is None:
+            return None
+        held = self._held.pop(name, None) or {result.verdict: _shorten_result(result, outcome)}
+        if outcome.verdict == "passed" and outcome.passed < outcome.trials:
+            self._note_shaky(name, outcome, held)
+        trial = held.get(outcome.verdict) or next(iter(held.values()))
+        if outcome.verdict in self._shown:
+            self._show(outcome, trial.result, trial)
+        return DecidedCase(outcome, trial.result)
+
+    def _note_shaky(self, name: CaseName, outcome: Outcome, held: dict[Verdict, Shown]) -> None:
+        if len(self.shaky) < _MOST_SHAKY:
+            self.shaky.append((name, outcome))
+        else:
+            self.more_shaky += 1
+        if "errored" in held:
+            reason = reason_of(held["errored"].result)
+            self.forgiven = self.forgiven or Forgiven(0, name.case, reason)
+            self.forgiven.cases += 1
+
+    def _note_verdict(self, result: Result, verdict: Verdict | None) -> None:
+        if self._grid is None:
+            return
+        place = result.key[:2]
+        if place not in self._grid:
+            if len(self._grid) >= _MOST_HELD:
+                self._grid = None
+                return
+            self._grid[place] = result.number, {}
+        self._grid[place][1][result.key.target] = verdict
+
+    def _note_slow(self, result: Result) -> None:
+        """Keep the slowest trials, no case twice."""
+        name = CaseName(*result.key[:3])
+        if any(took_s >= result.duration_s for took_s, each in self.slowest if each == name):
+            return
+        slow = [(took_s, each) for took_s, each in self.slowest if each != name]
+        slow.append((result.duration_s, name))
+        self.slowest = slow = sorted(slow, key=lambda each: -each[0])[:_SLOWEST]
+        self._slow_s = slow[-1][0] if len(slow) == _SLOWEST else 0.0
+
+    def _show(self, outcome: Outcome, result: Result, held: Shown | None = None) -> None:
+        shown = self._shown[outcome.verdict]
+        if outcome.verdict == "errored":
+            # A missing key is shown once, not 300 times.
+            why = reason_of(result)
+            like = next((each for each in shown if reason_of(each.result) == why), None)
+            if like is not None:
+                like.same += 1
+                if len(like.named) < _NAMED:
+                    like.named.append(CaseName(*result.key[:3]))
+                return
+        if len(shown) >= MOST_IN_FULL:
+            self.more[outcome.verdict] += 1
+            return
+        trial = held or _shorten_result(result, outcome)
+        trial.outcome = outcome
+        shown.append(trial)
+
+
+def _shorten_result(result: Result, outcome: Outcome) -> Shown:
+    return Shown(replace(result, answer=None), result_heard(result), outcome)
+
+
+def votes_in(grade: Grade) -> Iterator[Mapping[str, int]]:
+    """For each criterion that judges voted on, how often each verdict was given. A record may come
+    from anyone, so nothing is taken for granted of its shape."""
+    details = grade.failure.details if grade.failure is not None else grade.details
+    votes = details.get("votes")
+    if not isinstance(votes, list) or len(votes) < 2:
+        return
+    counts: dict[str, Counter[str]] = {}
+    for vote in votes:
+        for each in _rows_in(vote, "criteria"):
+            id, verdict = each.get("id"), each.get("verdict")
+            if isinstance(id, str) and isinstance(verdict, str):
+                counts.setdefault(id, Counter())[verdict] += 1
+    yield from counts.values()
+
+
+def _rows_in(value: Any, name: str) -> list[dict[str, Any]]:  # noqa: ANN401 - anything a record holds
+    rows = value.get(name) if isinstance(value, dict) else None
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []

@@ -1,0 +1,295 @@
+"""Text for people: rich wraps, aligns and colours it for a width, and returns its lines.
+
+Texts come from anyone. Control characters are spelt out, and nothing is read as markup.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from rich.box import Box
+from rich.cells import cell_len
+from rich.color import ColorSystem
+from rich.console import Console, RenderableType
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from evalcase.report.details import (
+    LABEL,
+    UNFINISHED,
+    Block,
+    Heard,
+    Labelled,
+    Note,
+    Sides,
+    detail_blocks,
+    name_of,
+    reason_of,
+    result_heard,
+)
+from evalcase.report.diff import SideLine
+from evalcase.types.case import Case
+from evalcase.types.result import Outcome, Result, outcome_of_one
+from evalcase.util.text import make_visible, name_blank
+
+INDENT = 2
+_TAB = 4
+_NARROWEST_SIDE = 28
+_NARROWEST_NAME = 10
+_ID_ROWS = 3
+_STYLES = {
+    "error": "bold red", "warning": "bold yellow", "note": "bold cyan", "place": "bold",
+    "dim": "dim", "hint": "cyan", "good": "bold green",
+    "passed": "bold green", "failed": "bold red", "skipped": "dim",
+}  # fmt: skip
+_SIDE_BY_SIDE = Box("    \n  │ \n    \n  │ \n    \n    \n  │ \n    \n")
+_COMMAND = re.compile(r"`(?:evalcase|pip) [^`]*`|(?<=: )(?:evalcase|pip) .*")
+"""What a person types, in backquotes or after a colon to the end of the sentence."""
+
+FindCase = Callable[[str, str], Case | None]
+"""Finds a case by its suite and id."""
+SeeSuite = Callable[[str], str]
+"""How the path of a suite is written where a report is read."""
+
+
+class Screen:
+    """Draws for a width, with or without colours."""
+
+    def __init__(self, width: int = 80, *, colour: bool = False) -> None:
+        self.width = width
+        self.colour = colour
+
+    def narrower(self, by: int) -> Screen:
+        return Screen(max(20, self.width - by), colour=self.colour)
+
+    @cached_property
+    def _console(self) -> Console:
+        return Console(
+            file=io.StringIO(), width=self.width, color_system="standard" if self.colour else None,
+            force_terminal=self.colour, no_color=not self.colour, markup=False, highlight=False,
+            emoji=False, legacy_windows=False, _environ={},
+        )  # fmt: skip
+
+    def paint(self, text: str, style: str) -> str:
+        """A text, which can't steer the terminal, in a colour."""
+        if not self.colour or not style or not text:
+            return text
+        return Style.parse(_STYLES.get(style, _STYLES["warning"])).render(
+            text, color_system=ColorSystem.STANDARD
+        )
+
+    def wrap(self, text: str, width: int | None = None) -> list[str]:
+        """Lines of at most so many cells, broken between words; a line of the text stays a line."""
+        room = max(1, width or self.width)
+        lines = spell(text).split("\n")
+        wrapped = (Text(line).wrap(self._console, room) for line in lines)
+        return [row.plain.rstrip() for rows in wrapped for row in rows]
+
+    def lines(self, drawn: RenderableType) -> list[str]:
+        with self._console.capture() as captured:
+            self._console.print(drawn, crop=False)
+        return [line.rstrip() for line in captured.get().split("\n")[:-1]]
+
+    def label(
+        self, label: str, text: str, most: int | None = None, column: int = LABEL, style: str = ""
+    ) -> Iterator[str]:
+        """A text beside its label, in no more rows than `most`, and how many are left out."""
+        rows = self.wrap(name_blank(text) or text, max(10, self.width - column))
+        lead = self.paint(f"{cut(label, self.width - 1):<{column}}", "dim")
+        if cell_len(label) >= column:
+            lead += " "
+            if len(rows) > 1 or cell_len(f"{label} {rows[0]}") > self.width:
+                yield lead.rstrip()
+                lead = " " * column
+        # One row more costs no more than to say that it is left out.
+        shown = rows if most is None or len(rows) <= most + 1 else rows[:most]
+        for row in shown:
+            yield (lead + self.paint(row, style)).rstrip()
+            lead = " " * column
+        if left := len(rows) - len(shown):
+            more = cut(f"… {left:,} more lines", max(10, self.width - column))
+            yield f"{lead}{self.paint(more, 'dim')}"
+
+    def table(
+        self, rows: Sequence[Sequence[str]], styles: Mapping[str, str] | None = None
+    ) -> list[str]:
+        """Columns below a head, the first to the left, numbers to the right. If they don't fit, the
+        last ones are left out. With `styles`, cells are words, coloured by them."""
+        sizes = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+        while len(sizes) > 2 and min(sizes[0], _NARROWEST_NAME) + _beside(sizes) > self.width:
+            sizes.pop()
+        table = Table.grid(padding=(0, 2, 0, 0))
+        room = max(_NARROWEST_NAME, self.width - _beside(sizes))
+        table.add_column(no_wrap=True, overflow="ellipsis", max_width=room)
+        for _ in sizes[1:]:
+            table.add_column(justify="left" if styles else "right", no_wrap=True)
+        for number, row in enumerate(rows):
+            cells = [Text(make_visible(cell)) for cell in row[: len(sizes)]]
+            for cell in cells if styles and self.colour and number else ():
+                cell.stylize(_STYLES.get((styles or {}).get(cell.plain, ""), ""))
+            table.add_row(*cells, style="dim" if self.colour and not number else None)
+        return self.lines(table)
+
+    def blocks(self, blocks: Iterable[Block]) -> Iterator[str]:
+        for block in blocks:
+            if isinstance(block, Labelled):
+                yield from self.label(*block)
+            elif isinstance(block, Sides):
+                yield from self._sides(block)
+            else:
+                yield from self._note(block)
+
+    def _note(self, note: Note) -> Iterator[str]:
+        style = "dim" if note.dim else ""
+        if note.to_copy:
+            rows = [make_visible(note.text)]
+        elif note.most == 1:
+            rows = [cut(note.text, self.width)]
+        else:
+            rows = self.wrap(note.text)
+            if note.most is not None and len(rows) > note.most:
+                last = cut(f"{rows[note.most - 1]} …", self.width)
+                rows = [*rows[: note.most - 1], last]
+        yield from (self.paint(row, style) for row in rows)
+
+    def _sides(self, sides: Sides) -> Iterator[str]:
+        """Two columns where there is room, else one side below the other."""
+        room = (self.width - 3) // 2
+        if room < _NARROWEST_SIDE:
+            for side, label in enumerate(sides.labels):
+                lines = [pair[side] for pair in sides.pairs]
+                text = "\n".join(line.text for line in lines if line is not None)
+                style = ("good", "error")[side]
+                yield from self.label(label, text, 3 * sides.most // 4, style=style)
+            return
+        table = Table(box=_SIDE_BY_SIDE, show_header=False, show_edge=False, pad_edge=False)
+        table.add_column(min_width=LABEL, overflow="fold")
+        table.add_column(overflow="fold")
+        table.add_row(*(Text(label, "dim" if self.colour else "") for label in sides.labels))
+        for left, right in sides.pairs:
+            table.add_row(self._side(left, "good", room), self._side(right, "error", room))
+        head, *rows = self.lines(table)
+        shown = rows if len(rows) <= sides.most + 1 else rows[: sides.most]
+        yield head
+        yield from shown
+        if left_out := len(rows) - len(shown):
+            yield self.paint(cut(f"… {left_out:,} more lines", self.width), "dim")
+
+    def _side(self, line: SideLine | None, style: str, room: int) -> Text:
+        """A line of one side; its differing part is coloured, or has carets below it."""
+        if line is None:
+            return Text("")
+        before, inside = spell(line.text[: line.start]), spell(line.text[line.start : line.end])
+        after = spell(line.text[line.end :])
+        if self.colour:
+            shown = Text(before + inside + after, _STYLES["dim"] if line.note else "")
+            shown.stylize(_STYLES[style], len(before), len(before) + len(inside))
+            return shown
+        # Where all of it differs, carets would say nothing.
+        marked = 0 < len(inside) < len(before + inside + after)
+        carets = f"\n{' ' * cell_len(before)}{'^' * cell_len(inside)}" if marked else ""
+        fits = cell_len(before + inside + after) <= room
+        return Text(before + inside + after + (carets if fits else ""))
+
+    def prose(self, text: str, *, indent: int = INDENT, taken: int = 0) -> list[str]:
+        return hang_text(text, self.width, indent=indent, taken=taken)
+
+
+def _beside(sizes: Sequence[int]) -> int:
+    """The cells that the columns after the first take, with the gaps before them."""
+    return sum(sizes[1:]) + 2 * len(sizes[1:])
+
+
+def spell(text: str) -> str:
+    """A text without tabs and control characters; line ends stay."""
+    return "\n".join(make_visible(line) for line in text.expandtabs(_TAB).split("\n"))
+
+
+def cut(text: str, width: int) -> str:
+    """The first line of a text in so many cells, with an ellipsis if there is more."""
+    line, more, _ = text.partition("\n")
+    shown = Text(make_visible(line[: 2 * width + 2].expandtabs(_TAB)) + ("…" if more else ""))
+    shown.truncate(max(1, width), overflow="ellipsis")
+    return shown.plain
+
+
+def hang_text(text: str, width: int | None, *, indent: int = INDENT, taken: int = 0) -> list[str]:
+    """Prose in rows of at most so many cells, all but the first indented; one row without a width.
+
+    The first row begins where `taken` cells are taken already. A word that is wider than a row
+    stays whole, and so does a command: they are there to be copied.
+    """
+    if width is None:
+        return [text]
+    rows, free = [""], width - taken
+    for number, word in enumerate(_split_words(text)):
+        spaced = f" {word}" if number else word
+        if cell_len(spaced) > free and (rows[-1] or taken > indent):
+            rows.append(" " * indent + word)
+            free = width - indent - cell_len(word)
+        else:
+            rows[-1] += spaced
+            free -= cell_len(spaced)
+    return rows
+
+
+def _split_words(text: str) -> Iterator[str]:
+    """The words of a text; a command counts as one."""
+    at = 0
+    for found in _COMMAND.finditer(text):
+        yield from (before := text[at : found.start()].split(" "))[:-1]
+        rest = text[found.end() :].partition(" ")
+        yield before[-1] + found[0] + rest[0]
+        at = found.end() + len(rest[0]) + 1
+    if at <= len(text):
+        yield from text[at:].split(" ")
+
+
+def name_lines(
+    result: Result, outcome: Outcome, screen: Screen, *, name_target: bool = False
+) -> Iterator[str]:
+    """A case at the head of its details: verdict, suite, case, and what else tells it apart."""
+    verdict = outcome.verdict or UNFINISHED
+    word = screen.paint(verdict, verdict)
+    suite, case, rest = name_of(result, outcome, name_target=name_target)
+    room = max(10, screen.width - len(verdict) - 1)
+    if cell_len(f"{suite}: {case}{rest}") <= room:
+        yield f"{word} {screen.paint(f'{suite}: ', 'dim')}{screen.paint(case, 'place')}{rest}"
+        return
+    # An id is to be copied: only a very long one is cut.
+    first, *others = screen.wrap(cut(case, _ID_ROWS * room), room)
+    yield f"{word} {screen.paint(first, 'place')}"
+    yield from (f"{'':{len(verdict)}} {screen.paint(row, 'place')}" for row in others)
+    below = [cut(suite, screen.width - INDENT)]
+    below += screen.wrap(cut(rest.strip(" ()"), 2 * screen.width), screen.width - INDENT)
+    yield from (screen.paint(f"{'':{INDENT}}{row}", "dim") for row in below if row)
+
+
+def headline(result: Result, outcome: Outcome, screen: Screen, *, name_target: bool) -> str:
+    """One line on a case that is decided: its verdict, its name and the reason of one trial."""
+    verdict = outcome.verdict or UNFINISHED
+    _, case, rest = name_of(result, outcome, name_target=name_target)
+    name = cut(case + rest, max(8, screen.width // 2))
+    words = cut(f"{name}: {reason_of(result)}", screen.width - len(verdict) - 1)
+    return f"{screen.paint(verdict, verdict)} {words}"
+
+
+def detail_lines(
+    result: Result, heard: Heard, case: Case | None, screen: Screen
+) -> Iterator[str]:  # fmt: skip
+    """What a person needs to find the cause."""
+    for line in screen.narrower(INDENT).blocks(detail_blocks(result, heard, case)):
+        yield f"{'':{INDENT}}{line}".rstrip()
+
+
+def explain(result: Result, case: Case | None = None, width: int = 80) -> str:
+    """What was expected of a trial, what was said, and why it did not pass; with its case also what
+    was asked."""
+    screen, outcome = Screen(width), outcome_of_one(result.verdict, result.pass_rate)
+    lines = [*name_lines(result, outcome, screen, name_target=True)]
+    lines += detail_lines(result, result_heard(result), case, screen)
+    return "\n".join(lines)

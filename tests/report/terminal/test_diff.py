@@ -1,0 +1,214 @@
+"""What graders compared, and what broke, as a terminal shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from evalcase.report.details import Sides, compared_pairs, evidence_blocks
+from evalcase.report.diff import LinePair, SideLine, pair_calls, pair_texts
+from evalcase.report.terminal import Screen
+from evalcase.types.grade import Grade
+from tests.effort import count_steps
+from tests.for_each import for_each
+
+
+def drawn(pairs: Sequence[LinePair], width: int = 80) -> list[str]:
+    return list(Screen(width).blocks([Sides(pairs)]))
+
+
+@given(st.text(max_size=300), st.text(max_size=300), st.integers(20, 150))
+@example("", "a\x1f" * 30, 20)
+def test_two_texts_side_by_side_always_fit(left: str, right: str, width: int) -> None:
+    for line in drawn(list(pair_texts(left, right)), width):
+        assert cell_len(line) <= width
+        assert line.isprintable() or not line.isascii()
+
+
+def marked(line: SideLine | None) -> str | None:
+    """The part of a line that is marked as different."""
+    return None if line is None else line.text[line.start : line.end]
+
+
+def row(expected: str | None, got: str | None, made: bool = False, **more: Any) -> dict[str, Any]:
+    return {"expected": expected, "got": got, "made": made, **more}
+
+
+def test_what_grading_accepts_is_not_marked() -> None:
+    """Neither in a call that was made, nor in one whose other arguments are wrong."""
+    pairs = pair_calls([
+        row("find(order=1)", "find(order=1, verbose=true)", made=True, beyond=12),
+        row("refund(euros=7.0)", 'refund(euros=6.4, note="sorry")', beyond=16),
+        row(None, "log()", made=True),
+    ])  # fmt: skip
+    assert [(marked(left), marked(right)) for left, right in pairs] == [
+        ("", ""), ("7.0", "6.4"), (None, "")
+    ]  # fmt: skip
+
+
+def test_a_call_that_was_not_made_says_so() -> None:
+    [(left, right)] = pair_calls([row("t()", None, note="no tool calls")])
+    assert left == SideLine("t()", 0, 3)
+    assert right == SideLine("(no tool calls)", note=True)
+
+
+@pytest.mark.parametrize("nothing", ["(empty)", "(no text)"])
+def test_nothing_has_a_word(nothing: str) -> None:
+    [(left, right)] = pair_texts("Hello!", "", nothing)
+    assert (marked(left), right) == ("Hello!", SideLine(nothing, note=True))
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3),
+)
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from(["expected", "got", "made", "note", "beyond"]), anything)
+    )
+)
+def test_rows_of_strangers_are_drawn_all_the_same(rows: list[dict[str, Any]]) -> None:
+    for line in drawn(list(pair_calls(rows))):
+        assert cell_len(line) <= 80
+
+
+FIELDS: list[Any] = [
+    {"field": "a", "expected": "1", "got": "1", "matches": True, "weight": 1.0},
+    {"field": "b", "expected": "2 ± 1", "got": "9", "matches": False, "weight": 1.0},
+]
+
+
+def test_fields_stand_side_by_side_with_those_marked_that_do_not_match() -> None:
+    grade = Grade("fields", 0.5, False, "1 of 2 fields match", {"fields": FIELDS})
+    assert drawn(compared_pairs(grade, "")) == [
+        "expected   │ got",
+        "a: 1       │ a: 1",
+        "b: 2 ± 1   │ b: 9",
+        "   ^^^^^   │    ^",
+    ]
+    passed = Grade("fields", 1.0, True, "all 2 fields match", {"fields": FIELDS})
+    assert compared_pairs(passed, "") == []
+
+
+def test_a_call_that_is_not_allowed_is_marked() -> None:
+    row: dict[str, Any] = {"expected": None, "got": "x()", "made": False, "note": "not expected"}
+    assert list(pair_calls([row])) == [
+        (SideLine("(not expected)", note=True), SideLine("x()", 0, 3))
+    ]
+
+
+def test_the_name_of_a_tool_is_never_cut() -> None:
+    long = "x" * 200
+    row: Any = {
+        "expected": f'search(a="{long}", b=1)',
+        "got": f'search(a="{long}", b=2)',
+        "made": False,
+    }
+    ((left, right),) = pair_calls([row])
+    assert left is not None
+    assert right is not None
+    assert left.text.startswith("search((168 characters) …xxx")
+    assert left.text[left.start : left.end] == "1"
+    assert right.text[right.start : right.end] == "2"
+
+
+def test_what_is_hardly_longer_than_the_note_on_it_is_not_cut() -> None:
+    tail = "y" * 90
+    row: Any = {"expected": f"f(a=1, b={tail})", "got": f"f(a=2, b={tail})", "made": False}
+    ((left, _),) = pair_calls([row])
+    assert left is not None
+    assert left.text.endswith(f"{tail})")
+
+
+def test_an_extra_key_is_a_line_of_its_own_and_no_comma() -> None:
+    pairs = list(pair_texts('{\n  "a": 1\n}', '{\n  "a": 1,\n  "k": 3\n}'))
+    assert pairs == [
+        (SideLine("{"), SideLine("{")),
+        (SideLine('  "a": 1'), SideLine('  "a": 1')),
+        (None, SideLine('  "k": 3', 0, 8)),
+        (SideLine("}"), SideLine("}")),
+    ]
+
+
+BLANK = "\n" * 4_000
+TEXTS = {
+    "blank lines": (f"{BLANK}a", f"{BLANK}\nb"),
+    "blank lines between others": (f"x{BLANK}a", f"y{BLANK}b"),
+    "the same few lines": ("a\nb\n" * 2_000, "b\nb\na\n" * 2_000),
+    "very many lines": (
+        "\n".join(map(str, range(20_000))), "\n".join(map(str, range(1, 40_000, 2)))
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("expected", "got"), TEXTS.values(), ids=TEXTS)
+def test_texts_that_could_be_aligned_in_very_many_ways_take_no_longer(
+    expected: str, got: str
+) -> None:
+    lines = expected.count("\n") + got.count("\n")
+    assert count_steps(lambda: list(pair_texts(expected, got))) < 200 * lines
+
+
+def test_what_is_equal_at_both_ends_is_paired_however_long_it_is() -> None:
+    many = "\n".join(map(str, range(5_000)))
+    pairs = list(pair_texts(f"{many}\nleft\n{many}", f"{many}\nright\n{many}"))
+    differing = [(left, right) for left, right in pairs if left != right]
+    assert differing == [(SideLine("left", 0, 4), SideLine("right", 0, 5))]
+    assert [pair[0].text for pair in pairs if pair[0] and pair[0].note] == [
+        "… 4,998 equal lines", "… 4,998 equal lines",
+    ]  # fmt: skip
+
+
+def test_short_texts_are_aligned_line_by_line() -> None:
+    pairs = list(pair_texts("a\nb\nc\nd", "a\nx\nb\nd"))
+    assert [(left and left.text, right and right.text) for left, right in pairs] == [
+        ("a", "a"), (None, "x"), ("b", "b"), ("c", None), ("d", "d"),
+    ]  # fmt: skip
+
+
+def test_a_comma_at_the_end_of_a_line_of_data_is_no_difference() -> None:
+    pairs = list(pair_texts('{\n  "a": 1\n}', '{\n  "a": 2,\n  "k": 3\n}'))
+    assert pairs[1] == (SideLine('  "a": 1', 7, 8), SideLine('  "a": 2,', 7, 8))
+    assert list(pair_texts("a\nb,", "a\nc"))[1] == (SideLine("b,", 0, 2), SideLine("c", 0, 1))
+
+
+def test_white_space_alone_is_never_called_empty() -> None:
+    (pair,) = pair_texts("a", " \n ")
+    assert pair == (SideLine("a", 0, 1), SideLine("(only white space)", note=True))
+    (pair,) = pair_texts(" ", "", "(no text)")
+    assert [side and side.text for side in pair] == ["(only white space)", "(no text)"]
+
+
+OWN = ('  File "/p/evalcase/targets/agent.py", line 3, in asks', "    await context.ask('j', 'x')")
+OURS = ('  File "/c/src/evalcase/model/grader.py", line 132, in _message_of', "    raise TypeError")
+INSTALLED = ('  File "/v/lib/python3.11/site-packages/evalcase/model/grader.py", line 132, in f',)
+PYTHON = ('  File "/usr/lib/python3.11/json/decoder.py", line 337, in decode',)
+BUILT_IN = ('  File "<string>", line 1, in <module>',)
+
+
+def place_in(*frames: Sequence[str]) -> list[str]:
+    trace = ["Traceback (most recent call last):", *[line for each in frames for line in each]]
+    return list(Screen(100).blocks(evidence_blocks({"traceback": [*trace, "TypeError: no"]})))
+
+
+@for_each("beneath", [OURS, INSTALLED, PYTHON, BUILT_IN])
+def test_the_last_line_of_ones_own_is_shown(beneath: Sequence[str]) -> None:
+    shown = ["/p/evalcase/targets/agent.py:3, in asks", "    await context.ask('j', 'x')"]
+    assert place_in(OURS, OWN, beneath) == shown
+
+
+def test_where_none_is_the_last_of_all_is() -> None:
+    assert place_in(INSTALLED, PYTHON) == ["/usr/lib/python3.11/json/decoder.py:337, in decode"]
+    assert place_in() == []
+
+
+def test_a_place_is_whole_however_long_its_path_is() -> None:
+    path = f"/shared/{'agents/' * 20}agent.py"
+    assert place_in((f'  File "{path}", line 3, in asks',)) == [f"{path}:3, in asks"]
