@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from evalcase.runner.attempt import Attempted, leave_out_question, take_own
+from evalcase.runner.attempt import Attempted, make_attempt
+from evalcase.testing import ScriptedTarget
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message
 from evalcase.types.question import Question
+from evalcase.types.target import Warn
+from evalcase.util.user_calls import UserCalls
 
 ASKED: list[dict[str, Any]] = [
     {"role": "system", "content": "be brief"},
@@ -25,10 +29,16 @@ IN_OTHER_FORM = {"role": "assistant", "content": "", "tool_calls": [OPENAI_CALL]
 AGAIN = {"role": "user", "content": "again"}
 
 
-def left_of(said: list[dict[str, Any]], asked: list[dict[str, Any]] = ASKED) -> Attempted:
+def left_of(
+    said: list[dict[str, Any]], asked: list[dict[str, Any]] = ASKED, warn: Warn = print
+) -> Attempted:
     question = Question(tuple(map(Message, asked)), "s", "one")
-    tried = Attempted(Answer(tuple(map(Message, said))), None, 0.0)
-    return leave_out_question(tried, question)
+    target = ScriptedTarget([Answer(tuple(map(Message, said)))])
+
+    async def ask() -> Attempted:
+        return await make_attempt("bot", target, question, 60.0, UserCalls(), warn)
+
+    return asyncio.run(ask())
 
 
 @pytest.mark.parametrize(
@@ -95,8 +105,5 @@ def test_what_is_left_out_and_what_counts_is_told(
     said: list[dict[str, Any]], warned: list[str]
 ) -> None:
     told: list[str] = []
-    question = Question(tuple(map(Message, ASKED)), "s", "one")
-    tried = Attempted(Answer(tuple(map(Message, said))), None, 0.0)
-    own = take_own(tried, question, "bot", told.append)
-    assert own.answer == leave_out_question(tried, question).answer
+    left_of(said, warn=told.append)
     assert [words in text for words, text in zip(warned, told, strict=True)] == [True] * len(warned)

@@ -70,7 +70,7 @@ def tried(target: Target, given: Question) -> Attempted:
         await target.open()
         try:
             async with UserCalls() as calls:
-                return await make_attempt(target, given, 60, calls)
+                return await make_attempt("it", target, given, 60, calls, print)
         finally:
             await target.close()
 
@@ -121,7 +121,7 @@ def test_calls_that_ask_the_same_at_once_have_a_trace_each() -> None:
         target, given = Waiting(3), question()
         async with UserCalls() as calls:
             failed = await asyncio.gather(
-                *[make_attempt(target, given, 60, calls) for _ in range(3)]
+                *[make_attempt("it", target, given, 60, calls, print) for _ in range(3)]
             )
         for each in failed:
             assert str((each.seen or {})["trace"]) in str(each.error)

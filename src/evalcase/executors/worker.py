@@ -26,7 +26,7 @@ from evalcase.config.targets import make_target
 from evalcase.errors import ConfigError, EvalcaseError, TargetError
 from evalcase.executors import protocol
 from evalcase.graders.base import Context, Usable
-from evalcase.runner.attempt import make_attempt, take_own
+from evalcase.runner.attempt import make_attempt
 from evalcase.runner.dispatch import name_of_kind
 from evalcase.runner.event_loop import run_async
 from evalcase.runner.graders import Graders
@@ -184,7 +184,9 @@ class Service:
     async def _ask(self, number: int, body: protocol.Ask, target: Target) -> protocol.Attempt:
         question = self._locate_files(body.question)
         try:
-            tried = await make_attempt(target, question, body.limit_s, self._calls)
+            tried = await make_attempt(
+                body.target, target, question, body.limit_s, self._calls, self.warn
+            )
         finally:
             if body.is_alone and target.traits.holds_sessions:
                 error = await self._end_session(target, question.session)

@@ -1,141 +1,27 @@
-"""One call of a target: the outcome is an answer that was checked, or an error, within its time."""
+"""One call of a target: the outcome is a checked answer or an error, within its time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from inspect import isawaitable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evalcase.errors import TargetError
-from evalcase.types.answer import MOST_TOKENS, MOST_USD, Answer, Usage
+from evalcase.types.answer import Answer
 from evalcase.types.codec import decode_object, encode_object
 from evalcase.types.grade import copy_question, copy_steps
 from evalcase.types.message import Message, fault_of_message, part_text, parts_of, take_message
 from evalcase.types.question import Question
-from evalcase.types.target import Quota, Target
+from evalcase.types.target import Quota, Target, Warn
 from evalcase.types.value import JSON, replace
 from evalcase.util.answers import read_ending
 from evalcase.util.errors import recordable_details
 from evalcase.util.json import NotJsonError, copy_json
 from evalcase.util.user_calls import UserCalls
 
-
-def check_answer(answer: object) -> Answer:
-    """The answer. Raise TargetError, in words that say what is wrong with it."""
-    if type(answer) is Answer and _is_one_text(answer):
-        return answer
-    checked = _check_values(answer)
-    end = read_ending(checked)
-    if end.kind in ("unfinished", "failed"):
-        said = f"the target's reply is {end.kind} (finish reason `{end.reason}`)"
-        raise TargetError(said, kind="protocol", details={"text": checked.text[:1000]})
-    return checked
-
-
-def _check_values(answer: object) -> Answer:
-    if not isinstance(answer, Answer):
-        what = f"the target returned {type(answer).__name__}, not an Answer"
-        raise TargetError(what, kind="protocol")
-    fault = _fault_of(answer)
-    if fault is not None:
-        raise TargetError(f"the target returned an Answer whose {fault}", kind="protocol")
-    if all(map(_is_usual, answer.messages)) and not answer.steps:
-        return answer
-    # Plain values all through: those of a class of their own may do anything when they are used.
-    messages = tuple([_copy_message(message) for message in answer.messages])
-    return replace(answer, messages=messages, steps=copy_steps(answer.steps))
-
-
-def _is_one_text(answer: Answer) -> bool:
-    """Whether it is what nearly all are: one text of an assistant, of which nothing else is
-    known."""
-    messages: object = answer.messages
-    return (
-        type(messages) is tuple and len(messages) == 1
-        and type(messages[0]) is Message and _is_usual(messages[0])
-        and answer.usage is None and answer.cost_usd is None and answer.model is None
-        and answer.asked_as is None and answer.earlier is None
-        and answer.truncated is answer.cached is answer.scrubbed is False and answer.last_at == 0
-        and answer.ends_conversation is False and answer.steps == () and answer.trace is None
-    )  # fmt: skip
-
-
-def _fault_of(answer: Answer) -> str | None:
-    messages: object = answer.messages
-    if type(messages) is not tuple:
-        return f"`messages` is {type(messages).__name__}, not a tuple of Message"
-    for message in messages:
-        fault = _fault_of_message(message)
-        if fault is not None:
-            return fault
-    usage: object = answer.usage
-    if usage is not None and not _has_counts(usage):
-        return "`usage` is not a Usage of whole numbers"
-    cost: object = answer.cost_usd
-    if cost is not None and not _is_amount(cost):
-        return f"`cost_usd` is {cost!r:.60}, not a number from 0 to {MOST_USD:g}"
-    return _fault_of_rest(answer)
-
-
-def _fault_of_rest(answer: Answer) -> str | None:
-    """Whether the record could be read again with all the rest of it."""
-    if answer.last_at != 0:
-        return f"`last_at` is {answer.last_at!r:.60}, which is for evalcase to say"
-    if answer == Answer(answer.messages, answer.usage, answer.cost_usd):
-        return None
-    try:
-        decode_object(Answer, encode_object(answer))
-    except (ValueError, TypeError, AttributeError) as error:
-        return f"fields can't be recorded: {error}"
-    return None
-
-
-def _fault_of_message(message: object) -> str | None:
-    if type(message) is not Message:
-        return f"`messages` holds {type(message).__name__}, not Message"
-    if _is_usual(message):
-        return None
-    fault = fault_of_message(message)
-    if fault is not None:
-        return f"`messages` are wrong: one {fault}"
-    texts = [part for part in parts_of(message.content) if part["type"] in ("text", "output_text")]
-    if message.role == "assistant" and None in map(part_text, texts):
-        return "`messages` are wrong: one has a text part without a text, which stands in `text`"
-    try:
-        copy_json(message)
-    except (NotJsonError, RecursionError) as error:
-        return f"`messages` is not JSON: {error}"
-    return None
-
-
-def _is_usual(message: Message) -> bool:
-    """Whether it is what nearly all are: text of an assistant."""
-    if len(message) != 2 or type(message.get("content")) is not str:
-        return False
-    role: object = message.get("role")
-    return type(role) is str and role == "assistant"
-
-
-def _copy_message(message: Message) -> Message:
-    copied = copy_json(message)
-    assert isinstance(copied, dict)
-    return take_message(copied)
-
-
-def _has_counts(usage: object) -> bool:
-    if not isinstance(usage, Usage):
-        return False
-    counts: tuple[object, ...] = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
-    return all(
-        count is None or (type(count) is int and 0 <= count <= MOST_TOKENS) for count in counts
-    )
-
-
-def _is_amount(cost: object) -> bool:
-    return type(cost) in (int, float) and 0 <= cost <= MOST_USD  # type: ignore[operator]
-
-
 _MORE_TIME = "`timeout_s` of the case, or --timeout, allows more"
+_SET_UP = ("system", "developer")
+"""Roles of messages that an agent may add, or leave out, before all others."""
 
 
 class OverTimeError(TimeoutError):
@@ -150,19 +36,19 @@ class Attempted(NamedTuple):
     error: BaseException | None
     duration_s: float
     quota: Quota | None = None
-    """What the target's service said meanwhile of how much more it takes."""
+    """How much more the service of the target takes, as it said meanwhile."""
     seen: Mapping[str, JSON] | None = None
-    """What is known of a call that came to nothing, beside its error."""
+    """What is known of a failed call beside its error."""
 
 
 async def make_attempt(
-    target: Target, question: Question, limit_s: float, calls: UserCalls
+    name: str, target: Target, question: Question, limit_s: float, calls: UserCalls, warn: Warn
 ) -> Attempted:
     """Call a target once."""
     if not target.traits.only_reads:
         question = copy_question(question)
     elif target.traits.seen is not None:
-        question = replace(question)  # this call's own, by which it is known
+        question = replace(question)  # the object by which this call is known
 
     async def ask() -> object:
         given: object = target.answer(question)
@@ -173,69 +59,86 @@ async def make_attempt(
         raise TargetError(why, kind="protocol")
 
     outcome = await calls.run(ask, limit_s, question.case, check_answer)
-    quota = None if target.traits.quota is None else _take_quota(target.traits.quota)
-    # A call that is late may have returned or raised anything once it was cancelled.
+    quota = _call_trait(target.traits.quota)
+    # A late call may have returned or raised anything once it was cancelled.
     error = OverTimeError(limit_s) if outcome.is_late else outcome.error
-    if error is not None:
-        return Attempted(None, error, outcome.took_s, quota, _see_question(target, question))
-    assert isinstance(outcome.value, Answer)
-    return Attempted(outcome.value, None, outcome.took_s, quota, None)
+    answer = outcome.value
+    if error is None:
+        assert isinstance(answer, Answer)
+        try:
+            return Attempted(_take_own(answer, question, name, warn), None, outcome.took_s, quota)
+        except TargetError as refused:
+            error = refused
+    seen = _call_trait(target.traits.seen, question)
+    return Attempted(None, error, outcome.took_s, quota, seen)
 
 
-def _take_quota(take: Callable[[], Quota | None]) -> Quota | None:
+def _call_trait(trait: Callable[..., Any] | None, *arguments: object) -> Any:  # noqa: ANN401
+    """What a trait of a target says; None where it breaks, since a target is user code."""
     try:
-        said = take()
-    except Exception:  # noqa: BLE001 - a target may be anybody's, and the answer is there
-        return None
-    return said if isinstance(said, Quota) else None
-
-
-def _see_question(target: Target, question: Question) -> Mapping[str, JSON] | None:
-    look = target.traits.seen
-    try:
-        return None if look is None else recordable_details(dict(look(question)))
-    except Exception:  # noqa: BLE001 - a target may be anybody's, and the error is there
+        said = None if trait is None else trait(*arguments)
+        return said if said is None or isinstance(said, Quota) else recordable_details(dict(said))
+    except Exception:  # noqa: BLE001 - the outcome of the call is there
         return None
 
 
-_SET_UP = ("system", "developer")
-"""Roles of messages that an agent may add, or leave out, before all others."""
-_LEFT_OUT = "these are no part of an answer, and are left out"
-_COUNTED = "all that it returned counts as its answer"
-_AS_FAR = "they are graded as far as they go"
-_NOTHING_ELSE = "the target returned messages that it was given, and nothing after them"
+def check_answer(answer: object) -> Answer:
+    """The answer of plain values that can be graded and recorded. Raise TargetError if it is none:
+    user code can build an Answer that holds anything."""
+    if not isinstance(answer, Answer):
+        what = f"the target returned {type(answer).__name__}, not an Answer"
+        raise TargetError(what, kind="protocol")
+    try:
+        if answer.last_at != 0:
+            raise ValueError(f"`last_at` is {answer.last_at!r:.60}, which is for evalcase to say")
+        messages = tuple([_check_message(message) for message in answer.messages])
+        checked = replace(answer, messages=messages, steps=copy_steps(answer.steps))
+        if checked != Answer(messages):
+            decode_object(Answer, encode_object(checked))
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise TargetError(f"the target returned a wrong Answer: {error}", kind="protocol") from None
+    return checked
 
 
-def take_own(
-    tried: Attempted, question: Question, name: str, warn: Callable[[str], None]
-) -> Attempted:
-    """What a target said itself, with a warning where it returned more than that. It is looked at
-    where the target was asked, before secrets are taken out of it."""
-    own = leave_out_question(tried, question)
-    if own.answer is None:
-        return own
-    end = read_ending(own.answer)
+def _check_message(message: Message) -> Message:
+    fault = fault_of_message(message)
+    if fault is not None:
+        raise ValueError(f"`messages` are wrong: one {fault}")
+    texts = [part for part in parts_of(message.content) if part["type"] in ("text", "output_text")]
+    if message.role == "assistant" and None in map(part_text, texts):
+        raise ValueError("`messages` are wrong: one has a text part without a `text`")
+    try:
+        copied = copy_json(message)
+    except NotJsonError as error:
+        raise ValueError(f"`messages` is not JSON: {error}") from None
+    assert isinstance(copied, dict)
+    return take_message(copied)
+
+
+def _take_own(answer: Answer, question: Question, name: str, warn: Warn) -> Answer:
+    """The part of an answer that the target said itself: many an agent returns its whole
+    conversation. Raise TargetError if there is none, or if it is not finished."""
+    messages = answer.messages
+    is_usual = len(messages) == 1 and messages[0].role == "assistant"
+    given = 0 if is_usual else _count_repeated(messages, question.messages)
+    if given == len(messages) > 0:
+        what = "the target returned messages that it was given, and nothing after them"
+        raise TargetError(what, kind="protocol")
+    if given:
+        answer = replace(answer, messages=messages[given:])
+        left_out = "these are no part of an answer, and are left out"
+        warn(f"answers of `{name}` begin with messages that it was given: {left_out}")
+    elif len(messages) > 1 and any(each.role == "user" for each in messages):
+        counted = "all that it returned counts as its answer"
+        warn(f"answers of `{name}` have messages of a user that it was not given: {counted}")
+    end = read_ending(answer)
+    if end.kind in ("unfinished", "failed"):
+        said = f"the target's reply is {end.kind} (finish reason `{end.reason}`)"
+        raise TargetError(said, kind="protocol", details={"text": answer.text[:1000]})
     if end.kind == "cut off":
-        warn(f"answers of `{name}` were cut off (finish reason `{end.reason}`): {_AS_FAR}")
-    if own is not tried:
-        warn(f"answers of `{name}` begin with messages that it was given: {_LEFT_OUT}")
-    elif len(own.answer.messages) > 1 and any(each.role == "user" for each in own.answer.messages):
-        warn(f"answers of `{name}` have messages of a user that it was not given: {_COUNTED}")
-    return own
-
-
-def leave_out_question(tried: Attempted, question: Question) -> Attempted:
-    """The same without messages of the question that the answer begins with, up to the last; an
-    error if there are no others."""
-    answer = tried.answer
-    if answer is None or (len(answer.messages) == 1 and answer.messages[0].role == "assistant"):
-        return tried  # as most are
-    given = _count_repeated(answer.messages, question.messages)
-    if not given:
-        return tried
-    if given == len(answer.messages):
-        return tried._replace(answer=None, error=TargetError(_NOTHING_ELSE, kind="protocol"))
-    return tried._replace(answer=replace(answer, messages=answer.messages[given:]))
+        graded = "they are graded as far as they go"
+        warn(f"answers of `{name}` were cut off (finish reason `{end.reason}`): {graded}")
+    return answer
 
 
 def _count_repeated(said: Sequence[Message], asked: Sequence[Message]) -> int:

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from evalcase.errors import TargetError
 from evalcase.graders.base import Context, NamedGrader, Usable
-from evalcase.runner.attempt import Attempted, OverTimeError, make_attempt, take_own
+from evalcase.runner.attempt import Attempted, OverTimeError, make_attempt
 from evalcase.runner.opening import CLOSE_S, OpenTargets
 from evalcase.runner.pacing import Budget, Limits, Pace, Paces, Start, wait_before_retry
 from evalcase.runner.schedule import Engine
@@ -294,12 +294,12 @@ class Dispatcher:
             if executor is not None:
                 tried = await executor.attempt(name, question, limit_s)
             else:
-                tried = await make_attempt(target, question, limit_s, self._calls)
+                tried = await make_attempt(name, target, question, limit_s, self._calls, self._warn)
         finally:
             self._paces.end(name, start, tried)
         if tried.answer is not None:
             self._spend(tried.answer.cost_usd or 0.0)
-        return tried if executor is not None else take_own(tried, question, name, self._warn)
+        return tried
 
     def _spend(self, cost_usd: float) -> None:
         self._budget.spend(cost_usd)

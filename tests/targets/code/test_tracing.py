@@ -178,7 +178,7 @@ def test_what_was_done_before_an_error_is_told_with_it_once(
         await target.open()
         try:
             async with UserCalls() as calls:
-                return await make_attempt(target, question(), limit_s, calls)
+                return await make_attempt("it", target, question(), limit_s, calls, print)
         finally:
             await target.close()
 
