@@ -106,7 +106,7 @@ def _check_message(message: Message) -> Message:
         raise ValueError(f"`messages` are wrong: one {fault}")
     texts = [part for part in parts_of(message.content) if part["type"] in ("text", "output_text")]
     if message.role == "assistant" and None in map(part_text, texts):
-        raise ValueError("`messages` are wrong: one has a text part without a `text`")
+        raise ValueError("`messages` are wrong: one has a text part without a text")
     try:
         copied = copy_json(message)
     except NotJsonError as error:
