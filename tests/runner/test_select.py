@@ -158,35 +158,18 @@ def test_what_is_like_another_only_by_chance_is_not_called_near() -> None:
         assert watch.describe(pairs) == f"no case has an id like `{asked}` ({said})"
 
 
-def test_a_case_that_is_in_no_such_suite_is_looked_for_where_it_may_be() -> None:
+def test_a_case_that_is_named_with_its_suite_or_a_target() -> None:
     pairs = [pair("two", "a"), pair("one", "a"), pair("three", "b")]
     for asked, said in {
         ("b", "thre"): "there is no case `thre` in b (the nearest is `three`)",
-        ("b", "two"): "there is no case `two` in b (`two` is in a)",
-        ("b", "xyz"): "there is no case `xyz` in b (there is `three`)",
-        (
-            "c",
-            "two",
-        ): "there is no case `two` in c (that is not a suite of this run; `two` is in a)",
-        ("c", "x"): "there is no case `x` in c (that is not a suite of this run; there are a, b)",
+        ("b", "two"): "there is no case `two` in b",
+        ("b", "two", "echo"): "there is no case `two` at `echo` in b",
+        ("a", "one", "other"): "there is no case `one` at `other` in a",
     }.items():
         watch = UnmatchedFilters(make(Selection(cases=(asked,))))
-        list(watch.watch(pairs))
+        for each in watch.watch(pairs):
+            watch.remove_targets(*each, ("echo",))
         assert watch.describe(pairs) == said
-        watch = UnmatchedFilters(make(Selection(cases=((*asked, "echo"),))))
-        list(watch.watch(pairs))
-        at = said.replace(f"`{asked[1]}` in {asked[0]}", f"`{asked[1]}` at `echo` in {asked[0]}", 1)
-        assert watch.describe(pairs) == at
-
-
-def test_a_case_that_is_not_asked_of_a_target_is_told_with_those_it_is_asked_of() -> None:
-    one = pair("one")
-    watch = UnmatchedFilters(make(Selection(cases=(("s.eval.yaml", "one", "other"),))))
-    list(watch.watch([one]))
-    left_out = "there is no case `one` at `other` in s.eval.yaml (it exists, but the other"
-    assert str(watch.describe([one])).startswith(left_out)
-    watch.remove_targets(*one, ("echo", "mine"))
-    assert str(watch.describe([one])).endswith("(it is asked of `echo`, `mine`)")
 
 
 def test_of_many_that_are_not_there_some_are_told_and_the_others_counted() -> None:

@@ -25,7 +25,6 @@ from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
 from evalcase.types.case import Case
 from evalcase.types.problem import nearest_meaning, plain_name
-from evalcase.types.result import Trial
 from evalcase.types.value import Value, fits_pattern, replace
 from evalcase.util.project import ProjectPaths
 from evalcase.util.text import list_some
@@ -160,7 +159,7 @@ def make_selector(selection: Selection, place_of: Callable[[str], str]) -> Selec
 # Filters that match nothing
 
 _MOST_REPORTED = 10
-"""Values of filters that a message names, each with the nearest name."""
+"""Values of filters that a message names."""
 _MOST_KNOWN = 10_000
 """Names among which the nearest is looked for."""
 _MOST_LISTED = 3
@@ -174,154 +173,78 @@ class UnmatchedFilters:
     def __init__(self, selector: Selector) -> None:
         self._selector = selector
         self._globs = list(dict.fromkeys(selector.globs))
-        place_of = selector.place_of
-        named = [case for case in selector.selection.cases if not isinstance(case, str)]
-        self._pairs = {(place_of(each[0]), each[1]): each for each in named if len(each) == 2}
-        self._at = {(place_of(each[0]), *each[1:]): each for each in named if len(each) == 3}
         self._tags = list(dict.fromkeys(selector.selection.tags))
-        self._suites: dict[str, str] = {}
-        """The paths of suites by their places, where cases are named with their suites."""
-        self._asked: dict[tuple[str, str], tuple[str, ...]] = {}
-        """The targets of the cases that are named with a target."""
+        named = [case for case in selector.selection.cases if not isinstance(case, str)]
+        self._named = {(selector.place_of(each[0]), *each[1:]): each for each in named}
+        """Cases that are named with their suite, and perhaps a target."""
         self.failed = set(selector.only or ())
         """Cases of --failed-of that the suites have not shown."""
 
     def watch(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         """The same cases. Each removes the values that it matches."""
-        watched = self._has_values() or self.failed
-        return self._watch(cases) if watched else iter(cases)
-
-    def _has_values(self) -> bool:
-        return bool(self._globs or self._pairs or self._tags or self._at)
-
-    def _watch(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         for suite, case in cases:
-            if self._has_values():
-                self._remove_matched(suite, case)
-            if self.failed:
-                self.failed.discard((self._selector.place_of(suite), case.id))
+            if self._globs:
+                self._globs = [glob for glob in self._globs if not fits_pattern(case.id, glob)]
+            if self._tags:
+                self._tags = [tag for tag in self._tags if tag not in case.tags]
+            if self._named or self.failed:
+                name = self._selector.place_of(suite), case.id
+                self._named.pop(name, None)
+                self.failed.discard(name)
             yield suite, case
-
-    def _remove_matched(self, suite: str, case: Case) -> None:
-        self._globs = [glob for glob in self._globs if not fits_pattern(case.id, glob)]
-        if self._pairs or self._at:
-            place = self._selector.place_of(suite)
-            self._suites.setdefault(place, suite)
-            self._pairs.pop((place, case.id), None)
-        if self._tags:
-            self._tags = [tag for tag in self._tags if tag not in case.tags]
 
     def remove_targets(self, suite: str, case: Case, targets: tuple[str, ...]) -> None:
         """Remove the values that name one of the targets that a case is run on."""
-        if self._at:
+        if self._named:
             place = self._selector.place_of(suite)
-            if (place, case.id) in self._selector.at:
-                self._asked[place, case.id] = targets
             for target in targets:
-                self._at.pop((place, case.id, target), None)
+                self._named.pop((place, case.id, target), None)
 
     def describe(self, cases: Iterable[SuiteCase]) -> str | None:
-        """A sentence about each value that is left, with the nearest names among the cases; None
-        if none is left."""
-        if not self._has_values():
+        """A sentence about each value that is left, with the nearest name among the cases; None if
+        none is left."""
+        values = len(self._globs) + len(self._named) + len(self._tags)
+        if not values:
             return None
-        known = _KnownNames(cases, self._selector.place_of, self._suites)
+        ids, tags = dict[str, None](), dict[str, None]()
+        for _, case in islice(cases, _MOST_KNOWN):
+            ids[case.id] = None
+            tags.update(dict.fromkeys(case.tags))
         said = [
-            f"no case has an id like `{each}`{_describe_near(each, known.ids)}"
+            f"no case has an id like `{each}`{_describe_near(each, ids)}"
             for each in self._globs[:_MOST_REPORTED]
         ]
+        for suite, id, *target in islice(self._named.values(), _MOST_REPORTED):
+            at = f" at `{target[0]}`" if target else ""
+            near = "" if id in ids else _describe_near(id, ids)
+            said.append(f"there is no case `{id}`{at} in {suite}{near}")
         said += [
-            f"there is no case `{id}` in {suite}{known.describe_case(place, id)}"
-            for (place, id), (suite, _) in islice(self._pairs.items(), _MOST_REPORTED)
-        ]
-        said += [
-            f"there is no case `{id}` at `{target}` in {suite}{self._hint(place, id, known)}"
-            for (place, id, target), (suite, *_) in islice(self._at.items(), _MOST_REPORTED)
-        ]
-        said += [
-            f"no case has the tag `{each}`{_describe_near(each, known.tags)}"
+            f"no case has the tag `{each}`{_describe_near(each, tags)}"
             for each in self._tags[:_MOST_REPORTED]
         ]
-        values = len(self._globs) + len(self._pairs) + len(self._at) + len(self._tags)
         if values > len(said):
             said.append(f"and {values - len(said):,} more match nothing")
         return "; ".join(said)
-
-    def _hint(self, place: str, id: str, known: _KnownNames) -> str:
-        asked = self._asked.get((place, id))
-        if asked is not None:
-            return f" (it is asked of {', '.join(f'`{each}`' for each in asked)})"
-        if id in known.by_place.get(place, ()):
-            return " (it exists, but the other options leave it out)"
-        return known.describe_case(place, id)
-
-
-class _KnownNames:
-    """The ids, tags and suites of the first cases."""
-
-    def __init__(
-        self,
-        cases: Iterable[SuiteCase],
-        place_of: Callable[[str], str],
-        suites: Mapping[str, str],
-    ) -> None:
-        self.ids: dict[str, None] = {}
-        self.tags: dict[str, None] = {}
-        self.by_place: dict[str, dict[str, None]] = {}
-        """The ids of each suite, by its place; only if there are `suites`."""
-        self._suites = suites
-        for suite, case in islice(cases, _MOST_KNOWN):
-            self.ids[case.id] = None
-            self.tags.update(dict.fromkeys(case.tags))
-            if suites:
-                self.by_place.setdefault(place_of(suite), {})[case.id] = None
-
-    def describe_case(self, place: str, id: str) -> str:
-        """Which suite has a case that is not in this one, or the nearest name, in brackets."""
-        having = [self._suites[each] for each, ids in self.by_place.items() if id in ids]
-        elsewhere = f"`{id}` is in {_list_names(having)}" if having else None
-        if place not in self._suites:
-            suites = dict.fromkeys(islice(self._suites.values(), _MOST_KNOWN))
-            there_are = elsewhere or _nearest_to(place, suites) or _there_are(suites)
-            return f" (that is not a suite of this run; {there_are})"
-        own = self.by_place.get(place, {})
-        said = [each for each in (_nearest_to(id, own, "`"), elsewhere) if each is not None]
-        if not said and own:
-            said = [_there_are(own, "`")]
-        return f" ({'; '.join(said)})" if said else ""
 
 
 def _describe_near(name: str, known: Collection[str]) -> str:
     """The nearest name, or some of those that there are, in brackets."""
     if not known:
         return " (none has any)"
-    return f" ({_nearest_to(name, known, '`') or _there_are(known, '`')})"
-
-
-def _nearest_to(name: str, known: Collection[str], quote: str = "") -> str | None:
     if any(each.startswith(f"{name}:") for each in known):
-        return f"it only has variants: use `{name}:*`"
+        return f" (it only has variants: use `{name}:*`)"
     written = name.strip("*")
     meant = {plain_name(each): each for each in reversed(list(known))}
     close = nearest_meaning(written, meant) if written else None
     if close is None and len(written) >= _SHORTEST_PART:
         close = next((each for each in known if written in each), None)
-    return f"the nearest is {quote}{close}{quote}" if close is not None else None
+    if close is not None:
+        return f" (the nearest is `{close}`)"
+    listed = list_some((f"`{each}`" for each in islice(known, _MOST_LISTED)), len(known))
+    return f" (there {'is' if len(known) == 1 else 'are'} {listed})"
 
 
-def _there_are(known: Collection[str], quote: str = "") -> str:
-    return f"there {'is' if len(known) == 1 else 'are'} {_list_names(known, quote)}"
-
-
-def _list_names(known: Collection[str], quote: str = "") -> str:
-    listed = (f"{quote}{each}{quote}" for each in islice(known, _MOST_LISTED))
-    return list_some(listed, len(known))
-
-
-_ONCE = (1,)
-
-Says = Callable[[str, Case, str], bool]
-"""Says something of a suite, a case of it, and a target."""
+# Trials
 
 
 def times_of(case: Case, repeat: int | None) -> int:
@@ -330,31 +253,6 @@ def times_of(case: Case, repeat: int | None) -> int:
     if repeat is None and "repeat" not in data:
         return 1
     return 1 if case.skip else repeat or case.repeat
-
-
-def plan_trials(
-    cases: Iterable[tuple[str, Case]],
-    target: str,
-    default: str | None,
-    repeat: int | None,
-    overridden: bool,
-    asks: Says | None = None,
-    stands: Says | None = None,
-) -> Iterator[Trial]:
-    """The trials of one target: of the cases that name it, or that name none if it is the default.
-
-    Targets of the command line are `overridden` onto every case, and so is its `repeat`. Skipped
-    cases are planned too: their result says so. `asks` says which of its targets a case is
-    asked of, where that is not all of them. A case whose one trial `stands` as it is makes none.
-    """
-    for number, (suite, case) in enumerate(cases):
-        named = overridden or target in (case.targets or (default,))
-        if named and (asks is None or asks(suite, case, target)):
-            times = times_of(case, repeat)
-            if times == 1 and stands is not None and stands(suite, case, target):
-                continue
-            for each in _ONCE if times == 1 else range(1, times + 1):
-                yield Trial(suite, case, target, each, times, number)
 
 
 def find_failed(name: str, runs_dir: str, root: str) -> FailedOf:
