@@ -192,7 +192,6 @@ class Service:
                 error = await self._end_session(target, question.session)
                 if error is not None:
                     self.warn(f"`{body.target}`: tear-down of a session failed: {error}")
-        tried = take_own(tried, question, body.target, self.warn)
         attempt = scrub_struct(protocol.Attempt.of(tried), self._scrubber.look())
         if tried.answer is not None and attempt.answer is not None and attempt.answer.scrubbed:
             if len(self._held) >= protocol.MOST_HELD:
