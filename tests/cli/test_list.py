@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from shutil import copytree
 
 from tests.run.project import Gate, Project, case, cases
@@ -120,7 +121,8 @@ def test_objects_for_programs(project: Project) -> None:
     both = {each["run"]: each for each in json.loads(project.run("list", "--json").out)}
     listed, damaged = both[told["run"]], both[second.name]
     rest = {key: listed.pop(key) for key in ("created_at", "suites", "targets")}
-    assert listed == told
+    marks = [listed.pop(key) for key in ("name", "note", "commit", "branch", "dirty")]
+    assert (listed, marks) == (told, [None] * 5)
     assert (rest["suites"], rest["targets"]) == (["s.eval.yaml"], ["agent"])
     assert damaged["status"] == "damaged"
     assert "run.json is damaged" in damaged["problem"]
@@ -170,3 +172,39 @@ def test_a_rate_has_its_interval_and_what_is_in_no_verdict_beside_it(project: Pr
     assert head[3:9] == ["passed", "interval", "failed", "errored", "ungraded", "skipped"]
     assert line[3:9] == ["50.0%", "9.5–90.5%", "0", "0", "1", "1"]
     assert told["figures"]["all"]["low"] < 0.095 < told["figures"]["all"]["high"]
+
+
+def test_runs_are_told_apart_by_name_note_and_commit(project: Project) -> None:
+    project.suite(case("a"))
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.com"]
+    marks = "name", "note", "commit", "branch", "dirty"
+
+    def run(*arguments: str) -> dict[str, object]:
+        id = project.run("run", "--json", *arguments).json["run"]
+        listed = json.loads(project.run("list", "--json").out)
+        assert listed[0]["run"] == id
+        return {"run": id} | {mark: listed[0][mark] for mark in marks}
+
+    plain = run()
+    assert [plain[mark] for mark in marks] == [None] * 5
+    for more in (["init", "-qb", "trunk"], ["add", "s.eval.yaml"], ["commit", "-qm", "x"]):
+        subprocess.run([*git, *more], cwd=project.path, check=True)
+    first = run("--name", "base line", "--note", "before the change")
+    assert (first["name"], first["note"]) == ("base line", "before the change")
+    assert (first["branch"], first["dirty"]) == ("trunk", False)
+    project.suite(case("a"), case("b"))
+    second = run("--name", "base line")
+    assert (second["commit"], second["dirty"]) == (first["commit"], True)
+    assert run("--no-exec", "--target", "echo")["commit"] is None
+
+    commit = str(first["commit"])
+    for name in ("base line", commit, commit[:7]):  # the newest of them
+        (found,) = json.loads(project.run("list", "--json", name).out)
+        assert found["run"] == second["run"]
+    unknown = project.run("report", "bse line")
+    assert (unknown.code, "the nearest is base line" in unknown.err) == (2, True)
+    other = run("--name", str(first["run"])[-6:])
+    several = project.run("report", str(other["name"]))
+    assert several.code == 2
+    said = f"{first['run']} (part of the id), {other['run']} (name)"
+    assert said in " ".join(several.err.split())

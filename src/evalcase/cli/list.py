@@ -145,6 +145,8 @@ def _object_of_run(listed: ListedRun) -> dict[str, object]:
     return {
         **summary, "created_at": run.created_at,
         "suites": list(_names_of(run, "suites")), "targets": list(_names_of(run, "targets")),
+        "name": run.about.name, "note": run.about.note, "commit": run.about.commit,
+        "branch": run.about.branch, "dirty": run.about.dirty,
     }  # fmt: skip
 
 

@@ -30,7 +30,7 @@ _GROUPS = {
     "How": "targets repeat cache env_file no_exec",
     "Limits": "concurrency timeout_s retries retry_timeouts max_cost_usd",
     "Gates": "fail_under max_errors fail_fast stop against",
-    "Where": "processes engine on runs_dir",
+    "Where": "processes engine on runs_dir name note",
 }
 """The options on help pages, in order."""
 
@@ -185,6 +185,10 @@ class RunOptions(Value, frozen=True):
         _about("Read environment variables from this file, unless they are already set.", "FILE"),
     ] = None
     no_exec: Annotated[bool, _about("Refuse to start processes or import code.")] = False
+    name: Annotated[
+        Text | None, _about("A name for the run: other commands find it by that.", "TEXT")
+    ] = None
+    note: Annotated[Text | None, _about("A note about the run, for people.", "TEXT")] = None
 
     def __post_init__(self) -> None:
         by_run = self.against is not None
@@ -262,6 +266,8 @@ class Keywords(TypedDict, total=False):
     cache: bool
     env_file: str
     no_exec: bool
+    name: str
+    note: str
     processes: int
     engine: str
     on: str

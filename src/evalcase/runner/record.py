@@ -14,13 +14,22 @@ from evalcase.errors import ConfigError, RecordError, SuiteError
 from evalcase.format.source import UnreadableError
 from evalcase.runner.evaluated import Evaluated, count_not_run, hold_to_gates
 from evalcase.runner.plan import Plan
-from evalcase.store.folder import Run, RunAbout, SelectedCases, read_line_hashes, write_case_lines
+from evalcase.store.folder import (
+    GitState,
+    Run,
+    RunAbout,
+    SelectedCases,
+    read_git_state,
+    read_line_hashes,
+    write_case_lines,
+)
 from evalcase.store.rows import Basis, End
 from evalcase.store.stored import StoredRun
 from evalcase.targets.usage import prices_version
 from evalcase.types.case import Case
 from evalcase.types.result import Totals
 from evalcase.types.target import TargetKind, TargetVersion, kind_of_targets
+from evalcase.types.value import replace
 from evalcase.util.table import Table, mark_of
 
 
@@ -29,9 +38,11 @@ def describe_plan(plan: Plan) -> RunAbout:
     basis = describe_basis(plan)
     kinds = [_kind_of(name, plan) for name in (*plan.trials, *plan.users)]
     is_priced = any(kind is not None and kind.priced for kind in kinds)
-    failed_of = plan.options.selection.failed_of
+    options = plan.options
+    failed_of = options.selection.failed_of
+    git = GitState() if options.no_exec else read_git_state(plan.config.root)
     return RunAbout(
-        options=plan.options.to_dict(),
+        options=replace(options, name=None, note=None).to_dict(),
         evalcase=__version__,
         python=sys.version.split(maxsplit=1)[0],
         prices=prices_version() if is_priced else None,
@@ -46,7 +57,16 @@ def describe_plan(plan: Plan) -> RunAbout:
         cwd=os.path.relpath(plan.environment.cwd, plan.config.root),
         dealt=basis.dealt,
         rests_on=basis.rests_on,
+        name=_scrub_text(options.name, plan),
+        note=_scrub_text(options.note, plan),
+        commit=git.commit,
+        branch=git.branch,
+        dirty=git.dirty,
     )
+
+
+def _scrub_text(text: str | None, plan: Plan) -> str | None:
+    return None if text is None else plan.scrubber.text(text)
 
 
 def describe_basis(plan: Plan) -> Basis:

@@ -12,11 +12,12 @@ import hmac
 import json
 import os
 import re
+import subprocess
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from time import gmtime, strftime
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -44,7 +45,48 @@ VERSION = 4
 RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
 _LAST_NAME = 10**14 - 1
 _LINES = "lines.jsonl"
+_GIT_S = 5.0
+_OF_BRANCH = "# branch."
 _to_json = compact_encoder(sort_keys=True)
+
+
+class GitState(NamedTuple):
+    """What is checked out in a project."""
+
+    commit: str | None = None
+    branch: str | None = None
+    dirty: bool | None = None
+
+
+def read_git_state(root: str) -> GitState:
+    """The state of the git repository that a folder is in. Without one, all is None."""
+    folder = os.path.abspath(root)
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return GitState()
+        folder = above
+    argv = ["git", "-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch",
+            "--untracked-files=no"]  # fmt: skip
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        done = subprocess.run(  # noqa: S603 - git, and no argument of others
+            argv, cwd=root, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=_GIT_S, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return GitState()
+    lines = done.stdout.decode(errors="replace").splitlines()
+    said = dict(
+        line.removeprefix(_OF_BRANCH).split(" ", 1) for line in lines if line.startswith(_OF_BRANCH)
+    )
+    commit, branch = said.get("oid"), said.get("head")
+    is_dirty = any(not line.startswith("#") for line in lines)
+    return GitState(
+        None if commit == "(initial)" else commit,
+        None if branch == "(detached)" else branch,
+        is_dirty,
+    )
 
 
 class SelectedCases(Value, frozen=True):
@@ -87,6 +129,14 @@ class RunAbout(Value, frozen=True):
     none."""
     merged: tuple[str, ...] = ()
     """The shards that it was merged from."""
+    name: str | None = None
+    note: str | None = None
+    """What the user calls it, and says about it."""
+    commit: str | None = None
+    branch: str | None = None
+    dirty: bool | None = None
+    """The commit and branch of the project in git, and whether tracked files had changed; None
+    where git does not say."""
 
 
 class _RunFile(Value, frozen=True):

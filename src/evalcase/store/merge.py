@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from shutil import rmtree
+from typing import Any
 
 from evalcase.config.options import RunOptions, Shard, shard_number
 from evalcase.errors import ConfigError, RecordError
@@ -26,7 +27,8 @@ _MERGING = ".merging"
 """The folder in which a run is merged: it is listed only when it is whole."""
 _BUFFER = 1 << 20
 _MAY_DIFFER = frozenset({"evalcase", "python", "prices", "options", "targets", "trials", "cases",
-                         "target_versions", "suites", "dealt", "rests_on", "selected"})  # fmt: skip
+                         "target_versions", "suites", "dealt", "rests_on", "selected", "name",
+                         "note", "commit", "branch", "dirty"})  # fmt: skip
 """Fields of RunAbout that may differ between shards, or are compared on their own."""
 _OF_MACHINE = ("concurrency", "env_file")
 """Options that decide no result, and may differ between machines."""
@@ -246,8 +248,15 @@ def _merge_about(shards: Shards) -> RunAbout:
         trials=_add_up([each.trials for each in abouts], shards),
         cases=_add_up([each.cases for each in abouts], shards),
         selected=_add_selected([each.selected for each in abouts]),
-        merged=tuple(part.source for part in shards.parts),
+        merged=tuple(part.source for part in shards.parts), **_merge_marks(abouts),
     )  # fmt: skip
+
+
+def _merge_marks(abouts: Sequence[RunAbout]) -> dict[str, Any]:
+    """Names, notes and commits, where all shards have the same."""
+    names = ("name", "note", "commit", "branch", "dirty")
+    values = {name: {getattr(about, name) for about in abouts} for name in names}
+    return {name: each.pop() if len(each) == 1 else None for name, each in values.items()}
 
 
 def _add_up(counts: list[int | None], shards: Shards) -> int | None:

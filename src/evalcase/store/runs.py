@@ -4,6 +4,7 @@ removal of old runs."""
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from evalcase.util.text import list_some
 _PLACES = {"latest": 0, "previous": 1}
 """Names that count from the newest run."""
 _NAMED = 5
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _SECOND = 15
 """The characters of an id that are its date and time."""
 _PRUNED = ".pruned-"
@@ -126,10 +128,11 @@ def _read_listed(path: str) -> ListedRun:
 
 
 def find_run(name: str, runs_dir: str) -> FoundRun:
-    """The run of a name: its id, a part of it that no other has, its folder, `latest`, `previous`;
-    each may be followed by `@` and the number of a grading.
+    """The run that a user names: by its folder, its id or a part of it, its name, at least seven
+    digits of its commit, `latest` or `previous`; each may be followed by `@` and the number of a
+    grading. Of several runs with one name or commit, the newest.
 
-    Raise ConfigError if there is none, or several; RecordError if its record can't be read.
+    Raise ConfigError if there is none, or if it isn't clear; RecordError if it can't be read.
     """
     path, grading = _find_path(name, runs_dir), None
     before, at, number = name.rpartition("@")
@@ -146,18 +149,40 @@ def _find_path(name: str, runs_dir: str) -> str | None:
     if name in _PLACES:
         runs = list_runs(runs_dir, _PLACES[name] + 1)
         return runs[_PLACES[name]].path if len(runs) > _PLACES[name] else None
-    inside = os.path.join(runs_dir, name)
-    if RUN_ID.fullmatch(name) and os.path.isdir(inside):
-        return inside
-    if os.path.exists(os.path.join(name, "run.json")):
-        return os.path.abspath(name)
-    if name and os.sep in name and os.path.isdir(name):
-        raise ConfigError(f"{name} is not a run: it has no run.json")
-    alike = sorted(each for each in _read_names(runs_dir) if name and name in each)
-    if len(alike) > 1:
-        several = list_some(alike[:_NAMED], len(alike))
+    if RUN_ID.fullmatch(name) and os.path.isdir(os.path.join(runs_dir, name)):
+        return os.path.join(runs_dir, name)
+    found = _find_all(name, runs_dir) if name else {}
+    matches = {os.path.realpath(path): path for paths in found.values() for path in paths}
+    if len(matches) > 1:
+        listed = [f"{_shown(path)} ({kind})" for kind, paths in found.items() for path in paths]
+        several = list_some(listed[:_NAMED], len(listed))
         raise ConfigError(f"`{name}` matches several runs: {several}")
-    return os.path.join(runs_dir, alike[0]) if alike else None
+    if not matches and os.sep in name and os.path.isdir(name):
+        raise ConfigError(f"{name} is not a run: it has no run.json")
+    return next(iter(matches.values()), None)
+
+
+def _find_all(name: str, runs_dir: str) -> dict[str, list[str]]:
+    """The folders of the runs that a text may mean, by what it is of them."""
+    found: dict[str, list[str]] = {}
+    if os.path.exists(os.path.join(name, "run.json")):
+        found["folder"] = [os.path.abspath(name)]
+    ids = sorted(each for each in _read_names(runs_dir) if name in each)
+    found["part of the id"] = [os.path.join(runs_dir, each) for each in ids]
+    commits: dict[str, str] = {}
+    for listed in newest_runs(runs_dir):
+        about = listed.run.about if listed.run is not None else None
+        if about is not None and about.name == name and "name" not in found:
+            found["name"] = [listed.path]
+        if about is not None and _COMMIT.fullmatch(name) and (about.commit or "").startswith(name):
+            commits.setdefault(about.commit or "", listed.path)
+    found["commit"] = list(commits.values())
+    return found
+
+
+def _shown(path: str) -> str:
+    name = os.path.basename(path)
+    return name if RUN_ID.fullmatch(name) else path
 
 
 def _explain_unknown(name: str, runs_dir: str) -> str:
@@ -166,7 +191,9 @@ def _explain_unknown(name: str, runs_dir: str) -> str:
         return f"there is no run `{name}`: {runs_dir} has none; `evalcase run` creates one"
     if name in _PLACES:
         return f"there is no {name} run in {runs_dir}: {known[0]} is the only one"
-    nearest = find_nearest(name, known, 0.0)
+    runs = [each.run.about for each in newest_runs(runs_dir) if each.run is not None]
+    names = [about.name for about in runs if about.name is not None]
+    nearest = find_nearest(name, [*names, *known], 0.0)
     return f"there is no run `{name}` in {runs_dir}; the nearest is {nearest}"
 
 
