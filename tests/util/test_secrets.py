@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.util.secrets import Scrubber, is_common
+from evalcase.types.value import JSON
+from evalcase.util.secrets import PERSONAL, Finder, Replacing, Scrubber, is_common, mask_credentials
 from tests.for_each import for_each
 
 SECRET = 'sk-é"/+\\ <&>\n😀=key'
@@ -228,3 +229,40 @@ def test_a_word_after_a_scheme_that_is_too_common_is_no_secret_and_nobody_is_war
     scrubber = Scrubber({"AUTH": "Bearer test-key"}, ["AUTH"], said.append)
     assert scrubber.data("a test-key, Bearer test-key") == "a test-key, ***AUTH***"
     assert said == []
+
+
+@for_each(
+    ("typed", "shown"),
+    [
+        ("http://me:hunter2@h:8/x", "http://**********@h:8/x"),
+        ("http://hunter2@h", "http://*******@h"),
+        ("me:hunter2@h:8", "**********@h:8"),
+        ("openai:m@http://a:b@h", "openai:m@http://***@h"),
+        ("https://h/x?q=1&api_key=abc&n=2", "https://h/x?q=1&api_key=***&n=2"),
+        ("https://h/x?accessToken=abc", "https://h/x?accessToken=***"),
+        ("https://h/x?sig=abc#token=d", "https://h/x?sig=***#token=*"),
+        ('{Authorization = "Bearer abc"}', '{Authorization = "Bearer ***"}'),
+        (f"key = sk-live-{'7' * 16}", f"key = {'*' * 24}"),
+        ("http://h/a@b?page=2", "http://h/a@b?page=2"),
+        ("mail bob@example.com // and @more", "mail bob@example.com // and @more"),
+        ("a key = b, monkey=c", "a key = b, monkey=c"),
+    ],
+)
+def test_what_lets_others_in_is_masked_and_nothing_else(typed: str, shown: str) -> None:
+    assert mask_credentials(typed) == shown
+    assert len(shown) == len(typed)
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "a:", "//", "//a", "@", "a@", "?a=", "Bearer ", "sk-", "eyJ"]
+)
+def test_no_text_takes_longer_than_its_length_allows(piece: str) -> None:
+    text = piece * 50_000
+    assert len(mask_credentials(text)) == len(text)
+
+
+def test_a_number_is_looked_at_as_it_is_written() -> None:
+    replacing = Replacing([*PERSONAL, Finder("customer", r"\b70[0-9]{4}\b")])
+    given: JSON = {"card": 4111111111111111, "of": [701234, 5, 2.5, True, None]}
+    assert replacing.data(given) == {"card": "[card 1]", "of": ["[customer 1]", 5, 2.5, True, None]}
+    assert replacing.counts == {"card": 1, "customer": 1}

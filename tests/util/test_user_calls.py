@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
+from functools import partial
 
 import pytest
 
@@ -14,6 +15,7 @@ from evalcase.util.user_calls import (
     CallOutcome,
     QueueTime,
     UserCalls,
+    close_all,
     run_in_thread,
     waiting_in_queue,
 )
@@ -206,3 +208,27 @@ def test_a_thread_that_comes_back_is_used_again() -> None:
         return [await run_in_thread(threading.get_ident) for _ in range(20)]
 
     assert len(set(asyncio.run(main()))) == 1
+
+
+def test_each_is_closed_in_order_whatever_another_raises() -> None:
+    closed: list[str] = []
+
+    async def close(name: str) -> None:
+        closed.append(name)
+        if name != "second":
+            raise OSError(name)
+
+    async def hang() -> None:
+        await asyncio.Event().wait()
+
+    with pytest.raises(OSError, match="third"):
+        asyncio.run(close_all(partial(close, name) for name in ("first", "second", "third")))
+    assert closed == ["first", "second", "third"]
+
+    async def give_up() -> None:
+        async with asyncio.timeout(0.01):
+            await close_all([hang, partial(close, "second")])
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(give_up())
+    assert closed[3:] == ["second"]

@@ -1,16 +1,32 @@
 from __future__ import annotations
 
+import asyncio
+import gc
 import os
+import resource
+import socket
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 
 import pytest
 
-from evalcase.util.environment import make_key, read_key, state_folder
+from evalcase.errors import TargetError
+from evalcase.targets.http import HttpTarget
+from evalcase.util.environment import (
+    allow_descriptors,
+    collector_paused,
+    make_key,
+    read_key,
+    state_folder,
+)
 from tests.for_each import for_each
+from tests.targets.questions import question, target_of
+from tests.targets.server import Reply, serving
 
 
 def test_a_key_is_made_once_and_for_its_user_only(tmp_path: Path) -> None:
@@ -128,3 +144,91 @@ def test_a_folder_that_can_t_be_made_leaves_no_key(tmp_path: Path) -> None:
 )
 def test_where_the_state_of_a_user_is(environment: dict[str, str], found: str | None) -> None:
     assert state_folder(environment) == found
+
+
+@pytest.fixture
+def limit() -> Iterator[int]:
+    """The number of descriptors that the process may have, which is set to it again."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    yield before[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_as_many_are_allowed_as_are_needed_and_can_be(limit: int) -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (300, limit))
+    allow_descriptors(200)
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == (300, limit)
+    allow_descriptors(400)
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == (400, limit)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (300, limit))
+    allow_descriptors(10**9)
+    most = 10_240 if limit == resource.RLIM_INFINITY else min(10_240, limit)
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == (most, limit)
+
+
+def test_sockets_leave_some_to_all_else(limit: int) -> None:
+    async def run() -> None:
+        target = target_of(HttpTarget, url=server.url)
+        await target.open()
+        try:
+            assert (await target.answer(question())).text == "ok"
+            with socket.socket() as probe:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (probe.fileno() + 2, limit))
+            # The first connection is in use while the second is asked for.
+            answers = [target.answer(question()) for _ in range(2)]
+            first, second = await asyncio.gather(*answers, return_exceptions=True)
+            assert {getattr(first, "text", None), getattr(second, "text", None)} == {"ok", None}
+            (failed,) = [each for each in (first, second) if isinstance(each, TargetError)]
+            assert "Too many open files" in str(failed)
+            os.close(os.open(os.devnull, os.O_RDONLY))
+        finally:
+            await target.close()
+
+    with serving(Reply(b"ok")) as server:
+        asyncio.run(run())
+
+
+YOUNG, OLD = 0, 2
+made_for_good = partial(collector_paused, for_good=True)
+
+
+class Ring:
+    """Something that only the collector can find once nobody has it."""
+
+    def __init__(self) -> None:
+        self.own = self
+
+
+@pytest.fixture(autouse=True)
+def _enabled() -> Iterator[None]:
+    """As a process is that has kept nothing from the collector, and so it is left."""
+    was_enabled = gc.isenabled()
+    gc.unfreeze()
+    gc.enable()
+    yield
+    gc.unfreeze()
+    (gc.enable if was_enabled else gc.disable)()
+
+
+def is_in(value: object, generation: int) -> bool:
+    return any(each is value for each in gc.get_objects(generation))
+
+
+@pytest.mark.parametrize("pause", [collector_paused, made_for_good])
+def test_nothing_is_collected_meanwhile(pause: Callable[[], AbstractContextManager[None]]) -> None:
+    with pause():
+        assert not gc.isenabled()
+        with pause():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_what_somebody_keeps_from_the_collector_is_left_alone() -> None:
+    gc.freeze()
+    kept = gc.get_freeze_count()
+    assert kept
+    with collector_paused():
+        ring = Ring()
+    assert 0 < gc.get_freeze_count() <= kept  # some of it may be gone by itself
+    assert is_in(ring, YOUNG), "it can be found once nobody has it"
