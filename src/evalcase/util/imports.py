@@ -19,7 +19,7 @@ from importlib.util import find_spec, module_from_spec, spec_from_loader
 from symtable import symtable
 from traceback import extract_tb, walk_tb
 from types import CodeType, ModuleType
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 from warnings import catch_warnings, simplefilter
 
 from evalcase.errors import ConfigError
@@ -76,8 +76,7 @@ def put_first(root: str, path: list[str]) -> None:
     before = sys.path[:]
     sys.path[:] = [each for each in before if os.path.abspath(each) != root]
     try:
-        names = {entry.partition(".")[0] for entry in _list_folder(root)}
-        for name in sorted(names & _NEEDED_LATER - sys.modules.keys()):
+        for name in sorted({*_modules_in(root)} & _NEEDED_LATER - sys.modules.keys()):
             with suppress(ImportError):  # an extra that is not installed
                 import_module(name)
     finally:
@@ -307,20 +306,18 @@ def find_broken(reference: str, root: str) -> tuple[str, str | None] | None:
 
 def find_undefined(reference: str, root: str) -> tuple[str, str | None] | None:
     """A sentence and a hint if the file of `module:name` does not define the name."""
-    module, _, name = reference.partition(":")
-    first, *inner = name.split(".")
-    path = file_of_module(module, root)
-    text = None if path is None else _read_python(path, root)
-    names = None if text is None else _names_of(text)
-    if path is None or text is None or names is None or not first.isidentifier():
+    found = _read_python(reference, root)
+    names = None if found is None else _names_of(found.text)
+    if found is None or names is None or not found.name.isidentifier():
         return None
-    folder, file = os.path.split(path)
-    shown = os.path.relpath(path, root)
-    if first not in names and not (file == "__init__.py" and first in _modules_in(folder)):
-        return _describe_undefined(shown, first, names)
-    of_class = _names_of_class(text, first) if inner else None
-    if of_class is not None and inner[0] not in of_class:
-        return _describe_undefined(f"the class `{first}` in {shown}", inner[0], of_class)
+    folder, file = os.path.split(found.path)
+    shown = os.path.relpath(found.path, root)
+    if found.name not in names:
+        is_module = file == "__init__.py" and found.name in _modules_in(folder)
+        return None if is_module else _describe_undefined(shown, found.name, names)
+    of_class = _names_of_class(found.text, found.name) if found.inner else None
+    if of_class is not None and found.inner[0] not in of_class:
+        return _describe_undefined(f"the class `{found.name}` in {shown}", found.inner[0], of_class)
     return None
 
 
@@ -331,14 +328,28 @@ def _describe_undefined(where: str, name: str, names: dict[str, bool]) -> tuple[
     return f"{where} has no `{name}`", hint
 
 
-def _read_python(path: str, root: str) -> bytes | None:
-    """The text of a valid Python file of the project. The run reports any other."""
+class _Reference(NamedTuple):
+    """A valid Python file of the project, and the name in it."""
+
+    path: str
+    text: bytes
+    name: str
+    inner: list[str]
+
+
+def _read_python(reference: str, root: str) -> _Reference | None:
+    """None for a file that is missing or not valid: the run reports it."""
+    module, _, names = reference.partition(":")
+    path = file_of_module(module, root)
+    if path is None:
+        return None
     try:
         text = read_file(path, _MOST_BYTES, root)
         _parse(text)
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return text
+    name, *inner = names.split(".")
+    return _Reference(path, text, name, inner)
 
 
 @lru_cache(maxsize=4)
@@ -376,57 +387,55 @@ def _names_of(text: bytes) -> dict[str, bool] | None:
 
 def _names_of_class(text: bytes, name: str) -> dict[str, bool] | None:
     """The names of a class whose own text says all: no bases, decorators or later changes."""
-    found = [each for each in _parse(text).body if _binds(each, name)]
-    match found:
-        case [ast.ClassDef(bases=[], keywords=[], decorator_list=[]) as made]:
-            is_mentioned_once = len(re.findall(rf"\b{name}\b".encode(), text)) == 1
-            own = _names_of(ast.unparse(ast.Module(made.body, [])).encode())
+    match _bound_once(text, name):
+        case ast.ClassDef(bases=[], keywords=[], decorator_list=[], body=body):
+            own = _names_of(ast.unparse(ast.Module(body, [])).encode())
             inherited = dict.fromkeys([*dir(object), *dir(type)], False)
-            return {**inherited, **own} if own is not None and is_mentioned_once else None
+            return None if own is None else {**inherited, **own}
     return None
 
 
 def read_function(reference: str, root: str) -> Callable[..., object] | None:
     """A function with the parameters of `module:function` that does nothing; None where its text
     does not say plainly how it is called."""
-    module, _, name = reference.partition(":")
-    path = file_of_module(module, root)
-    text = None if path is None else _read_python(path, root)
-    if text is None or _DYNAMIC.search(text):
+    found = _read_python(reference, root)
+    if found is None or found.inner or _DYNAMIC.search(found.text):
         return None
-    found = [each for each in _parse(text).body if _binds(each, name)]
-    if len(found) != 1 or len(re.findall(rf"\b{name}\b".encode(), text)) != 1:
+    made = _bound_once(found.text, found.name)
+    if not isinstance(made, ast.FunctionDef | ast.AsyncFunctionDef) or made.decorator_list:
         return None
-    match found[0]:
-        case ast.FunctionDef(decorator_list=[]) | ast.AsyncFunctionDef(decorator_list=[]) as made:
-            given = deepcopy(made.args)
-            given.defaults = [ast.Constant(None) for _ in given.defaults]
-            given.kw_defaults = [each and ast.Constant(None) for each in given.kw_defaults]
-            for each in ast.walk(given):
-                if isinstance(each, ast.arg) and each.annotation is not None:
-                    each.annotation = ast.Constant(ast.unparse(each.annotation))
-            namespace: dict[str, Any] = {}
-            stub = ast.FunctionDef(name, given, [ast.Pass()], [])
-            code = ast.fix_missing_locations(ast.Module([stub], []))
-            exec(compile(code, "<parameters>", "exec"), namespace)  # noqa: S102 - names and None
-            function: Callable[..., object] = namespace[name]
-            return function
-    return None
+    given = deepcopy(made.args)
+    given.defaults = [ast.Constant(None) for _ in given.defaults]
+    given.kw_defaults = [each and ast.Constant(None) for each in given.kw_defaults]
+    for each in ast.walk(given):
+        if isinstance(each, ast.arg) and each.annotation is not None:
+            each.annotation = ast.Constant(ast.unparse(each.annotation))
+    stub = ast.FunctionDef(found.name, given, [ast.Pass()], [])
+    namespace: dict[str, Any] = {}
+    code = compile(ast.fix_missing_locations(ast.Module([stub], [])), "<parameters>", "exec")
+    exec(code, namespace)  # noqa: S102 - it holds names and None, and no code of the user
+    function: Callable[..., object] = namespace[found.name]
+    return function
+
+
+def _bound_once(text: bytes, name: str) -> ast.stmt | None:
+    """The statement that defines a name, if the text mentions the name nowhere else."""
+    bound = [each for each in _parse(text).body if _binds(each, name)]
+    is_plain = len(bound) == 1 and len(re.findall(rf"\b{name}\b".encode(), text)) == 1
+    return bound[0] if is_plain else None
 
 
 def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
     """The file, line from 1 and column from 0 where `module:name` is defined in the project."""
-    module, _, name = reference.partition(":")
-    path = file_of_module(module, root)
-    text = None if path is None else _read_python(path, root)
-    if path is None or text is None:
+    read = _read_python(reference, root)
+    if read is None:
         return None
-    body: list[ast.stmt] = _parse(text).body
+    body: list[ast.stmt] = _parse(read.text).body
     found: ast.stmt | None = None
-    for step in name.split("."):
+    for step in (read.name, *read.inner):
         found = next((each for each in body if _binds(each, step)), None)
         body = found.body if isinstance(found, ast.ClassDef) else []
-    return None if found is None else (path, found.lineno, found.col_offset)
+    return None if found is None else (read.path, found.lineno, found.col_offset)
 
 
 def _binds(statement: ast.stmt, name: str) -> bool:
@@ -487,10 +496,7 @@ def _is_installed(name: str) -> bool:
 
 def _modules_in(folder: str) -> list[str]:
     """The names of modules and folders in a folder."""
-    try:
-        return sorted({entry.partition(".")[0] for entry in os.listdir(folder)})
-    except OSError:
-        return []
+    return sorted({entry.partition(".")[0] for entry in _list_folder(folder)})
 
 
 def hint_at_folder(missing: str, root: str, reference: str = "") -> str | None:
