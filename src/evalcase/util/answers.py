@@ -156,7 +156,6 @@ def _describe_others(messages: Spoken) -> Iterator[str]:
     for message in said:
         if refusal := message.get("refusal"):
             yield f"a refusal: {_write_value(refusal)}"
-    for message in said:
         if text := content_text(message.get("content")).strip():
             yield f"text before it: {text}"
     for message in said:

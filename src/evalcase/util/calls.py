@@ -18,7 +18,7 @@ from evalcase.types.answer import Answer
 from evalcase.types.message import Message, Step, ToolCall, names_tool
 from evalcase.types.value import JSON, describe_kind, write_alike
 from evalcase.util.answers import unfence_text
-from evalcase.util.json import BadJsonError, parse_json
+from evalcase.util.json import BadJsonError, parse_json, write_path
 from evalcase.util.text import arguments_text, list_some
 
 UNREAD = "unread_calls"
@@ -102,18 +102,11 @@ class CallShape(NamedTuple):
     def listed_at(self) -> str:
         """The path of its list."""
         in_list = self.path[-1:] and self.path[-1].isdigit()
-        return _write_path(self.path[:-1] if in_list else self.path)
+        return write_path(self.path[:-1] if in_list else self.path)
 
     def __str__(self) -> str:
-        at = f" at `{_write_path(self.path)[:200]}`" if self.path else ""
+        at = f" at `{write_path(self.path)[:200]}`" if self.path else ""
         return f"`{(self.tool or self.kind)[:80]}`{at}"
-
-
-def _write_path(path: tuple[str, ...]) -> str:
-    """A path as options have it: a JSON pointer where a key has a dot in it."""
-    if all(step and "." not in step and "/" not in step for step in path):
-        return ".".join(path)
-    return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in path)
 
 
 def seen_calls(answer: Answer, *, whole: bool = True) -> list[ToolCall]:
