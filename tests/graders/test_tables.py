@@ -58,6 +58,8 @@ def test_check_says_what_is_wrong(row: Row) -> None:
     with pytest.raises(SuiteError) as caught:
         _ = row.case
     assert messages_of(caught.value) == [row.data["error"]]
+    if "hint" in row.data:
+        assert [problem.hint for problem in caught.value.problems] == [row.data["hint"]]
 
 
 @by_place

@@ -76,9 +76,13 @@ def _defaults_of(
     kind: type[Grader], options: Mapping[str, JSON], config: Config | None
 ) -> dict[str, JSON]:
     """The options of [judge] that a judge leaves out, and has nothing else in place of."""
-    if kind.name != "judge" or config is None or config.judge is None:
+    if config is None or config.judge is None:
         return {}
     said = {name for name, value in options.items() if value is not None}
+    if kind.name == "script" and "max_calls" in said and "target" not in said:
+        return {"target": config.judge.target}
+    if kind.name != "judge":
+        return {}
     if "panel" in said:
         said |= {"target", "votes"}
     names = {"target", "votes", "unsure"} - said

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from evalcase.format.document import Findings
 from evalcase.graders.base import SHARED, DeclaredGrader, What
+from evalcase.graders.judge_prompt import names_file
 from evalcase.types.options import OptionFault
 from evalcase.types.problem import At, KeyPath
 from evalcase.types.value import JSON, describe_kind
@@ -284,6 +285,9 @@ def _mention_names(written: _Written, declared: DeclaredGrader, findings: Findin
         holds = declared.options[name].takes.kind.holds
         if type(options.get(name)) is str:
             findings.add_file(options[name], written.place((name,)), from_root=True, holds=holds)
+    for name in declared.naming("prompt"):
+        if type(options.get(name)) is str and names_file(options[name]):
+            findings.add_file(options[name], written.place((name,)), from_root=True)
     for what, name, path in find_named_code(declared, options):
         place = written.place(path)
         findings.mention(what, name, place)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import fsum
 from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import UNSET, Meta, UnsetType
 
-from evalcase.graders.base import Context, Grader, find_crossed
+from evalcase.errors import EvalcaseError
+from evalcase.graders.base import NEITHER, Context, Grader, Half, find_crossed
+from evalcase.graders.differences import expected_value, nothing_to_compare
 from evalcase.graders.json import graded_value
 from evalcase.graders.json_differences import are_within, is_number, quote_value
 from evalcase.graders.text import Searcher, settle
@@ -76,6 +78,11 @@ def _read_iso(text: str) -> Moment | None:
         return None
 
 
+def _read_any(text: str, formats: Sequence[str]) -> Moment | None:
+    """What an author wrote: by ISO 8601, whatever answers have to be like, or as they have to."""
+    return _read_iso(text) or _read_moment(text, formats)
+
+
 def _check_format(value: str, place: Place) -> Iterator[OptionFault]:
     why: object = None
     if "%" not in value:
@@ -119,7 +126,7 @@ class Bounds(Value, frozen=True):
 
 
 class MatcherOptions(Value, frozen=True):
-    """One of the first nine says what is checked, the others how."""
+    """One of the first ten says what is checked, the others how."""
 
     equals: Annotated[JSON | UnsetType, about("The value it must equal, as JSON.")] = UNSET
     contains: Annotated[
@@ -148,6 +155,12 @@ class MatcherOptions(Value, frozen=True):
     length: Annotated[Whole | Bounds | None, about("Its number of characters, items or keys.")] = (
         None
     )
+    expected: Annotated[
+        Literal["equals", "number", "date"] | None,
+        about(
+            "Compare with what is at the same path of `expected_output`: as JSON, number or date."
+        ),
+    ] = None
     within: Annotated[
         Amount,
         about("How far a number may be off; for a date, in days.", elsewhere=("tolerance", "days")),
@@ -170,13 +183,14 @@ class MatcherOptions(Value, frozen=True):
     )
 
 
-CHECKS = ("equals", "contains", "regex", "one_of", "number", "date", "type", "exists", "length")
+CHECKS = ("equals", "contains", "regex", "one_of", "number", "date", "type", "exists", "length",
+          "expected")  # fmt: skip
 _AS_DATA = "data is written as {equals: {…}}"
 _GOES_WITH = {
-    "within": ("number", "date"),
-    "within_percent": ("number",),
-    "formats": ("date",),
-    "ignore_case": ("equals", "contains", "regex", "one_of"),
+    "within": ("number", "date", "expected"),
+    "within_percent": ("number", "expected"),
+    "formats": ("date", "expected"),
+    "ignore_case": ("equals", "contains", "regex", "one_of", "expected"),
 }
 
 
@@ -186,6 +200,22 @@ class Matcher(Value, frozen=True):
     check: str
     argument: Any
     how: MatcherOptions
+
+    def against(self, path: JsonPath, expected: JSON) -> Matcher | None:
+        """The matcher for what is expected at its path; None if that is nothing. Raise
+        EvalcaseError if it can't be compared so."""
+        if self.check != "expected":
+            return self
+        try:
+            (found,) = path.find_all(expected)
+        except (MissingError, ValueError):
+            return None
+        kind = {"number": int | float, "date": str}.get(self.argument, object)
+        is_moment = self.argument != "date" or _read_any(str(found.value), self.how.formats)
+        if not isinstance(found.value, kind) or not is_moment:
+            what = f"`expected_output` has {quote_value(found.value)} at `{found.path}`"
+            raise EvalcaseError(f"{what}, which is not a {self.argument}")
+        return Matcher(self.argument, found.value, self.how)
 
 
 def _check_field(value: JSON, path: KeyPath) -> Iterator[OptionFault]:
@@ -218,13 +248,10 @@ def _find_conflicts(check: str, sound: dict[str, JSON], path: KeyPath) -> Iterat
         return
     for name, fitting in _GOES_WITH.items():
         if name in sound and check not in fitting:
-            what = f"`{name}` goes with {' and '.join(f'`{each}`' for each in fitting)} only"
+            what = f"`{name}` goes with {', '.join(f'`{each}`' for each in fitting)} only"
             yield OptionFault((*path, name), what, at="key")
     how = make(MatcherOptions, sound)
-    if (
-        how.date is not None
-        and (_read_iso(how.date) or _read_moment(how.date, how.formats)) is None
-    ):
+    if how.date is not None and _read_any(how.date, how.formats) is None:
         by = "ISO 8601" if not how.formats else f"ISO 8601 or any of {', '.join(how.formats)}"
         yield OptionFault((*path, "date"), f"`date` is not a date by {by}: {how.date:.60}")
 
@@ -401,8 +428,7 @@ def _object_to_date(matcher: Matcher, got: JSON) -> str | None:
     if not isinstance(got, str):
         return f"it is {describe_kind(got)}, not text"
     formats = matcher.how.formats
-    # An author may write ISO 8601, whatever answers have to be like.
-    wanted = _read_iso(matcher.argument) or _read_moment(matcher.argument, formats)
+    wanted = _read_any(matcher.argument, formats)
     found = _read_moment(got.strip(), formats)
     assert wanted is not None, "checked before"
     if found is None:
@@ -483,14 +509,24 @@ class FieldsGrader(Grader):
         about("Paths of fields, each with a value or a matcher.", example={"riskLevel": "High"}),
     ]
 
-    def grade(self, context: Context) -> Score | Awaitable[Score]:
-        value = graded_value(context)
-        return settle(lambda searcher: self._judge(value, searcher))
+    def compares(self) -> frozenset[Half]:
+        compares = any(each.check == "expected" for each in self.value.values())
+        return frozenset({"content"}) if compares else NEITHER
 
-    def _judge(self, value: JSON, searcher: Searcher) -> Score:
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
+        expected = expected_value(context.case) if self.compares() else None
+        paths = {path: JsonPath(path) for path in self.value}
+        against = {path: each.against(paths[path], expected) for path, each in self.value.items()}
+        matchers = {path: each for path, each in against.items() if each is not None}
+        if not matchers:
+            return nothing_to_compare(context.case)
+        value = graded_value(context)
+        return settle(lambda searcher: self._judge(matchers, value, searcher))
+
+    def _judge(self, matchers: Mapping[str, Matcher], value: JSON, searcher: Searcher) -> Score:
         fields = [
             _Field(path, matcher, match_field(JsonPath(path), matcher, value, searcher))
-            for path, matcher in self.value.items()
+            for path, matcher in matchers.items()
         ]
         total = fsum(each.matcher.how.weight for each in fields)
         right = fsum(each.matcher.how.weight for each in fields if each.outcome.matches)
@@ -501,7 +537,7 @@ class FieldsGrader(Grader):
         unseen = any(each.outcome.is_unseen for each in counted)
         might_pass = unseen and all(each.outcome.is_unseen for each in missed)
         # A share of 0.8 that comes out as 0.7999999999999999 is still 0.8.
-        share = round(right / total, 9)
+        share = round(right / total, 9) if total else float(not missed)
         details: dict[str, JSON] = {"fields": [each.row() for each in fields]}
         reason, passed = _write_reason(fields, right, total), False if missed else None
         return Score(share, reason, details, passed, stands=might_pass)

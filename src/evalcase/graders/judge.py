@@ -7,23 +7,27 @@ never 0, and never a pass.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta
 
-from evalcase.errors import GraderError
+from evalcase.errors import ConfigError, GraderError
 from evalcase.graders.base import BOTH, NEITHER, Context, Grader, Half
 from evalcase.graders.judge_prompt import (
     PROTOCOL,
     SYSTEM,
+    PromptText,
     Template,
     closing_for,
     find_chunks,
     has_context,
     hidden_faults,
     list_criteria,
+    make_criterion,
+    names_file,
     show_blocks,
     shows_block,
     write_prompt,
@@ -60,9 +64,12 @@ from evalcase.graders.rubrics import (
 from evalcase.types.case import Case
 from evalcase.types.grade import Score
 from evalcase.types.options import Count, OptionFault, TargetName, TargetNames, Text, about, of_kind
+from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON
+from evalcase.util.files import digest_file, read_file
 
 T = TypeVar("T")
+_LARGEST_PROMPT = 1_000_000
 BuiltInRubric = Annotated[
     RubricName, of_kind(otherwise="a criterion in your own words is the argument: {judge: …}")
 ]
@@ -82,7 +89,16 @@ class JudgeGrader(Grader):
             "What a good answer does, in prose. If `rubric` and `rubrics` are missing too, the "
             "`criteria` and `rubrics` of the case are used.",
             example="Says when the shop opens.",
-            elsewhere=("criteria", "prompt"),
+            elsewhere=("criteria",),
+        ),
+    ] = None
+    prompt: Annotated[
+        PromptText | None,
+        about(
+            "The same as a longer text, or as a file of the project (.md or .txt). In it "
+            "{{criteria}} is that of the case, and {{question}}, {{reference}} and {{answer}} name "
+            "what the judge sees.",
+            example="prompts/polite.md",
         ),
     ] = None
     rubric: Annotated[
@@ -135,8 +151,14 @@ class JudgeGrader(Grader):
         ),
     ] = None
 
+    prompt_text: str = ""
+    """The prompt, once its file is read."""
+    prompt_path: str = ""
+
     def conflicts(self) -> Iterator[OptionFault]:
-        if self.rubric is not None and (self.value is not None or self.rubrics):
+        if self.prompt is not None and self.value is not None:
+            yield OptionFault(("prompt",), "`prompt` replaces `value`: use only one of them")
+        if self.rubric is not None and (self.value or self.prompt or self.rubrics):
             yield OptionFault(("rubric",), "`rubric` says all that is judged: nothing goes with it")
         if self.panel and self.target is not None:
             yield OptionFault(("target",), "`target` and `panel` both say who judges", "keep one")
@@ -163,14 +185,33 @@ class JudgeGrader(Grader):
 
     def judges_case(self) -> bool:
         """Whether it judges by what the case says, having nothing of its own."""
-        return self.value is None and self.rubric is None and not self.rubrics
+        own = (self.value, self.prompt, self.rubric, self.rubrics or None)
+        return all(each is None for each in own)
+
+    def load(self, surroundings: Surroundings) -> None:
+        """Read the prompt. Raise ConfigError if its file can't be read."""
+        self.prompt_text = self.prompt or ""
+        if self.prompt is None or not names_file(self.prompt):
+            return
+        self.prompt_path = os.path.join(surroundings.root, self.prompt)
+        try:
+            read = read_file(self.prompt_path, _LARGEST_PROMPT, inside=surroundings.root)
+            self.prompt_text = read.decode()
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise ConfigError(f"grader `judge`: {self.prompt}: {why}") from None
+
+    def sources(self) -> dict[str, str]:
+        return (
+            {self.prompt: digest_file(self.prompt_path)} if self.prompt_path and self.prompt else {}
+        )
 
     def missing_in(self, case: Case) -> str | None:
         return self._missing_in(case, has_context=has_context(case, self.context))
 
     def _missing_in(self, case: Case, *, has_context: bool) -> str | None:
         if self.judges_case():
-            return None if case.needs_judge else "`criteria` or `rubrics`"
+            return None if case.criteria or case.rubrics else "`criteria` or `rubrics`"
         needs = read_rubric(self.rubric).needs if self.rubric is not None else ()
         if "expected_output" in needs and not case.expects_output:
             return f"an `expected_output` for its rubric `{self.rubric}`"
@@ -227,6 +268,9 @@ class JudgeGrader(Grader):
         if self.judges_case():
             return number_criteria(criteria_of_case(context.case))
         prose = [{"id": "criteria", "text": self.value}] if self.value is not None else []
+        if self.prompt is not None:
+            criterion = make_criterion(self.prompt_text or self.prompt, context.case)
+            prose = [{"id": "prompt", "text": criterion}]
         return number_criteria([*prose, *map(describe_rubric, self.rubrics)])
 
     async def _grade_criteria(

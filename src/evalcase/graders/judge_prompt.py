@@ -16,7 +16,7 @@ from evalcase.graders.base import Context
 from evalcase.graders.rubrics import Criterion
 from evalcase.types.case import Case
 from evalcase.types.message import Message
-from evalcase.types.options import OptionFault, Place, of_kind
+from evalcase.types.options import OptionFault, Place, Text, of_kind
 from evalcase.types.problem import find_nearest
 from evalcase.types.value import JSON
 from evalcase.util.json import JsonPath, MissingError
@@ -175,6 +175,44 @@ Template = Annotated[
     ),
 ]
 """A prompt in which `{{name}}` stands for a block."""
+
+
+# Prompts in prose, which become a criterion
+
+_PROMPT_FILE = re.compile(r"[^\n]+\.(?:md|markdown|txt|prompt|j2|jinja2?|html?)", re.IGNORECASE)
+_STANDS_FOR = {
+    **dict.fromkeys(("answer", "candidate_answer", "output"), "the block named answer"),
+    **dict.fromkeys(
+        ("question", "input", "input_messages", "conversation"), "the block named conversation"
+    ),
+    **dict.fromkeys(
+        ("reference", "reference_answer", "expected_output", "expected_messages"),
+        "the block named reference",
+    ),
+    "output_messages": "the blocks named answer and tool_calls",
+    **{name: f"the block named {name}" for name in ("goal", "context", "tool_calls")},
+}
+"""What placeholders of a prompt mean, those of AgentV's prompts included."""
+
+PromptText = Annotated[Text, of_kind("text, or the path of a file", names="prompt")]
+
+
+def names_file(prompt: str) -> bool:
+    """Whether a prompt is the path of a file, by its ending."""
+    return _PROMPT_FILE.fullmatch(prompt) is not None
+
+
+def make_criterion(prompt: str, case: Case) -> str:
+    """A prompt as a criterion: placeholders become the names of blocks, so that no answer gets into
+    the instructions. Those for criteria become the author's text."""
+
+    def fill(found: re.Match[str]) -> str:
+        name = found[1]
+        if name in ("criteria", "expected_outcome"):
+            return case.criteria or ""
+        return _STANDS_FOR.get(name, found[0])
+
+    return _PLACE.sub(fill, prompt)
 
 
 # Control tokens

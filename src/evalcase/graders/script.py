@@ -1,20 +1,40 @@
-"""TODO."""
+"""Any program as a grader: it is given a trial as JSON on stdin, and replies with a score.
+
+What it is given, with the keys of users untouched:
+
+    case, suite, repeat      which trial it is
+    question, input          the last text of the user; all messages
+    criteria                 what a good answer does, or null
+    expected_output          messages, or null
+    answer, messages         the answer as text; all messages of it
+    tool_calls               {tool, input, …}, of all messages
+    unread_calls             what else in the answer looks like a call, in words
+    usage, cost_usd, duration_s, metadata, config
+    results                  the grades of the graders in `of`, by name
+
+Programs that were written for AgentV find the names that its releases had: `candidate_answer`,
+`input_messages`, `actual_output`, `output` and others.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from hmac import compare_digest
+from secrets import token_urlsafe
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from evalcase.errors import ConfigError, GraderError
-from evalcase.graders.base import Context, Grader
+from evalcase.errors import ConfigError, GraderError, TargetError
+from evalcase.graders.base import Context, Grader, Graders, NamedGrader
 from evalcase.graders.differences import expected_content
 from evalcase.graders.tool_calls import failed_calls
 from evalcase.types.answer import Answer, Usage
-from evalcase.types.grade import Score
-from evalcase.types.options import Argv, Count, OptionFault, about
+from evalcase.types.grade import Grade, Score
+from evalcase.types.options import Argv, Count, OptionFault, TargetName, Text, about
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, describe_kind
 from evalcase.util.calls import list_unread_calls
@@ -24,17 +44,17 @@ from evalcase.util.processes import LineWorkers, Process
 from evalcase.util.project import find_program
 from evalcase.util.sources import program_sources
 from evalcase.util.text import as_json
+from evalcase.util.user_calls import close_all
 
-# ===== script
-
+if TYPE_CHECKING:
+    from aiohttp import web
 
 _MOST_BYTES = 10_000_000
 _SHOWN = 200
+_MOST_CALLS = 50
 
 
 class ScriptGrader(Grader):
-    """Runs a program for each answer, or keeps it and hands it one after the other."""
-
     name = "script"
     description = "Graded by a program, which reads the trial from stdin and prints a score."
     argument = "value"
@@ -56,6 +76,10 @@ class ScriptGrader(Grader):
             "and writes one line per answer."
         ),
     ] = "once"
+    cwd: Annotated[
+        Text | None,
+        about("The folder to run it in, from the project folder.", elsewhere=("dir", "folder")),
+    ] = None
     memory_mb: Annotated[
         Count | None,
         about("The memory limit of each process, where the system supports it.", example=500),
@@ -64,6 +88,21 @@ class ScriptGrader(Grader):
         dict[str, JSON] | None,
         about("Further data for the program, passed as `config`.", words="a mapping"),
     ] = None
+    target: Annotated[
+        TargetName | None,
+        about(
+            "A target that the program may ask, at the address in EVALCASE_TARGET_URL; by default "
+            "with `max_calls`, that of [judge]."
+        ),
+    ] = None
+    max_calls: Annotated[
+        Count | None, about("How often it may ask the target; 50 by default.", example=10)
+    ] = None
+    of: Annotated[
+        Graders | None,
+        about("Graders whose grades it is given, and decides by.", elsewhere=("graders",)),
+    ] = None
+
     surroundings: Surroundings | None = None
     workers: LineWorkers | None = None
     has_adopted: bool = False
@@ -71,27 +110,51 @@ class ScriptGrader(Grader):
     def conflicts(self) -> Iterator[OptionFault]:
         if not self.value[0]:
             yield OptionFault(("value", 0), "the program has no name")
+        if self.mode == "worker" and (self.target is not None or self.max_calls is not None):
+            what = "a worker can't ask a target: each answer has an address of its own"
+            yield OptionFault(("mode",), what, "use `mode: once`")
+        if self.cwd is not None and (os.path.isabs(self.cwd) or ".." in self.cwd.split("/")):
+            yield OptionFault(("cwd",), "`cwd` leads out of the project")
+
+    def inner(self) -> tuple[NamedGrader, ...]:
+        return self.of or ()
+
+    def asks(self) -> tuple[str, ...]:
+        own = () if self.target is None else (self.target,)
+        return (*own, *[name for each in self.inner() for name in each.grader.asks()])
 
     def load(self, surroundings: Surroundings) -> None:
         """Raise ConfigError if there is no such program."""
         self.surroundings = surroundings
         name = self.value[0]
-        if find_program(name, surroundings.root, surroundings.environment) is None:
+        if find_program(name, self._folder(), surroundings.environment) is None:
             raise ConfigError(f"grader `script`: there is no program `{name}` to run")
+        if self.max_calls is not None and self.target is None:
+            what = "`max_calls` needs a `target`, or a [judge] table in evalcase.toml"
+            raise ConfigError(f"grader `script`: {what}")
+        for each in self.inner():
+            each.grader.load(surroundings)
 
     def sources(self) -> dict[str, str]:
         """The files of the project that it names, and what those in Python import."""
         place = self._place()
         path = place.environment.get("PYTHONPATH", "")
-        return program_sources(self.value, place.root, place.root, path)
+        return program_sources(self.value, self._folder(), place.root, path)
 
     async def grade(self, context: Context) -> Score:
         if not self.has_adopted:
             self.has_adopted = True
             open_guard()
-        given = describe_trial(context, self.config)
+        given = _describe_trial(context, self.config)
+        if self.of is not None:
+            grades = await context.grade_with(self.of)
+            broken = next((grade for grade in grades if grade.failure is not None), None)
+            if broken is not None and broken.failure is not None:
+                raise GraderError(broken.failure.kind, f"`{broken.grader}`: {broken.reason}")
+            given["results"] = {grade.grader: _describe_result(grade) for grade in grades}
         if self.mode == "once":
-            return await self._run(given)
+            async with _serve_target(self, context) as variables:
+                return await self._run(given, variables)
         if self.workers is None:
             self.workers = LineWorkers(self._make, _object_to, self._place().warn)
         return read_script_reply(await self.workers.exchange(given))
@@ -100,14 +163,15 @@ class ScriptGrader(Grader):
         try:
             if self.workers is not None:
                 await self.workers.close()
+            await close_all(each.grader.close for each in self.inner())
         finally:
             self.workers = None
             if self.has_adopted:
                 self.has_adopted = False
                 close_guard()
 
-    async def _run(self, given: Mapping[str, object]) -> Score:
-        async with self._make() as process:
+    async def _run(self, given: Mapping[str, object], variables: Mapping[str, str]) -> Score:
+        async with self._make(variables) as process:
             code, stdout = await process.run(json.dumps(given).encode())
             if code != 0:
                 raise process.failure("the script", stdout.data)
@@ -117,88 +181,158 @@ class ScriptGrader(Grader):
                     raise BadScriptReplyError("is not an object")
                 return read_script_reply(reply)
             except BadJsonError as error:
-                why = f"what the script printed is not JSON ({error}); logs go to stderr"
-                raise _make_odd_error(process, why, stdout.data) from None
+                what = f"what the script printed is not JSON ({error}); logs go to stderr"
             except BadScriptReplyError as error:
-                raise _make_odd_error(process, f"the reply {error}", stdout.data) from None
+                what = f"the reply {error}"
+            text = stdout.data.decode(errors="backslashreplace")
+            line = text.strip().partition("\n")[0]
+            shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+            details = {**process.details(), "output": text[:4000]}
+            raise GraderError("grader", f"{what}: {shown}" if shown else what, details)
 
-    def _make(self) -> Process:
-        place = self._place()
+    def _make(self, variables: Mapping[str, str] | None = None) -> Process:
         argv = list(self.value)
         if self.memory_mb is not None and os.name == "posix":
             limit = f'ulimit -v {self.memory_mb * 1024} && exec "$@"'
             argv = ["/bin/sh", "-c", limit, "sh", *argv]
-        return Process(argv, place.root, place.environment, _MOST_BYTES)
+        environment = {**self._place().environment, **(variables or {})}
+        return Process(argv, self._folder(), environment, _MOST_BYTES)
 
     def _place(self) -> Surroundings:
         assert self.surroundings is not None, "load() comes first"
         return self.surroundings
 
+    def _folder(self) -> str:
+        return os.path.normpath(os.path.join(self._place().root, self.cwd or "."))
 
-def _object_to(reply: dict[str, JSON]) -> str | None:
-    """Why a reply of a worker is no score, or None."""
+
+# A target that the program may ask
+
+
+@asynccontextmanager
+async def _serve_target(grader: ScriptGrader, context: Context) -> AsyncIterator[dict[str, str]]:
+    """An address on this machine, by which a program asks a target as often as it may. It ends with
+    the program, and gives the variables that name it."""
+    if grader.target is None:
+        yield {}
+        return
+    from aiohttp import web  # few scripts ask a target
+
+    door = _Door(grader.target, grader.max_calls or _MOST_CALLS, context)
+    app = web.Application(middlewares=[door.admit])
+    app.router.add_get("/info", door.info)
+    app.router.add_post("/invoke", door.invoke)
+    app.router.add_post("/invokeBatch", door.invoke_batch)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
     try:
-        read_script_reply(reply)
-    except BadScriptReplyError as error:
-        return str(error)
-    return None
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        host, port = runner.addresses[0][:2]
+        named = {"URL": f"http://{host}:{port}", "TOKEN": door.token}
+        yield {
+            f"{prefix}_{name}": value
+            for prefix in ("EVALCASE_TARGET", "AGENTV_TARGET_PROXY")
+            for name, value in named.items()
+        }
+    finally:
+        await runner.cleanup()
 
 
-def _make_odd_error(process: Process, what: str, printed: bytes) -> GraderError:
-    text = printed.decode(errors="backslashreplace")
-    line = text.strip().partition("\n")[0]
-    shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
-    details = {**process.details(), "output": text[:4000]}
-    return GraderError("grader", f"{what}: {shown}" if shown else what, details)
+class _Door:
+    """Answers the requests of one program, by the protocol that AgentV's scripts speak."""
+
+    def __init__(self, target: str, max_calls: int, context: Context) -> None:
+        self._target = target
+        self._max_calls = max_calls
+        self._context = context
+        self._calls = 0
+        self.token = token_urlsafe(24)
+
+    @property
+    def admit(self) -> Any:  # noqa: ANN401 - a middleware of aiohttp
+        from aiohttp import web
+
+        @web.middleware
+        async def admit(request: web.Request, handler: Any) -> web.StreamResponse:  # noqa: ANN401
+            given = request.headers.get("Authorization", "")
+            if not compare_digest(given.encode(), f"Bearer {self.token}".encode()):
+                return _reply({"error": "unauthorized"}, 401)
+            try:
+                response: web.StreamResponse = await handler(request)
+            except (ValueError, TargetError) as error:
+                status = 429 if self._calls >= self._max_calls else 502
+                return _reply({"error": str(error)}, status)
+            return response
+
+        return admit
+
+    async def info(self, request: web.Request) -> web.Response:
+        del request
+        return _reply({
+            "targetName": self._target, "maxCalls": self._max_calls, "callCount": self._calls,
+            "availableTargets": [self._target],
+        })  # fmt: skip
+
+    async def invoke(self, request: web.Request) -> web.Response:
+        return _reply(await self._ask(await request.json()))
+
+    async def invoke_batch(self, request: web.Request) -> web.Response:
+        asked = (await request.json()).get("requests", [])
+        return _reply({"responses": await asyncio.gather(*map(self._ask, asked))})
+
+    async def _ask(self, asked: Mapping[str, Any]) -> dict[str, JSON]:
+        if self._calls >= self._max_calls:
+            raise ValueError(f"the target was asked {self._max_calls} times, as `max_calls` says")
+        self._calls += 1
+        said = [("system", asked.get("systemPrompt")), ("user", str(asked.get("question", "")))]
+        messages = [{"role": role, "content": text} for role, text in said if text]
+        answer = await self._context.ask(self._target, messages)
+        output: list[JSON] = [message.to_dict() for message in answer.messages]
+        return {"outputMessages": output, "rawText": answer.text}
 
 
-# ===== script_protocol/given
+def _reply(value: JSON | Mapping[str, Any], status: int = 200) -> web.Response:
+    from aiohttp import web
+
+    return web.json_response(value, status=status)
 
 
-def describe_trial(context: Context, config: Mapping[str, JSON] | None) -> dict[str, object]:
-    """The object for one trial."""
+# What a program is given
+
+
+def _describe_trial(context: Context, config: Mapping[str, JSON] | None) -> dict[str, object]:
     case, question, answer = context.case, context.question, context.answer
-    expected, calls = list(case.expected_output) or None, answer.tool_calls
+    expected, calls, usage = list(case.expected_output) or None, answer.tool_calls, answer.usage
     given: dict[str, object] = {
         "case": case.id, "suite": question.suite, "repeat": question.repeat,
         "question": question.text, "input": list(case.input), "criteria": case.criteria,
         "expected_output": expected, "answer": answer.text, "messages": list(answer.messages),
         "tool_calls": calls, "unread_calls": list_unread_calls(answer, calls),
-        "usage": _write_usage(answer.usage), "cost_usd": answer.cost_usd,
-        "duration_s": context.duration_s,
+        "usage": None if usage is None else {
+            "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens,
+            "cached_tokens": usage.cached_tokens,
+        },
+        "cost_usd": answer.cost_usd, "duration_s": context.duration_s,
         "metadata": case.metadata, "config": None if config is None else dict(config),
     }  # fmt: skip
-    return given | _for_agentv(context, expected)
+    return given | _describe_for_agentv(context, expected)
 
 
-def _for_agentv(context: Context, expected: object) -> dict[str, object]:
+def _describe_for_agentv(context: Context, expected: object) -> dict[str, object]:
     case, answer = context.case, context.answer
     took_ms = None if context.duration_s is None else context.duration_s * 1000
+    content = expected_content(case)
+    reference = content if isinstance(content, str) else as_json(content, indent=2)
     return {
         "expected_outcome": case.criteria, "input_messages": list(case.input),
-        "expected_messages": expected or [], "reference_answer": _write_reference(context),
+        "expected_messages": expected or [], "reference_answer": reference if content else "",
         "candidate_answer": answer.text, "actual_output": answer.text, "output": answer.text,
         "output_messages": list(answer.messages), "guideline_files": [],
         "input_files": list(context.question.files.values()),
-        "trace_summary": _write_summary(answer, took_ms),
+        "trace_summary": _describe_trace(answer, took_ms),
         "token_usage": _agentv_usage(answer.usage),
         "duration_ms": took_ms,
-    }  # fmt: skip
-
-
-def _write_reference(context: Context) -> str:
-    content = expected_content(context.case)
-    if content is None:
-        return ""
-    return content if isinstance(content, str) else as_json(content, indent=2)
-
-
-def _write_usage(usage: Usage | None) -> dict[str, int | None] | None:
-    if usage is None:
-        return None
-    return {
-        "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens,
-        "cached_tokens": usage.cached_tokens,
     }  # fmt: skip
 
 
@@ -210,23 +344,31 @@ def _agentv_usage(usage: Usage | None) -> dict[str, int] | None:
     return {name: number for name, number in counts if number is not None}
 
 
-def _write_summary(answer: Answer, took_ms: float | None) -> dict[str, object]:
-    calls = answer.tool_calls
-    names = Counter(call.name for call in calls)
-    summary: dict[str, object] = {
-        "event_count": len(calls), "tool_names": sorted(names),
-        "tool_calls_by_name": dict(names), "tool_calls": dict(names),
-        "error_count": sum(1 for _ in failed_calls(answer)),
-    }  # fmt: skip
+def _describe_trace(answer: Answer, took_ms: float | None) -> dict[str, object]:
+    names = Counter(call.name for call in answer.tool_calls)
     known = {
         "token_usage": _agentv_usage(answer.usage), "cost_usd": answer.cost_usd,
         "duration_ms": took_ms,
     }  # fmt: skip
-    return summary | {name: value for name, value in known.items() if value is not None}
+    return {
+        "event_count": names.total(), "tool_names": sorted(names),
+        "tool_calls_by_name": dict(names), "tool_calls": dict(names),
+        "error_count": len(failed_calls(answer)),
+        **{name: value for name, value in known.items() if value is not None},
+    }  # fmt: skip
 
 
-# ===== script_protocol/reply
+def _describe_result(grade: Grade) -> dict[str, JSON]:
+    """A grade, also by the names that AgentV's aggregators read."""
+    hits, misses = ([grade.reason], []) if grade.passed else ([], [grade.reason])
+    return {
+        "score": grade.score, "passed": grade.passed, "reason": grade.reason,
+        "verdict": "pass" if grade.passed else "fail", "reasoning": grade.reason,
+        "hits": list(hits), "misses": list(misses),
+    }  # fmt: skip
 
+
+# What a program replied. A reply without a clear meaning is an error, never a 0.
 
 _READ = ("id", "score", "passed", "pass", "reason", "reasoning", "details", "assertions", "checks")
 
@@ -235,22 +377,40 @@ class BadScriptReplyError(ValueError):
     """A reply that is no score. The message goes on after `the reply `."""
 
 
+def _object_to(reply: dict[str, JSON]) -> str | None:
+    """Why a reply of a worker is no score, or None."""
+    try:
+        read_script_reply(reply)
+    except BadScriptReplyError as error:
+        return str(error)
+    return None
+
+
 def read_script_reply(reply: dict[str, JSON]) -> Score:
-    """The score of a reply. Raise BadReplyError."""
+    """The score of `{"score": 0.5, "passed": false, "reason": "…", "details": {…}}`, where `score`
+    or `passed` is needed.
+
+    Replies for AgentV are read, too: `reasoning`, `misses`, `pass`, and lists of `assertions` or
+    `checks`, whose share that passed is the score where there is none. Other keys join the details.
+    Raise BadScriptReplyError for a reply that says two things, such as a pass with a score of 0.
+    """
     if reply.get("error") not in (None, False, ""):
         raise BadScriptReplyError(f"says {reply['error']!r:.200} as its `error`")
-    passed = _read_passed(reply)
-    checks = _read_checks(reply)
+    passed, checks = _read_passed(reply), _read_checks(reply)
     value = _read_score(reply, passed, checks)
-    _refuse_contradiction(value, passed, checks)
+    if passed is not None and value == 1.0 - passed:
+        told = "passed" if passed else "did not pass"
+        raise BadScriptReplyError(f"says that it {told}, with a score of {value:g}")
+    failed = [text for text, is_met in checks if not is_met]
+    if failed and value == 1.0:
+        raise BadScriptReplyError(f"has a score of 1, and a check that failed: {failed[0]:.80}")
     details = reply.get("details")
     if details is not None and not isinstance(details, dict):
         raise BadScriptReplyError(f"has {describe_kind(details)} as `details`, which is a mapping")
     others = {key: item for key, item in reply.items() if key not in _READ and item is not None}
     listed = {key: item for key, item in reply.items() if key in ("assertions", "checks")}
-    return Score(
-        value, _read_reason(reply, checks), {**(details or {}), **listed, **others}, passed
-    )
+    reason = _read_reason(reply, failed)
+    return Score(value, reason, {**(details or {}), **listed, **others}, passed)
 
 
 def _read_passed(reply: dict[str, JSON]) -> bool | None:
@@ -263,19 +423,8 @@ def _read_passed(reply: dict[str, JSON]) -> bool | None:
     return bool(said[0]) if said else None
 
 
-def _refuse_contradiction(
-    value: float, passed: bool | None, checks: list[tuple[str, bool]]
-) -> None:
-    if passed is not None and value == 1.0 - passed:
-        told = "passed" if passed else "did not pass"
-        raise BadScriptReplyError(f"says that it {told}, with a score of {value:g}")
-    failed = [text for text, is_met in checks if not is_met]
-    if failed and value == 1.0:
-        raise BadScriptReplyError(f"has a score of 1, and a check that failed: {failed[0]:.80}")
-
-
 def _read_score(
-    reply: dict[str, JSON], passed: bool | None, checks: list[tuple[str, bool]]
+    reply: dict[str, JSON], passed: bool | None, checks: Sequence[tuple[str, bool]]
 ) -> float:
     score = reply.get("score")
     if score is None and passed is not None:
@@ -305,13 +454,10 @@ def _read_checks(reply: dict[str, JSON]) -> list[tuple[str, bool]]:
     return found
 
 
-def _read_reason(reply: dict[str, JSON], checks: list[tuple[str, bool]]) -> str:
+def _read_reason(reply: dict[str, JSON], failed: Sequence[str]) -> str:
     reason = reply.get("reason", reply.get("reasoning"))
     if reason is not None and not isinstance(reason, str):
         raise BadScriptReplyError(f"has {describe_kind(reason)} as its reason, which is text")
-    if reason:
-        return reason
     misses = reply.get("misses")
     missed = [str(each) for each in misses] if isinstance(misses, list) else []
-    missed += [text for text, is_met in checks if not is_met and text]
-    return "; ".join(missed)
+    return reason or "; ".join([*missed, *filter(None, failed)])

@@ -292,10 +292,13 @@ class _Rules(Value, frozen=True):
         mode = rule.arguments if rule is not None and rule.arguments else self.arguments
         yield from _compare_arguments(mode, expected, got)
         for path, matcher in (rule.fields or {}).items() if rule is not None else ():
-            outcome = match_field(JsonPath(path), matcher, got.arguments, self.searcher)
+            against = matcher.against(JsonPath(path), expected.given)
+            if against is None:
+                continue
+            outcome = match_field(JsonPath(path), against, got.arguments, self.searcher)
             if not outcome.matches:
                 note = f" ({outcome.note})" if outcome.note else ""
-                wanted = f"expected {describe_matcher(matcher)}, got {outcome.got}{note}"
+                wanted = f"expected {describe_matcher(against)}, got {outcome.got}{note}"
                 yield Difference(path, wanted)
 
 

@@ -68,7 +68,7 @@ Check = Callable[[Any, Place], Iterator[OptionFault]]
 """Finds what is wrong with a value whose type is right."""
 
 
-Named = Literal["graders", "target", "file", "function", "program"]
+Named = Literal["graders", "target", "file", "prompt", "function", "program"]
 
 
 class Kind(Value, frozen=True):
@@ -187,8 +187,21 @@ def _check_pattern(value: str, place: Place) -> Iterator[OptionFault]:
     if why is not None:
         slashes = re.fullmatch(r"/(.+)/([a-z]*)", value)
         with_case = ", with ignore_case: true" if slashes and "i" in slashes[2] else ""
-        hint = slashes and f"a pattern is written without slashes: {slashes[1]}{with_case}"
+        hint = next((cure for what, cure in _PATTERN_CURES.items() if why.startswith(what)), None)
+        if slashes:
+            hint = f"a pattern is written without slashes: {slashes[1]}{with_case}"
         yield place.fault(f"is not a pattern: {why}", hint)
+
+
+_PATTERN_CURES = {
+    "unterminated character set": r"close it with ], or write \[ for a bracket itself",
+    "missing ), unterminated subpattern": r"close it with ), or write \( for a parenthesis itself",
+    "unbalanced parenthesis": r"write \) for a parenthesis itself",
+    "nothing to repeat": r"write \*, \+ or \? for the character itself",
+    "multiple repeat": r"write \*, \+ or \? for the character itself",
+    "bad escape": r"write \\ for a backslash itself",
+    "bad character range": r"put the hyphen last, as in [a_-]",
+}
 
 
 Pattern = Annotated[Text, of_kind("a pattern", check=_check_pattern)]
