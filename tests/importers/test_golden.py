@@ -69,6 +69,20 @@ def test_every_suite_passes_the_check(path: Path, copied: Path) -> None:
     assert [str(each) for each in problems if each.severity == "error"] == []
 
 
+@for_each("path", FILES)
+def test_every_suite_passes_the_check_with_the_tables_that_are_printed(
+    path: Path, tmp_path: Path
+) -> None:
+    suite, said = golden_paths(path)
+    printed = said.read_text().partition("for evalcase.toml:")[2].partition("exit code")[0]
+    if not printed:
+        return
+    folder = Path(shutil.copytree(path.parent, tmp_path / "project", dirs_exist_ok=True))
+    (folder / "evalcase.toml").write_text(printed)
+    ended = run_in_process(["check", suite.name], cwd=folder, env=ENVIRONMENT)
+    assert ended.code == 0, ended
+
+
 @for_each("name", IMPORTERS)
 def test_every_format_has_files(name: str) -> None:
     assert sum(path.parent.name == name for path in FILES) >= LEAST_FILES

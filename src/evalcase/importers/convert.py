@@ -25,7 +25,7 @@ from evalcase.importers.datasets import (
     import_skills,
 )
 from evalcase.importers.deepeval import import_deepeval
-from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft
+from evalcase.importers.draft import SIMULATOR, CaseDraft, Choices, SuiteDraft
 from evalcase.importers.openai_evals import import_openai_evals
 from evalcase.importers.promptfoo import import_promptfoo
 from evalcase.importers.pydantic_evals import import_pydantic_evals
@@ -122,8 +122,14 @@ def _write_suite(suite: SuiteDraft, tool: str) -> str:
 
 
 def _write_targets(suite: SuiteDraft) -> str:
+    """A table for each target. A simulated user needs a model, which no file names: it is that of
+    the first target, for the user to change."""
     tables = []
-    for name, options in suite.targets.items():
+    targets = dict(suite.targets)
+    model = next((each for each in targets.values() if "model" in each), None)
+    if model is not None and any("user" in case.fields for case in suite.kept):
+        targets.setdefault(SIMULATOR, model)
+    for name, options in targets.items():
         lines = [f"[targets.{write_key(name)}]"]
         lines += [write_setting(option, value) for option, value in options.items()]
         tables.append("\n".join(lines) + "\n")

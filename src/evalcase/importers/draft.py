@@ -14,7 +14,7 @@ from evalcase.types.value import JSON
 CODE = "not-imported"
 _MAX_SHOWN = 200
 _MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"})
-_SIMULATOR = "simulator"
+SIMULATOR = "simulator"
 _SIMULATOR_REMARK = "the target `simulator` plays the user: [targets.simulator] says what it is"
 NO_ARGUMENT = object()
 """For a grader without an argument: null is one."""
@@ -170,7 +170,7 @@ class SuiteDraft:
         """The field `user` of a case: a target plays the user of a conversation."""
         if _SIMULATOR_REMARK not in self.remarks:
             self.remarks.append(_SIMULATOR_REMARK)
-        user: dict[str, JSON] = {"goal": goal, "target": _SIMULATOR, "max_turns": max_turns}
+        user: dict[str, JSON] = {"goal": goal, "target": SIMULATOR, "max_turns": max_turns}
         given = {"persona": persona, "facts": facts, "first": first}
         return {**user, **{name: each for name, each in given.items() if each}}
 

@@ -9,7 +9,9 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
+from evalcase.config.registry import list_names
 from evalcase.importers.draft import CaseDraft, SuiteDraft
 from evalcase.importers.javascript import has_tags
 from evalcase.importers.promptfoo_assertions import NoCounterpartError
@@ -21,6 +23,7 @@ from evalcase.util.text import value_as_text
 
 _SIMULATED_USER = "promptfoo:simulated-user"
 _LOST_FIELDS = ("transform", "delay", "env", "inputs", "functionToolCallbacks")
+_NO_NAME = re.compile(r"\s*:\s*")
 _Lose = Callable[[Item, str, str | None], None]
 
 
@@ -103,8 +106,14 @@ class Providers:
             held = provider.whole.at(field)
             if held.value is not None:
                 self._lose(held.without_value(), f"`{field}` of a provider", None)
-        name = base = provider.label or str(target.get("model") or provider.id.split(":")[0])
-        number = 1
+        base = provider.label or str(
+            target.get("model") or _host_of(target) or provider.id.split(":")[0]
+        )
+        base = _NO_NAME.sub("-", base).strip("- ")
+        # Before its table is in the configuration, `http` would be a kind of target.
+        if base != "echo" and base in (*list_names("targets"), ""):
+            base = f"{base or 'provider'}-target"
+        name, number = base, 1
         while name in self.suite.targets:
             number += 1
             name = f"{base}-{number}"
@@ -151,6 +160,10 @@ class Providers:
         ids = {target: id for id, target in self._named.items()}
         return [each for each in names
                 if each in meant or (kinds and ids.get(each, "").startswith(kinds))]  # fmt: skip
+
+
+def _host_of(target: Mapping[str, JSON]) -> str:
+    return urlsplit(str(target.get("url", ""))).netloc.rpartition("@")[2]
 
 
 class _Service(NamedTuple):

@@ -16,7 +16,7 @@ _READ = frozenset({
 _INSTRUCTIONS = (
     "domain", "reason_for_call", "task_instructions", "known_info", "unknown_info",
 )  # fmt: skip
-_CRITERIA = frozenset({"actions", "communicate_info", "nl_assertions", "reward_basis"})
+_DATABASE = "the state of the database at the end, which no grader sees"
 
 
 def import_tau_bench(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> None:
@@ -95,23 +95,49 @@ def _read_history(case: CaseDraft, state: Item) -> tuple[list[JSON], JSON]:
 
 
 def _read_criteria(case: CaseDraft, item: Item) -> None:
+    """Graders of what the reward of a task rests on; the rest of its criteria is only kept."""
     criteria = item.at("evaluation_criteria")
-    is_first_shape = criteria.value is None
-    actions = item.at("actions") if is_first_shape else criteria.at("actions")
-    outputs = item.at("outputs") if is_first_shape else criteria.at("communicate_info")
-    _expect_calls(case, actions)
-    for each in outputs.items():
-        case.add_rubric(f"The user is told this: {each.value}")
-    for each in criteria.at("nl_assertions").items():
+    if criteria.value is None:  # the first shape: its calls stand for the database they lead to
+        _expect_calls(case, item.at("actions"))
+        _expect_told(case, item.at("outputs"))
+        case.lose(item.at("actions").without_value(), _DATABASE)
+        return
+    basis = criteria.at("reward_basis")
+    names = [each.value for each in basis.items()] or ["DB", "COMMUNICATE"]
+    parts = {
+        "actions": "ACTION",
+        "communicate_info": "COMMUNICATE",
+        "nl_assertions": "NL_ASSERTION",
+    }
+    for field, component in parts.items():
+        held = criteria.at(field)
+        if component not in names:
+            if held.value:
+                case.keep(field, held.value)
+        elif field == "actions":
+            _expect_calls(case, held)
+        elif field == "communicate_info":
+            _expect_told(case, held)
+        else:
+            for each in held.items():
+                if _is_text(each.value):
+                    case.add_rubric(each.value)
+    if "DB" in names:
+        case.lose(basis.without_value(), _DATABASE)
+    for name, each in criteria.fields():
+        if name not in (*_COMPONENTS, "reward_basis") and each.value:
+            case.lose(each, f"`{name}` of `evaluation_criteria`", at="key")
+
+
+def _expect_statements(case: CaseDraft, statements: Item) -> None:
+    for each in statements.items():
         if _is_text(each.value):
             case.add_rubric(each.value)
-    basis = criteria.at("reward_basis")
-    if is_first_shape or not basis.items() or "DB" in [each.value for each in basis.items()]:
-        why = "the state of the database at the end: calls that nobody expected are not seen"
-        case.lose((actions if is_first_shape else basis).without_value(), why)
-    for name, each in criteria.fields():
-        if name not in _CRITERIA and each.value:
-            case.lose(each, f"`{name}` of `evaluation_criteria`", at="key")
+
+
+def _expect_told(case: CaseDraft, told: Item) -> None:
+    for each in told.items():
+        case.add_rubric(f"The user is told this: {each.value}")
 
 
 def _expect_calls(case: CaseDraft, actions: Item) -> None:
@@ -133,3 +159,11 @@ def _expect_calls(case: CaseDraft, actions: Item) -> None:
     if exact:
         grader: JSON = {"trajectory": {"value": exact, "order": "any_order", "arguments": "exact"}}
         case.add_grader(grader, actions)
+
+
+_COMPONENTS = {
+    "actions": ("ACTION", _expect_calls),
+    "communicate_info": ("COMMUNICATE", _expect_told),
+    "nl_assertions": ("NL_ASSERTION", _expect_statements),
+}
+"""Fields of the criteria, their component of the reward, and how each is graded."""

@@ -328,6 +328,6 @@ _SECRET_WORDS = frozenset({
 
 
 def may_hold_secret(name: str) -> bool:
-    """Whether a name says that its value is a secret."""
+    """Whether a name says that its value is a secret; `auth_type` does not."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|[-.]", "_", name).lower().split("_")
-    return not _SECRET_WORDS.isdisjoint(words)
+    return words[-1] != "type" and not _SECRET_WORDS.isdisjoint(words)

@@ -1,0 +1,1 @@
+"""A program that a provider names."""
