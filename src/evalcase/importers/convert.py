@@ -39,6 +39,9 @@ _MAX_ROUNDS = 10
 """One mistake may hide another, but no case has so many that hide each other."""
 _ROWS_READ = 20
 _AGENTV_NAMES = frozenset({"assertions", "assert", "criteria", "expected_outcome", "evaluators"})
+_DEEPEVAL_NAMES = frozenset({
+    "scenario", "expected_tools", "expectedTools", "retrieval_context", "retrievalContext",
+})  # fmt: skip
 _OUR_NAMES = frozenset({"expected_output", "criteria", "rubrics", "graders", "expected_messages"})
 
 
@@ -159,7 +162,9 @@ def detect_format(source: ForeignFile) -> str:
             return "openai-evals"
         if isinstance(value.get("goldens"), list):
             return "deepeval"
-    if "scenario" in names or ("input" not in names and rows and _is_chat(rows[0])):
+    if not _DEEPEVAL_NAMES.isdisjoint(names) or (
+        "input" not in names and rows and _is_chat(rows[0])
+    ):
         return "deepeval"
     if "input" not in names or not _OUR_NAMES.isdisjoint(names):
         return "rows"

@@ -105,11 +105,33 @@ def import_inspect(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> 
     """Rows with `input` and `target`, perhaps with choices."""
     import_rows(source, choices, suite, _INSPECT)
     for case in suite.kept:
-        options = case.origin.at("choices")
+        case.fields["input"] = _name_pictures(case.fields["input"])
+        options = _split_choices(case.origin.at("choices"))
         if isinstance(case.fields.get("expected_output"), list):
             _expect_any(case, has_choices=bool(options.items()))
         if options.items():
             _list_choices(case, options)
+
+
+def _name_pictures(value: JSON) -> JSON:
+    """`{type: image, image: cat.png}` with a path or an address, as evalcase names it."""
+    if isinstance(value, list):
+        return [_name_pictures(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    picture = value.get("image")
+    if value.get("type") == "image" and isinstance(picture, str):
+        key = "url" if picture.startswith(("http://", "https://", "data:")) else "path"
+        return {key if name == "image" else name: each for name, each in value.items()}
+    return {**value, "content": _name_pictures(value["content"])} if "content" in value else value
+
+
+def _split_choices(item: Item) -> Item:
+    """A text has choices between commas, or else between spaces."""
+    if not isinstance(item.value, str):
+        return item
+    texts = item.value.split(",") if "," in item.value else item.value.split()
+    return item._replace(value=[each.strip() for each in texts if each.strip()])
 
 
 def _expect_any(case: CaseDraft, *, has_choices: bool) -> None:
@@ -146,10 +168,8 @@ def _list_choices(case: CaseDraft, choices: Item) -> None:
         case.lose(choices, "`choices`: the input has no text that they could be listed below")
 
 
-def _check_choices(case: CaseDraft, item: Item) -> None:
+def _wait_for_input(case: CaseDraft, item: Item) -> None:
     """Choices are listed when the input is known."""
-    if isinstance(item.value, str):
-        case.lose(item, "`choices`: a text, and not a list")
 
 
 def _lose_sandbox(case: CaseDraft, item: Item) -> None:
@@ -161,7 +181,7 @@ def _lose_sandbox(case: CaseDraft, item: Item) -> None:
 _INSPECT = Preset(
     {"id": "id", "input": "input", "expected_output": "target", "metadata": "metadata"},
     handlers={
-        "choices": _check_choices, "sandbox": _lose_sandbox, "files": _lose_sandbox,
+        "choices": _wait_for_input, "sandbox": _lose_sandbox, "files": _lose_sandbox,
         "setup": _lose_sandbox,
     },
     containers=("samples",),

@@ -7,6 +7,7 @@ from evalcase.importers.rows import (
     Preset,
     find_rows,
     import_rows,
+    parse_cell,
     put_field,
     shape_call,
     shape_messages,
@@ -21,6 +22,7 @@ _KEPT = (
     "context", "retrieval_context", "actual_output", "tools_called", "comments", "source_file",
     "custom_column_key_values", "retrievalContext", "actualOutput", "sourceFile", "toolsCalled",
 )  # fmt: skip
+_LISTS = ("context", "retrieval_context", "retrievalContext")
 _CONVERSATION = {
     "scenario": "scenario", "turns": "turns", "name": "name",
     "expected_outcome": "expected_outcome", "expectedOutcome": "expected_outcome",
@@ -49,13 +51,21 @@ def import_deepeval(source: ForeignFile, choices: Choices, suite: SuiteDraft) ->
 
 
 def _keep(case: CaseDraft, item: Item) -> None:
+    name = str(item.path[-1])
     if item.value not in _EMPTY:
-        case.keep(str(item.path[-1]), item.value)
+        case.keep(name, _split(item.value, "|") if name in _LISTS else item.value)
+
+
+def _split(value: JSON, delimiter: str) -> JSON:
+    """A list that DeepEval has written as text: as JSON, or joined."""
+    value = parse_cell(value)
+    return [*value.split(delimiter)] if isinstance(value, str) else value
 
 
 def _expect_tools(case: CaseDraft, item: Item) -> None:
     """Expected tools in any order, as DeepEval compares them by default."""
-    calls = [shape_call(each.value) for each in item.several() if each.value]
+    named = item._replace(value=_split(item.value, ";"))
+    calls = [shape_call(each.value) for each in named.several() if each.value]
     if not calls:
         return
     if None in calls:
@@ -111,8 +121,9 @@ def _converse(case: CaseDraft, row: Item, found: dict[str, Item], suite: SuiteDr
 
 
 def _read_turns(case: CaseDraft, item: Item) -> list[JSON]:
-    messages = shape_messages(item.value) if isinstance(item.value, list) and item.value else []
-    if messages is None or (item.value and not isinstance(item.value, list)):
+    value = parse_cell(item.value)
+    messages = shape_messages(value) if isinstance(value, list) and value else []
+    if messages is None or (value and not isinstance(value, list)):
         case.lose(item, "`turns`: they have other things than messages in them")
         return []
     return [

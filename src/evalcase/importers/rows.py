@@ -27,6 +27,8 @@ _CONTAINERS = (
     "cases", "rows", "data", "examples", "items", "samples", "records", "tests", "questions",
 )  # fmt: skip
 _MAX_COLUMNS_SHOWN = 30
+_ARGUMENTS = ("arguments", "args", "input_parameters", "inputParameters")
+"""Names of the input of a tool, in Inspect, LangChain and DeepEval."""
 
 
 class Preset(NamedTuple):
@@ -209,7 +211,7 @@ def put_field(case: CaseDraft, field: str, item: Item) -> None:
     elif field == "tags":
         value = shape_tags(value)
     elif field == "metadata":
-        held = case.fields.get("metadata")
+        held, value = case.fields.get("metadata"), parse_cell(value)
         value = {**held, **value} if isinstance(held, dict) and isinstance(value, dict) else value
         value = value if isinstance(value, dict) else None
     elif field in _TEXTS and not isinstance(value, str):
@@ -298,14 +300,14 @@ def _unwrap_langchain(value: dict[str, JSON]) -> dict[str, JSON]:
 
 
 def _shape_known_call(call: JSON) -> JSON:
-    """A tool call of Inspect, LangChain or DeepEval to ours; other forms stay as they are."""
+    """A tool call of another tool to ours; other forms stay as they are."""
     if not isinstance(call, dict):
         return call
     name = call.get("function", call.get("name"))
-    arguments = call.get("arguments", call.get("args", call.get("input_parameters")))
+    arguments = next((call[key] for key in _ARGUMENTS if call.get(key) is not None), None)
     if "tool" in call or not isinstance(name, str):
         return call
-    taken = ("function", "name", "arguments", "args", "input_parameters", "type")
+    taken = ("function", "name", "type", *_ARGUMENTS)
     rest = {key: item for key, item in call.items() if key not in taken and item is not None}
     return {"tool": name, **({} if arguments is None else {"input": arguments}), **rest}
 

@@ -104,24 +104,12 @@ def _read_criteria(case: CaseDraft, item: Item) -> None:
         return
     basis = criteria.at("reward_basis")
     names = [each.value for each in basis.items()] or ["DB", "COMMUNICATE"]
-    parts = {
-        "actions": "ACTION",
-        "communicate_info": "COMMUNICATE",
-        "nl_assertions": "NL_ASSERTION",
-    }
-    for field, component in parts.items():
+    for field, (component, expect) in _COMPONENTS.items():
         held = criteria.at(field)
-        if component not in names:
-            if held.value:
-                case.keep(field, held.value)
-        elif field == "actions":
-            _expect_calls(case, held)
-        elif field == "communicate_info":
-            _expect_told(case, held)
-        else:
-            for each in held.items():
-                if _is_text(each.value):
-                    case.add_rubric(each.value)
+        if component in names:
+            expect(case, held)
+        elif held.value:
+            case.keep(field, held.value)
     if "DB" in names:
         case.lose(basis.without_value(), _DATABASE)
     for name, each in criteria.fields():
