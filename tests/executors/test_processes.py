@@ -142,26 +142,6 @@ def test_a_conversation_stays_with_who_remembers_it(dangerous: Project) -> None:
     assert len(rows) == len(dangerous.rows()) == 8
 
 
-def test_a_judge_is_asked_by_workers_at_the_pace_of_the_run(dangerous: Project) -> None:
-    dangerous.add_to_agent(
-        "def says(question: Question):\n"
-        "    note('judged', question.case)\n"
-        "    return VERDICT\n"
-        'VERDICT = \'{"c1": {"reason": "so", "verdict": "met"}}\'\n'
-    )
-    dangerous.configure(
-        'target = "agent"\n[targets.agent]\nkind = "python"\nfunction = "agent:answer"\n'
-        '[targets.says]\nkind = "python"\nfunction = "agent:says"\n[judge]\ntarget = "says"\n'
-    )
-    dangerous.suite(*[{"id": f"c{n}", "input": "x", "criteria": "is good"} for n in range(3)])
-    here = dangerous.run("run", "--json").json
-    there = dangerous.run("run", "--json", "--processes", "2").json
-    assert {**there, **dict.fromkeys(("run", "path", "duration_s"))} == {
-        **here, **dict.fromkeys(("run", "path", "duration_s"))
-    }  # fmt: skip
-    assert len(dangerous.calls("judged")) == 6
-
-
 def test_an_answer_is_cached_under_one_key_wherever_it_is_given(project: Project) -> None:
     project.configure('[targets.cat]\nkind = "command"\ncommand = ["cat"]\n')
     project.suite({"id": "a", "input": "x", "graders": [{"contains": "x"}]})
@@ -261,29 +241,6 @@ def test_functions_of_a_program_are_refused(tmp_path: Path) -> None:
     suite = [evalcase.Case(id="a", input="x", expected_output="x")]
     with pytest.raises(evalcase.ConfigError, match="by name"):
         evalcase.evaluate(suite, lambda text: text, root=tmp_path, processes=2)
-
-
-def test_users_who_are_played_and_traces_are_had_in_workers_too(dangerous: Project) -> None:
-    dangerous.add_to_agent(
-        "def plays(messages):\n    return 'DONE' if messages[-1].text.endswith('x x') else 'x'\n"
-    )
-    dangerous.configure(
-        '[targets.remembers]\nkind = "python"\nfunction = "agent:Remembering"\n'
-        '[targets.plays]\nkind = "python"\nfunction = "agent:plays"\n'
-        '[targets.traced]\nkind = "command"\ntrace = true\n'
-        'command = ["sh", "-c", "echo $TRACEPARENT"]\n'
-    )
-    user = {"goal": "Say x twice.", "target": "plays", "max_turns": 5}
-    dangerous.suite(
-        {"id": "talk", "target": "remembers", "user": user, "graders": [{"turns": {"min": 2}}]},
-        {"id": "trace", "target": "traced", "input": "x", "graders": [{"regex": "^00-"}]},
-    )
-    done = dangerous.run("run", "--json", "--processes", "2")
-    assert done.counts() == {"passed": 2}, done.out
-    rows = {row["case"]: row for row in dangerous.rows()}
-    assert (rows["talk"]["ending"], len(rows["talk"]["turns"])) == ("done", 2)
-    trace = rows["trace"]["answer"]
-    assert trace["trace"] in trace["messages"][0]["content"]
 
 
 WHOLE = """

@@ -61,12 +61,6 @@ def test_the_same_is_asked_once(tmp_path: Path) -> None:
     assert (answers[1].cached, answers[1].cost_usd) == (True, 0.0)
 
 
-def test_another_run_finds_it(tmp_path: Path) -> None:
-    ask(Known(["4"]), store(tmp_path), question("2+2"))
-    (answer,) = ask(Known([]), store(tmp_path), question("2+2"))
-    assert (answer.text, answer.cached) == ("4", True)
-
-
 def test_another_question_or_repeat_or_kind_is_asked(tmp_path: Path) -> None:
     class Other(Known):
         pass
@@ -95,14 +89,6 @@ def test_a_question_without_a_key_costs_its_own_trial(tmp_path: Path) -> None:
     assert fine.answer is not None
 
 
-def test_an_error_is_not_kept(tmp_path: Path) -> None:
-    target = Known([TargetError("busy"), "4"])
-    (asked,) = ask_all(target, store(tmp_path), question("2+2"))
-    assert asked.answer is None
-    (answer,) = ask(target, store(tmp_path), question("2+2"))
-    assert not answer.cached
-
-
 @for_each("damage", [b"", b"{}", b"\xff\xfe", b'{"type":"answer"}\n', None])
 def test_a_file_that_makes_no_sense_is_no_answer(tmp_path: Path, damage: bytes | None) -> None:
     kept = store(tmp_path)
@@ -113,15 +99,6 @@ def test_a_file_that_makes_no_sense_is_no_answer(tmp_path: Path, damage: bytes |
     assert kept.find(KEY) is None
     kept.store(KEY, Answer.of_text("4"))
     assert path.read_bytes() == data
-
-
-def test_a_file_under_another_name_is_no_answer(tmp_path: Path) -> None:
-    kept = store(tmp_path)
-    kept.store(KEY, Answer.of_text("4"))
-    (path,) = (path for path in tmp_path.rglob("*") if path.is_file())
-    other = "ab" + KEY[2:].replace("a", "c")
-    path.rename(path.with_name(f"{other}.json"))
-    assert kept.find(other) is None
 
 
 def test_an_answer_with_a_secret_in_it_is_not_kept(tmp_path: Path) -> None:
@@ -165,15 +142,6 @@ def test_run_with_cache_asks_once_and_says_so_in_the_record(project: Project) ->
     assert (project.runs()[-1] / "journal.jsonl").read_text().count('"cached":true') == 2
 
 
-def test_without_the_option_nothing_is_kept_or_found(project: Project) -> None:
-    project.suite(case("a"))
-    project.run("run", "--json")
-    assert not (project.path / ".evalcase" / "cache").exists()
-    project.run("run", "--cache", "--json")
-    project.run("run", "--json")
-    assert project.calls() == ["a", "a", "a"]
-
-
 def test_the_configuration_may_turn_it_on_and_the_command_off(project: Project) -> None:
     project.configure(f"cache = true\n{(project.path / 'evalcase.toml').read_text()}")
     project.suite(case("a"))
@@ -198,14 +166,6 @@ def test_errors_are_asked_again(project: Project) -> None:
     assert project.run("run", "--cache", "--json").counts() == {"passed": 1}
 
 
-def test_an_edited_agent_is_asked_again(project: Project) -> None:
-    project.suite(case("a"))
-    project.run("run", "--cache", "--json")
-    project.add_to_agent("# another model\n")
-    project.run("run", "--cache", "--json")
-    assert project.calls() == ["a", "a"]
-
-
 def test_a_case_that_the_agent_cannot_see_changed_is_not_asked_again(project: Project) -> None:
     project.add_to_agent("def blind(question):\n    note('calls', 'x')\n    return 'ok'\n")
     arguments = ("run", "--cache", "--json", "--target", "python:agent:blind")
@@ -214,33 +174,6 @@ def test_a_case_that_the_agent_cannot_see_changed_is_not_asked_again(project: Pr
     project.suite({**case("a"), "expected_output": "other"})
     assert project.run(*arguments).counts() == {"failed": 1}
     assert len(project.calls()) == 1
-
-
-@pytest.mark.parametrize("mode", ["once", "worker"])
-def test_a_program_is_asked_again_when_it_or_the_case_changes(project: Project, mode: str) -> None:
-    program = project.path / "program.py"
-    text = (
-        "import json, sys\nfor line in sys.stdin:\n"
-        "    open('calls', 'a').write('x\\n')\n"
-        "    id = json.loads(line)['id']\n"
-        "    reply = json.dumps({'id': id, 'answer': 'ok'}) if MODE == 'worker' else 'ok'\n"
-        "    print(reply, flush=True)\n"
-    )
-    program.write_text(f"MODE = {mode!r}\n{text}")
-    project.configure(
-        f'target = "p"\n[targets.p]\nkind = "command"\nmode = "{mode}"\n'
-        'command = ["python3", "program.py"]\n'
-    )
-    project.suite(case("a"))
-    for _ in range(2):
-        assert project.run("run", "--cache", "--json").counts() == {"passed": 1}
-    assert len(project.calls()) == 1
-    project.suite(case("a", "say something else"))
-    project.run("run", "--cache", "--json")
-    assert len(project.calls()) == 2
-    program.write_text(f"MODE = {mode!r}\n{text}# edited\n")
-    project.run("run", "--cache", "--json")
-    assert len(project.calls()) == 3
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,6 @@ from evalcase.types.message import Message
 from tests.for_each import for_each
 
 
-@for_each("text", ["", "short", "é" * 5, "😀" * 2 + "ab", "\ud800\ud800\ud800"])
-def test_what_fits_is_left_alone(text: str) -> None:
-    assert cap_text(text, 10) == (text, False)
-
-
 @for_each(
     ("text", "limit", "kept", "cut"),
     [

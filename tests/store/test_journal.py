@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
 import threading
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +12,9 @@ import pytest
 from evalcase.errors import RecordError
 from evalcase.store import journal as journal_module
 from evalcase.store.journal import Done, open_journal
-from evalcase.types.grade import Grade
 from tests.for_each import for_each
 from tests.store.faults import StutteringDisk, WatchedDisk
 from tests.store.samples import append_and_wait, python, result, row, rows_of, write
-
-
-def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    rows = [row(number) for number in range(50)]
-    assert write(path, rows) == list(range(50))
-    assert rows_of(path) == rows
 
 
 def test_a_journal_is_continued_where_it_ended(tmp_path: Path) -> None:
@@ -50,27 +40,6 @@ def test_no_row_is_acknowledged_before_it_is_synced(tmp_path: Path) -> None:
         for number in range(300):
             journal.append(result(number), lambda number=number: check(number))  # type: ignore[misc]
     assert early == []
-
-
-def test_rows_that_wait_share_a_sync(tmp_path: Path) -> None:
-    first_is_delivered, go_on = threading.Event(), threading.Event()
-    groups: list[int] = []
-
-    def deliver(dones: list[Done]) -> None:
-        groups.append(len(dones))
-        first_is_delivered.set()
-        assert go_on.wait(60)
-
-    disk = WatchedDisk()
-    with open_journal(str(tmp_path / "journal.jsonl"), disk=disk, deliver=deliver) as journal:
-        disk.calls.clear()
-        journal.append(result(0), lambda: None)
-        assert first_is_delivered.wait(60)
-        for number in range(1, 101):
-            journal.append(result(number), lambda: None)
-        go_on.set()
-    assert groups == [1, 100]
-    assert disk.calls == ["write", "fsync"] * 2
 
 
 def test_rows_that_nobody_waits_for_share_a_sync_with_those_that_come_soon(
@@ -99,42 +68,10 @@ def test_rows_that_nobody_waits_for_share_a_sync_with_those_that_come_soon(
     assert disk.calls == ["write", "fsync"] * 3
 
 
-def test_an_event_loop_hears_of_a_group_at_once(tmp_path: Path) -> None:
-    async def run_trials() -> int:
-        loop = asyncio.get_running_loop()
-        acknowledged = [loop.create_future() for _ in range(200)]
-
-        def call_all(dones: list[Done]) -> None:
-            for done in dones:
-                done()
-
-        def deliver(dones: list[Done]) -> None:
-            loop.call_soon_threadsafe(call_all, dones)
-
-        with open_journal(str(tmp_path / "journal.jsonl"), deliver=deliver) as journal:
-            for number, future in enumerate(acknowledged):
-                journal.append(result(number), partial(future.set_result, None))
-            await asyncio.gather(*acknowledged)
-            return journal.rows
-
-    assert asyncio.run(run_trials()) == 200
-
-
 def test_short_writes_are_completed(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     assert write(path, [row(1), row(2)], disk=StutteringDisk()) == [0, 1]
     assert rows_of(path) == [row(1), row(2)]
-
-
-def test_a_row_that_is_not_json_does_not_stop_the_journal(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    with open_journal(str(path)) as journal:
-        with pytest.raises(ValueError, match="JSON"):
-            journal.append(
-                result(1, grades=(Grade("g", 1.0, True, "", {"a": object()}),)), lambda: None
-            )
-        assert append_and_wait(journal, row(1))
-    assert rows_of(path) == [row(1)]
 
 
 @for_each("keep", [1, 10, -27, -2, -1])
@@ -150,17 +87,6 @@ def test_a_torn_last_line_is_cut_off_exactly(tmp_path: Path, keep: int) -> None:
         assert path.read_bytes() == whole[:first]
         assert append_and_wait(journal, row(2))
     assert path.read_bytes() == whole
-
-
-def test_a_damaged_line_in_the_middle_is_named_and_nothing_is_touched(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    write(path, [row(1), row(2), row(3)])
-    broken = path.read_bytes().replace(b"case-2", b"case-7")
-    path.write_bytes(broken)
-    for _ in range(2):  # the lock is free again after the first
-        with pytest.raises(RecordError, match=r"journal\.jsonl:2: .* does not match its checksum"):
-            open_journal(str(path))
-    assert path.read_bytes() == broken
 
 
 def test_two_writers_of_one_journal(tmp_path: Path) -> None:
@@ -222,17 +148,6 @@ def test_a_closed_journal_takes_no_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_an_exception_in_a_callback_does_not_go_unnoticed(tmp_path: Path) -> None:
-    def deliver(_: Any) -> None:
-        raise RuntimeError("a bug")
-
-    journal = open_journal(str(tmp_path / "journal.jsonl"), deliver=deliver)
-    journal.append(result(1), lambda: None)
-    with pytest.raises(RecordError, match="ended by an exception"):
-        journal.close()
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_journal_whose_writer_died_takes_no_rows(tmp_path: Path) -> None:
     def deliver(_: Any) -> None:
         raise RuntimeError("a bug")
@@ -267,8 +182,3 @@ def test_fault_23_a_pipe_in_the_place_of_the_note_is_not_waited_for(tmp_path: Pa
         pytest.raises(RecordError, match="being written by another process"),
     ):
         open_journal(str(tmp_path / "journal.jsonl"))
-
-
-def test_a_journal_that_can_t_be_made(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match=r"can't be written: No such file"):
-        open_journal(str(tmp_path / "missing" / "journal.jsonl"))

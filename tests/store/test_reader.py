@@ -85,13 +85,6 @@ def test_the_cost_does_not_depend_on_the_order(tmp_path: Path) -> None:
     assert sums[0] == sums[1]
 
 
-def test_no_price_is_not_zero(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    write(path, [row(1, answer=None), END])
-    assert read_totals(str(path)).cost_usd is None
-    assert read_totals(str(path)).spent_usd is None
-
-
 @given(st.data())
 def test_any_truncation_loses_only_the_torn_line(data: st.DataObject) -> None:
     rows = [row(number, text=data.draw(st.text(max_size=20))) for number in range(4)]
@@ -130,26 +123,18 @@ def test_a_whole_last_line_with_a_wrong_checksum_is_damage_and_stays(tmp_path: P
         (encode_row(row(9)).replace(b"case-9", b"case-8"), "does not match its checksum"),
         (signed(b'{"type":["case"]}'), "`type`"),
         (signed(b'{"type":"c\\u0061se","case":"a"}'), "`suite` is missing"),
-        (signed(b'{"case":"a","type":"case"}'), "`suite` is missing"),
         (signed(b'{"type":"unknown"}'), "Invalid value 'unknown'"),
         (signed(b'{"type":"result"}'), "`key` is missing"),
         (signed(b'{"type":"result",}'), "is not a row of a journal"),
-        (signed(b'{"type":"\xff"}'), "is not a row of a journal"),
         (signed(b'{"type":"talk","key":NaN}'), "is not a row of a journal"),
-        (encode_row(row(9) | {"failure": deep(250)}), "nested more than 200 deep"),
         (encode_row(row(9) | {"failure": deep(900)}), "nested more than 200 deep"),
         (encode_row(row(9) | {"case": ["a"]}), "`key.1` must be text"),
         (encode_row(row(9) | {"repeat": True}), "`key.3` must be a whole number"),
         (encode_row(row(9) | {"verdict": "great"}), "'great', which is not known"),
-        (encode_row(row(9) | {"verdict": ["great"]}), "`verdict` must be"),
-        (encode_row(row(9) | {"answer": "text"}), "`answer` must be"),
         (encode_row(row(9) | {"answer": {"messages": [], "cost_usd": "1"}}), "`answer.cost_usd`"),
         (encode_row(row(9) | {"repeats": 0}), "`repeats` must be a whole number of 1 or more"),
-        (encode_row(row(9) | {"repeat": -1}), "-1 is not the number of a trial"),
         (encode_row(row(9) | {"repeat": 0}), "0 is not the number of a trial"),
         (encode_row(row(9) | {"answer": {"messages": [], "cost_usd": -5}}), "`answer.cost_usd`"),
-        (encode_row(row(9) | {"grading": "2"}), "`grading` must be a whole number"),
-        (encode_row(row(9) | {"pass_rate": 2}), "`pass_rate` must be"),
         (encode_row(row(9) | {"answer": {"messages": [], "cost_usd": 10**400}}), "a journal"),
     ],
 )
@@ -167,27 +152,14 @@ GRADE = {"grader": "g", "score": 0.5, "passed": False, "reason": "no"}
 @for_each(
     "change",
     [
-        {"answer": {}},
-        {"answer": {"messages": [1]}},
         {"answer": {"messages": [{"role": 1}]}},
-        {"answer": {"messages": [], "usage": {"input_tokens": "many"}}},
         {"answer": {"messages": [], "usage": {"tokens": 1}}},
-        {"answer": {"messages": [], "truncated": "yes"}},
-        {"answer": {"messages": [], "cached": 1}},
-        {"failure": {}},
         {"failure": {"kind": "exit", "message": 5}},
-        {"failure": {"kind": "exit", "message": "", "details": []}},
         {"grades": 5},
-        {"grades": [1]},
         {"grades": [GRADE | {"reason": 5}]},
-        {"grades": [GRADE | {"score": "high"}]},
         {"grades": [GRADE | {"score": 10**400}]},
-        {"grades": [GRADE | {"details": 5}]},
-        {"grades": [GRADE | {"failure": {"kind": 5, "message": ""}}]},
         {"duration_s": "long"},
-        {"duration_s": None},
         {"attempts": True},
-        {"retried": {}},
         {"retried": [{"kind": "http", "message": None}]},
         {"started_at": 5},
     ],
