@@ -27,6 +27,7 @@ from json import dumps
 from typing import Any, Literal
 
 from evalcase.errors import TargetError
+from evalcase.targets.frameworks import RUN_KEYS, find_run, to_plain
 from evalcase.targets.replies import (
     find_end,
     find_end_of_text,
@@ -110,6 +111,8 @@ def _copy_value(value: object) -> JSON:
     try:
         return copy_json(value)
     except NotJsonError as error:
+        with suppress(NotJsonError):
+            return copy_json(to_plain(value))
         details = {}
         with suppress(Exception):  # `__repr__` is user code, too
             details["value"] = ascii(value)[:1000]
@@ -122,6 +125,11 @@ def _copy_value(value: object) -> JSON:
 
 def read_shape(value: JSON, warn: Warn) -> Answer | None:
     """The answer of a value in the shape of messages or of a model's reply; None for data."""
+    run = find_run(value, warn)
+    if run is not None:
+        # All calls of a run are read, or kept in its messages.
+        dropped = leave_out(value, RUN_KEYS) if isinstance(value, dict) else None
+        return Answer(note_unread(read_messages(run.messages), dropped), run.usage)
     if isinstance(value, dict):
         answer = _read_mapping(value, warn)
         if answer is None or is_message(value):

@@ -93,7 +93,6 @@ LOOP.append(LOOP)
         ({"a": math.inf}, "inf"),
         (b"bytes", "bytes is not a JSON value"),
         ({1: 2}, "keys of JSON are texts"),
-        (Point(1), "dataclasses.asdict"),
         (iter("ab"), "join what it yields"),
         (SimpleNamespace(choices=[], model_dump=dict), "; return its .model_dump()"),
         (LOOP, "nested more than 100 levels"),

@@ -1,0 +1,281 @@
+"""Results of agent frameworks: what LangChain, LangGraph, pydantic-ai, OpenAI Agents and smolagents
+return, as objects or as their JSON, to messages and usage.
+
+They are recognised by their shape, so that none of these packages is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from evalcase.targets.replies import read_items
+from evalcase.targets.usage import read_service_usage
+from evalcase.types.answer import Usage, sum_usage
+from evalcase.types.target import Warn
+from evalcase.types.value import JSON
+from evalcase.util.calls import parse_arguments
+from evalcase.util.json import NotJsonError
+
+_ROLES = {
+    "human": "user", "user": "user", "ai": "assistant", "AIMessageChunk": "assistant",
+    "tool": "tool", "function": "tool", "system": "system",
+}  # fmt: skip
+"""Roles by the types of LangChain's messages."""
+_KEPT = ("tool_calls", "response_metadata", "tool_call_id", "status", "name", "invalid_tool_calls")
+
+
+RUN_KEYS = ("messages", "final_output", "new_items", "raw_responses", "output", "_state", "steps")
+"""Keys of results that hold a run."""
+
+
+class AgentRun(NamedTuple):
+    """The messages of one run of an agent, and its usage."""
+
+    messages: list[JSON]
+    usage: Usage | None = None
+
+
+def to_plain(value: object) -> object:
+    """An object of user code as plain data: dataclasses, Structs, pydantic models, and results of
+    frameworks with the parts that matter. Raise NotJsonError for any other object."""
+    try:
+        # Bytes are no text: they are left as they are, and refused.
+        return msgspec.to_builtins(
+            _pick_parts(value), enc_hook=_to_plain_hook, builtin_types=(bytes, bytearray)
+        )
+    except (TypeError, ValueError, NotImplementedError, RecursionError) as error:
+        raise NotJsonError(str(error)) from None
+
+
+def _to_plain_hook(value: Any) -> object:  # noqa: ANN401 - an object of user code
+    dump = getattr(value, "model_dump", None)
+    if callable(dump) and hasattr(value, "model_fields_set"):
+        return dump(mode="json", warnings=False)
+    picked = _pick_parts(value)
+    if picked is value:
+        raise NotImplementedError(f"{type(value).__name__} is not a JSON value")
+    return picked
+
+
+def _pick_parts(value: Any) -> Any:  # noqa: ANN401 - an object of user code
+    """The parts of a framework's result. The rest of it is agents, clients and contexts."""
+    if isinstance(value, dict):
+        return {key: _pick_parts(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_pick_parts(item) for item in value]
+    if _has(value, "final_output", "new_items", "raw_responses"):  # OpenAI Agents
+        items = [{"type": each.type, "raw_item": each.raw_item} for each in value.new_items]
+        usages = [{"usage": each.usage} for each in value.raw_responses]
+        return {"final_output": "", "new_items": items, "raw_responses": usages}
+    if _has(value, "new_messages", "output", "usage"):  # pydantic-ai
+        tool = getattr(value, "_output_tool_name", None)
+        history = {"message_history": value.new_messages()}
+        return {"output": value.output, "_output_tool_name": tool, "_state": history}
+    return value
+
+
+def _has(value: object, *names: str) -> bool:
+    return not isinstance(value, type) and all(hasattr(value, name) for name in names)
+
+
+def find_run(value: Any, warn: Warn) -> AgentRun | None:  # noqa: ANN401 - a JSON value
+    """The run of an agent in the form of its framework; None for any other value."""
+    match value:
+        case {"final_output": _, "new_items": [*items]} if _are_agents_items(items):
+            responses = value.get("raw_responses")
+            usages = [
+                read_service_usage(each.get("usage"), warn)
+                for each in (responses if isinstance(responses, list) else ())
+                if isinstance(each, dict)
+            ]
+            return AgentRun(_read_agents_items(items, warn), sum_usage(usages))
+        case {"output": output, "_state": {"message_history": [*history]}} if _are_parts(history):
+            tool = value.get("_output_tool_name")
+            return _read_pydantic_ai(history, warn, output, tool if isinstance(tool, str) else None)
+        case {"output": output, "state": str(), "steps": [*steps]} if "token_usage" in value:
+            messages = [message for step in steps for message in _read_step(step)]
+            usage = read_service_usage(value["token_usage"], warn)
+            return AgentRun([*messages, {"role": "assistant", "content": output}], usage)
+        case {"messages": [*messages]} if _are_langchain(messages):
+            return _read_langchain(messages, warn)
+        case [*items] if _are_agents_items(items):
+            return AgentRun(_read_agents_items(items, warn))
+        case [*items] if _are_parts(items):
+            return _read_pydantic_ai(items, warn)
+        case [*items] if _are_langchain(items):
+            return _read_langchain(items, warn)
+        case {} if _are_langchain([value]):
+            return _read_langchain([value], warn)
+    return None
+
+
+def _all_match(items: Sequence[JSON], check: Callable[[dict[str, Any]], object]) -> bool:
+    return bool(items) and all(isinstance(each, dict) and check(each) for each in items)
+
+
+def _after_last(items: list[Any], is_asked: Callable[[dict[str, Any]], bool]) -> list[Any]:
+    """The items after the last one that asks: those before are the conversation so far."""
+    asked = [number for number, item in enumerate(items) if is_asked(item)]
+    return items[asked[-1] + 1 :] if asked else items
+
+
+# OpenAI Agents: items around those of the Responses API.
+
+
+def _are_agents_items(items: Sequence[JSON]) -> bool:
+    return _all_match(
+        items,
+        lambda each: (
+            str(each.get("type")).endswith("_item") and isinstance(each.get("raw_item"), dict)
+        ),
+    )
+
+
+def _read_agents_items(items: list[Any], warn: Warn) -> list[JSON]:
+    return read_items([item["raw_item"] for item in items], warn)
+
+
+# pydantic-ai: requests and responses of parts.
+
+
+def _are_parts(items: Sequence[JSON]) -> bool:
+    return _all_match(
+        items,
+        lambda each: (
+            each.get("kind") in ("request", "response")
+            and isinstance(each.get("parts"), list)
+            and _all_match(each["parts"] or [{"part_kind": ""}], lambda part: "part_kind" in part)
+        ),
+    )
+
+
+def _read_pydantic_ai(
+    history: list[Any], warn: Warn, output: JSON = None, output_tool: str | None = None
+) -> AgentRun:
+    def is_asked(item: dict[str, Any]) -> bool:
+        return any(part["part_kind"] == "user-prompt" for part in item["parts"])
+
+    said = _after_last(history, is_asked)
+    messages: list[JSON] = []
+    for item in said:
+        read = _read_response if item["kind"] == "response" else _read_request
+        messages += read(item, output_tool)
+    if output_tool is not None:
+        messages.append({"role": "assistant", "content": output})
+    usages = [_read_parts_usage(item, warn) for item in said if item["kind"] == "response"]
+    return AgentRun(messages, sum_usage(usages))
+
+
+def _read_parts_usage(item: dict[str, Any], warn: Warn) -> Usage | None:
+    usage = item.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    details = {"cached_tokens": usage.get("cache_read_tokens")}
+    return read_service_usage({**usage, "input_tokens_details": details}, warn)
+
+
+def _read_response(item: dict[str, Any], output_tool: str | None) -> list[JSON]:
+    texts: list[str] = []
+    calls: list[dict[str, Any]] = []
+    rest: list[JSON] = []
+    for part in item["parts"]:
+        kind, name = part["part_kind"], part.get("tool_name")
+        if kind == "text":
+            texts.append(str(part.get("content") or ""))
+        elif kind.endswith("tool-call") and name != output_tool:
+            arguments = parse_arguments(part.get("args"))
+            calls.append({"tool": name, "input": arguments, "id": part.get("tool_call_id")})
+        elif kind.endswith("tool-return"):
+            for call in calls:
+                if call["id"] == part.get("tool_call_id"):
+                    call["output"] = part.get("content")
+        elif not kind.endswith("tool-call"):
+            rest.append(part)
+    message: dict[str, JSON] = {"role": "assistant", "content": "".join(texts) or None}
+    if calls:
+        message["tool_calls"] = [*calls]
+    if rest:
+        message["parts"] = rest
+    reason = item.get("finish_reason")
+    return [message if reason is None else {**message, "finish_reason": reason}]
+
+
+def _read_request(item: dict[str, Any], output_tool: str | None) -> list[JSON]:
+    messages: list[JSON] = []
+    for part in item["parts"]:
+        kind, name = part["part_kind"], part.get("tool_name")
+        if kind in ("tool-return", "retry-prompt") and name is not None and name != output_tool:
+            result = {"tool_call_id": part.get("tool_call_id"), "content": part.get("content")}
+            failed = kind == "retry-prompt" or part.get("outcome", "success") != "success"
+            messages.append({"role": "tool", **result, **({"is_error": True} if failed else {})})
+    return messages
+
+
+# LangChain and LangGraph: messages with a type in place of a role.
+
+
+def _unwrap(message: dict[str, Any]) -> dict[str, Any]:
+    """A message without the wrapper that `messages_to_dict` puts around it."""
+    data = message.get("data")
+    return {**data, "type": message.get("type")} if isinstance(data, dict) else message
+
+
+def _are_langchain(items: Sequence[JSON]) -> bool:
+    def is_one(item: dict[str, Any]) -> bool:
+        message = _unwrap(item)
+        kind, kwargs = message.get("type"), message.get("additional_kwargs")
+        if not isinstance(kind, str) or not isinstance(kwargs, dict) or "content" not in message:
+            return False
+        is_piece = kind == "AIMessageChunk" and len(items) > 1  # pieces that nobody joined
+        return kind in _ROLES and "role" not in message and not is_piece
+
+    return _all_match(items, is_one)
+
+
+def _read_langchain(items: list[Any], warn: Warn) -> AgentRun:
+    messages = _after_last([_unwrap(item) for item in items], lambda each: each["type"] == "human")
+    read = [_read_langchain_message(message) for message in messages]
+    usages = [
+        _read_langchain_usage(message.get("usage_metadata"), warn)
+        for message in messages
+        if _ROLES[message["type"]] == "assistant"
+    ]
+    return AgentRun([*read], sum_usage(usages))
+
+
+def _read_langchain_message(message: dict[str, Any]) -> dict[str, JSON]:
+    kept = {key: message[key] for key in _KEPT if message.get(key) not in (None, [], {}, "")}
+    others = message["additional_kwargs"]
+    beside = {key: item for key, item in others.items() if item and key not in kept}
+    return {"role": _ROLES[message["type"]], "content": message["content"], **kept, **beside}
+
+
+def _read_langchain_usage(value: JSON, warn: Warn) -> Usage | None:
+    if not isinstance(value, dict):
+        return None
+    details = value.get("input_token_details")
+    cached = details.get("cache_read") if isinstance(details, dict) else None
+    return read_service_usage({**value, "input_tokens_details": {"cached_tokens": cached}}, warn)
+
+
+# smolagents: steps with calls and observations.
+
+
+def _read_step(step: JSON) -> list[JSON]:
+    if not isinstance(step, dict):
+        return []
+    said = step.get("model_output_message")  # a step that failed has its calls only there
+    calls = step.get("tool_calls") or (said.get("tool_calls") if isinstance(said, dict) else None)
+    if not isinstance(calls, list) or not calls:
+        return []
+    messages: list[JSON] = [{"role": "assistant", "content": None, "tool_calls": calls}]
+    ids = [call.get("id") for call in calls if isinstance(call, dict)]
+    error, observed = step.get("error"), step.get("observations")
+    if len(ids) == 1 and (error or observed is not None):
+        content = error.get("message") if isinstance(error, dict) else observed
+        failed: dict[str, JSON] = {"is_error": True} if error else {}
+        messages.append({"role": "tool", "tool_call_id": ids[0], "content": content, **failed})
+    return messages
