@@ -24,7 +24,7 @@ FIXES = {
     "one tag": ("input: q\ntags: smoke\n", "input: q\ntags: [smoke]\n"),
     "a role": ("input: [{role: usr, content: q}]\n", "input: [{role: user, content: q}]\n"),
     "no space after a colon": ("input:q\nexpected_output: x\n", "input: q\nexpected_output: x\n"),
-    "a space that is none": ("input: q\n\u00a0id: a\n", None),
+    "a space that is none": ("input: q\n\u00a0id: a\n", "input: q\nid: a\n"),
     "line ends": ("input: q\r\nskip: no\r\n\r\n", "input: q\r\nskip: false\r\n\r\n"),
     "a mark": ("\ufeffinput: q\nskip: no\n", "\ufeffinput: q\nskip: false\n"),
     "two rounds": ("input:q\nskip: off\n", "input: q\nskip: false\n"),

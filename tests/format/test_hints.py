@@ -35,10 +35,6 @@ HINTS = [
     # Fields of other tools that no single field stands for.
     ("pass_rate: 0.8", "unknown-field", "write `repeat: {times: 5, pass_rate: 0.8}`"),
     ("disabled: true", "unknown-field", "a case with `skip`"),
-    ("enabled: false", "unknown-field", "a case with `skip`"),
-    ("only: true", "unknown-field", "`evalcase run --case ID`"),
-    ("expected_tool_calls: [a]", "unknown-field", "or the grader `trajectory`"),
-    ("expected_tools: [a]\ntags: [b]", "unknown-field", "or the grader `trajectory`"),
     # Rows and their file.
     ("rows: [{a: 1}, {a: 2}]", "wrong-type", "put the rows into a file (.csv, .tsv, .jsonl), or"),
     ("rows: file://data/x.csv", "bad-value", "write data/x.csv"),
@@ -111,18 +107,9 @@ def test_an_old_name_that_is_null_is_what_is_removed() -> None:
     assert "the one of the two that is null" in (problem.hint or "")
 
 
-def test_cases_by_their_ids_become_a_list() -> None:
-    problem = only_problem("cases:\n  first: {input: x}\n  second: {input: y}\n")
-    assert problem.hint == "write a list: `- id: first`, and the other fields below it"
-    problem = only_problem("cases:\n  input: x\n  expected_output: y\n")
-    assert problem.hint == "put `- ` before each case"
-
-
 @for_each(
     ("written", "hint"),
     [
-        ("x.csv", "write one case, with `rows: x.csv` and `{{COLUMN}}` in its texts"),
-        ("file://x.csv", "write one case, with `rows: x.csv` and `{{COLUMN}}` in its texts"),
         ("x.jsonl", "a file of cases is a suite itself: evalcase check x.jsonl"),
         ("all of them", None),
     ],
@@ -168,13 +155,6 @@ def test_a_message_quotes_no_more_than_the_beginning(text: str) -> None:
     for problem in problems_of(text.replace("%s", "long" * 20_000)):
         assert len(problem.message) < 250
         assert len(problem.hint or "") < 350
-
-
-def test_a_space_that_is_none_is_named() -> None:
-    problem = only_problem("input: q\n\u00a0id: a\n")
-    assert (problem.code, problem.line, problem.column) == ("unknown-field", 2, 1)
-    assert "U+00A0" in problem.message
-    assert problem.hint == "indent with plain spaces"
 
 
 @for_each(("levels", "told"), [(95, False), (96, True), (98, True)])

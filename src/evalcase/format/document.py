@@ -240,7 +240,7 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Document | Problem]:
         try:
             text = data.decode().rstrip("\r\n")
         except UnicodeDecodeError:
-            yield tell_undecodable(data[:-1], path, number)
+            yield tell_undecodable(data.rstrip(b"\n"), path, number)
             if number == 1 and data[:2] in UTF_16_MARKS:
                 return
             continue

@@ -487,20 +487,12 @@ def settle_names(
     return named
 
 
-_SKIP = "a case with `skip`, a reason or true, is left out"
-_ONLY = "`evalcase run --case ID` runs only that case; one with `skip` is left out"
-_CALLS = "write `expected_output: {role: assistant, tool_calls: […]}`, or the grader `trajectory`"
-_IN_SECONDS = "write the seconds as `timeout_s: …`"
 _IN_OTHER_WORDS = {
     "pass_rate": "write `repeat: {times: 5, pass_rate: 0.8}`",
-    "timeout_ms": _IN_SECONDS, "timeoutms": _IN_SECONDS,
-    "disabled": _SKIP, "disable": _SKIP, "enabled": _SKIP, "ignore": _SKIP, "skipped": _SKIP,
-    "only": _ONLY, "focus": _ONLY,
-    "expected_tool_calls": _CALLS, "expected_tools": _CALLS, "expected_trajectory": _CALLS,
-    "tools_called": _CALLS, "expected_calls": _CALLS,
-}  # fmt: skip
+    "timeout_ms": "write the seconds as `timeout_s: …`",
+    "disabled": "a case with `skip`, a reason or true, is left out",
+}
 """What to write for a field of another tool that no single field of ours stands for."""
-_OF_SUITES_TOO = ("pass_rate", "timeout_ms", "timeoutms")
 _ANYWHERE = (
     "data for graders and results goes in `metadata`; "
     f"a field that starts with `{PRIVATE_PREFIX}` is ignored"
@@ -511,17 +503,12 @@ def _report_unknown(
     name: str, raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings: Findings
 ) -> None:
     message = f"`{name}` is not a field of {vocabulary.what}"
+    guess = _guess_field(name, vocabulary.what)
+    hint = _say_elsewhere(name, guess, vocabulary) or hint_at(guess) or _ANYWHERE
+    is_free = guess is not None and guess not in raw and f"`{guess}`" in hint
     fix = None
-    if name[:1].isspace():
-        message = f"the character U+{ord(name[0]):04X} before this name is not a plain space"
-        fix = Fix("".join(" " if char.isspace() else char for char in name))
-        hint = "indent with plain spaces"
-    else:
-        guess = _guess_field(name, vocabulary.what)
-        hint = _say_elsewhere(name, guess, vocabulary) or hint_at(guess) or _ANYWHERE
-        is_free = guess is not None and guess not in raw and f"`{guess}`" in hint
-        if guess is not None and is_free and not findings.suggested(guess, base):
-            fix = Fix(guess, of_name=True)
+    if guess is not None and is_free and not findings.suggested(guess, base):
+        fix = Fix(guess, of_name=True)
     findings.add("unknown-field", (*base, name), message, hint, "key", fix)
 
 
@@ -534,9 +521,8 @@ def _guess_field(name: str, what: str) -> str | None:
 
 def _say_elsewhere(name: str, guess: str | None, vocabulary: Vocabulary) -> str | None:
     """The hint for a name that means something elsewhere: in another tool, or another mapping."""
-    other = _IN_OTHER_WORDS.get(plain_name(name))
-    if other is not None and (vocabulary is not SUITE or plain_name(name) in _OF_SUITES_TOO):
-        return other
+    if plain_name(name) in _IN_OTHER_WORDS:
+        return _IN_OTHER_WORDS[plain_name(name)]
     if vocabulary is TURN and name == "user":
         return "what the user says in a turn is its `input`"
     if vocabulary.stands_in is not None and (name in CASE_FIELDS or name == EXECUTION):

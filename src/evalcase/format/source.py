@@ -7,8 +7,9 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from io import BytesIO
-from itertools import chain, islice
+from itertools import islice
 from typing import IO
 
 from evalcase.format.positions import Format, Lines, split_lines
@@ -33,8 +34,6 @@ UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _UTF_32_MARKS = (b"\xff\xfe\0\0", b"\0\0\xfe\xff")
 _YAML_ENDINGS = (".yaml", ".yml")
 _NEVER_ENTERED = frozenset({"node_modules", "__pycache__"})
-_BLOCK_BYTES = 1 << 18
-_SPACE = ord(" ")
 
 
 class UnreadableError(Exception):
@@ -91,30 +90,15 @@ def open_bytes(path: str) -> IO[bytes]:
 
 
 def number_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The lines of a JSONL file that are not blank, or too long to tell, each with its number."""
-    for number, line in enumerate(chain.from_iterable(_split_blocks(file)), 1):
-        if line[0] > _SPACE or line.strip(b" \t\r\n") or len(line) > MAX_LINE_BYTES:
-            yield number, line
-
-
-def _split_blocks(file: IO[bytes]) -> Iterator[list[bytes]]:
-    """The lines of a file, block by block; the first has no byte order mark.
-
-    Only a line feed ends a line. A line that is longer than allowed is cut, and is the last.
-    """
-    pieces = [read_bytes(file, _BLOCK_BYTES).removeprefix(BOM)]
-    length = 0
-    while block := read_bytes(file, _BLOCK_BYTES):
-        if b"\n" in pieces[-1]:
-            lines = BytesIO(b"".join(pieces)).readlines()
-            last = b"" if lines[-1].endswith(b"\n") else lines.pop()
-            yield lines
-            pieces, length = [last], len(last)
-        pieces.append(block)
-        length += len(block)
-        if length > MAX_LINE_BYTES and b"\n" not in block:
-            break
-    yield BytesIO(b"".join([*pieces, b"\n"])).readlines()
+    """The lines of a JSONL file that are not blank, each with its number. Only a line feed ends a
+    line. A line that is longer than allowed is cut, and is the last."""
+    read_line = partial(file.readline, MAX_LINE_BYTES + 2)
+    for number, line in enumerate(iter(read_line, b""), 1):
+        data = line.removeprefix(BOM) if number == 1 else line
+        if data.strip(b" \t\r\n") or len(data) > MAX_LINE_BYTES:
+            yield number, data
+        if len(data) > MAX_LINE_BYTES + 1:
+            return
 
 
 def encode_text(text: str, path: str) -> bytes:

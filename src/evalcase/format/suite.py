@@ -192,16 +192,9 @@ def _is_like_case(value: dict[str, Any]) -> bool:
 def _hint_at_cases(cases: Any) -> str | None:
     """What to write where the list of cases is a mapping, or the name of a file."""
     if type(cases) is dict:
-        if cases and all(type(each) is dict and _is_like_case(each) for each in cases.values()):
-            return f"write a list: `- id: {next(iter(cases)):.40}`, and the other fields below it"
         return "put `- ` before each case"
-    if type(cases) is not str or not cases.isprintable():
-        return None
-    name = cases.removeprefix("file://")
-    if name.lower().endswith(".csv"):
-        return f"write one case, with `rows: {name:.80}` and `{{{{COLUMN}}}}` in its texts"
-    if name.lower().endswith((".jsonl", ".json", ".yaml", ".yml")):
-        return f"a file of cases is a suite itself: evalcase check {name:.80}"
+    if type(cases) is str and cases.lower().endswith((".jsonl", ".json", ".yaml", ".yml")):
+        return f"a file of cases is a suite itself: evalcase check {cases:.80}"
     return None
 
 

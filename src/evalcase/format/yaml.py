@@ -503,16 +503,17 @@ class _Composer:
         last: Any = event
         while True:
             kind = type(event)
-            if kind is MappingEndEvent or kind is SequenceEndEvent:
-                level -= 1
-                if event.end_mark.index > event.start_mark.index:
-                    last = event
-            elif event.anchor is not None and kind is not AliasEvent:
-                last = self.read(event, None)
-            elif kind is MappingStartEvent or kind is SequenceStartEvent:
-                level += 1
-            else:
+            if kind is ScalarEvent and event.anchor is None:
                 last = event
+            elif kind is MappingEndEvent or kind is SequenceEndEvent:
+                level -= 1
+                last = event if _has_bracket(event) else last
+            elif kind is AliasEvent:
+                last = event
+            elif event.anchor is not None:
+                last = self.read(event, None)
+            else:
+                level += 1
             if not level:
                 return last
             event = next_event()
