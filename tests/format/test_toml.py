@@ -273,7 +273,7 @@ def test_what_can_not_be_held_is_a_fault() -> None:
         ("a = " + "[" * 9000, "too-deep"),
         ("a." * 100 + "b = 1", "too-deep"),
         ("a = " + "9" * 5000, "syntax"),
-        ("a" + ".a" * 40_000 + " = 1", "too-deep"),
+        ("a" + ".a" * 200_000 + " = 1", "too-deep"),
     ):
         (problem,) = parse_toml(text.encode(), "evalcase.toml").problems
         assert problem.code == code

@@ -232,6 +232,8 @@ def case_spans(path: str, numbers: Sequence[int]) -> list[Span | None]:
                     if at in wanted:
                         text = data.decode("utf-8", "replace").rstrip()
                         spans[at] = Span(line, 1, line, len(text) + 1)
+                        if len(spans) == len(wanted):
+                            break
         else:
             document = parse_document(read_source(path), format, path)
             if document.readable:

@@ -57,10 +57,12 @@ def read_source(path: str, most_bytes: int = MAX_SOURCE_BYTES) -> bytes:
     return data
 
 
-def read_raw(path: str, most_bytes: int = MAX_SOURCE_BYTES) -> bytes:
-    """The bytes of a file, or of standard input, as they are."""
+def read_raw(path: str, most_bytes: int | None) -> bytes:
+    """The bytes of a file, or of standard input, as they are; None sets no limit."""
     try:
         with open_bytes(path) as file:
+            if most_bytes is None:
+                return read_bytes(file, -1)
             size = os.fstat(file.fileno()).st_size if path != STDIN else 0
             data = read_bytes(file, most_bytes + 1) if size <= most_bytes else b""
     except OSError as error:

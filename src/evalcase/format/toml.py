@@ -19,6 +19,7 @@ _LONG_TEXT = (
 )
 _SHORT_TEXT = r'"(?:[^"\\\n]|\\.)*"|\x27[^\x27\n]*\x27'
 _TEXT = re.compile(f"{_LONG_TEXT}|{_SHORT_TEXT}", re.DOTALL)
+_TEXT_OR_COMMENT = re.compile(f"{_LONG_TEXT}|{_SHORT_TEXT}|#[^\n]*", re.DOTALL)
 _SPACE = re.compile(r"[ \t\r\n]*(?:#[^\n]*[ \t\r\n]*)*")
 """Between statements and in arrays, where a line may end and a comment may stand."""
 _GAP = re.compile(r"[ \t]*")
@@ -32,7 +33,9 @@ def parse_toml(source: bytes, path: str) -> Document:
     """Read one document of UTF-8. It never raises for what a text may hold."""
     text = source.decode()
     value: Any = None
-    fault: Fault | None = None
+    fault = _find_long_key(text)
+    if fault is not None:
+        return Document(path, text, "toml", None, [fault], readable=False)
     try:
         value = tomllib.loads(text)
         if measure_depth(value, MAX_DEPTH) > MAX_DEPTH:
@@ -46,6 +49,18 @@ def parse_toml(source: bytes, path: str) -> Document:
     if fault is not None:
         return Document(path, text, "toml", None, [fault], readable=False)
     return Document(path, text, "toml", value, compose=compose_toml)
+
+
+def _find_long_key(text: str) -> Fault | None:
+    """The line of a dotted key with too many parts: tomllib takes time by the square of them."""
+    if text.count(".") < MAX_DEPTH:
+        return None
+    bare = _TEXT_OR_COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+    for number, line in enumerate(split_lines(bare), 1):
+        if any(part.count(".") >= MAX_DEPTH for part in re.split(r"[=,{}\[\]]", line)):
+            message = f"a key in this line has more than {MAX_DEPTH} parts"
+            return Fault("too-deep", message, Span(number, 1, number, 2))
+    return None
 
 
 def _explain_error(said: str, text: str) -> Fault:
