@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evalcase.api import name_graders
 from evalcase.config.catalogue import Catalogue
-from evalcase.config.graders import is_light_class, make_declared, make_grader
+from evalcase.config.graders import make_declared, make_grader
 from evalcase.config.registry import find_class, list_names
 from evalcase.errors import ConfigError
 from evalcase.format.load import load_case
 from evalcase.graders.base import NamedGrader, declared_grader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
-from evalcase.graders.text import ContainsGrader
 from evalcase.runner.graders import Graders
-from evalcase.types.case import Case, canonical_case
+from evalcase.types.case import canonical_case
 from evalcase.types.value import replace
-from evalcase.util.sources import trace_sources
 from tests.for_each import for_each
 from tests.format.declared import AtLeast, Every, Has, Mean
 
@@ -111,100 +105,6 @@ def test_a_kind_may_need_an_option_that_others_can_do_without() -> None:
 # The graders of a run
 
 
-def test_what_cases_want_is_made_once_and_not_before_it_is_asked_for() -> None:
-    graders = Graders()
-    text = "input: hi\nexpected_output: x\ngraders: [python:evalcase.testing:passes]\n"
-    case, _ = load_case(text, Catalogue())
-    other, _ = load_case(text, Catalogue())
-    assert case is not None
-    assert other is not None
-    graders.want("a.yaml", case)
-    graders.want("a.yaml", other)
-    assert graders._made == {}
-    graders.make_ready()
-    assert graders.of(case)[0] is graders.of(other)[0]
-
-
-def test_graders_of_many_cases_that_each_have_their_own_are_not_all_held() -> None:
-    graders = Graders()
-
-    def of_own(number: int) -> Case:
-        spec = {"type": "contains", "value": f"number {number}"}
-        return canonical_case({"id": str(number), "input": [], "graders": [spec]})
-
-    for number in range(2000):
-        graders.want("a.yaml", of_own(number))
-    assert graders.make_ready() == []
-    firsts = [graders.of(of_own(number))[0] for number in range(3)]
-    assert graders.of(of_own(2))[0] is firsts[2], "what is made is used again"
-    seen = [weakref.ref(graders.of(of_own(number))[0].grader) for number in range(3, 2000)]
-    gc.collect()
-    assert sum(each() is not None for each in seen) < 1000
-    assert graders.prints_for(of_own(0)) == []
-
-
-def never_empty(text: str) -> bool:
-    return bool(text)
-
-
-def test_a_grader_with_code_is_held_and_so_is_what_is_known_of_it() -> None:
-    graders = Graders()
-    spec = {"type": f"python:{__name__}:never_empty"}
-    case = canonical_case(
-        {"id": "a", "input": [], "graders": [spec, {"type": "contains", "value": "x"}]}
-    )
-    graders.want("a.yaml", case)
-    assert graders.make_ready() == []
-    (before,) = graders.prints_for(case)
-    made = graders.of(case)[0]
-    for number in range(2000):
-        light = {"type": "contains", "value": str(number)}
-        graders.of(canonical_case({"id": "b", "input": [], "graders": [light]}))
-    assert graders.of(case)[0] is made
-    assert graders.prints_for(case) == [before]
-
-
-def test_a_module_is_looked_at_once_however_many_graders_are_from_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = [f"grade_{number}" for number in range(20)]
-    functions = "".join(f"def {name}(text): return True\n" for name in names)
-    (tmp_path / "many_checks.py").write_text(f"import many_helper\n{functions}")
-    (tmp_path / "many_helper.py").write_text("")
-    (tmp_path / "evalcase.toml").write_text("")
-    monkeypatch.syspath_prepend(tmp_path)
-    looked: list[str] = []
-
-    def look(paths: Iterable[str], root: str) -> dict[str, str]:
-        looked.extend(paths)
-        return trace_sources(paths, root)
-
-    monkeypatch.setattr("evalcase.util.sources.trace_sources", look)
-    specs = [{"type": f"python:many_checks:{name}"} for name in names]
-    case = canonical_case({"id": "a", "input": [], "graders": specs})
-    graders = Graders()
-    graders.want("a.yaml", case)
-    assert graders.make_ready() == []
-    assert len(graders.prints_for(case)) == len(names)
-    assert list(graders.rests_on()) == ["many_checks.py", "many_helper.py"]
-    assert looked == [str(tmp_path / "many_checks.py")]
-
-
-def test_a_grader_that_many_cases_share_is_made_once_beside_those_of_their_own() -> None:
-    graders = Graders()
-    shared = {"type": "script", "value": ["true"]}
-
-    def with_own(number: int) -> Case:
-        own = {"type": "contains", "value": str(number)}
-        return canonical_case({"id": str(number), "input": [], "graders": [shared, own]})
-
-    for number in range(1200):
-        graders.want("a.yaml", with_own(number))
-    assert graders.make_ready() == []
-    made = [graders.of(with_own(number)) for number in range(1200)]
-    assert len({id(each[0]) for each in made}) == 1
-
-
 def test_a_judge_beside_another_keeps_its_number_and_is_the_same_judge() -> None:
     graders = Graders()
     brief, kind = ({"type": "judge", "value": said, "target": "t"} for said in ("brief", "kind"))
@@ -218,20 +118,6 @@ def test_a_judge_beside_another_keeps_its_number_and_is_the_same_judge() -> None
     assert second.name == "judge 2"
     assert graders.of(both)[1] == second
     assert graders.of(alone)[0].grader is second.grader
-
-
-def test_graders_that_are_only_options_are_made_again() -> None:
-    light = {name for name in list_names("graders") if is_light_class(find_class("graders", name))}
-    heavy = {"json_schema", "python", "script", "judge", "all", "any", "at_least", "weighted"}
-    assert light == set(list_names("graders")) - heavy
-
-
-def test_a_class_of_another_package_is_kept() -> None:
-    class Theirs(ContainsGrader):
-        pass
-
-    assert is_light_class(ContainsGrader)
-    assert not is_light_class(Theirs)
 
 
 def test_all_graders_that_can_not_be_imported_are_told_at_once() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from evalcase.config.targets import bounds_of, key_names, make_target, target_fa
 from evalcase.errors import ConfigError
 from evalcase.targets.presets import PRESETS
 from evalcase.types.read_options import fields_of
-from evalcase.types.target import Surroundings, Target, Traits
+from evalcase.types.target import Surroundings, Target
 from tests.for_each import for_each
 
 MODELS = ("openai", "anthropic")
@@ -228,17 +227,6 @@ def test_code_is_not_run_where_that_is_forbidden() -> None:
 
 
 # Constructors keep what they are given.
-
-
-@pytest.mark.parametrize(
-    "name", ["echo", "python:no.such:f", "command:no-such-program", "replay:nowhere", "openai:m"]
-)
-def test_making_a_target_looks_at_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    find_target_kind(name.partition(":")[0])
-    with monkeypatch.context() as context:
-        context.setattr(os, "environ", None)
-        target = make(name, root="/nowhere/at/all")
-    assert isinstance(target.traits, Traits)
 
 
 # Addresses after a model.

@@ -41,11 +41,6 @@ def test_the_nearest_file_is_found_from_the_suite_upwards(project: Path) -> None
     assert find(project, "evals/a.txt") == "evals/a.txt"
 
 
-def test_a_file_that_is_nowhere(project: Path) -> None:
-    assert find(project, "nowhere.txt") == "missing-file"
-    assert find(project, "no/where.txt") == "missing-file"
-
-
 def test_an_absolute_path_inside_the_project(project: Path) -> None:
     (project / "a.txt").touch()
     assert find(project, str(project / "a.txt")) == "a.txt"
@@ -118,13 +113,6 @@ def test_names_that_can_be_no_file(project: Path, name: str) -> None:
     assert find(project, name) == "missing-file"
 
 
-def test_odd_names_are_names(project: Path) -> None:
-    for name in ("~", "$HOME", "a b", "日本.txt", "-", "*", "%2e%2e"):
-        assert find(project, name) == "missing-file"
-        (project / name).touch()
-        assert find(project, name) == name
-
-
 @for_each("mark", ["evalcase.toml", "pyproject.toml", ".git"])
 def test_the_project_root_has_a_mark(tmp_path: Path, mark: str) -> None:
     folder = tmp_path / "a" / "b" / "c"
@@ -165,18 +153,6 @@ def test_the_problem_points_at_the_name(project: Path) -> None:
         ("missing-file", 8, 27, "a"),
         ("odd-part", 9, 7, "a"),
     ]
-
-
-def test_a_jsonl_line_points_at_the_name(project: Path) -> None:
-    suite = project / "x.jsonl"
-    line = (
-        '{"criteria": "x", "input": {"role": "user", "content": [{"type": "file", "path": "no"}]}}'
-    )
-    suite.write_text('{"input": "a", "criteria": "x"}\n' + line)
-    (problem,) = load_file(str(suite), Catalogue()).problems
-    assert (problem.code, problem.line, problem.column) == (
-        "missing-file", 2, line.index('"no"') + 1,
-    )  # fmt: skip
 
 
 # The files of messages.

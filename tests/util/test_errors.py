@@ -109,35 +109,6 @@ Error: no such model: gpt-9
 Node.js v20.20.2
 """
 
-NODE_MODULE = """
-node:internal/modules/cjs/loader:1228
-  throw err;
-  ^
-
-Error: Cannot find module './config'
-Require stack:
-- /app/agent.js
-    at Module._resolveFilename (node:internal/modules/cjs/loader:1225:15) {
-  code: 'MODULE_NOT_FOUND',
-  requireStack: [ '/app/agent.js' ]
-}
-
-Node.js v20.20.2
-"""
-
-NODE_SYSTEM = """
-node:fs:573
-  return binding.open(path, flagsNumber, mode, ctx);
-                 ^
-
-Error: ENOENT: no such file or directory, open 'x'
-    at Object.openSync (node:fs:573:18) {
-  errno: -2
-}
-
-Node.js v20.20.2
-"""
-
 PYTHON = """
 Loading…
 Traceback (most recent call last):
@@ -164,13 +135,6 @@ RuntimeError
 Exception ignored in: <function f>
 """
 
-PYTHON_SYNTAX = """
-  File "agent.py", line 1
-    x = (
-        ^
-SyntaxError: '(' was never closed
-"""
-
 JAVA = """
 Exception in thread "main" java.lang.IllegalStateException: no key
 	at com.example.Agent.main(Agent.java:7)
@@ -190,11 +154,8 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
     ("stderr", "line"),
     [
         (NODE, "Error: no such model: gpt-9"),
-        (NODE_MODULE, "Error: Cannot find module './config'"),
-        (NODE_SYSTEM, "Error: ENOENT: no such file or directory, open 'x'"),
         (PYTHON, "ValueError: the key is wrong"),
         (PYTHON_CHAIN, "RuntimeError"),
-        (PYTHON_SYNTAX, "SyntaxError: '(' was never closed"),
         (JAVA, "Caused by: java.io.IOException: connection reset"),
         (RUST, "thread 'main' panicked at src/main.rs:4:5:"),
         ("panic: no key\n\ngoroutine 1 [running]:\nmain.main()\nexit status 2", "panic: no key"),
@@ -224,11 +185,6 @@ def test_where_nothing_was_written_nothing_is_added(stderr: str) -> None:
 def test_a_traceback_that_was_cut_is_no_reason_to_say_nothing() -> None:
     cut = "Traceback (most recent call last):\n  File 'x', line 1"
     assert add_complaint("it ended", cut) == "it ended, after it wrote: File 'x', line 1"
-
-
-def test_much_is_looked_through_in_no_time() -> None:
-    assert add_complaint("it ended", "at a\n" * 100_000) == "it ended, after it wrote: at a"
-    assert len(add_complaint("it ended", "x" * 1_000_000)) < 300
 
 
 def test_the_lines_around_it_lead_to_it() -> None:

@@ -81,28 +81,6 @@ def test_fault_12_a_hung_command_is_gone_with_all_its_descendants(
 
 
 @pytest.mark.usefixtures("_no_zombies")
-def test_a_time_out_from_outside_ends_the_family(tmp_path: Path) -> None:
-    async def run() -> list[int]:
-        async with Bell() as bell:
-            target = command(tmp_path, HANG, bell)
-            await target.open()
-            ringing = asyncio.create_task(bell.wait_for(4))
-
-            async def answer_until_they_are_up() -> None:
-                async with asyncio.timeout(None) as limit:
-                    now = asyncio.get_running_loop().time()
-                    ringing.add_done_callback(lambda _: limit.reschedule(now))
-                    await target.answer(question())
-
-            with pytest.raises(TimeoutError):
-                await answer_until_they_are_up()
-            await target.close()
-            return [pid for pid in ringing.result() if is_there(pid)]
-
-    assert asyncio.run(run()) == []
-
-
-@pytest.mark.usefixtures("_no_zombies")
 def test_what_a_command_leaves_behind_is_ended_and_its_answer_kept(tmp_path: Path) -> None:
     source = (
         RING
@@ -260,16 +238,6 @@ def start_alone(mark: str = "") -> subprocess.Popen[bytes]:
     while environment.exists() and mark.encode() not in environment.read_bytes():
         pass
     return process
-
-
-def test_a_process_of_another_family_is_left_alone() -> None:
-    innocent = start_alone(tree.new_token())
-    try:
-        assert tree.end_family(tree.new_token()) == set()
-        assert innocent.poll() is None
-    finally:
-        innocent.kill()
-        innocent.wait()
 
 
 def test_a_family_is_found_by_its_token_alone() -> None:

@@ -127,18 +127,6 @@ def test_what_comes_after_the_limit_is_late(code: Code) -> None:
     assert run(code, limit_s=0.01).is_late
 
 
-def test_limits_of_the_call_itself_work() -> None:
-    async def code() -> object:
-        try:
-            async with asyncio.timeout(0.01):
-                await asyncio.Event().wait()
-        except TimeoutError:
-            return "its own"
-        return "none"
-
-    assert run(code).value == "its own"
-
-
 def test_a_call_has_a_task_and_a_context_of_its_own() -> None:
     async def code() -> object:
         before = HERE.get()
@@ -201,13 +189,6 @@ def test_plain_calls_run_side_by_side_and_see_the_context() -> None:
         return await asyncio.gather(*(run_in_thread(code) for _ in range(10)))
 
     assert asyncio.run(main()) == ["main"] * 10
-
-
-def test_a_thread_that_comes_back_is_used_again() -> None:
-    async def main() -> list[int]:
-        return [await run_in_thread(threading.get_ident) for _ in range(20)]
-
-    assert len(set(asyncio.run(main()))) == 1
 
 
 def test_each_is_closed_in_order_whatever_another_raises() -> None:
