@@ -26,7 +26,7 @@ from evalcase.targets.otlp import answer_of
 from evalcase.tracing.context import TraceLabels
 from evalcase.tracing.otlp import MAX_SPANS, BadTraceError, TraceStore, read_pieces
 from evalcase.tracing.trace import read_transcript
-from evalcase.util.secrets import PERSONAL, Replacing
+from evalcase.util.secrets import PERSONAL, Redactor
 from tests.effort import count_steps
 from tests.tracing.otlp import chat, export, span
 
@@ -133,4 +133,4 @@ def test_many_questions_that_are_nearly_the_same_are_folded_in_steps_of_their_nu
 
 @pytest.mark.parametrize("piece", ["a@", "a.", "1 ", "+1", "sk-", "eyJa.", "AA00 ", "://a:", "-"])
 def test_no_text_takes_the_usual_patterns_long(piece: str) -> None:
-    assert Replacing(PERSONAL).text(piece * 20_000)
+    assert Redactor(PERSONAL).text(piece * 20_000)

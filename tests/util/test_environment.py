@@ -121,7 +121,7 @@ def test_what_others_may_have_put_there_is_no_key_and_stays(
 def test_a_key_of_somebody_else_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_key(str(tmp_path), os.urandom)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    with pytest.raises(OSError, match="it belongs to somebody else"):
+    with pytest.raises(OSError, match="it belongs to another user"):
         read_key(str(tmp_path))
 
 

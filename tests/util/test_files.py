@@ -15,8 +15,8 @@ from evalcase.util.files import (
     OutsideError,
     OversizeError,
     digest_file,
-    open_anew,
     open_file,
+    open_to_write,
     read_bytes,
     read_file,
     read_start,
@@ -53,10 +53,10 @@ def test_what_is_no_regular_file_is_refused_without_waiting(folder: Path, name: 
 
 @pytest.mark.usefixtures("folder")
 def test_a_pipe_that_nobody_reads_is_not_written_to() -> None:
-    with pytest.raises(OSError, match="it is a pipe that nobody reads"):
-        open_anew("pipe")
+    with pytest.raises(OSError, match="it is a pipe that no program reads"):
+        open_to_write("pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
-    with open_anew("pipe") as file:
+    with open_to_write("pipe") as file:
         file.write(b"hi")
     assert os.read(reader, 10) == b"hi"
     os.close(reader)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.types.value import JSON
-from evalcase.util.secrets import PERSONAL, Finder, Replacing, Scrubber, is_common, mask_credentials
+from evalcase.util.secrets import PERSONAL, Finder, Redactor, Scrubber, is_common, mask_credentials
 from tests.for_each import for_each
 
 SECRET = 'sk-é"/+\\ <&>\n😀=key'
@@ -262,7 +262,7 @@ def test_no_text_takes_longer_than_its_length_allows(piece: str) -> None:
 
 
 def test_a_number_is_looked_at_as_it_is_written() -> None:
-    replacing = Replacing([*PERSONAL, Finder("customer", r"\b70[0-9]{4}\b")])
+    replacing = Redactor([*PERSONAL, Finder("customer", r"\b70[0-9]{4}\b")])
     given: JSON = {"card": 4111111111111111, "of": [701234, 5, 2.5, True, None]}
     assert replacing.data(given) == {"card": "[card 1]", "of": ["[customer 1]", 5, 2.5, True, None]}
     assert replacing.counts == {"card": 1, "customer": 1}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evalcase.types.problem import find_nearest, nearest_meaning
 from evalcase.types.value import JSON
-from evalcase.util.answers import name_silence, say_silence
+from evalcase.util.answers import describe_missing_text, name_missing_text
 from evalcase.util.text import (
     Template,
     abridge_message,
@@ -373,10 +373,10 @@ def test_calls_that_end_an_answer_need_no_other_word() -> None:
     call = {"tool": "f", "input": {}}
     message: dict[str, Any] = {"role": "assistant", "tool_calls": [call]}
     message["finish_reason"] = "tool_calls"
-    assert name_silence([message]) == "(no text)"
-    assert name_silence([{**message, "finish_reason": "length"}]).endswith("length)")
+    assert name_missing_text([message]) == "(no text)"
+    assert name_missing_text([{**message, "finish_reason": "length"}]).endswith("length)")
     without = {"role": "assistant", "content": "", "finish_reason": "tool_calls"}
-    assert name_silence([without]) == "(no text, but finish_reason: tool_calls)"
+    assert name_missing_text([without]) == "(no text, but finish_reason: tool_calls)"
 
 
 @for_each(
@@ -392,5 +392,5 @@ def test_calls_that_end_an_answer_need_no_other_word() -> None:
 )
 def test_an_answer_may_end_in_any_way(ended: Any, told: str) -> None:
     message = {"role": "assistant", "content": "", "finish_reason": ended}
-    assert name_silence([message]) == told
-    assert say_silence([message], "")
+    assert name_missing_text([message]) == told
+    assert describe_missing_text([message], "")

@@ -15,9 +15,9 @@ from evalcase.config.config import (
     Config,
     Settings,
     config_of_text,
+    name_table,
     read_config,
     read_config_of,
-    say_table,
 )
 from evalcase.config.registry import find_target_kind, list_names, search_class
 from evalcase.config.targets import (
@@ -137,7 +137,7 @@ class Catalogue:
 def _object_to_judge(field: str, config: Config) -> Unfit | None:
     if config.judge is not None or not config.is_read or config.has_bad_judge:
         return None
-    hint = f'add {say_table(config.path, "judge")} with `target = NAME`, such as "openai:MODEL"'
+    hint = f'add {name_table(config.path, "judge")} with `target = NAME`, such as "openai:MODEL"'
     return Unfit("no-judge", f"`{field}` needs a judge, and none is configured", hint)
 
 

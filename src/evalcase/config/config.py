@@ -350,13 +350,13 @@ def _read_sound(data: dict[str, Any], at_fault: set[str | int]) -> Settings:
     return settings
 
 
-def say_table(path: str | None, table: str) -> str:
+def name_table(path: str | None, table: str) -> str:
     """Where a table of settings goes, in words to follow "add". None is a project without any."""
     name = os.path.basename(path or "evalcase.toml")
     return f"[{'.'.join((*map(str, TABLES.get(name, ())), table))}] to {name}"
 
 
-def say_settings(path: str | None) -> str:
+def name_settings(path: str | None) -> str:
     """Where a single setting goes, in words to follow "in"."""
     name = os.path.basename(path or "evalcase.toml")
     table = ".".join(map(str, TABLES.get(name, ())))

@@ -9,7 +9,7 @@ from typing import Any
 from evalcase.config.catalogue import read_fields
 from evalcase.config.config import Config
 from evalcase.config.registry import find_class, is_own_class
-from evalcase.config.targets import in_one_clause
+from evalcase.config.targets import with_hint
 from evalcase.errors import ConfigError
 from evalcase.graders.base import (
     DeclaredGrader,
@@ -48,7 +48,7 @@ def make_declared(
     declared: DeclaredGrader, options: Mapping[str, JSON], config: Config | None = None
 ) -> NamedGrader:
     """A grader of a kind, of its own options and of those that every grader has."""
-    faults = [in_one_clause(each) for each in declared.faults(options)]
+    faults = [with_hint(each) for each in declared.faults(options)]
     if faults:
         raise ConfigError("; ".join(faults))
     own_names = fields_of(declared.kind)

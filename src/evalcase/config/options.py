@@ -137,7 +137,7 @@ class Selection(Value, frozen=True, kw_only=True):
 
 
 class RunOptions(Value, frozen=True):
-    """What somebody asks for, as the record keeps it. None leaves it to the configuration."""
+    """The options of a run, as the record stores them. None leaves it to the configuration."""
 
     paths: tuple[str, ...] = (".",)
     targets: Annotated[
@@ -208,7 +208,7 @@ class RunOptions(Value, frozen=True):
         return encode_object(self)
 
     def override(self, values: Mapping[str, Any]) -> RunOptions:
-        """The same with what somebody asks for now; None asks for nothing."""
+        """The same with other values; None changes nothing."""
         return replace(self, **_pick(RunOptions, values))
 
     @classmethod

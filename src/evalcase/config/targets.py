@@ -11,7 +11,7 @@ from inspect import signature
 from types import MappingProxyType
 from typing import Any, Literal
 
-from evalcase.config.config import Config, in_toml, say_table
+from evalcase.config.config import Config, in_toml, name_table
 from evalcase.config.registry import find_class, find_target_kind, is_known, list_names
 from evalcase.errors import ConfigError
 from evalcase.format.toml import write_setting
@@ -32,10 +32,10 @@ from evalcase.util.imports import (
 from evalcase.util.json import NotJsonError, copy_json
 from evalcase.util.project import (
     attachments_in,
+    describe_root,
     find_program,
     find_script,
     leads_inside,
-    say_from_root,
 )
 
 _NONE: Mapping[str, Unfit] = MappingProxyType({})
@@ -88,7 +88,7 @@ def make_target(
     """
     unfit = object_to_target(name, config, of_suite=of_suite, only_name=True)
     if unfit is not None:
-        raise ConfigError(in_one_clause(unfit))
+        raise ConfigError(with_hint(unfit))
     kind = kind_of(name, config)
     if no_exec and kind.runs_code:
         raise ConfigError(describe_forbidden_target(name))
@@ -102,14 +102,14 @@ def build_target(
     surroundings: Surroundings, where: str = "",
 ) -> Target:  # fmt: skip
     """A target of some options. Raise ConfigError with everything that is wrong with them."""
-    faults = [in_one_clause(each) for each in target_faults(kind, values)]
+    faults = [with_hint(each) for each in target_faults(kind, values)]
     if faults:
         raise ConfigError(where + "; ".join(faults))
     options = make(kind.options, {name: copy_json(value) for name, value in values.items()})
     return target_class(options, surroundings)
 
 
-def in_one_clause(fault: Unfit | OptionFault) -> str:
+def with_hint(fault: Unfit | OptionFault) -> str:
     return fault.message if fault.hint is None else f"{fault.message}: {fault.hint}"
 
 
@@ -214,7 +214,7 @@ def _object_to_kind(name: str, root: str) -> Unfit:
 
 
 def _object_to_undefined(name: str, config: Config) -> Unfit:
-    table = say_table(config.path, "targets." + (name if name.isidentifier() else f'"{name}"'))
+    table = name_table(config.path, "targets." + (name if name.isidentifier() else f'"{name}"'))
     hint = _hint_for_target(name, config.root)
     hint = hint or f"add {table}, or write kind:value, such as python:my_agent:answer"
     if config.path is None:
@@ -225,7 +225,7 @@ def _object_to_undefined(name: str, config: Config) -> Unfit:
 
 
 def _object_to_reach(kind: TargetKind, value: str, config: Config) -> Unfit | None:
-    hint = f"add {say_table(config.path, 'targets.NAME')}, and name that here"
+    hint = f"add {name_table(config.path, 'targets.NAME')}, and name that here"
     if not kind.runs_code and kind.carries_address(value):
         message = "the target of a suite carries an address, which only the configuration may"
         return Unfit("address-in-suite", message, hint)
@@ -437,7 +437,7 @@ def _object_to_file(name: str, root: str, folder_holds: tuple[str, ...] | None) 
     if not os.path.exists(path):
         if "\0" not in name and not leads_inside(name, root):
             return None  # files outside the project may come and go
-        return Unfit("missing-file", f"there is no file `{name}`", say_from_root(root))
+        return Unfit("missing-file", f"there is no file `{name}`", describe_root(root))
     if folder_holds is None or os.path.isfile(path):
         return None
     if any(os.path.lexists(os.path.join(path, each)) for each in folder_holds):
@@ -451,7 +451,7 @@ def _object_to_command(options: Mapping[str, object], root: str) -> tuple[KeyPat
     if not isinstance(cwd, str) or not isinstance(command, list):
         return None  # a line for the shell, or a mistake in the options
     if leads_inside(cwd, root) and not os.path.isdir(os.path.join(root, cwd)):
-        return ("cwd",), Unfit("missing-file", f"there is no folder `{cwd}`", say_from_root(root))
+        return ("cwd",), Unfit("missing-file", f"there is no folder `{cwd}`", describe_root(root))
     name = command[0] if command and isinstance(command[0], str) else ""
     if "{" in name:
         return None  # a placeholder is filled in later
@@ -497,4 +497,4 @@ def object_to_script(name: str, root: str, folder: str = "") -> Unfit | None:
 
 
 def _seen_from(folder: str, root: str) -> str:
-    return f"it is looked for from `{folder}`, its `cwd`" if folder else say_from_root(root)
+    return f"it is looked for from `{folder}`, its `cwd`" if folder else describe_root(root)

@@ -21,7 +21,7 @@ from evalcase.types.message import Message
 from evalcase.types.question import Question
 from evalcase.types.target import Quota, Traits
 from evalcase.types.value import JSON, Value
-from evalcase.util.errors import ToldError, tell_error
+from evalcase.util.errors import UserCodeError, to_user_code_error
 
 MOST_HELD = 10_000
 """How many answers that lost a secret are held as they were, to be graded so."""
@@ -151,7 +151,7 @@ class Attempt(Value, frozen=True, tag="attempt"):
             return cls(tried.duration_s, tried.answer, quota=tried.quota)
         if isinstance(tried.error, OverTimeError):
             return cls(tried.duration_s, late=True, seen=seen, quota=tried.quota)
-        error = tell_error(tried.error)
+        error = to_user_code_error(tried.error)
         return cls(
             tried.duration_s, None, error.failure, sort=error.sort, seen=seen, quota=tried.quota,
             may_succeed_later=error.may_succeed_later, retry_after_s=error.retry_after_s,
@@ -161,7 +161,7 @@ class Attempt(Value, frozen=True, tag="attempt"):
     def read(self, limit_s: float) -> Attempted:
         error: BaseException | None = OverTimeError(limit_s) if self.late else None
         if self.failure is not None:
-            error = ToldError(
+            error = UserCodeError(
                 self.failure, self.failure.message, may_succeed_later=self.may_succeed_later,
                 retry_after_s=self.retry_after_s, overloaded=self.overloaded, sort=self.sort,
             )  # fmt: skip

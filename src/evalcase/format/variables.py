@@ -33,7 +33,7 @@ from evalcase.types.case import Case
 from evalcase.types.options import is_index
 from evalcase.types.problem import QUOTE_IT, At, Finding, KeyPath, Unfit, did_you_mean
 from evalcase.types.read_options import fields_of
-from evalcase.types.value import Value, describe_kind, write_alike
+from evalcase.types.value import Value, canonical_text, describe_kind
 
 VARYING = ("vars", "var_files", "matrix", "rows")
 """The fields that give variables. Tags are replaced only in cases that have some."""
@@ -365,7 +365,7 @@ def _read_several(values: Any, path: KeyPath, findings: Findings) -> list[Variab
     for key, value in pairs.items():
         at, shown = (*path, key), value if type(values) is list else key
         _warn_of_file_value(value, name, at, findings)
-        same = write_alike(shown)
+        same = canonical_text(shown)
         if same in found:
             message = f"this value of `{name}` appears twice"
             findings.add("bad-value", at, message, "keep each value once")

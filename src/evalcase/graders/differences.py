@@ -14,10 +14,10 @@ from evalcase.types.grade import Score
 from evalcase.types.message import said_text
 from evalcase.types.value import JSON, are_same, describe_kind
 from evalcase.util.answers import (
-    but_instead,
+    describe_instead,
+    describe_missing_text,
     has_text,
     parse_answer,
-    say_silence,
     text_of_content,
     text_parts,
     too_deep,
@@ -138,7 +138,7 @@ def compare_texts(
         return ContentMatch(True, f"the text is equal{beside}", {})
     if silence or (written[0] and not expected):
         left, right = expected or written[0], got or written[1]
-        wanted = quote_value(left) if left.strip() else say_silence((), left)
+        wanted = quote_value(left) if left.strip() else describe_missing_text((), left)
         reason = f"expected {wanted}, got {silence or quote_value(right)}{beside}"
         return tell_difference(reason, left, right, note=left_out)
     at = first_difference(expected, got)
@@ -221,7 +221,7 @@ def _compare_as_text(text: str, answer: Answer, left_out: str) -> ContentMatch:
         compared = compare_texts(wanted, trimmed, left_out, (text, said))
     else:
         said = said if is_text else ""
-        silence = say_silence(answer.last, said)
+        silence = describe_missing_text(answer.last, said)
         compared = compare_texts(wanted, "", left_out, (text, said), silence)
     if compared.equal or not text_parts(got):
         return compared
@@ -240,7 +240,7 @@ def _compare_data(expected: JSON, answer: Answer) -> ContentMatch:
     text = text_of_content(got)
     shown, note = text or "", ""
     if got is None:
-        reason = f"the answer has no content{but_instead(answer.last)}"
+        reason = f"the answer has no content{describe_instead(answer.last)}"
     elif text is not None:
         try:
             return compare_values(expected, parse_answer(text))

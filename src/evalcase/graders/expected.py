@@ -17,7 +17,7 @@ from evalcase.types.grade import Score
 from evalcase.types.value import JSON
 from evalcase.util.answers import is_comparable
 from evalcase.util.calls import seen_calls
-from evalcase.util.user_calls import run_aside
+from evalcase.util.user_calls import run_in_background
 
 _NOTHING = Score(
     None,
@@ -52,7 +52,7 @@ class ExpectedGrader(Grader):
             return compare_content(content, answer).to_score()
         expected, made = read_calls(calls), read_calls(seen_calls(answer))
         if takes_long(expected, made):
-            return run_aside(
+            return run_in_background(
                 lambda is_given_up: _grade_steps(expected, made, content, answer, is_given_up)
             )
         return _grade_steps(expected, made, content, answer)

@@ -42,11 +42,11 @@ from evalcase.types.options import (
 from evalcase.types.problem import KeyPath, did_you_mean
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, describe_kind
-from evalcase.util.answers import but_instead, parse_answer, text_of_content, value_of_answer
+from evalcase.util.answers import describe_instead, parse_answer, text_of_content, value_of_answer
 from evalcase.util.files import digest_file, read_file
 from evalcase.util.json import BadJsonError, parse_json
 from evalcase.util.text import write_count
-from evalcase.util.user_calls import run_aside
+from evalcase.util.user_calls import run_in_background
 
 
 def graded_value(context: Context) -> JSON:
@@ -68,7 +68,7 @@ class JsonGrader(Grader):
     def grade(self, context: Context) -> Score:
         content = context.answer.content if context.part is None else context.part.value
         if content is None and context.part is None:
-            reason = f"the answer has no content{but_instead(context.answer.last)}"
+            reason = f"the answer has no content{describe_instead(context.answer.last)}"
             return Score(0.0, reason, passed=False, stands=True)
         text = text_of_content(content)
         if text is not None and not text.strip():
@@ -435,7 +435,7 @@ class JsonEqualsGrader(Grader):
             expected = self.value
         got = graded_value(context)
         if self.unordered and _is_large(got):
-            return run_aside(lambda is_given_up: self._compare(expected, got, is_given_up))
+            return run_in_background(lambda is_given_up: self._compare(expected, got, is_given_up))
         return self._compare(expected, got)
 
     def _compare(

@@ -38,9 +38,9 @@ from evalcase.types.options import (
 from evalcase.types.problem import KeyPath
 from evalcase.types.target import vector_of
 from evalcase.types.value import JSON
-from evalcase.util.answers import has_text, say_silence, value_of_answer
+from evalcase.util.answers import describe_missing_text, has_text, value_of_answer
 from evalcase.util.text import edit_distance, list_some, write_count, write_score
-from evalcase.util.user_calls import run_aside
+from evalcase.util.user_calls import run_in_background
 
 # Patterns. A search that is over in a few milliseconds happens in the event loop. Anything slower
 # happens in a thread: `regex` releases the interpreter while it searches, so no other trial waits.
@@ -105,7 +105,7 @@ def settle(
             return judge(Searcher())
         except TakesLongError:
             pass
-    return run_aside(lambda is_given_up: judge(Searcher(limit_s, is_given_up)))
+    return run_in_background(lambda is_given_up: judge(Searcher(limit_s, is_given_up)))
 
 
 @lru_cache(maxsize=512)
@@ -188,7 +188,7 @@ class EqualsGrader(TextGrader):
             return compared._replace(reason=compared.reason + self.ignoring()).to_score()
         expected, got = self.trimmed(self.value), self.trimmed(context.text)
         last = context.answer.last if part is None else ({"role": "assistant", "content": got},)
-        silence = "" if got else say_silence(last, context.text)
+        silence = "" if got else describe_missing_text(last, context.text)
         compared = compare_texts(expected, got, written=(self.value, context.text), silence=silence)
         is_seen = has_text(context.answer) if part is None else bool(got)
         return compared._replace(
@@ -451,7 +451,9 @@ class SimilarityGrader(TextGrader):
         return self._compare_aside(left, right)
 
     async def _compare_aside(self, left: str, right: str) -> Score:
-        return self._score(left, right, await run_aside(partial(edit_distance, left, right)))
+        return self._score(
+            left, right, await run_in_background(partial(edit_distance, left, right))
+        )
 
     async def _compare_embeddings(
         self, target: str, wanted: str, got: str, context: Context

@@ -15,7 +15,7 @@ from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
 from evalcase.types.message import Message, Step, ToolCall, parts_of
 from evalcase.types.options import Count, OptionFault, Text, Texts, Whole, about, of_kind
-from evalcase.types.value import JSON, write_alike
+from evalcase.types.value import JSON, canonical_text
 from evalcase.util.answers import text_of_content, too_deep
 from evalcase.util.calls import seen_calls, traced_calls
 from evalcase.util.json import BadJsonError, parse_json
@@ -184,7 +184,7 @@ class ToolCallsGrader(Grader):
     def _wrong_repeats(self, calls: Sequence[Call]) -> Iterator[str]:
         if self.max_repeats is None:
             return
-        shown = [(write_alike([call.name, call.given]), call) for call in calls]
+        shown = [(canonical_text([call.name, call.given]), call) for call in calls]
         same, named = Counter(key for key, _ in shown), dict(shown)
         for key, times in same.most_common(_NAMED):
             if times > self.max_repeats:

@@ -39,7 +39,7 @@ from evalcase.types.message import ToolCall
 from evalcase.types.options import OptionFault, Place, Text, about, of_kind
 from evalcase.types.problem import KeyPath, did_you_mean, find_nearest, hint_at, nearest_meaning
 from evalcase.types.read_options import ANYTHING, only_these
-from evalcase.types.value import JSON, Value, describe_kind, write_alike
+from evalcase.types.value import JSON, Value, canonical_text, describe_kind
 from evalcase.util.calls import seen_calls
 from evalcase.util.json import JsonPath
 from evalcase.util.text import arguments_text, as_json, list_some, write_count
@@ -400,7 +400,7 @@ def _explain_missing(number: int, namesakes: list[int], is_made: Alike) -> Match
 
 
 def _write_calls(calls: Sequence[Call]) -> list[str]:
-    return [f"{call.name} {'' if call.is_deep else write_alike(call.given)}" for call in calls]
+    return [f"{call.name} {'' if call.is_deep else canonical_text(call.given)}" for call in calls]
 
 
 def match_in_order(lefts: int, rights: int, are_alike: Alike) -> list[int | None]:

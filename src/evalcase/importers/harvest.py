@@ -30,7 +30,7 @@ from evalcase.types.problem import CODES
 from evalcase.types.value import JSON, copy_value
 from evalcase.util.files import open_file
 from evalcase.util.json import whole_text
-from evalcase.util.secrets import Finder, Replacing, Scrubber
+from evalcase.util.secrets import Finder, Redactor, Scrubber
 from evalcase.util.text import as_json, call_lines, write_count
 
 _SLOWEST = 0.1
@@ -97,7 +97,7 @@ def harvest_file(options: HarvestOptions, scrubber: Scrubber) -> Harvested:
             drawn = [
                 groups[each] for each in sorted(random.sample(range(len(groups)), options.sample))
             ]
-        replacing = Replacing(options.finders)
+        replacing = Redactor(options.finders)
         drafts = []
         for group in drawn:
             draft = draft_case(
@@ -294,7 +294,7 @@ def name_case(input: JSON) -> str:
     return slug or "case"
 
 
-def _clean(draft: CaseDraft, replacing: Replacing, scrubber: Scrubber) -> CaseDraft:
+def _clean(draft: CaseDraft, replacing: Redactor, scrubber: Scrubber) -> CaseDraft:
     """The same without secrets, personal data and lone surrogates."""
     fields = {
         name: _make_whole(replacing.data(scrubber.data(value)))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from evalcase.api import prepare_evaluation
 from evalcase.cli.conclusion import RecordPlace, last_lines
-from evalcase.config.config import say_settings
+from evalcase.config.config import name_settings
 from evalcase.config.options import Keywords
 from evalcase.errors import ConfigError, EvalcaseError, SuiteError
 from evalcase.pytest_plugin.settings import EvalSettings
@@ -180,7 +180,7 @@ class BackgroundRun:
             if not key.target:
                 raise ConfigError(
                     f"case `{key.case}` names no target: say --evals-target NAME, or set `target` "
-                    f"in {say_settings(settings.config.path)}"
+                    f"in {name_settings(settings.config.path)}"
                 )
         paths = tuple(dict.fromkeys(key.suite for key in keys))
         keywords: Keywords = {

@@ -15,7 +15,7 @@ from evalcase.types.case import Case
 from evalcase.types.grade import Grade, write_sum
 from evalcase.types.result import Outcome, Result
 from evalcase.types.value import JSON
-from evalcase.util.answers import NO_TEXT, name_silence, shown_content
+from evalcase.util.answers import NO_TEXT, name_missing_text, shown_content
 from evalcase.util.errors import excerpt_complaint
 from evalcase.util.text import (
     as_json,
@@ -114,7 +114,7 @@ def said_in(messages: Sequence[Mapping[str, JSON]], last_at: int = 0, asked: str
     """The last content of the assistant, and the calls of all messages. The last turn of a
     conversation is answered from `last_at` on."""
     last = messages[last_at:]
-    nothing = name_silence(last)
+    nothing = name_missing_text(last)
     lines = chain.from_iterable(map(call_lines, messages))
     calls = tuple(cut_long(line) for line in islice(lines, _MOST_CALLS))
     text = None if nothing else cut_long(shown_content(last) or "")

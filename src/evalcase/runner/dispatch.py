@@ -27,7 +27,7 @@ from evalcase.types.question import Question
 from evalcase.types.target import Target
 from evalcase.types.value import JSON, replace
 from evalcase.util.answers import find_block
-from evalcase.util.errors import ToldError, failure_of
+from evalcase.util.errors import UserCodeError, failure_of
 from evalcase.util.user_calls import UserCalls, waiting_in_queue
 
 CACHE_VERSION = 3
@@ -323,7 +323,7 @@ def _fail(tried: Attempted, attempts: int, retried: tuple[Failure, ...]) -> Aske
     failure = Failure("timeout", str(error)) if is_late else failure_of(error)
     if tried.seen:
         failure = replace(failure, details={**failure.details, **tried.seen})
-    is_interrupted = isinstance(error, ToldError) and error.sort == "by hand"
+    is_interrupted = isinstance(error, UserCodeError) and error.sort == "by hand"
     return Asked(None, failure, attempts, tried.duration_s, retried, is_interrupted)
 
 

@@ -33,14 +33,14 @@ from evalcase.types.message import Message
 from evalcase.types.result import GRADER_TIMEOUT_S, Verdict
 from evalcase.types.value import JSON, describe_kind, replace
 from evalcase.util.answers import (
+    describe_missing_text,
     find_block,
     has_text,
-    say_silence,
     shows_nothing,
     value_of_answer,
 )
 from evalcase.util.environment import monotonic
-from evalcase.util.errors import failure_of, tell_error
+from evalcase.util.errors import failure_of, to_user_code_error
 from evalcase.util.json import (
     BadJsonError,
     Found,
@@ -162,7 +162,7 @@ def _begin(named: NamedGrader, context: Context, calls: UserCalls, timeout_s: fl
             return _await_grade(named, outcome, asking, limit_s, calls, context.case.id)
         return _make_grade(named, _check_outcome(outcome))
     except BaseException as error:  # noqa: BLE001 - the boundary: a grader may raise anything
-        return _make_broken_grade(named, tell_error(error))
+        return _make_broken_grade(named, to_user_code_error(error))
 
 
 async def _await_grade(
@@ -253,7 +253,7 @@ def _look_at_answer(named: NamedGrader, context: Context) -> _Seen | Awaitable[_
         if named.path is None:
             is_silent = grader.reads == "text" and not has_text(answer)
             if is_silent and not grader.accepts_silence():
-                return _score_unseen(f"there is {say_silence(answer.last, answer.text)}")
+                return _score_unseen(f"there is {describe_missing_text(answer.last, answer.text)}")
             return grader.grade(context)
         found = _path(named.path).find_all(value_of_answer(answer))
     except BadJsonError as error:
@@ -279,7 +279,7 @@ def _look_at_part(grader: Grader, context: Context, found: Found) -> Score | Awa
         shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
         return _score_unseen(f"there is {what}, not text" + (f": {shown}" if what != shown else ""))
     if grader.reads == "text" and shows_nothing(str(value)) and not grader.accepts_silence():
-        return _score_unseen(f"there is {say_silence((), str(value))}")
+        return _score_unseen(f"there is {describe_missing_text((), str(value))}")
     return grader.grade(replace(context, part=Part(*found)))
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from evalcase.config.catalogue import Catalogue
-from evalcase.config.config import Config, say_settings
+from evalcase.config.config import Config, name_settings
 from evalcase.config.options import RunOptions, Shard, number_of
 from evalcase.config.registry import is_known
 from evalcase.config.targets import (
@@ -221,7 +221,7 @@ def targets_of(case: Case, config: Config, suite: str = "") -> tuple[str, ...]:
     what = f"case `{case.id}` names no target"
     known = ", ".join(config.targets)
     names = f"one of {known}" if known else "a name, or kind:value such as python:my_agent:answer"
-    hint = f"say --target with {names}; or set `target` in {say_settings(config.path)}"
+    hint = f"say --target with {names}; or set `target` in {name_settings(config.path)}"
     span = find_case_span(suite, case.id, Catalogue())
     if span is None:
         # A program made it, and has no command line.

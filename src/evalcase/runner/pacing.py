@@ -19,7 +19,7 @@ from evalcase.runner.attempt import Attempted
 from evalcase.types.answer import Answer
 from evalcase.types.target import Allowance, Quota, Target
 from evalcase.types.value import Value
-from evalcase.util.errors import ToldError, leaves_of
+from evalcase.util.errors import UserCodeError, leaves_of
 
 LONGEST_PAUSE_S = 300.0
 """The longest wait that a service may ask for."""
@@ -125,7 +125,7 @@ def wait_before_retry(
 
 
 def _may_succeed_later(error: BaseException, retry_timeouts: bool) -> bool:
-    if isinstance(error, ToldError) and error.sort == "timeout":
+    if isinstance(error, UserCodeError) and error.sort == "timeout":
         return retry_timeouts
     if isinstance(error, TargetError):
         return error.may_succeed_later

@@ -39,7 +39,7 @@ from evalcase.util.files import (
     NO_WAIT,
     Disk,
     LocalDisk,
-    find_meddling,
+    find_tampering,
     open_file,
     sync_folder,
     write_all,
@@ -208,7 +208,7 @@ class Journal:
         self._synced_at = monotonic()
         self._size += len(data)
         # An agent may delete the folder that it works in, and the record with it.
-        meddling = find_meddling(self._fd, self.path, self._size)
+        meddling = find_tampering(self._fd, self.path, self._size)
         if meddling is not None:
             self.rows, self._last = 0, b""
             self._fail(OSError(errno.ESTALE, meddling))

@@ -43,7 +43,7 @@ from evalcase.targets.web import (
 )
 from evalcase.types.target import Allowance, Quota, Surroundings
 from evalcase.types.value import JSON
-from evalcase.util.environment import leaves_room
+from evalcase.util.environment import has_spare_descriptors
 from evalcase.util.processes import Output
 from evalcase.util.text import cut_bytes
 from evalcase.util.user_calls import run_in_thread
@@ -243,7 +243,7 @@ def _make_socket(address: tuple[Any, ...]) -> socket.socket:
     """A socket, if others can be opened beside it: the record needs files, too."""
     family, kind, protocol, *_ = address
     made = socket.socket(family, kind, protocol)
-    if not leaves_room(made.fileno()):
+    if not has_spare_descriptors(made.fileno()):
         made.close()
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
     return made

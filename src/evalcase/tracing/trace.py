@@ -32,7 +32,7 @@ from evalcase.tracing.dialects import (
 from evalcase.tracing.otlp import BadTraceError, TraceSpan, seconds_between
 from evalcase.types.answer import Usage, sum_usage
 from evalcase.types.message import Step, StepKind
-from evalcase.types.value import JSON, write_alike
+from evalcase.types.value import JSON, canonical_text
 from evalcase.util.json import whole_text
 
 MAX_STEPS = 200
@@ -267,4 +267,4 @@ class _TranscriptBuilder:
 
 
 def _key_of(name: str, arguments: JSON) -> str:
-    return write_alike([name, arguments])
+    return canonical_text([name, arguments])

@@ -231,7 +231,7 @@ def problems_in(
 ) -> list[OptionFault]:
     """Everything that is wrong with a mapping of options. `what` is its owner: "a regex grader".
 
-    `beside` are options of somebody else that may stand among them. The caller knows something
+    `beside` are further options that may stand among them. The caller knows something
     wrong with those `at_fault`, and leaves them out of `values`.
     """
     faults: list[OptionFault] = []

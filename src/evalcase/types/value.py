@@ -50,7 +50,7 @@ def are_same(left: object, right: object) -> bool:
     return left == right
 
 
-def write_alike(value: JSON) -> str:
+def canonical_text(value: JSON) -> str:
     """A text that is the same for equal values, in any order of keys, with `1.0` as `1`."""
     return json.dumps(_even_numbers(value), sort_keys=True)
 

@@ -105,7 +105,7 @@ NO_TEXT = "(no text)"
 Spoken = Sequence[Mapping[str, JSON]]
 
 
-def name_silence(messages: Spoken) -> str:
+def name_missing_text(messages: Spoken) -> str:
     """A description in brackets, shown beside the tool calls; empty where there is a text."""
     shown = shown_content(messages) or ""
     if shown.strip():
@@ -125,16 +125,16 @@ def shown_content(messages: Spoken) -> str | None:
     return None
 
 
-def say_silence(messages: Spoken, text: str) -> str:
+def describe_missing_text(messages: Spoken, text: str) -> str:
     """A description in a sentence, for a blank `text`."""
-    instead = but_instead(messages)
+    instead = describe_instead(messages)
     if text:
         return f"only white space: {as_json(shorten_text(text, _SHORT))}{instead}"
     is_there = shown_content(messages) is not None
     return "an empty text" if is_there and not instead else f"no text{instead}"
 
 
-def but_instead(messages: Spoken) -> str:
+def describe_instead(messages: Spoken) -> str:
     """The rest of a sentence that says that there is no text: `, but a tool call: …`."""
     instead = (shown_content(messages) or "").strip()
     calls = _list_calls(messages)
@@ -188,7 +188,7 @@ def value_of_answer(answer: Answer) -> JSON:
     # Mappings with other types are data, such as a list of `{type: Person}`.
     is_media = text is None and any(map(_is_known_part, text_parts(content)))
     if content is None or is_media:
-        raise BadJsonError(f"it has no text{but_instead(answer.last)}")
+        raise BadJsonError(f"it has no text{describe_instead(answer.last)}")
     if text is not None:
         return parse_answer(text)
     if too_deep(content):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from evalcase.errors import GraderError
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message, Step, ToolCall, names_tool
-from evalcase.types.value import JSON, describe_kind, write_alike
+from evalcase.types.value import JSON, canonical_text, describe_kind
 from evalcase.util.answers import unfence_text
 from evalcase.util.json import BadJsonError, parse_json, write_path
 from evalcase.util.text import arguments_text, list_some
@@ -160,7 +160,7 @@ def _has_name_of(call: ToolCall, step: Step) -> bool:
 
 
 def _has_input_of(call: ToolCall, step: Step) -> bool:
-    return call.name == step.tool and write_alike(call.arguments) == write_alike(step.input)
+    return call.name == step.tool and canonical_text(call.arguments) == canonical_text(step.input)
 
 
 def list_unread_calls(answer: Answer, calls: Iterable[ToolCall]) -> list[str]:
@@ -187,7 +187,7 @@ class ReadCalls:
         self._said: set[str] = set()
         self._said_without_id: set[str] = set()
         for call in calls:
-            said = write_alike([call.name, call.arguments or {}])
+            said = canonical_text([call.name, call.arguments or {}])
             self._said.add(said)
             if isinstance(call.id, str):
                 self._tools[call.id] = call.name
@@ -198,7 +198,7 @@ class ReadCalls:
         ids = [id for id in shape.ids if isinstance(id, str)]
         if any(id in self._tools and shape.tool in (None, self._tools[id]) for id in ids):
             return True
-        said = write_alike([shape.tool, parse_arguments(shape.input) or {}])
+        said = canonical_text([shape.tool, parse_arguments(shape.input) or {}])
         return said in (self._said_without_id if ids else self._said)
 
 

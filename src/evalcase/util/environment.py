@@ -86,7 +86,7 @@ def read_key(folder: str) -> bytes:
     with open_file(os.path.join(folder, "key"), links=False) as file:
         about = os.fstat(file.fileno())
         if sys.platform != "win32" and about.st_uid != os.geteuid():
-            raise OSError(errno.EPERM, "it belongs to somebody else")
+            raise OSError(errno.EPERM, "it belongs to another user")
         if sys.platform != "win32" and stat.S_IMODE(about.st_mode) & 0o077:
             raise OSError(errno.EPERM, "others can read or write it, so it may be removed")
         key = file.read(_KEY_BYTES + 1)
@@ -129,7 +129,7 @@ def allow_descriptors(count: int) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def leaves_room(descriptor: int) -> bool:
+def has_spare_descriptors(descriptor: int) -> bool:
     """Whether more descriptors can be opened after this one, the newest."""
     if sys.platform == "win32":
         return True

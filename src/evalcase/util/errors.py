@@ -21,7 +21,7 @@ ErrorSort = Literal["any", "by hand", "timeout", "of a grader"]
 """Ctrl-C, a timeout that the code itself raised, or an error of a grader, whose kind holds."""
 
 
-class ToldError(TargetError):
+class UserCodeError(TargetError):
     """What is known of an error of user code, or of another process, in plain values."""
 
     def __init__(
@@ -41,9 +41,9 @@ class ToldError(TargetError):
         return self.shown
 
 
-def tell_error(error: BaseException) -> ToldError:
+def to_user_code_error(error: BaseException) -> UserCodeError:
     """What is known of an error, so that its own code is called only once."""
-    if type(error) is ToldError:
+    if type(error) is UserCodeError:
         return error
     name = type(error).__name__
     try:
@@ -58,20 +58,20 @@ def tell_error(error: BaseException) -> ToldError:
         elif isinstance(first, TimeoutError):
             sort = "timeout"
         if not isinstance(first, TargetError):
-            return ToldError(failure, shown, sort=sort)
-        return ToldError(
+            return UserCodeError(failure, shown, sort=sort)
+        return UserCodeError(
             failure, shown, may_succeed_later=bool(first.may_succeed_later),
             retry_after_s=first.retry_after_s, overloaded=bool(first.overloaded), sort=sort,
         )  # fmt: skip
     except BaseException as raised:  # noqa: BLE001 - code of the user
         what = f"{name}, which can't say what it is: that raised {type(raised).__name__}"
-        return ToldError(Failure("exception", what), name)
+        return UserCodeError(Failure("exception", what), name)
 
 
 def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure:
     """The failure that an error stands for. An error that is raised on purpose has a kind of its
     own, unless `kind` is another than `exception`; any other error has a traceback."""
-    if type(error) is ToldError:
+    if type(error) is UserCodeError:
         told = error.failure
         holds = kind == "exception" or error.sort == "of a grader"
         return told if holds else Failure(kind, told.message, told.details)

@@ -80,13 +80,13 @@ def open_file(path: str, inside: str | None = None, *, links: bool = True) -> Bu
     return open(descriptor, "rb")
 
 
-def open_anew(path: str) -> BufferedWriter:
+def open_to_write(path: str) -> BufferedWriter:
     """Open a file to be written, over what is there. A pipe without a reader is not waited for."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_WAIT | BINARY, 0o666)
     except OSError as error:
         if error.errno == errno.ENXIO:
-            raise OSError(errno.ENXIO, "it is a pipe that nobody reads") from None
+            raise OSError(errno.ENXIO, "it is a pipe that no program reads") from None
         raise
     if os.name != "nt":
         os.set_blocking(descriptor, True)  # a reader may be slow
@@ -217,7 +217,7 @@ def write_all(disk: Disk, fd: int, data: bytes) -> None:
         rest = rest[written:]
 
 
-def find_meddling(fd: int, path: str, size: int) -> str | None:
+def find_tampering(fd: int, path: str, size: int) -> str | None:
     """What another program did to an open file that only we write to: it should still be at `path`
     and have that many bytes. None if all is well."""
     about = os.fstat(fd)
@@ -227,7 +227,7 @@ def find_meddling(fd: int, path: str, size: int) -> str | None:
         return "it was removed or moved while it was written"
     if not os.path.samestat(about, named):
         return "another file was put in its place while it was written"
-    return None if about.st_size == size else "somebody else changed it while it was written"
+    return None if about.st_size == size else "another program changed it while it was written"
 
 
 def write_atomically(

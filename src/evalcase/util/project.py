@@ -47,7 +47,7 @@ def take_root(folder: str) -> str:
     return os.path.realpath(folder)
 
 
-def say_from_root(root: str) -> str:
+def describe_root(root: str) -> str:
     """The sentence that paths begin at the root, and which folder that is from here."""
     seen = os.path.relpath(os.path.realpath(root), os.path.realpath(os.getcwd()))
     return f"paths are relative to the project's folder{'' if seen == os.curdir else f', {seen}'}"
@@ -143,7 +143,7 @@ class Attachments:
         """The same for a file that is named from the root of the project, wherever the suite is."""
         found = Attachments(self.root, self.root).find(name)
         if isinstance(found, Unfit) and found.code == "missing-file" and found.hint is not None:
-            return found._replace(hint=say_from_root(self.root))
+            return found._replace(hint=describe_root(self.root))
         return found
 
     def find_all(self, messages: Iterable[Mapping[str, Any]]) -> dict[str, str] | Unfit:

@@ -308,7 +308,7 @@ PERSONAL = (
 )  # fmt: skip
 
 
-class Replacing:
+class Redactor:
     """Replaces personal data by marks such as `[email 1]`: the same text gets the same number."""
 
     def __init__(self, finders: Iterable[Finder]) -> None:

@@ -20,7 +20,7 @@ from threading import Event, Thread
 from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from evalcase.util.environment import monotonic
-from evalcase.util.errors import tell_error
+from evalcase.util.errors import to_user_code_error
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -190,7 +190,7 @@ async def _make_call(
         if isinstance(raised, asyncio.CancelledError) and not raised.args:
             why = "the call was cancelled, but not by evalcase"
             raised = RuntimeError(why).with_traceback(raised.__traceback__)
-        error = tell_error(raised)
+        error = to_user_code_error(raised)
     return CallOutcome(value if error is None else None, error, False, monotonic() - started)
 
 
@@ -232,7 +232,7 @@ async def run_in_thread(function: Callable[P, T], *arguments: P.args, **named: P
     return await future  # type: ignore[return-value]
 
 
-async def run_aside(work: Callable[[IsGivenUp], T]) -> T:
+async def run_in_background(work: Callable[[IsGivenUp], T]) -> T:
     """The same for work of evalcase that may take seconds. If this is cancelled, it is told."""
     given_up = Event()
     try:
@@ -251,7 +251,7 @@ def _work(inbox: _Inbox) -> None:
         except BaseException as raised:  # noqa: BLE001 - it is raised where the call was made
             # A coroutine can't raise StopIteration, and SystemExit would end the event loop.
             is_plain = isinstance(raised, Exception) and not isinstance(raised, StopIteration)
-            error = raised if is_plain else tell_error(raised)
+            error = raised if is_plain else to_user_code_error(raised)
         try:
             future.get_loop().call_soon_threadsafe(_settle, future, value, error, inbox)
         except RuntimeError:

@@ -17,7 +17,7 @@ from evalcase.cli.reports.reported import Reported
 from evalcase.cli.terminal import write_prose
 from evalcase.errors import ConfigError
 from evalcase.types.problem import did_you_mean
-from evalcase.util.files import open_anew, write_atomically
+from evalcase.util.files import open_to_write, write_atomically
 from evalcase.util.text import make_visible
 
 FormPieces = Iterator[str] | Iterator[bytes]
@@ -108,7 +108,7 @@ def write_pieces(pieces: Iterable[str | bytes], path: str) -> None:
     refuse_to_overwrite(path)
     try:
         if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device
-            with open_anew(path) as file:
+            with open_to_write(path) as file:
                 file.writelines(_encode_pieces(pieces))
         else:
             write_atomically(path, _encode_pieces(pieces))

@@ -28,7 +28,7 @@ from evalcase.types.message import (
 )
 from evalcase.types.result import Outcome, Result, Verdict
 from evalcase.types.value import JSON, Value
-from evalcase.util.answers import name_silence, parse_answer, read_ending
+from evalcase.util.answers import name_missing_text, parse_answer, read_ending
 from evalcase.util.text import arguments_text, as_json, content_text
 
 Told = dict[str, Any]
@@ -202,7 +202,7 @@ def tell_trial(
 def _tell_talk(result: Result) -> Told:
     """The turns of a conversation, by how many messages of its answer each has; how it ended, and
     what it took to play its user."""
-    silences = [name_silence(each.answer.messages) for each in result.exchanges]
+    silences = [name_missing_text(each.answer.messages) for each in result.exchanges]
     told: Told = {
         "turns": [
             {
@@ -235,7 +235,7 @@ def _tell_answer(answer: Answer) -> Told:
         "cost": answer.cost_usd,
         "model": answer.model,
     }
-    content, silence = answer.content, name_silence(answer.last)
+    content, silence = answer.content, name_missing_text(answer.last)
     if silence:
         told["nothing"] = silence
     if silence or not isinstance(content, str):  # a text stands in its message already
