@@ -83,20 +83,6 @@ RAISED = {
 }
 """What any code may raise."""
 
-SPOILT = {
-    "goes_elsewhere": Kind("os.chdir('/')\nreturn RIGHT", "passed"),
-    "closes_stdout": Kind("sys.stdout.close()\nprint('after')\nreturn RIGHT", "passed"),
-    "closes_stderr": Kind("sys.stderr.close()\nreturn RIGHT", "passed"),
-    "replaces_stdout": Kind("sys.stdout = None\nprint('x')\nreturn RIGHT", "passed"),
-    "prints_escapes": Kind("print('\\x1b]0;title\\x07\\x1b[2J')\nreturn RIGHT", "passed"),
-    "replaces_exit": Kind("sys.exit = lambda *_: None\nreturn RIGHT", "passed"),
-    "leaves_a_thread": Kind(
-        "threading.Thread(target=threading.Event().wait, daemon=True).start()\nreturn RIGHT",
-        "passed",
-    ),
-}
-"""What any code may do to the process it is in, and answer all the same."""
-
 AWAITED = {
     "answers_late": Kind(
         """

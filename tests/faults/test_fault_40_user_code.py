@@ -4,7 +4,6 @@ of a run beside others that are well, and costs its own trial and nothing else."
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +16,6 @@ from tests.faults.misbehaviour import (
     GRADERS,
     PLACES,
     RETURNED_BY_TARGETS,
-    SPOILT,
     TABLE,
     TARGETS,
     Cell,
@@ -78,12 +76,6 @@ def code_of(several: Sequence[Cell]) -> int:
     return 3 if "errored" in verdicts else 1 if "failed" in verdicts else 0
 
 
-def test_fault_40_the_table_is_large() -> None:
-    every = [cell for several in TABLE.values() for cell in several]
-    assert len({cell.name for cell in every}) == len(every) >= 150
-    assert {cell.place for cell in every} == set(PLACES)
-
-
 @pytest.mark.parametrize("group", TABLE)
 def test_fault_40_each_costs_its_own_trial_and_nothing_else(project: Project, group: str) -> None:
     several = TABLE[group]
@@ -92,29 +84,6 @@ def test_fault_40_each_costs_its_own_trial_and_nothing_else(project: Project, gr
     check(project, several)
     assert done.code == code_of(several) == 3
     assert done.json["status"] == "completed"
-
-
-@pytest.mark.parametrize("group", ["raised", "returned", "graded"])
-def test_fault_40_one_after_the_other_too(project: Project, group: str) -> None:
-    several = TABLE[group]
-    write(project, several)
-    done = project.run("run", "--json", "--concurrency", "1")
-    check(project, several)
-    assert done.code == 3
-
-
-@pytest.mark.parametrize("name", SPOILT)
-def test_fault_40_what_spoils_the_process_spoils_no_result(
-    project: Project, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.setattr(sys, "exit", sys.exit)  # as it is now, after the test too
-    several = list(cells({name: SPOILT[name]}, PLACES))
-    write(project, several)
-    done = project.run("run", "--json")
-    check(project, several)
-    assert (done.code, done.counts()) == (0, {"passed": len(several) + 1})
-    project.run("resume", "latest", "--json")
-    assert len(project.rows()) == len(several) + 1, "nothing was changed, and nothing asked again"
 
 
 ENDS_THE_LOOP = {

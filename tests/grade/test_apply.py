@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
 from evalcase.runner.grading import Graded, grade_answer, left_to_compare
 from evalcase.types.answer import Answer
-from evalcase.types.codec import decode_object, encode_object
+from evalcase.types.codec import encode_object
 from evalcase.types.grade import Grade, Score
 from evalcase.types.message import Message
 from evalcase.types.result import Verdict
@@ -144,34 +143,12 @@ def test_the_reason_has_the_score_where_a_part_of_it_was_not_enough(
     assert only.reason == reason
 
 
-def test_no_graders_mean_ungraded() -> None:
-    assert grade() == ("ungraded", ())
-
-
 def test_a_grade_may_be_waited_for() -> None:
     async def later() -> Score:
         await asyncio.sleep(0)
         return PASSED
 
     assert grade(named(later))[0] == "passed"
-
-
-@for_each("name", ["raises", "exits", "stops", "cancels"])
-def test_fault_11_a_crash_of_a_grader_is_errored_and_never_a_score(name: str) -> None:
-    verdict, grades = grade(named(PASSED), python(name), named(FAILED))
-    assert verdict == "errored"
-    assert [each.score for each in grades] == [1.0, None, 0.25], "the others still grade"
-    failure = grades[1].failure
-    assert failure is not None
-    assert failure.kind == "grader"
-    assert any(name in line for line in failure.details["traceback"])
-
-
-def test_the_failure_says_what_was_raised() -> None:
-    failure = grade(python("raises"), text="x")[1][0].failure
-    assert failure is not None
-    assert failure.message == "ValueError: can't read x"
-    assert failure.details["traceback"][-1] == "ValueError: can't read x"
 
 
 class UnspeakableError(Exception):
@@ -181,19 +158,6 @@ class UnspeakableError(Exception):
 
 class OutcomeError(BaseException):
     """As test frameworks have them, so that nobody catches them by chance."""
-
-
-@for_each(
-    "error",
-    [
-        UnspeakableError(), RecursionError(), MemoryError(), OSError(5), KeyboardInterrupt(),
-        SystemExit(0), OutcomeError(), BaseExceptionGroup("two", [KeyboardInterrupt()]),
-    ],
-)  # fmt: skip
-def test_whatever_is_raised_becomes_a_failure(error: BaseException) -> None:
-    verdict, grades = grade(named(error))
-    assert verdict == "errored"
-    assert grades[0].reason.startswith(type(error).__name__)
 
 
 def test_messages_and_tracebacks_of_crashes_are_cut() -> None:
@@ -208,30 +172,6 @@ def spoilt(**values: Any) -> Score:
     for name, value in values.items():
         force_setattr(score, name, value)
     return score
-
-
-@for_each(
-    ("outcome", "said"),
-    [
-        (3, "returned a int, which is not a Score"),
-        (None, "returned a NoneType"),
-        (spoilt(value=1.5), "the score 1.5"),
-        (spoilt(value=True), "the score True"),
-        (spoilt(passed=1), "returned 1 as `passed`"),
-        (Score(1.0, "", {"n": object()}), "details that are not JSON"),
-        (Score(1.0, "", {"n": float("inf")}), "details that are not JSON"),
-    ],
-)
-def test_a_grade_that_cannot_be_counted_or_recorded_is_errored(outcome: Any, said: str) -> None:
-    verdict, grades = grade(named(outcome))
-    assert verdict == "errored"
-    assert said in grades[0].reason
-
-
-def test_fault_11_a_grader_that_hangs_is_given_up() -> None:
-    verdict, grades = grade(python("hangs"), text="hang", timeout_s=0.1)
-    assert verdict == "errored"
-    assert grades[0].reason == "returned no grade within 0.1 s"
 
 
 def test_fault_11_graders_that_hang_do_not_keep_others_from_being_heard() -> None:
@@ -340,13 +280,6 @@ def test_a_judge_grades_criteria_beside_the_other_graders() -> None:
     judge = NamedGrader("judge", Judge(PASSED))
     verdict, grades = grade(named(PASSED), judge, criteria="is right")
     assert (verdict, len(grades)) == ("passed", 2)
-
-
-def test_a_grade_is_json_all_through() -> None:
-    graders = [EXPECTED, python("raises")]
-    _, grades = asyncio.run(apply(graders, answer_of("no"), expected_output={"a": 1}))
-    for each in grades:
-        assert decode_object(Grade, json.loads(json.dumps(encode_object(each)))) == each
 
 
 def test_a_time_limit_does_not_count_what_a_question_waits_for_its_turn() -> None:

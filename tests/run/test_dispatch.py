@@ -77,11 +77,6 @@ def busy() -> TargetError:
     return TargetError("busy", kind="http", details={"status": 503}, may_succeed_later=True)
 
 
-def test_an_answer_at_once() -> None:
-    outcome, waits = attempt(ScriptedTarget([OK]))
-    assert (outcome.answer, outcome.failure, outcome.attempts, waits) == (OK, None, 1, [])
-
-
 def test_an_answer_after_all() -> None:
     outcome, waits = attempt(ScriptedTarget([busy(), busy(), OK]))
     assert (outcome.answer, outcome.attempts, waits) == (OK, 3, [0.5, 1.0])
@@ -102,19 +97,6 @@ def test_the_last_failure_counts() -> None:
     assert outcome.failure.details == {"status": 404}
 
 
-def test_an_exception_is_kept_with_its_traceback() -> None:
-    outcome, _ = attempt(ScriptedTarget([KeyError("price")]))
-    assert outcome.failure is not None
-    assert (outcome.failure.kind, outcome.failure.message) == ("exception", "KeyError: 'price'")
-    assert any("KeyError" in line for line in outcome.failure.details["traceback"])
-
-
-def test_an_exception_without_words_has_its_name() -> None:
-    outcome, _ = attempt(ScriptedTarget([ValueError()]))
-    assert outcome.failure is not None
-    assert outcome.failure.message == "ValueError"
-
-
 def test_a_time_limit_for_each_attempt() -> None:
     limits = Limits(timeout_s=0.05, retries=1, retry_timeouts=True)
     outcome, waits = attempt(ScriptedTarget([HANGS, HANGS]), limits)
@@ -129,13 +111,6 @@ def test_the_limit_of_the_case_wins() -> None:
     assert outcome.failure.kind == "timeout"
 
 
-def test_a_time_out_of_the_agents_own_is_an_exception() -> None:
-    outcome, _ = attempt(ScriptedTarget([TimeoutError("the database")]))
-    assert outcome.failure is not None
-    assert outcome.failure.kind == "exception"
-    assert "the database" in outcome.failure.message
-
-
 def test_an_attempt_over_its_time_is_a_time_out_whatever_it_says_when_cancelled() -> None:
     class Stubborn(ScriptedTarget):
         async def answer(self, question: Question) -> Answer:
@@ -147,16 +122,6 @@ def test_an_attempt_over_its_time_is_a_time_out_whatever_it_says_when_cancelled(
     outcome, _ = attempt(Stubborn([HANGS]), Limits(timeout_s=0.02))
     assert outcome.failure is not None
     assert outcome.failure.kind == "timeout"
-
-
-def test_an_exception_that_cannot_say_what_it_is() -> None:
-    class MuteError(Exception):
-        def __str__(self) -> str:
-            raise ValueError("no")
-
-    outcome, _ = attempt(ScriptedTarget([MuteError()]))
-    assert outcome.failure is not None
-    assert outcome.failure.message.startswith("MuteError: ")
 
 
 def test_a_long_message_is_cut_and_says_so() -> None:
@@ -190,23 +155,6 @@ class Odd(ScriptedTarget):
         return step  # type: ignore[return-value]
 
 
-@for_each(
-    ("step", "kind", "words"),
-    [
-        ("text", "protocol", "returned str, not an Answer"),
-        (None, "protocol", "returned NoneType"),
-        (SystemExit(3), "exception", "SystemExit: 3"),
-        (asyncio.CancelledError("inside"), "exception", "CancelledError: inside"),
-    ],
-)
-def test_whatever_a_target_does_is_a_failure_of_its_trial(
-    step: object, kind: str, words: str
-) -> None:
-    outcome, _ = attempt(Odd([step]))
-    assert outcome.failure is not None
-    assert (outcome.failure.kind, words in outcome.failure.message) == (kind, True)
-
-
 @for_each("after", ["soon", -1, float("nan"), None])
 def test_a_time_to_come_back_that_is_none_is_not_believed(after: Any) -> None:
     error = TargetError("busy", may_succeed_later=True, retry_after_s=after)
@@ -225,28 +173,6 @@ def test_a_limit_that_a_person_typed_counts_more_than_that_of_a_case() -> None:
     outcome, _ = attempt(ScriptedTarget([HANGS]), limits, 999)
     assert outcome.failure is not None
     assert outcome.failure.kind == "timeout"
-
-
-def test_a_coroutine_that_answers_after_its_limit_has_timed_out() -> None:
-    class Late(ScriptedTarget):
-        async def answer(self, question: Question) -> Answer:
-            self.asked.append(question)
-            try:
-                await asyncio.Event().wait()
-            except asyncio.CancelledError:
-                return OK
-            return OK
-
-    asked, _ = attempt(Late([]), Limits(timeout_s=0.02))
-    assert asked.answer is None
-    assert asked.failure is not None
-    assert asked.failure.kind == "timeout"
-
-
-def test_retries_tell_the_target_which_attempt_it_is() -> None:
-    target = ScriptedTarget([busy(), OK])
-    attempt(target)
-    assert [each.attempt for each in target.asked] == [1, 2]
 
 
 class Kept:

@@ -39,16 +39,6 @@ def test_what_is_more_than_a_minute_takes_goes_alone() -> None:
     assert minute.ready_in(1.0, 500) == 59.0
 
 
-def test_what_was_counted_too_high_gives_room_at_once() -> None:
-    minute = Minute(100)
-    share = minute.take(0.0, 90)
-    minute.correct(share, 10)
-    assert minute.ready_in(0.0, 90) == 0
-    assert minute.ready_in(70.0, 100) == 0
-    minute.correct(share, 1000)  # its minute is over: it counts no more
-    assert minute.ready_in(70.0, 100) == 0
-
-
 def test_the_first_question_goes_alone_where_tokens_are_counted() -> None:
     rates = Rates(Rate(tpm=100))
     assert rates.ready_in(0.0, 0) == 0
@@ -56,12 +46,6 @@ def test_the_first_question_goes_alone_where_tokens_are_counted() -> None:
     assert rates.ready_in(0.0, 1) == inf
     rates.settle(share, 60)
     assert rates.ready_in(5.0, 0) == 55.0  # it is taken to need as much as the one before
-
-
-def test_a_question_that_failed_says_nothing_of_tokens_and_holds_nobody_up() -> None:
-    rates = Rates(Rate(tpm=100))
-    rates.settle(rates.take(0.0), None)
-    assert rates.ready_in(0.0, 3) == 0
 
 
 @for_each(
@@ -83,22 +67,6 @@ def test_what_a_service_says_to_be_left_is_not_exceeded(
     for wait_s in waits:
         assert rates.ready_in(0.0, 0) == wait_s
         rates.take(0.0)
-
-
-def test_what_was_said_is_over_when_all_is_there_again() -> None:
-    rates = Rates(Rate())
-    rates.learn(Quota(Allowance(0, 30.0)), 100.0, 0)
-    assert rates.ready_in(110.0, 0) == 20.0
-    assert rates.ready_in(130.0, 0) == 0
-
-
-def test_tokens_that_are_left_are_compared_with_what_a_question_takes() -> None:
-    rates = Rates(Rate())
-    rates.settle(rates.take(0.0), 40)
-    rates.learn(Quota(tokens=Allowance(100, 60.0)), 0.0, 1)
-    assert rates.ready_in(0.0, 1) == 0
-    rates.take(0.0)
-    assert rates.ready_in(0.0, 2) == 60.0
 
 
 def test_the_configuration_and_the_target_itself_both_bound_it() -> None:
