@@ -8,7 +8,7 @@ import json
 from evalcase.errors import TargetError
 from evalcase.executors.pool import NO_MESSAGE, Pool, Size, Task, Worker
 from evalcase.executors.protocol import Ask, Attempt, Pong, Reply, Setup, write_message
-from evalcase.runner.attempt import Attempted
+from evalcase.runner.calls import Attempted
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message
 from evalcase.types.question import Question

@@ -83,8 +83,8 @@ def test_fault_06_a_program_that_never_reads_or_ends_its_output_is_timed_out(
 def test_fault_06_tear_down_that_hangs_does_not_hold_up_the_end(project: Project) -> None:
     project.add_to_agent(
         """
-import evalcase.runner.opening
-evalcase.runner.opening.CLOSE_S = 0.2
+import evalcase.runner.calls
+evalcase.runner.calls.CLOSE_S = 0.2
 
 class Slow:
     def answer(self, question):

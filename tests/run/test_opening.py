@@ -8,9 +8,9 @@ from contextvars import ContextVar
 import pytest
 
 from evalcase.errors import TargetError
-from evalcase.runner import opening
+from evalcase.runner import calls as opening
+from evalcase.runner.calls import OpenTargets
 from evalcase.runner.event_loop import run_async
-from evalcase.runner.opening import OpenTargets
 from evalcase.types.answer import Answer
 from evalcase.types.question import Question
 from evalcase.types.target import Target

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.runner.attempt import Attempted, make_attempt
+from evalcase.runner.calls import Attempted, make_attempt
 from evalcase.testing import ScriptedTarget
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.runner.attempt import Attempted, make_attempt
+from evalcase.runner.calls import Attempted, make_attempt
 from evalcase.targets.command import CommandTarget
 from evalcase.targets.http import HttpTarget
 from evalcase.tracing.context import StartedTraces

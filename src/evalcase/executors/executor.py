@@ -16,7 +16,7 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.executors import protocol
 from evalcase.executors.pool import LAST_CHANCE, Pool, Task, Worker, WorkerLostError
 from evalcase.graders.base import Asker, Context, NamedGrader
-from evalcase.runner.attempt import Attempted
+from evalcase.runner.calls import Attempted
 from evalcase.runner.dispatch import (
     Executor,
     RemoteKey,

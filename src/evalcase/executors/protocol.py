@@ -12,7 +12,7 @@ from msgspec import field
 from msgspec.json import Decoder
 
 from evalcase.errors import ConfigError, EvalcaseError, TargetError
-from evalcase.runner.attempt import Attempted, OverTimeError
+from evalcase.runner.calls import Attempted, OverTimeError
 from evalcase.store.rows import check_json, check_values, decode_struct, encode_struct
 from evalcase.types.answer import Answer, Failure, Seconds
 from evalcase.types.codec import decode_message

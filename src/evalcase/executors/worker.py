@@ -26,12 +26,11 @@ from evalcase.config.targets import make_target
 from evalcase.errors import ConfigError, EvalcaseError, TargetError
 from evalcase.executors import protocol
 from evalcase.graders.base import Context, Usable
-from evalcase.runner.attempt import make_attempt
+from evalcase.runner.calls import CLOSE_S, OpenTargets, make_attempt
 from evalcase.runner.dispatch import name_of_kind
 from evalcase.runner.event_loop import run_async
 from evalcase.runner.graders import Graders
 from evalcase.runner.grading import grade_answer
-from evalcase.runner.opening import CLOSE_S, OpenTargets
 from evalcase.runner.plan import make_scrubber, watch_keys
 from evalcase.store.scrub import scrub_struct
 from evalcase.types.answer import Answer

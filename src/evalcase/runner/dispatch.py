@@ -15,8 +15,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from evalcase.errors import TargetError
 from evalcase.graders.base import Context, NamedGrader, Usable
-from evalcase.runner.attempt import Attempted, OverTimeError, make_attempt
-from evalcase.runner.opening import CLOSE_S, OpenTargets
+from evalcase.runner.calls import CLOSE_S, Attempted, OpenTargets, OverTimeError, make_attempt
 from evalcase.runner.pacing import Budget, Limits, Pace, Paces, Start, wait_before_retry
 from evalcase.runner.schedule import Engine
 from evalcase.store.cache import AnswerCache

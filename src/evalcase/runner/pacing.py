@@ -12,10 +12,12 @@ from collections.abc import Callable
 from math import inf
 from typing import NamedTuple, TypeGuard
 
+from msgspec import Struct
+
 from evalcase.config.config import Config
 from evalcase.config.options import CONCURRENCY, RETRIES, TIMEOUT_S, RunOptions
 from evalcase.errors import TargetError
-from evalcase.runner.attempt import Attempted
+from evalcase.runner.calls import Attempted
 from evalcase.types.answer import Answer
 from evalcase.types.target import Allowance, Quota, Target
 from evalcase.types.value import Value
@@ -135,16 +137,13 @@ def _may_succeed_later(error: BaseException, retry_timeouts: bool) -> bool:
 # Requests and tokens a minute. Every time is an argument.
 
 
-class Share:
+class Share(Struct):
     """An amount that was taken at a time."""
 
-    __slots__ = ("amount", "at", "is_counted")
-
-    def __init__(self, at: float, amount: float) -> None:
-        self.at = at
-        self.amount = amount
-        self.is_counted = True
-        """Whether its minute is not over."""
+    at: float
+    amount: float
+    is_counted: bool = True
+    """Whether its minute is not over."""
 
 
 class Minute:
@@ -209,7 +208,8 @@ class Remainder:
         wait_s = missing / self._per_s if self._per_s > 0 else inf
         return max(0.0, min(wait_s, self._full_in_s) - passed_s)
 
-    def take(self, amount: float) -> None:
+    def take(self, now: float, amount: float) -> None:
+        del now
         self._left -= amount
 
 
@@ -218,41 +218,35 @@ class Rates:
     then it counts as the mean of those before."""
 
     def __init__(self, rate: Rate) -> None:
-        self._requests = None if rate.rpm is None else Minute(rate.rpm)
-        self._tokens = None if rate.tpm is None else Minute(rate.tpm)
-        self._reported_requests: Remainder | None = None
-        self._reported_tokens: Remainder | None = None
-        self._settled = 0
-        self._known = 0
+        self._limit = None if rate.tpm is None else Minute(rate.tpm)
+        self._requests: dict[str, Minute | Remainder] = {}
+        self._tokens: dict[str, Minute | Remainder] = {}
+        if rate.rpm is not None:
+            self._requests["limit"] = Minute(rate.rpm)
+        if self._limit is not None:
+            self._tokens["limit"] = self._limit
+        self._settled = self._known = 0
         self._sum = 0.0
 
     @property
     def counts_tokens(self) -> bool:
         """Whether tokens a minute are limited by the configuration or the target."""
-        return self._tokens is not None
+        return self._limit is not None
 
     def ready_in(self, now: float, under_way: int) -> float:
         """Seconds until another question may be asked; infinite until one is answered."""
-        if self._tokens is not None and not self._settled and under_way:
+        if self.counts_tokens and not self._settled and under_way:
             return inf  # the tokens of a question are unknown
-        guess = self._guess()
-        return max(
-            0.0 if self._requests is None else self._requests.ready_in(now, 1),
-            0.0 if self._tokens is None else self._tokens.ready_in(now, guess),
-            0.0 if self._reported_requests is None else self._reported_requests.ready_in(now, 1),
-            0.0 if self._reported_tokens is None else self._reported_tokens.ready_in(now, guess),
-        )
+        waits = [each.ready_in(now, 1) for each in self._requests.values()]
+        waits += [each.ready_in(now, self._guess()) for each in self._tokens.values()]
+        return max(waits, default=0.0)
 
     def take(self, now: float) -> Share | None:
         """Count one more question."""
-        guess = self._guess()
-        if self._requests is not None:
-            self._requests.take(now, 1)
-        if self._reported_requests is not None:
-            self._reported_requests.take(1)
-        if self._reported_tokens is not None:
-            self._reported_tokens.take(guess)
-        return None if self._tokens is None else self._tokens.take(now, guess)
+        for each in self._requests.values():
+            each.take(now, 1)
+        shares = [each.take(now, self._guess()) for each in self._tokens.values()]
+        return next((share for share in shares if share is not None), None)
 
     def settle(self, share: Share | None, tokens: int | None) -> None:
         """A question is over. Its tokens are None if they are unknown."""
@@ -261,15 +255,16 @@ class Rates:
             return
         self._known += 1
         self._sum += tokens
-        if share is not None and self._tokens is not None:
-            self._tokens.correct(share, tokens)
+        if share is not None and self._limit is not None:
+            self._limit.correct(share, tokens)
 
     def learn(self, quota: Quota, now: float, under_way: int) -> None:
         """Go by what the service reported last, unless the wait would be too long."""
         if _is_usable(quota.requests):
-            self._reported_requests = Remainder(quota.requests, now, under_way)
+            self._requests["reported"] = Remainder(quota.requests, now, under_way)
         if _is_usable(quota.tokens):
-            self._reported_tokens = Remainder(quota.tokens, now, under_way * self._guess())
+            tokens = under_way * self._guess()
+            self._tokens["reported"] = Remainder(quota.tokens, now, tokens)
 
     def _guess(self) -> float:
         return self._sum / self._known if self._known else 0.0

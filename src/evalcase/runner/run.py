@@ -18,6 +18,7 @@ from itertools import chain, islice
 from evalcase.config.targets import bounds_of
 from evalcase.errors import RecordError
 from evalcase.runner.batches import send_batches
+from evalcase.runner.calls import CLOSE_S, OpenTargets
 from evalcase.runner.dispatch import Dispatcher, Executor
 from evalcase.runner.evaluated import Evaluated
 from evalcase.runner.event_loop import BlockingCall, LoopWatch
@@ -29,7 +30,6 @@ from evalcase.runner.events import (
     TrialFinished,
     TrialStarted,
 )
-from evalcase.runner.opening import CLOSE_S, OpenTargets
 from evalcase.runner.pacing import Budget, Limits
 from evalcase.runner.plan import (
     Plan,

@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from evalcase.errors import ConfigError
-from evalcase.runner.attempt import Attempted, make_attempt
+from evalcase.runner.calls import Attempted, make_attempt
 from evalcase.targets.python import PythonTarget
 from evalcase.tracing.trace import MAX_STEPS
 from evalcase.types.answer import Answer, Usage
