@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from evalcase.importers.agentv_checks import Statement, map_check
 from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, asks_judge
-from evalcase.importers.javascript import UnrenderableError, Variables
-from evalcase.importers.promptfoo_assertions import NoCounterpartError
+from evalcase.importers.javascript import UnrenderableError, Variables, has_tags
+from evalcase.importers.promptfoo_assertions import NEGATION, NoCounterpartError
 from evalcase.importers.promptfoo_graders import Mapper
-from evalcase.importers.promptfoo_tests import PromptTemplate, read_prompts
+from evalcase.importers.promptfoo_tests import PromptTemplate, read_prompts, read_row
 from evalcase.importers.rows import put_field, shape_expected, shape_id, shape_input
 from evalcase.importers.source import Folder, ForeignFile, Item
 from evalcase.types.value import JSON
@@ -23,7 +23,7 @@ _CHECKS = ("assert", "assertions", "evaluators")
 _SUITE_FIELDS = frozenset({
     *_CONTAINERS, *_DEFAULTS, *_CHECKS, "$schema", "version", "prompts", "execution", "name",
     "dataset", "description", "tags", "metadata", "target", "targets", "input", "threshold",
-    "evaluate_options", "repeat", "providers",
+    "evaluate_options", "repeat", "providers", "scenarios",
 })  # fmt: skip
 _SUITE_TYPES = {"metadata": dict, "tags": list, "input": str | list | dict}
 _INPUTS = ("input", "input_messages")
@@ -73,16 +73,66 @@ def _find_tests(
         return
     for name in _CONTAINERS:
         for each in root.at(name).several():
-            if not isinstance(each.value, str):
-                yield each
-                continue
-            try:
-                for path in folder.find(each.value):
-                    with folder.reading(path):
-                        file = folder.parse(path)
-                        yield from _find_tests(file, file.root, folder, suite)
-            except ValueError as error:
-                suite.lose(each, f"these tests: {error}")
+            yield from _read_tests(each, folder, suite)
+    for each in root.at("scenarios").several():
+        yield from _read_scenario(each, folder, suite)
+
+
+def _read_tests(item: Item, folder: Folder, suite: SuiteDraft) -> Iterator[Item]:
+    """A test, or those of a file or of a folder that it names."""
+    if not isinstance(item.value, str):
+        yield item
+        return
+    try:
+        if item.value.endswith("/"):  # a folder for each case
+            for path in folder.find(f"{item.value}*/case.*"):
+                case = folder.parse(path).root
+                named = {"id": os.path.basename(os.path.dirname(path)), **case.mapping()}
+                yield case._replace(value=named)
+            return
+        for path in folder.find(item.value):
+            with folder.reading(path):
+                file = folder.parse(path)
+                if file.shape == "csv":
+                    yield from map(_read_row, file.rows())
+                else:
+                    yield from _find_tests(file, file.root, folder, suite)
+    except ValueError as error:
+        suite.lose(item, f"these tests: {error}")
+
+
+def _read_row(row: Item) -> Item:
+    """A test of a table: columns are variables, except those that start with `__`."""
+    test = read_row(row)
+    checks: list[JSON] = [
+        {"type": f"{NEGATION if each.is_negated else ''}{each.type}", **each.fields}
+        for each in test.assertions
+    ]
+    fields = {name: item.value for name, item in test.fields.items()}
+    values = {name.removeprefix("vars."): item.value for name, item in test.variables.items()}
+    id = {"id": values.pop("id")} if "id" in values else {}
+    metadata = {"metadata": dict(test.metadata)} if test.metadata else {}
+    return row._replace(value={**id, **fields, **metadata, "vars": values, "assert": checks})
+
+
+def _read_scenario(item: Item, folder: Folder, suite: SuiteDraft) -> Iterator[Item]:
+    """Each test of a scenario with each of its settings."""
+    if isinstance(item.value, str):
+        try:
+            for path in folder.find(item.value):
+                with folder.reading(path):
+                    for each in folder.parse(path).root.several():
+                        yield from _read_scenario(each, folder, suite)
+        except ValueError as error:
+            suite.lose(item, f"this scenario: {error}")
+        return
+    for entry in item.at("tests").several():
+        for test in _read_tests(entry, folder, suite):
+            for number, config in enumerate(item.at("config").items(), 1):
+                given = {**config.at("vars").mapping(), **test.at("vars").mapping()}
+                named = test.mapping().get("id", config.mapping().get("id", "case"))
+                value = {**config.mapping(), **test.mapping(), "id": f"{named}-{number}"}
+                yield test._replace(value={**value, "vars": given})
 
 
 def _describe_suite(root: Item, suite: SuiteDraft) -> None:
@@ -135,7 +185,8 @@ class _CaseMaker:
         if not isinstance(item.value, dict):
             self.suite.new_case(item).drop(item, "this test, which is not a mapping")
             return
-        variables = Variables({**self.default_variables, **item.at("vars").mapping()})
+        given = {**self.default_variables, **item.at("vars").mapping()}
+        variables = Variables(given, "vars")
         is_asked = any(item.at(name).value is not None for name in (*_INPUTS, "turns"))
         if self.prompts is None and not is_asked:
             self.suite.new_case(item).drop(item, "this test, which has no input")
@@ -145,6 +196,9 @@ class _CaseMaker:
             try:
                 self._fill(case, item, prompt, variables)
                 self._check(case, item, variables)
+                for name, value in given.items():
+                    if name not in (*variables.used, "expected_output"):
+                        case.keep(name, value)
             except UnrenderableError as error:
                 case.drop(item, f"this test, which has {error}")
 
@@ -160,7 +214,8 @@ class _CaseMaker:
                 put_field(case, name, item.at(name))
         asked = item.first(*_INPUTS)
         if asked.value is not None:
-            case.fields["input"] = shape_input(_without_root(asked.value))
+            value = variables.render_all(asked.value) if has_tags(asked.value) else asked.value
+            case.fields["input"] = shape_input(_without_root(value))
         elif prompt is not None:
             unset: list[str] = []
             filled = prompt.fill(variables, ("", ""), unset)

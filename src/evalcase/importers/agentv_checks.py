@@ -93,6 +93,9 @@ def _map_judge(
     several = item.at(held).items() or [item.at(held)]
     rubrics = [_read_rubric(each.value, variables) for each in several]
     if not any(value.get(name) for name in ("weight", "required", "negate")):
+        metric = _name_of(value)
+        if metric is not None and len(rubrics) == 1 and isinstance(rubrics[0], str):
+            rubrics = [{"id": metric, "text": rubrics[0]}]
         yield from map(Statement, rubrics)
         return
     is_text = len(rubrics) == 1 and isinstance(rubrics[0], str)
@@ -122,8 +125,13 @@ def _share(grader: JSON, value: dict[str, JSON]) -> JSON:
     """A grader with the options that every assertion may have."""
     if value.get("negate") is True:
         grader = write_not(grader)
-    given = {"weight": value.get("weight"), "name": value.get("name")}
+    given = {"weight": value.get("weight"), "name": _name_of(value)}
     return add_options(grader, {**given, "required": _is_required(value)})
+
+
+def _name_of(value: dict[str, JSON]) -> JSON:
+    name = value.get("name", value.get("metric"))
+    return name if isinstance(name, str) and name.strip() else None
 
 
 def _is_required(value: dict[str, JSON]) -> JSON:

@@ -39,6 +39,8 @@ _MAX_ROUNDS = 10
 """One mistake may hide another, but no case has so many that hide each other."""
 _ROWS_READ = 20
 _AGENTV_NAMES = frozenset({"assertions", "assert", "criteria", "expected_outcome", "evaluators"})
+_AGENTV_KEYS = frozenset({"name", "default_test", "evaluate_options", "assert", "assertions"})
+"""Keys of a whole file that promptfoo doesn't have."""
 _DEEPEVAL_NAMES = frozenset({
     "scenario", "expected_tools", "expectedTools", "retrieval_context", "retrievalContext",
 })  # fmt: skip
@@ -148,6 +150,12 @@ def detect_format(source: ForeignFile) -> str:
     more names count here.
     """
     rows = _first_rows(source)
+    if (
+        not source.is_table
+        and not _AGENTV_KEYS.isdisjoint(source.root.mapping())
+        and ({"tests", "scenarios"} & source.root.mapping().keys())
+    ):
+        return "agentv"
     foreign = None if source.is_table else name_foreign(source.root.value, ())
     foreign = foreign or (name_foreign_cases(rows, ()) if rows else None)
     if foreign is not None and foreign.format is not None and " " not in foreign.format:

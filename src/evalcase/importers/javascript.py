@@ -77,8 +77,10 @@ def _tags_of(text: str) -> Iterator[re.Match[str]]:
 class Variables:
     """Values for templates. A value may be a template itself."""
 
-    def __init__(self, values: Mapping[str, JSON]) -> None:
+    def __init__(self, values: Mapping[str, JSON], prefix: str | None = None) -> None:
         self.values = values
+        self.prefix = prefix
+        """What may stand before the name of a variable, as in `vars.city`."""
         self.used: set[str] = set()
         self._rendered: dict[str, JSON] = {}
 
@@ -124,6 +126,8 @@ class Variables:
 
     def _look_up(self, path: str, unset: list[str] | None, depth: int) -> JSON:
         name, *steps = _STEP.findall(path)
+        if name == self.prefix and steps:
+            name, *steps = steps
         if name == "env":
             raise UnrenderableError(f"`{path}`, which is of the environment")
         self.used.add(name)

@@ -108,7 +108,7 @@ def read_prompts(prompts: Item, folder: Folder, suite: SuiteDraft) -> list[Promp
 def _read_named(item: Item) -> tuple[Item, str, tuple[str, ...]]:
     """Where a prompt is written, its label, and how providers and tests may name it."""
     value = item.mapping()
-    held = next((name for name in ("raw", "id", "file", "path") if name in value), None)
+    held = next((name for name in ("raw", "prompt", "file", "path", "id") if name in value), None)
     label, id = value.get("label"), value.get("id")
     names = tuple(each for each in (label, id) if isinstance(each, str))
     return (item if held is None else item.at(held)), label if isinstance(label, str) else "", names
@@ -118,6 +118,8 @@ def _read_prompt(
     item: Item, label: str, references: tuple[str, ...], folder: Folder
 ) -> Iterator[PromptTemplate]:
     text = item.value
+    if isinstance(text, list) and text and all(map(_is_message, text)):
+        text = dumps(text, ensure_ascii=False)
     if isinstance(text, dict) and isinstance(item.path[-1], int):
         raise ValueError("it has neither `raw` nor `id`")
     if not isinstance(text, str):
@@ -242,7 +244,7 @@ class ConfigReader:
     def read_file(self, file: ForeignFile) -> Iterator[PromptfooTest]:
         """The tests of a file that has nothing else."""
         if file.shape == "csv":
-            yield from map(_read_row, file.rows())
+            yield from map(read_row, file.rows())
         elif file.shape == "jsonl":
             yield from map(self.read_test, file.rows())
         else:
@@ -323,7 +325,7 @@ class ConfigReader:
         return found
 
 
-def _read_row(row: Item) -> PromptfooTest:
+def read_row(row: Item) -> PromptfooTest:
     """A row of a table: columns are variables, except those that start with `__`."""
     variables: dict[str, Item] = {}
     fields: dict[str, Item] = {}
