@@ -11,7 +11,7 @@ from evalcase.config.config import Config, load_config
 from evalcase.config.options import RunOptions, Selection, Shard
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.format.load import Suites
-from evalcase.runner.evaluated import Evaluated
+from evalcase.report.evaluated import Evaluated
 from evalcase.runner.events import Event, TrialFinished, TrialStarted
 from evalcase.runner.pacing import Limits
 from evalcase.runner.plan import RunRequest, make_scrubber, prepare_plan, trials_of

@@ -102,11 +102,11 @@ def test_a_run_that_is_read_has_its_tables_whatever_was_imported_before() -> Non
     done = evalcase.evaluate(CASES, agent)
     program = """
 import json, sys
-from evalcase.runner.evaluated import read_evaluated
+from evalcase.report.evaluated import read_evaluated
 from evalcase.store.folder import read_run
 from evalcase.store.stored import StoredRun
 
-assert not any(name.startswith("evalcase.report") for name in sys.modules)
+assert "evalcase.cli" not in sys.modules
 done = read_evaluated(StoredRun(read_run(sys.argv[1])))
 print(json.dumps([done.to_dicts(), done._repr_html_()]))
 """

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from evalcase.graders.base import Context, Grader
     from evalcase.pytest_plugin.asserting import assert_case, assert_case_async
     from evalcase.pytest_plugin.cases import cases
+    from evalcase.report.evaluated import Evaluated
     from evalcase.report.figures import Figures
     from evalcase.report.terminal import explain
-    from evalcase.runner.evaluated import Evaluated
     from evalcase.targets.transcripts import read_transcript
     from evalcase.types import options
     from evalcase.types.answer import Answer, Usage
@@ -98,7 +98,7 @@ _HOMES = {
     "ConfigError": "errors",
     "Context": "graders.base",
     "EvalcaseError": "errors",
-    "Evaluated": "runner.evaluated",
+    "Evaluated": "report.evaluated",
     "Figures": "report.figures",
     "Grade": "types.grade",
     "Grader": "graders.base",

@@ -31,8 +31,8 @@ from evalcase.format.source import format_of, suite_name
 from evalcase.format.writer import suite_text
 from evalcase.graders.base import Grader, NamedGrader
 from evalcase.graders.python import PythonGrader
+from evalcase.report.evaluated import Evaluated, Figuring, read_figures
 from evalcase.report.figures import Figures, Interval
-from evalcase.runner.evaluated import Evaluated, Figuring, read_figures
 from evalcase.runner.event_loop import run_async
 from evalcase.runner.events import Emit, Event, RunNote, RunWarning, TrialFinished
 from evalcase.runner.plan import Given, Plan, RunRequest, make_scrubber, prepare_plan

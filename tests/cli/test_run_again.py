@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.cli.run_again import find_unread, stays_errored
+from evalcase.report.conclusion import find_unread, stays_errored
 from evalcase.types.answer import Failure, FailureKind
 from evalcase.types.grade import Grade
 from evalcase.types.question import TrialKey

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.cli.viewing.server import has_screen
+from evalcase.report.view import has_screen
 from tests.cli.command import LIMIT_S
 from tests.cli.viewing import View, view
 from tests.for_each import for_each

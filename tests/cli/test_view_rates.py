@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.cli.viewing.listing import Listing
+from evalcase.report.view import Listing
 from tests.run.project import Project, case, cases
 
 

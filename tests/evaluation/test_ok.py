@@ -11,7 +11,7 @@ import pytest
 
 import evalcase
 from evalcase.config.options import RunOptions, Selection, Shard
-from evalcase.runner.evaluated import Evaluated, hold_to_gates
+from evalcase.report.evaluated import Evaluated, hold_to_gates
 from evalcase.store.folder import Run, RunAbout
 from evalcase.store.rows import Status
 from evalcase.types.result import Counts, Decision, Totals

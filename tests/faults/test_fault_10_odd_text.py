@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.cli.reports.forms import FORMS
+from evalcase.report.formats import FORMS
 from evalcase.store.index import read_results
 from tests.cli.command import EVALCASE, LIMIT_S, environment
 from tests.faults.programs import program

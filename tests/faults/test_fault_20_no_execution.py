@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.cli.reports.forms import FORMS
+from evalcase.report.formats import FORMS
 from tests.cli.viewing import view
 from tests.faults.audited import audited
 from tests.faults.sabotage import sabotaged

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from evalcase.cli.reports.forms import FORMS
+from evalcase.report.formats import FORMS
 from tests.faults.witness import Witness, watching
 from tests.run.project import CONFIG, Done, Project, case, cases
 from tests.store.rows import encode_row

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.runner.evaluated import Evaluated, read_evaluated
+from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.store.folder import read_run
 from evalcase.store.stored import StoredRun
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, RecordError
-from evalcase.runner.evaluated import read_evaluated
+from evalcase.report.evaluated import read_evaluated
 from evalcase.store.folder import Run, RunAbout
 from evalcase.store.reader import read_end
 from evalcase.store.rows import End

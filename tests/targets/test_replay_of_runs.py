@@ -11,7 +11,7 @@ import pytest
 
 import evalcase
 from evalcase import Answer, Case, Question, Target
-from evalcase.runner.evaluated import Evaluated
+from evalcase.report.evaluated import Evaluated
 from evalcase.targets.replay import _list_unread as list_unread
 from evalcase.types.message import Message, Step
 from tests.cli.in_process import run_in_process

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.runner.evaluated import decide_exit_code
+from evalcase.report.evaluated import decide_exit_code
 from evalcase.types.result import Counts, Decision, Totals, first_code
 
 MET = Decision("certain", "met", 0, 1, 2, 0.5, 1.0, 0.5)

@@ -27,12 +27,13 @@ from typing import TypeAlias
 import click
 
 from evalcase.cli.options import stdin_format
-from evalcase.cli.terminal import is_live, seen_from
+from evalcase.cli.terminal import is_live
 from evalcase.config.catalogue import check_project, project_catalogue
 from evalcase.format.load import Loaded
 from evalcase.format.positions import Format
 from evalcase.format.source import enters_folder
 from evalcase.report.problems import Checked, as_text
+from evalcase.report.source import seen_from
 from evalcase.types.problem import Problem
 from evalcase.util.environment import monotonic
 from evalcase.util.project import project_root

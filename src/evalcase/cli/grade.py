@@ -17,7 +17,7 @@ from evalcase.cli.options import (
     run_options,
     verbose_option,
 )
-from evalcase.cli.reports.requested import report_option
+from evalcase.cli.report_files import report_option
 from evalcase.cli.running import Manner, ask_for, execute_run, go_back, plan_shown, take_process
 from evalcase.cli.trust import refuse_graders, refuse_stranger, specs_of, trust_option
 from evalcase.config.config import Config, load_config

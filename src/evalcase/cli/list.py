@@ -10,17 +10,17 @@ from typing import Literal
 
 import click
 
-from evalcase.cli.conclusion import rate_of, summary_object
 from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import Count, runs_dir_option
-from evalcase.cli.paths import look_for_runs, see_suites
-from evalcase.cli.run_remark import remark_on
-from evalcase.cli.terminal import columns_of, has_colour, seen_from
+from evalcase.cli.paths import look_for_runs
+from evalcase.cli.terminal import columns_of, has_colour
 from evalcase.errors import ConfigError, RecordError
-from evalcase.report.json import json_line
+from evalcase.report.conclusion import rate_of, remark_on
+from evalcase.report.evaluated import read_evaluated
+from evalcase.report.json import json_line, summary_object
 from evalcase.report.lists import Entry, list_lines
+from evalcase.report.source import see_suites, seen_from
 from evalcase.report.terminal import Screen
-from evalcase.runner.evaluated import read_evaluated
 from evalcase.store.folder import Run, Sealer, find_sealer, folder_of_run
 from evalcase.store.runs import ListedRun, count_runs, find_run, list_runs
 from evalcase.store.stored import StoredRun

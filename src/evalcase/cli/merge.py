@@ -8,18 +8,18 @@ from contextlib import ExitStack
 
 import click
 
-from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import json_option, quiet_option, runs_dir_option, verbose_option
 from evalcase.cli.paths import look_for_runs
-from evalcase.cli.reports.requested import report_option, request_reports
+from evalcase.cli.report_files import report_option, request_reports
 from evalcase.cli.running import Manner, print_conclusion
 from evalcase.cli.streams import take_streams
 from evalcase.cli.terminal import write_prose
 from evalcase.config.config import Config
 from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, RecordError
-from evalcase.runner.evaluated import hold_to_gates, read_evaluated
+from evalcase.report.evaluated import hold_to_gates, read_evaluated
+from evalcase.report.source import RecordPlace
 from evalcase.store.folder import Run, Sealer, is_own, make_sealer
 from evalcase.store.merge import Shards, merge_shards, read_shards
 from evalcase.store.runs import FoundRun, find_run, list_runs

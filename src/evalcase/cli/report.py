@@ -7,26 +7,17 @@ import sys
 
 import click
 
-from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import Count, checked, cluster_option, runs_dir_option, verbose_option
 from evalcase.cli.paths import look_for_runs
-from evalcase.cli.reports.by_parts import check_parts
-from evalcase.cli.reports.forms import (
-    FORMS,
-    choose_form,
-    refuse_terminal,
-    tell_written,
-    write_file,
-    write_form,
-)
-from evalcase.cli.reports.reported import Reported, Wanted
-from evalcase.cli.reports.size import max_size_option
+from evalcase.cli.report_files import check_parts, max_size_option, tell_written
 from evalcase.cli.terminal import screen_for
 from evalcase.report.details import UNFINISHED
+from evalcase.report.evaluated import Figuring
 from evalcase.report.figures import Interval
+from evalcase.report.formats import FORMS, choose_form, refuse_terminal, write_file, write_form
+from evalcase.report.source import RecordPlace, Reported, Wanted
 from evalcase.report.summary import PART_KINDS, PartKind
-from evalcase.runner.evaluated import Figuring
 from evalcase.store.folder import is_own
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun

@@ -13,7 +13,7 @@ from evalcase.api import prepare_run
 from evalcase.cli.errors import explain_errors
 from evalcase.cli.grade import finish_grading
 from evalcase.cli.options import json_option, quiet_option, run_options, verbose_option
-from evalcase.cli.reports.requested import report_option, tell_owed
+from evalcase.cli.report_files import report_option, tell_owed
 from evalcase.cli.running import (
     Manner,
     ask_for,

@@ -18,7 +18,7 @@ from evalcase.cli.options import (
     run_options,
     verbose_option,
 )
-from evalcase.cli.reports.requested import report_option
+from evalcase.cli.report_files import report_option
 from evalcase.cli.running import ask_for, execute_run, plan_shown, take_process
 from evalcase.config.config import read_config
 from evalcase.config.options import make_options

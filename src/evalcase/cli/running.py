@@ -10,24 +10,26 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from evalcase.cli.conclusion import (
-    RecordPlace,
-    conclusion_lines,
-    gather_statistics,
-    last_lines,
-    name_run,
-    summary_object,
-)
 from evalcase.cli.errors import CRASH_CODE, tell_crash
-from evalcase.cli.reports.requested import Request, request_reports, tell_owed, write_reports
+from evalcase.cli.report_files import Request, request_reports, tell_owed, write_reports
 from evalcase.cli.streams import Streams, discard_stream, same_streams, take_streams
-from evalcase.cli.terminal import defuse_lines, screen_for, write_prose
+from evalcase.cli.terminal import screen_for, write_prose
 from evalcase.cli.watching import keep_shown, make_view
 from evalcase.config.config import Config
 from evalcase.config.options import RunOptions
 from evalcase.errors import EvalcaseError, RecordError
+from evalcase.report.conclusion import (
+    Reader,
+    conclusion_lines,
+    gather_highlights,
+    last_lines,
+    name_run,
+)
+from evalcase.report.evaluated import Evaluated, read_evaluated
+from evalcase.report.json import summary_object
 from evalcase.report.progress import RunView
-from evalcase.runner.evaluated import Evaluated, read_evaluated
+from evalcase.report.source import RecordPlace
+from evalcase.report.terminal import defuse_lines
 from evalcase.runner.event_loop import LoopEndedError, run_async
 from evalcase.runner.events import (
     Emit,
@@ -165,9 +167,9 @@ def execute_run(execution: Execution, view: RunView, manner: Manner) -> int:
     except BaseException as error:  # noqa: BLE001 - how far it came is in the record
         return _conclude_broken(execution, error, manner)
     known = manner.is_new and evaluated.status != "failed"
-    statistics = view.highlights if known and not manner.as_json else None
+    highlights = view.highlights if known and not manner.as_json else None
     place = RecordPlace(manner.cwd, execution.plan.config)
-    written = print_conclusion(evaluated, statistics, place, manner)
+    written = print_conclusion(evaluated, highlights, place, manner)
     if not evaluated.complete or evaluated.totals.trials.errored:
         _warn_unsealed(evaluated.run, execution.plan.environment.state)
     return first_code(evaluated.exit_code, written)
@@ -212,14 +214,14 @@ def _warn_unsealed(run: Run, state: str | None) -> None:
 
 
 def print_conclusion(
-    evaluated: Evaluated, statistics: Highlights | None, place: RecordPlace, manner: Manner
+    evaluated: Evaluated, highlights: Highlights | None, place: RecordPlace, manner: Manner
 ) -> int:
     """Say what came of it, and write the reports that are wanted: 0 if that could be done.
     Without highlights, the record is read for them."""
     if manner.as_json:
         manner.print([json.dumps(summary_object(evaluated))])
     else:
-        _print_summary(evaluated, statistics, place, manner)
+        _print_summary(evaluated, highlights, place, manner)
     if not manner.reports:
         return 0 if manner.is_new else tell_owed(evaluated.run)
     from evalcase.store.stored import StoredRun
@@ -229,34 +231,26 @@ def print_conclusion(
 
 
 def _print_summary(
-    evaluated: Evaluated, statistics: Highlights | None, place: RecordPlace, manner: Manner
+    evaluated: Evaluated, highlights: Highlights | None, place: RecordPlace, manner: Manner
 ) -> None:
     from evalcase.store.stored import StoredRun
 
     out = manner.streams.out
-    screen = screen_for(out)
+    reader = Reader(place, screen_for(out), manner.is_own, manner.verbose)
     with StoredRun(evaluated.run) as kept:
         if not manner.quiet:
-            statistics = statistics or _known_statistics(evaluated, kept)
-        if manner.quiet or statistics is None:
-            lines = last_lines(evaluated, place, screen, is_own=manner.is_own)
+            highlights = highlights or _known_highlights(evaluated, kept)
+        if manner.quiet or highlights is None:
+            lines = last_lines(evaluated, reader)
         else:
-            lines = conclusion_lines(
-                evaluated,
-                statistics,
-                kept.find_case,
-                place,
-                screen,
-                is_own=manner.is_own,
-                verbose=manner.verbose,
-            )
+            lines = conclusion_lines(evaluated, highlights, kept.find_case, reader)
         manner.print(defuse_lines(lines))
 
 
-def _known_statistics(evaluated: Evaluated, kept: StoredRun) -> Highlights | None:
+def _known_highlights(evaluated: Evaluated, kept: StoredRun) -> Highlights | None:
     """Those of the record; None where it is the record that failed, and can't be read."""
     try:
-        return gather_statistics(kept)
+        return gather_highlights(kept)
     except RecordError:
         if evaluated.status != "failed":
             raise

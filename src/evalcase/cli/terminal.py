@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from evalcase.report.terminal import Screen, hang_text
-from evalcase.util.text import defuse_line, in_ci, make_visible
+from evalcase.report.terminal import Screen, defuse_lines, hang_text
+from evalcase.util.text import make_visible
 
 
 def screen_for(stream: TextIO) -> Screen:
@@ -43,19 +42,7 @@ def prose_width(stream: TextIO) -> int | None:
     return columns_of(stream) if stream.isatty() else None
 
 
-def defuse_lines(lines: Iterable[str]) -> Iterator[str]:
-    """Lines for people. Where a CI system reads along, none is a command to it."""
-    return map(defuse_line, lines) if in_ci(os.environ) else iter(lines)
-
-
 def write_prose(text: str, stream: TextIO) -> None:
     """Write a sentence that may hold anybody's text; on a terminal it is broken between words."""
     rows = hang_text(make_visible(text), prose_width(stream), indent=2)
     stream.writelines(row + "\n" for row in defuse_lines(rows))
-
-
-def seen_from(folder: str, path: str) -> str:
-    """A path as one would write it in a folder that it is below; else the whole of it."""
-    path = os.path.abspath(path)
-    relative = os.path.relpath(path, folder)
-    return path if relative.split(os.sep, 1)[0] == os.pardir else relative

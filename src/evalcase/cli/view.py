@@ -35,7 +35,7 @@ def command(run: str | None, port: int, no_browser: bool, runs_dir: str | None) 
     evalcase view --port 8765 --no-browser       on another machine, and here:
     ssh -L 8765:localhost:8765 HOST      then open the address it printed
     """
-    from evalcase.cli.viewing.server import Opening, serve_viewer
+    from evalcase.report.view import Opening, serve_viewer
     from evalcase.runner.event_loop import run_async
 
     config = look_for_runs(os.getcwd())

@@ -11,15 +11,16 @@ from threading import Lock, Thread
 from typing import NamedTuple
 
 from evalcase.api import prepare_evaluation
-from evalcase.cli.conclusion import RecordPlace, last_lines
 from evalcase.config.config import name_settings
 from evalcase.config.options import Keywords
 from evalcase.errors import ConfigError, EvalcaseError, SuiteError
 from evalcase.pytest_plugin.settings import EvalSettings
 from evalcase.report.cases import CaseTrials
+from evalcase.report.conclusion import Reader, last_lines
 from evalcase.report.details import passed_of, reason_of, result_heard
+from evalcase.report.evaluated import Evaluated
+from evalcase.report.source import RecordPlace
 from evalcase.report.terminal import Screen, detail_lines
-from evalcase.runner.evaluated import Evaluated
 from evalcase.runner.event_loop import run_async
 from evalcase.runner.run import Execution
 from evalcase.types.case import Case
@@ -157,7 +158,7 @@ class BackgroundRun:
             yield f"warning: {warning}"
         if self.evaluated is not None:
             place = RecordPlace(self._settings.cwd, self._settings.config)
-            yield from last_lines(self.evaluated, place, Screen(self.width))
+            yield from last_lines(self.evaluated, Reader(place, Screen(self.width)))
         if (fault := self.find_problem()) is not None:
             yield f"not well: {fault}"
 

@@ -10,10 +10,21 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from evalcase.report.cases import CaseTrials, See
+from evalcase.report.cases import CaseTrials, See, fold_trials
+from evalcase.report.conclusion import (
+    max_errors_of,
+    say_grading,
+    say_missing,
+    say_mixed,
+    say_settled,
+)
 from evalcase.report.details import UNFINISHED, passed_of, reason_of
+from evalcase.report.evaluated import read_evaluated
+from evalcase.report.source import LineFinder, Reported
 from evalcase.types.problem import Problem, Span
 from evalcase.types.result import Result
+from evalcase.types.value import replace
+from evalcase.util.environment import this_environment
 from evalcase.util.text import make_visible, shorten_text
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
@@ -159,3 +170,23 @@ def _write_command(level: str, each: CaseTrials, find_line: FindLine, see: See) 
     return github_command(
         level, {**place, "title": title}, shorten_text(text or each.verdict, _LONGEST)
     )
+
+
+def write_github(reported: Reported) -> Iterator[str]:
+    kept, evaluated = reported.kept, reported.evaluated()
+    finder = LineFinder(reported, this_environment().state)
+    about = RunNotes(
+        say_missing(evaluated), say_mixed(kept.mixed), say_grading(evaluated),
+        say_settled(evaluated), _meets_gates(reported),
+    )  # fmt: skip
+    cases = fold_trials(reported.results(), kept.outcome)
+    lines = annotation_lines(cases, finder.find_line, finder.see, about)
+    return (line + "\n" for line in lines)
+
+
+def _meets_gates(reported: Reported) -> bool:
+    """Whether the run passed by the gates that it was given: a pass rate, so many errors."""
+    evaluated = read_evaluated(reported.kept)
+    fail_under = evaluated.run.about.options.get("fail_under")
+    rate = fail_under if isinstance(fail_under, int | float) else None
+    return replace(evaluated, fail_under=rate, max_errors=max_errors_of(evaluated)).ok

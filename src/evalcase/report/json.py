@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -11,11 +12,14 @@ from msgspec.structs import asdict
 
 from evalcase.format.writer import write_yaml
 from evalcase.report.differences import Measured
+from evalcase.report.evaluated import Evaluated
 from evalcase.report.figures import Effort, Figures, Judging, Mean, Repeats, Slice, rate_totals
 from evalcase.report.findings import find_power, say_result
 from evalcase.report.gates import Compared, gates_exit_code
 from evalcase.report.paired_cases import ChangedPair, ChangeKind, Side, TrackFigures
+from evalcase.report.source import Reported
 from evalcase.stats.intervals import LEVEL
+from evalcase.store.folder import Run, folder_of_run
 from evalcase.types.answer import Answer, split_turns
 from evalcase.types.case import Case
 from evalcase.types.codec import encode_object
@@ -379,3 +383,64 @@ def _object_of_measured(
             "effect": effect, "cases_needed": power.needed if power else None,
         }  # fmt: skip
     return found
+
+
+def write_json(reported: Reported) -> Iterator[str]:
+    """One object, a case in each line, so that a million need not be held."""
+    figures = figures_object(reported.figures())
+    summary = json_line(summary_object(reported.evaluated(), figures))
+    yield f'{summary[:-1]}, "cases": [\n'
+    before = None
+    for case in reported.kept.cases(reported.results()):
+        if before is not None:
+            yield before + ",\n"
+        before = json_line(asdict(case))
+    if before is not None:
+        yield before + "\n"
+    yield "]}\n"
+
+
+def write_jsonl(reported: Reported) -> Iterator[str]:
+    """An object for each trial, with all that there is to say of it."""
+    kept = reported.kept
+    origin = Origin(
+        kept.run.id, kept.run.about.failed_of, kept.mixed, kept.end.status,
+        kept.totals.trials.total, folder_of_run(kept.run),
+    )  # fmt: skip
+    for result in reported.results():
+        case = kept.find_case(result.key.suite, result.key.case)
+        row = trial_object(origin, result, case, kept.outcome(result))
+        yield json_line(row) + "\n"
+
+
+def summary_object(
+    evaluated: Evaluated, figures: dict[str, object] | None = None
+) -> dict[str, object]:
+    """What `--json` prints; without figures, with those that follow from the totals."""
+    totals = evaluated.totals
+    if figures is None:
+        figures = totals_object(
+            totals, evaluated.not_run, evaluated.decision,
+            is_biased=evaluated.is_biased, is_shared=evaluated.is_shared,
+        )  # fmt: skip
+    return {
+        "run": evaluated.run.id, "path": os.path.abspath(evaluated.run.path),
+        "status": evaluated.status,
+        **asdict(totals.cases), "pass_rate": totals.pass_rate, "unfinished": totals.unfinished,
+        "not_run": evaluated.not_run,
+        "figures": figures,
+        "trials": asdict(totals.trials),
+        "cost_usd": totals.cost_usd, "grading_usd": totals.grading_usd,
+        "users_usd": totals.users_usd, "lost_usd": totals.lost_usd,
+        "spent_usd": totals.spent_usd, "cached": totals.cached,
+        "duration_s": evaluated.duration_s,
+        "decision": encode_object(evaluated.decision) if evaluated.decision is not None else None,
+        "failed_of": evaluated.run.about.failed_of, "selected": _tell_selected(evaluated.run),
+        "mixed": list(evaluated.mixed),
+        "grading": None if evaluated.graded_by is None else evaluated.graded_by._asdict(),
+    }  # fmt: skip
+
+
+def _tell_selected(run: Run) -> dict[str, int] | None:
+    selected = run.about.selected
+    return None if selected is None else {"cases": selected.chosen, "of": selected.total}

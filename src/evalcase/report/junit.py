@@ -15,11 +15,20 @@ from typing import IO, NamedTuple
 
 from msgspec import Struct, field
 
-from evalcase.report.cases import CaseTrials, See
+from evalcase.report.cases import CaseTrials, See, fold_trials
+from evalcase.report.conclusion import (
+    max_errors_of,
+    say_grading,
+    say_missing,
+    say_mixed,
+    say_settled,
+)
 from evalcase.report.details import UNFINISHED, passed_of, reason_of, result_heard
+from evalcase.report.source import LineFinder, Reported
 from evalcase.report.terminal import FindCase, Screen, detail_lines
 from evalcase.types.case import Case
 from evalcase.types.result import Result
+from evalcase.util.environment import this_environment
 from evalcase.util.text import shorten_text, write_count
 
 _FOREIGN = re.compile(
@@ -300,3 +309,15 @@ def _cut_message(text: str) -> str:
 
 def _write_seconds(value: float) -> str:
     return f"{value:.3f}"
+
+
+def write_junit(reported: Reported) -> Iterator[str]:
+    kept, evaluated = reported.kept, reported.evaluated()
+    finder = LineFinder(reported, this_environment().state)
+    about = JUnitHead(
+        kept.run.id, kept.run.created_at, say_missing(evaluated), say_settled(evaluated),
+        reported.junit_properties, say_mixed(kept.mixed), say_grading(evaluated),
+        max_errors_of(evaluated),
+    )  # fmt: skip
+    cases = fold_trials(reported.results(), kept.outcome)
+    return junit_pieces(cases, kept.find_case, finder.locate, finder.see, about)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from evalcase.report.cases import CaseTrials
+from evalcase.report.cases import CaseTrials, fold_trials
 from evalcase.report.comparison_text import (
     amount_rows,
     measure_rows,
@@ -18,6 +18,7 @@ from evalcase.report.comparison_text import (
     part_rows,
     say_verdicts,
 )
+from evalcase.report.conclusion import say_grading, say_missing, say_mixed, say_settled
 from evalcase.report.details import UNFINISHED, passed_of, reason_of, result_heard, said_by
 from evalcase.report.diff import pair_texts
 from evalcase.report.figures import Figures, Mean, Slice, write_money, write_percent
@@ -34,6 +35,7 @@ from evalcase.report.findings import (
 from evalcase.report.gates import Compared
 from evalcase.report.highlights import GridRow
 from evalcase.report.paired_cases import ChangedPair, ChangeKind, Side, TrackFigures
+from evalcase.report.source import Reported
 from evalcase.report.summary import (
     cost_facts,
     head_of_parts,
@@ -43,6 +45,7 @@ from evalcase.report.summary import (
     trial_facts,
 )
 from evalcase.report.terminal import FindCase, Screen, detail_lines
+from evalcase.store.folder import describe_part
 from evalcase.types.case import Case
 from evalcase.types.result import VERDICTS, Totals
 from evalcase.types.value import replace
@@ -68,6 +71,7 @@ _FEW = 20
 """So many values a variable may have that cases are grouped by unasked."""
 _VARS = "vars."
 _LONGEST = 160
+_TROUBLE = ("errored", "failed", "ungraded", "unfinished")
 _SCREEN = Screen(100)
 _SIGNS = {"passed": "✅", "failed": "❌", "errored": "💥", "ungraded": "⚠️", UNFINISHED: "⚠️",
           "skipped": "⏭️"}  # fmt: skip
@@ -400,3 +404,29 @@ def _gate_lines(compared: Compared) -> Iterator[str]:
     doubted = any(not each.gate for each in compared.judged)
     for each in compared.judged:
         yield f"- gate {code_span(each.say(doubted=doubted))}"
+
+
+def write_markdown(reported: Reported) -> Iterator[str]:
+    kept, evaluated = reported.kept, reported.evaluated()
+    notes = [
+        describe_part(kept.run),
+        f"grading {say_grading(evaluated)}" if evaluated.graded_by is not None else "",
+        say_mixed(kept.mixed), say_settled(evaluated),
+    ]  # fmt: skip
+    highlights = reported.open_highlights()
+    figures = reported.figures(highlights)
+    about = MarkdownHead(
+        kept.run.id, evaluated.duration_s, say_missing(evaluated),
+        tuple(note for note in notes if note), evaluated.totals,
+        reported.wanted.describe(), " or ".join(reported.wanted.verdicts),
+        tuple(highlights.differing()),
+    )  # fmt: skip
+    return markdown_pieces(figures, _find_troubled(reported), kept.find_case, about)
+
+
+def _find_troubled(reported: Reported) -> Iterator[CaseTrials]:
+    """The cases to be shown, the worst kind first; each kind is looked for by itself, so that no
+    more than one is held."""
+    for verdict in reported.wanted.verdicts or _TROUBLE:
+        only = replace(reported, wanted=replace(reported.wanted, verdicts=(verdict,)))
+        yield from fold_trials(only.results(), only.kept.outcome)

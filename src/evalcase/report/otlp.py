@@ -14,7 +14,9 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any
 
+from evalcase import __version__
 from evalcase.report.json import json_line
+from evalcase.report.source import Reported
 from evalcase.tracing.context import (
     CASE,
     QUESTION_HASH,
@@ -226,3 +228,11 @@ def _read_nanoseconds(stamp: str) -> int:
         return int(datetime.fromisoformat(stamp).timestamp() * 1e6) * 1000
     except (ValueError, OverflowError):
         return 0
+
+
+def write_otlp(reported: Reported) -> Iterator[str]:
+    kept = reported.kept
+    trials = (
+        (result, kept.find_case(result.key.suite, result.key.case)) for result in reported.results()
+    )
+    return otlp_lines(kept.run.id, __version__, trials)

@@ -6,6 +6,13 @@ spreadsheets themselves do for text, and so do digits that would lose their zero
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # What came of a run has a table, and is what is reported.
+    from evalcase.report.source import Reported
+
+
 import csv
 import io
 import re
@@ -261,3 +268,27 @@ def _cut_text(text: str) -> str:
     """Text that is safe wherever it is put, with an end in sight."""
     short = text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
     return escape("\n".join(map(make_visible, short.split("\n"))))
+
+
+def write_csv(reported: Reported) -> Iterator[str]:
+    return csv_pieces(_list_columns(reported), _make_rows(reported))
+
+
+def write_parquet(reported: Reported) -> Iterator[bytes]:
+    return parquet_pieces(_list_columns(reported), _make_rows(reported))
+
+
+def _list_columns(reported: Reported) -> list[str]:
+    """The same for every trial, and one for each grader: results are read once for these."""
+    graders: dict[str, None] = {}
+    for result in reported.results():
+        for grade in result.grades:
+            graders[grader_column(grade.grader)] = None
+    return [*COLUMN_TYPES, *graders]
+
+
+def _make_rows(reported: Reported) -> Iterator[dict[str, RowCell]]:
+    kept = reported.kept
+    for result in reported.results():
+        case = kept.find_case(result.key.suite, result.key.case)
+        yield trial_row(kept.run.id, result, case, kept.outcome(result), kept.mixed)

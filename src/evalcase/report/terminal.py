@@ -6,6 +6,7 @@ Texts come from anyone. Control characters are spelt out, and nothing is read as
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -34,7 +35,7 @@ from evalcase.report.details import (
 from evalcase.report.diff import SideLine
 from evalcase.types.case import Case
 from evalcase.types.result import Outcome, Result, outcome_of_one
-from evalcase.util.text import make_visible, name_blank
+from evalcase.util.text import defuse_line, in_ci, make_visible, name_blank
 
 INDENT = 2
 _TAB = 4
@@ -247,6 +248,11 @@ def _split_words(text: str) -> Iterator[str]:
         at = found.end() + len(rest[0]) + 1
     if at <= len(text):
         yield from text[at:].split(" ")
+
+
+def defuse_lines(lines: Iterable[str]) -> Iterator[str]:
+    """Lines for people. Where a CI system reads along, none is a command to it."""
+    return map(defuse_line, lines) if in_ci(os.environ) else iter(lines)
 
 
 def name_lines(

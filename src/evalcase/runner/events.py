@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-from evalcase.runner.evaluated import Evaluated
+from evalcase.report.evaluated import Evaluated
 from evalcase.runner.event_loop import BlockingCall
 from evalcase.store.folder import Run
 from evalcase.types.result import Result, Trial

@@ -12,7 +12,7 @@ from evalcase import __version__
 from evalcase.config.targets import kind_of, version_of
 from evalcase.errors import ConfigError, RecordError, SuiteError
 from evalcase.format.source import UnreadableError
-from evalcase.runner.evaluated import Evaluated, count_not_run, hold_to_gates
+from evalcase.report.evaluated import Evaluated, count_not_run, hold_to_gates
 from evalcase.runner.plan import Plan
 from evalcase.store.folder import (
     GitState,

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Iterator, Mapping, Sequence
 
 from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, RecordError, SuiteError
+from evalcase.report.evaluated import hold_to_gates, read_evaluated
 from evalcase.runner.conversation import UnaskedTurnsError
-from evalcase.runner.evaluated import hold_to_gates, read_evaluated
 from evalcase.runner.plan import Plan, RunRequest, trials_of
 from evalcase.runner.record import find_changes
 from evalcase.runner.schedule import Engine

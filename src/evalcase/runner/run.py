@@ -17,10 +17,10 @@ from itertools import chain, islice
 
 from evalcase.config.targets import bounds_of
 from evalcase.errors import RecordError
+from evalcase.report.evaluated import Evaluated
 from evalcase.runner.batches import send_batches
 from evalcase.runner.calls import CLOSE_S, OpenTargets
 from evalcase.runner.dispatch import Dispatcher, Executor
-from evalcase.runner.evaluated import Evaluated
 from evalcase.runner.event_loop import BlockingCall, LoopWatch
 from evalcase.runner.events import (
     Event,

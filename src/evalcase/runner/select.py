@@ -19,7 +19,7 @@ from msgspec import field
 
 from evalcase.config.options import FailedOf, Selection, Shard, number_of, shard_number
 from evalcase.errors import ConfigError
-from evalcase.runner.evaluated import read_evaluated
+from evalcase.report.evaluated import read_evaluated
 from evalcase.store.folder import folder_of_run
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun

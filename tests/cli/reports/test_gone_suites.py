@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from evalcase.cli.reports.forms import FORMS
+from evalcase.report.formats import FORMS
 from tests.run.project import Project, case, cases
 
 COIN = """

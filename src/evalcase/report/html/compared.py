@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from evalcase.report.aggregate import Ledger
+from evalcase.report.aggregate import Ledger, sum_up
 from evalcase.report.cases import CaseTrials, fold_trials
 from evalcase.report.compare import Comparison, tell_kind
 from evalcase.report.differences import Amount, Measured, say_ratio, say_seconds
@@ -22,7 +23,8 @@ from evalcase.report.findings import (
     say_test,
 )
 from evalcase.report.gates import Compared
-from evalcase.report.html.details import BaseRow, CaseRow, Told
+from evalcase.report.html.details import BaseRow, CaseRow, RunFacts, Told
+from evalcase.report.html.page import Page, write_page
 from evalcase.report.paired_cases import CaseStanding, PlacedName, Side, TrackFigures, Unit
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result
@@ -199,3 +201,25 @@ def _amount_row(amount: Amount) -> list[str]:
     say = _TELLERS.get(amount.name, "{:,.0f}".format)
     sides = (say(side.median) for side in (amount.base, amount.head))
     return [f"{amount.name}, median", *sides, told, ""]
+
+
+def write_compared_html(compared: Compared, max_size: int, home: str = "") -> Iterator[bytes]:
+    """The pieces of the page."""
+    rows = PairedRows(compared.comparison)
+
+    def describe() -> Page:
+        base, head = compared.comparison.base, compared.comparison.head
+        return Page(
+            _describe_side(head, rows.head), _describe_side(base, rows.base),
+            tell_comparison(compared),
+            more=f"evalcase compare {base.label} {head.label} --format html --max-size 1GB",
+            home=home,
+        )  # fmt: skip
+
+    with tempfile.TemporaryFile() as scratch:
+        yield from write_page(describe, rows, scratch, max_size, compared=True, served=bool(home))
+
+
+def _describe_side(side: Side, ledger: Ledger) -> RunFacts:
+    # What is to be said of either side stands in the comparison already.
+    return RunFacts(side.label, sum_up(ledger))

@@ -1,38 +1,73 @@
-"""The forms of a report by name and by the ending of a file; each is imported when it is written.
+"""The formats of a report by name and by the ending of a file, and files that a report may replace.
 
-A form is a function of a `Reported` that gives its pieces, one after the other: text or bytes.
+A format is a function of a Reported that gives its pieces: text or bytes. Its module is imported
+when it is written. JSON, JSONL and CSV also hold cases, answers and traces: so a report replaces an
+earlier report and nothing else.
 """
 
 from __future__ import annotations
 
 import os
-import sys
+import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from importlib.util import find_spec
 from pkgutil import resolve_name
 from typing import TextIO
 
-from evalcase.cli.reports.overwriting import refuse_to_overwrite
-from evalcase.cli.reports.reported import Reported
-from evalcase.cli.terminal import write_prose
 from evalcase.errors import ConfigError
+from evalcase.format.source import is_found
+from evalcase.report.source import Reported
 from evalcase.types.problem import did_you_mean
-from evalcase.util.files import open_to_write, write_atomically
-from evalcase.util.text import make_visible
+from evalcase.util.files import open_file, open_to_write, write_atomically
+from evalcase.util.project import leaves_by_link
+
+_SOURCES = (".yaml", ".yml", ".toml", ".py")
+"""What suites, configurations and code end in, besides the names of eval files."""
+_DATA_ENDINGS = (".json", ".jsonl", ".csv")
+_LOOKED_AT = 4096
+_OWN = re.compile(
+    rb'\{"run": "|\{"result": \[|\{"suite": .*?"verdict": "|suite,case,target,repeat,verdict,'
+    rb'|\{"resourceSpans": .*?"stringValue": "evalcase"',
+    re.DOTALL,
+)
+"""How reports begin."""
+
+
+def refuse_to_overwrite(path: str) -> None:
+    """Raise ConfigError if a path leads out of the project by a link, has the name of a suite, a
+    configuration or code, or is that of a file that is no report of evalcase."""
+    name = os.path.basename(path).lower()
+    if leaves_by_link(path):
+        raise ConfigError(f"{path} can't be written: a link in its path leads outside the project")
+    names = (name, os.path.basename(os.path.realpath(path)).lower())  # a link names another file
+    if any(each.endswith(_SOURCES) or is_found(each) for each in names):
+        what = "a report is never written over a suite, a configuration or code"
+        raise ConfigError(f"{path} can't be written: {what}; choose another name")
+    if not name.endswith(_DATA_ENDINGS) or not os.path.isfile(path):
+        return
+    try:
+        with open_file(path) as file:
+            beginning = file.read(_LOOKED_AT)
+    except OSError:
+        return  # who writes it says what is wrong
+    if beginning.strip() and not _OWN.match(beginning):
+        hint = "remove it, or choose another name"
+        raise ConfigError(f"{path} already exists and is not an evalcase report: {hint}")
+
 
 FormPieces = Iterator[str] | Iterator[bytes]
 
 _FORMS = {
-    "text": "text:write_text",
-    "html": "page:write_html",
-    "json": "objects:write_json",
-    "jsonl": "objects:write_jsonl",
-    "markdown": "cases:write_markdown",
-    "junit": "cases:write_junit",
-    "github": "cases:write_github",
+    "text": "conclusion:write_text",
+    "html": "html.page:write_html",
+    "json": "json:write_json",
+    "jsonl": "json:write_jsonl",
+    "markdown": "markdown:write_markdown",
+    "junit": "junit:write_junit",
+    "github": "github:write_github",
     "csv": "tables:write_csv",
     "parquet": "tables:write_parquet",
-    "otlp": "spans:write_otlp",
+    "otlp": "otlp:write_otlp",
 }
 FORMS = tuple(_FORMS)
 _ENDINGS = {
@@ -94,7 +129,7 @@ def refuse_terminal(form: str, out: TextIO) -> None:
 def write_form(form: str, reported: Reported) -> FormPieces:
     """The pieces of a report in that form."""
     require_form(form)
-    writer: Callable[[Reported], FormPieces] = resolve_name(f"evalcase.cli.reports.{_FORMS[form]}")
+    writer: Callable[[Reported], FormPieces] = resolve_name(f"evalcase.report.{_FORMS[form]}")
     return writer(reported)
 
 
@@ -114,11 +149,6 @@ def write_pieces(pieces: Iterable[str | bytes], path: str) -> None:
             write_atomically(path, _encode_pieces(pieces))
     except OSError as error:
         raise ConfigError(f"{path} can't be written: {error.strerror or error}") from error
-
-
-def tell_written(path: str) -> None:
-    """Say which file was written, beside whatever is printed."""
-    write_prose(f"wrote {make_visible(path)}", sys.stderr)
 
 
 def _encode_pieces(pieces: Iterable[str | bytes]) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""What comes of a run, for who asked for it: how it ended, its totals, and the way to the rest."""
+"""What came of a run: how it ended, its totals, its exit code, and the way to its results."""
 
 from __future__ import annotations
 

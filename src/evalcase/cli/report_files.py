@@ -1,23 +1,22 @@
-"""Reports that a run is to leave behind: asked for before it begins, written when it is over."""
+"""What commands share of reports: options, and the files that a run leaves behind."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import click
 
-from evalcase.cli.conclusion import RecordPlace
-from evalcase.cli.terminal import seen_from, write_prose
+from evalcase.cli.options import checked
+from evalcase.cli.terminal import write_prose
 from evalcase.errors import ConfigError, EvalcaseError
-from evalcase.store.folder import Run
+from evalcase.report.formats import form_of, require_form, write_file
+from evalcase.report.source import MAX_SIZE, PARTS, RecordPlace, Reported, seen_from
+from evalcase.store.folder import Run, note_pending, read_pending
+from evalcase.store.stored import StoredRun
 from evalcase.types.value import Value
 from evalcase.util.text import make_visible
-
-if TYPE_CHECKING:
-    from evalcase.store.stored import StoredRun
 
 report_option = click.option(
     "-o", "--report", "reports", multiple=True, metavar="FILE",
@@ -37,8 +36,6 @@ def request_reports(paths: Sequence[str]) -> tuple[Request, ...]:
     """Raise ConfigError for what can't be written, before anything is run, and paid."""
     if not paths:
         return ()
-    from evalcase.cli.reports.forms import form_of, require_form
-
     requests = []
     for path in paths:
         form = form_of(path)
@@ -60,16 +57,11 @@ def write_reports(
 ) -> int:
     """Write what was asked for; 0, or the exit code for what could not be written, now or before.
     What was run is kept all the same, and can be reported again."""
-    from evalcase.store.folder import note_pending, read_pending
-
     owed = set(read_pending(kept.run))
     note_pending(kept.run, owed | {request.form for request in requests})
     left = owed - {request.form for request in requests}
     code = 0
     for request in requests:
-        from evalcase.cli.reports.forms import tell_written, write_file
-        from evalcase.cli.reports.reported import Reported
-
         try:
             write_file(request.form, Reported(kept, place), request.path)
             if not quiet:
@@ -84,8 +76,6 @@ def write_reports(
 
 def tell_owed(run: Run) -> int:
     """Say which reports an earlier command could not write: 0, or the exit code if there are."""
-    from evalcase.store.folder import read_pending
-
     owed = read_pending(run)
     if not owed:
         return 0
@@ -96,3 +86,42 @@ def tell_owed(run: Run) -> int:
         f"{said}; `evalcase resume --report FILE` writes it. The exit code is 3", sys.stderr
     )
     return 3
+
+
+def tell_written(path: str) -> None:
+    """Say which file was written, beside whatever is printed."""
+    write_prose(f"wrote {make_visible(path)}", sys.stderr)
+
+
+def check_parts(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words, if each names a kind of parts."""
+    for word in words:
+        if word not in PARTS and not word.startswith("vars."):
+            known = ", ".join(PARTS)
+            raise click.BadParameter(f"{word!r} is not one of {known} and vars.NAME.")
+        if word == "vars.":
+            raise click.BadParameter("vars. is followed by the name of a variable.")
+    return words
+
+
+_UNITS = {"": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
+
+
+def _read_size(text: str) -> int:
+    """A number of bytes, as people write one: `50MB`, `800 kB`."""
+    number = text.rstrip("kKmMgGbB ")
+    unit = _UNITS.get(text[len(number) :].strip().lower(), 0)
+    try:
+        size = round(float(number) * unit)
+    except (OverflowError, ValueError):
+        size = 0
+    if size <= 0:
+        raise click.BadParameter(f"`{text}` is not a size; write 50MB, or 800kB")
+    return size
+
+
+max_size_option = click.option(
+    "--max-size", metavar="SIZE", default=f"{MAX_SIZE // 1_000_000}MB", show_default=True,
+    callback=checked(_read_size),
+    help="Size limit of an HTML page: above it, details of passed cases are left out.",
+)  # fmt: skip

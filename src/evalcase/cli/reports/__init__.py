@@ -1,1 +1,0 @@
-"""A kept run in, a report out: one file for each form that a report has."""

@@ -1,1 +1,0 @@
-"""What `evalcase view` serves, to whom, and how."""

@@ -1,0 +1,462 @@
+"""How a run ended, in words: its summary, why it is incomplete, its gates, and the next command."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
+from shlex import quote
+from typing import NamedTuple
+
+from evalcase.report.aggregate import sum_up
+from evalcase.report.case_text import case_lines, trial_lines
+from evalcase.report.details import UNFINISHED
+from evalcase.report.evaluated import Evaluated, Figuring, read_evaluated
+from evalcase.report.figures import Figures, Mean, pass_rate_of, settle_figures, write_money
+from evalcase.report.highlights import TROUBLED, Highlights
+from evalcase.report.source import RecordPlace, Reported, require_variables, see_suites, seen_from
+from evalcase.report.summary import (
+    PART_KINDS,
+    PartKind,
+    RunEnding,
+    ending_lines,
+    summary_lines,
+    verdict_lines,
+)
+from evalcase.report.terminal import FindCase, Screen, defuse_lines
+from evalcase.store.folder import RUN_ID, Run, describe_part, folder_of_run, is_run
+from evalcase.store.reader import HALF_WRITTEN
+from evalcase.store.stored import StoredRun
+from evalcase.types.answer import Failure
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result
+from evalcase.types.value import replace
+from evalcase.util.text import make_visible, write_count
+
+
+class Reader(NamedTuple):
+    """The person who reads a summary."""
+
+    place: RecordPlace
+    screen: Screen
+    is_own: bool = True
+    """Whether the record is this person's own, and may be resumed."""
+    verbose: bool = False
+
+
+def conclusion_lines(
+    evaluated: Evaluated, highlights: Highlights, find_case: FindCase, reader: Reader,
+    figures: Figures | None = None, by: Collection[PartKind] = PART_KINDS,
+) -> Iterator[str]:  # fmt: skip
+    """All of it: what went wrong, the figures, the verdict, and what to do next."""
+
+    place = reader.place
+    failed = highlights.shown("failed")
+    first = failed[0].result.key if failed else None
+    name, fixed = name_run(evaluated.run, place), ""
+    errored = [each.result for each in highlights.shown("errored")]
+    if stays_errored(errored):
+        fixed = suggest_new_run(evaluated, name, place.config.root, place.cwd)
+    elif (unread := find_unread(errored)) is not None:
+        fixed = f"evalcase report {name} --case {quote(unread.case)}"
+    next_one = suggest_next(evaluated, name, first, fixed, is_own=reader.is_own)
+    ending = _make_ending(evaluated, place, next_one)
+    if figures is None:
+        targets = evaluated.run.about.targets
+        figures = sum_up(highlights.ledger, not_run=evaluated.not_run, targets=targets)
+        if evaluated.decision is not None or evaluated.is_biased:
+            figures = settle_figures(figures, evaluated.decision, is_biased=evaluated.is_biased)
+    return summary_lines(
+        highlights, figures, ending, find_case, reader.screen, by, verbose=reader.verbose
+    )
+
+
+def last_lines(evaluated: Evaluated, reader: Reader) -> Iterator[str]:
+    """Only the verdict, where the record is, and how to go on with what is not complete."""
+
+    next_one = ""
+    if not evaluated.complete:
+        name = name_run(evaluated.run, reader.place)
+        next_one = suggest_next(evaluated, name, is_own=reader.is_own)
+    ending = _make_ending(evaluated, reader.place, next_one)
+    rate = rate_of(evaluated)
+    return chain(verdict_lines(ending, rate, reader.screen), ending_lines(ending, reader.screen))
+
+
+def rate_of(evaluated: Evaluated) -> Mean:
+    """The pass rate of a run, with the interval that follows from its totals, if one does."""
+
+    rate, decision = pass_rate_of(evaluated.totals), evaluated.decision
+    if decision is not None:
+        return replace(rate, low=decision.low, high=decision.high)
+    if evaluated.is_biased or evaluated.is_shared:
+        return replace(rate, low=None, high=None)
+    return rate
+
+
+def gather_highlights(kept: StoredRun) -> Highlights:
+    """Those of all results that were kept."""
+
+    highlights = Highlights(ledger=Figuring().open_ledger(kept.run))
+    for result in kept.results():
+        highlights.add(result, kept.find_tagged(result.key.suite, result.key.case))
+    return highlights
+
+
+def _make_ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> RunEnding:
+    return RunEnding(
+        evaluated.totals, evaluated.duration_s, seen_from(place.cwd, evaluated.run.path),
+        why_incomplete(evaluated), next_one,
+        f"evalcase report {_at_grading(evaluated, name_run(evaluated.run, place))} -o report.html",
+        "" if evaluated.graded_by is None else make_visible(str(evaluated.graded_by)),
+        describe_part(evaluated.run),
+        evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
+        say_mixed(evaluated.mixed), _say_saved(evaluated), say_gate(evaluated),
+    )  # fmt: skip
+
+
+def say_mixed(targets: Sequence[str]) -> str:
+    """That a run has answers of several versions of a target; nothing where it has not."""
+    if not targets:
+        return ""
+    names = ", ".join(f"`{name}`" for name in targets)
+    return f"answers from before and after {names} changed"
+
+
+def name_run(run: Run, place: RecordPlace) -> str:
+    """How a run is named on the command line: by its id where it is looked for there, else by its
+    folder. What a record says of itself is no name: it may come from anyone."""
+    kept = os.path.dirname(os.path.realpath(run.path))
+    id = os.path.basename(os.path.realpath(run.path))
+    if not RUN_ID.fullmatch(id):  # a folder that somebody has renamed is found by its path only
+        return quote(seen_from(place.cwd, run.path))
+    if kept == os.path.realpath(place.config.find_runs()):
+        return quote(id)
+    folder = os.path.dirname(seen_from(place.cwd, run.path)) or "."
+    return f"{quote(id)} --runs-dir {quote(folder)}"
+
+
+def _say_saved(evaluated: Evaluated) -> str:
+    """What a run that was decided early has spared, by what its cases cost so far."""
+    done, spent = evaluated.totals.cases.total, evaluated.totals.cost_usd
+    if evaluated.decision is None or not evaluated.not_run:
+        return ""
+
+    cost = f", about {write_money(spent / done * evaluated.not_run)}" if spent and done else ""
+    return f"{evaluated.not_run:,} cases that were not run{cost}"
+
+
+def why_incomplete(evaluated: Evaluated) -> str:
+    """Why a run has not all of its results, in words; empty where it has."""
+    if evaluated.complete:
+        return ""
+    graded = evaluated.graded_so_far
+    is_torn = evaluated.notice == HALF_WRITTEN
+    if not is_torn and (evaluated.notice or evaluated.status not in ("interrupted", "incomplete")):
+        return "; ".join(filter(None, (evaluated.notice or evaluated.status, graded)))
+    word = "interrupted" if evaluated.status == "interrupted" else "killed, or still running"
+    so_far = graded or f"{say_trials(evaluated)} finished and stored"
+    return f"{word}, with {so_far}" + (f"; {HALF_WRITTEN}" if is_torn else "")
+
+
+def say_progress(evaluated: Evaluated) -> str:
+    """How far a run that is not complete got, or its newest grading."""
+    return evaluated.graded_so_far or say_trials(evaluated)
+
+
+def say_trials(evaluated: Evaluated) -> str:
+    """How many trials of how many a run has. Where it has more than were planned, its suites were
+    changed since, and nothing says of how many."""
+    planned, done = evaluated.run.about.trials, evaluated.totals.trials.total
+    if evaluated.finished is not None and evaluated.planned is not None:
+        planned, done = evaluated.planned, evaluated.finished
+    is_known = planned is not None and done <= planned
+    return f"{done:,} of {planned:,} trials" if is_known else f"{done:,} trials"
+
+
+def suggest_next(
+    evaluated: Evaluated, name: str, failed: TrialKey | None = None, fixed: str = "", *,
+    is_own: bool = True,
+) -> str:  # fmt: skip
+    """The command that most people want now; none if all is well. Nobody is led to go on with a
+    run of somebody else's: that does what its record says. `fixed` is for what errored, where
+    trying again would not help."""
+    if not is_run(evaluated.run.path):  # somebody took it away while it was written
+        return ""
+    resuming = _suggest_resuming(evaluated, name, fixed)
+    if resuming and is_own:
+        return resuming
+    graded = _at_grading(evaluated, name)
+    if failed is not None:
+        return f"evalcase report {graded} --case {quote(failed.case)}"
+    cases = evaluated.totals.cases
+    is_bad = cases.failed or cases.ungraded or evaluated.failed_fast or evaluated.lost
+    return f"evalcase report {graded}" if is_bad else ""
+
+
+def _at_grading(evaluated: Evaluated, name: str) -> str:
+    """What `name_run` made, for the grading that is looked at: another may have other verdicts."""
+    if evaluated.grading is None:
+        return name
+    run, option, folder = name.partition(" --runs-dir ")
+    return f"{run}@{evaluated.grading}{option}{folder}"
+
+
+def _suggest_resuming(evaluated: Evaluated, name: str, fixed: str) -> str:
+    """How to go on with a run that can be gone on with; an earlier grading can not."""
+    by = evaluated.graded_by
+    if by is not None and not (by.complete or by.is_newest):
+        return ""
+    if evaluated.totals.trials.errored and (evaluated.complete or evaluated.failed_fast):
+        return fixed or f"evalcase resume {name} --retry-errored"
+    if evaluated.cap_usd is not None:
+        return f"evalcase resume {name} --max-cost {_raised_cap(evaluated)}"
+    if not evaluated.complete and not evaluated.failed_fast and not evaluated.lost:
+        return f"evalcase resume {name}"
+    return ""
+
+
+def _raised_cap(evaluated: Evaluated) -> str:
+    """A cap that leaves room for about as much again as was spent, in two digits."""
+    usd = 2 * max(evaluated.cap_usd or 0.0, evaluated.totals.spent_usd or 0.0) or 1.0
+    return f"{float(f'{usd:.2g}'):.12f}".rstrip("0").rstrip(".")
+
+
+def say_grading(evaluated: Evaluated) -> str:
+    """Which grading it is, and where that comes from; empty if there is only one."""
+    return "" if evaluated.graded_by is None else str(evaluated.graded_by)
+
+
+def max_errors_of(evaluated: Evaluated) -> int:
+    """How many trials may error, as the run was told; none if its record does not say."""
+    allowed = evaluated.run.about.options.get("max_errors")
+    return allowed if type(allowed) is int else 0
+
+
+def say_settled(evaluated: Evaluated) -> str:
+    """What was decided for the better, so that the rest need not be run; may be empty."""
+    decision = evaluated.decision
+    if decision is None or not decision.is_good:
+        return ""
+    return f"{decision}; {evaluated.not_run:,} cases were not run"
+
+
+def say_missing(evaluated: Evaluated) -> str:
+    """Why some of a run is missing; empty if nothing is, or if nothing more is needed."""
+    if say_settled(evaluated):
+        return ""
+    why = why_incomplete(evaluated)
+    if evaluated.not_run:
+        left = f"{evaluated.not_run:,} cases were not run"
+        why = f"{why}; {left}" if why else left
+    return why
+
+
+_OWN_FAULTS = ("exception", "exit", "protocol")
+_PASSING = re.compile(
+    r"\w*(?:Time(?:d)?Out|Timeout|Connect|RateLimit|Unavailable|Overloaded|InternalServer)\w*:"
+)
+"""What clients of services call errors that are gone after a while."""
+
+
+_OF_THE_ANSWER = ("unreported", "unread-calls", "blocked")
+"""Failures of graders by what the stored answer holds, or lacks."""
+
+
+def stays_errored(errored: Iterable[Result]) -> bool:
+    """Whether to try the same again can only come to the same, for each of some results."""
+    lasting = [_stays(result) for result in errored]
+    return bool(lasting) and all(lasting)
+
+
+def _stays(result: Result) -> bool:
+    if result.failure is not None:
+        return _is_lasting(result.failure)
+    failures = [grade.failure for grade in result.grades if grade.failure is not None]
+    return bool(failures) and all(each.kind in _OF_THE_ANSWER for each in failures)
+
+
+def _is_lasting(failure: Failure) -> bool:
+    if failure.kind == "http":
+        status = failure.details.get("status")
+        return isinstance(status, int) and 400 <= status < 500 and status not in (408, 429)
+    return failure.kind in _OWN_FAULTS and not _PASSING.match(failure.message)
+
+
+def find_unread(errored: Iterable[Result]) -> TrialKey | None:
+    """The first of some results, if each has a judge whose reply can't be read: to ask the same
+    again would most likely come to the same, and what it said is what helps."""
+    results = list(errored)
+    if not results or not all(map(_is_unread, results)):
+        return None
+    return results[0].key
+
+
+def _is_unread(result: Result) -> bool:
+    failures = [grade.failure for grade in result.grades if grade.failure is not None]
+    return bool(failures) and all(each.kind == "judge-unparseable" for each in failures)
+
+
+def suggest_new_run(evaluated: Evaluated, name: str, root: str, cwd: str) -> str:
+    """How to run again what did not pass, with the suites and targets that were named."""
+    if not evaluated.totals.cases.not_passed:  # only some of the trials of cases that passed
+        return ""
+    words = " ".join(quote(word) for word in _named(evaluated.run, root, cwd))
+    # Of a run that ended early, nobody knows yet which cases don't pass.
+    failed_of = f" --failed-of {name}" if evaluated.complete else ""
+    return f"fix it, then: evalcase run{' ' * bool(words)}{words}{failed_of}"
+
+
+def _named(run: Run, root: str, cwd: str) -> Iterator[str]:
+    options = run.about.options
+    folder = os.path.join(root, folder_of_run(run))
+    for path in _texts(options.get("paths")):
+        seen = path if path == "-" else seen_from(cwd, os.path.join(folder, path))
+        if seen != ".":  # the default
+            yield seen
+    for target in _texts(options.get("targets")):
+        yield from ("--target", target)
+    for path in _texts([options.get("env_file")]):
+        yield from ("--env-file", seen_from(cwd, os.path.join(folder, path)))
+
+
+def _texts(value: object) -> list[str]:
+    """Those of a list in a record, which may say anything."""
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def say_gate(evaluated: Evaluated) -> str:
+    """Empty where the counts say it, or what ended the run early does."""
+    if evaluated.decision is not None or evaluated.failed_fast:
+        return ""
+    if evaluated.fail_under is None:
+        return _say_empty(evaluated) or _say_errored(evaluated)
+    return f"--fail-under {evaluated.fail_under:g}: {_fail_under_words(evaluated)}"
+
+
+def _fail_under_words(evaluated: Evaluated) -> str:
+    totals = evaluated.totals
+    if not evaluated.complete or totals.unfinished:
+        return "not decided, the run is not complete"
+    if (errored := totals.trials.errored) > evaluated.max_errors:
+        trials = write_count(errored, "trial")
+        return f"not decided, {trials} errored; --max-errors {errored} allows that"
+    word = "passed" if evaluated.ok else "FAILED"
+    if totals.pass_rate is None:
+        return f"{word}, {'though ' if evaluated.ok else ''}nothing was run"
+    return f"{word}, {totals.cases.passed:,} of {_tried(evaluated):,} cases passed"
+
+
+def _say_empty(evaluated: Evaluated) -> str:
+    """That all cases are skipped, where that is no success."""
+    if not evaluated.needs_tries or not evaluated.complete or evaluated.pass_rate is not None:
+        return ""
+    return "FAILED, nothing was run, as all is skipped; --fail-under 0 allows it"
+
+
+def _say_errored(evaluated: Evaluated) -> str:
+    """Why a run is red though its errors are allowed."""
+    cases = evaluated.totals.cases
+    if evaluated.exit_code != 1 or cases.errored < cases.not_passed:
+        return ""
+    return f"FAILED, {write_count(cases.errored, 'errored case')} did not pass"
+
+
+def _tried(evaluated: Evaluated) -> int:
+    cases = evaluated.totals.cases
+    return cases.total - cases.skipped
+
+
+class Remark(NamedTuple):
+    """In parts: what holds of a run that goes on, too, and what is only true when nobody does."""
+
+    of_results: str
+    progress: str
+    """`3 of 5 trials`; empty where all are there."""
+    of_end: str
+    """That it is not complete, and what to do."""
+    is_apart: bool
+    """Whether its pass rate is no step in a row of others: it is of other graders or cases, of
+    several versions of a target, or of a part."""
+
+    @property
+    def text(self) -> str:
+        return "; ".join(filter(None, (self.of_results, self.of_end)))
+
+    @property
+    def while_running(self) -> str:
+        return "; ".join(filter(None, (self.of_results, f"running, {self.progress}")))
+
+
+def remark_on(kept: StoredRun, *, own: bool) -> Remark:
+    """What has to be said of a run. Raise RecordError if it can't be read."""
+    said = [] if kept.graded_by is None else [f"grading {kept.graded_by}"]
+    if part := describe_part(kept.run):
+        said.append(part)
+    if kept.mixed:
+        said.append(f"mixed: {say_mixed(kept.mixed)}")
+    if (errored := kept.totals.trials.errored) > kept.totals.cases.errored:
+        said.append(f"{write_count(errored, 'trial')} errored")
+    is_apart = bool(part or kept.mixed or (kept.graded_by and kept.graded_by.graders))
+    if kept.end.status == "completed":
+        return Remark("; ".join(said), "", "", is_apart)
+    progress = say_progress(read_evaluated(kept))
+    return Remark("; ".join(said), progress, _say_end(kept, progress, own=own), True)
+
+
+def _say_end(kept: StoredRun, progress: str, *, own: bool) -> str:
+    hint = suggest_next(read_evaluated(kept), os.path.basename(kept.run.path), is_own=own)
+    where = "" if own else ", not made by you here"
+    decision = kept.end.decision
+    word = f"incomplete, {progress}" if decision is None else str(decision)
+    if kept.end.notice == HALF_WRITTEN:
+        word = f"{word}; {HALF_WRITTEN}"
+    return f"{word}{where}{': ' if hint else ''}{hint}"
+
+
+def write_text(reported: Reported) -> Iterator[str]:
+    lines = _write_summary(reported) if reported.wanted.case is None else _write_cases(reported)
+    return (line + "\n" for line in defuse_lines(lines))
+
+
+def _write_summary(reported: Reported) -> Iterator[str]:
+    kept, verdicts = reported.kept, reported.wanted.verdicts
+    shown = [None if each == UNFINISHED else each for each in verdicts]
+    ledger = reported.figuring.open_ledger(kept.run)
+    highlights = Highlights(shown or TROUBLED, ledger)  # type: ignore[arg-type]
+    evaluated = reported.evaluated(highlights)
+    figures = reported.figuring.sum_up(highlights.ledger, evaluated.not_run)
+    require_variables(reported.by, figures)
+    figures = settle_figures(
+        figures, evaluated.decision, whole=reported.wanted.is_all,
+        is_biased=evaluated.is_biased,
+    )  # fmt: skip
+    reader = Reader(reported.place, reported.screen, reported.is_own, reported.verbose)
+    return conclusion_lines(
+        evaluated, highlights, kept.find_case, reader, figures, reported.by
+    )  # fmt: skip
+
+
+def _write_cases(reported: Reported) -> Iterator[str]:
+    """One case in full; or several, where suites have the same id."""
+    kept, place = reported.kept, reported.place
+    screen = reported.screen
+    see_suite = see_suites(kept.run, place.config.root, place.cwd)
+    results = sorted(reported.results(), key=lambda result: result.key)
+    before, known = None, None
+    for result in results:
+        suite, case, _, _ = result.key
+        if before is None or before[:2] != (suite, case):
+            if before is not None:
+                yield ""
+            known = kept.find_case(suite, case)
+            yield from case_lines(see_suite(suite), case, known, screen)
+        is_first = before is None or before[:3] != result.key[:3]
+        yield from trial_lines(result, known, kept.outcome(result), screen, is_first=is_first)
+        before = result.key
+    if before is not None and (graded := read_evaluated(kept).graded_so_far):
+        yield from ("", f"not complete: {graded}")
+    if before is None:
+        wanted = reported.wanted
+        yield f"case {make_visible(wanted.case or '')} is not {' or '.join(wanted.verdicts)}"

@@ -1,0 +1,299 @@
+"""The stored run that is reported: which results, for whom, and where its cases are written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from evalcase.config.catalogue import Catalogue
+from evalcase.config.config import Config
+from evalcase.errors import ConfigError
+from evalcase.report.aggregate import MOST_VALUES
+from evalcase.report.details import UNFINISHED
+from evalcase.report.evaluated import Evaluated, Figuring, read_evaluated
+from evalcase.report.figures import Figures, settle_figures
+from evalcase.report.highlights import Highlights
+from evalcase.report.summary import PART_KINDS, PartKind
+from evalcase.report.terminal import Screen
+from evalcase.store.folder import Run, StoredLines, folder_of_run, is_own
+from evalcase.store.index import Tally
+from evalcase.store.stored import StoredRun
+from evalcase.types.problem import did_you_mean
+from evalcase.types.result import Result
+from evalcase.types.value import Value, fits_pattern, replace
+from evalcase.util.files import digest_file
+
+
+class RecordPlace(NamedTuple):
+    """Where a person is who reads what is printed; `resume` works elsewhere."""
+
+    cwd: str
+    config: Config
+
+
+def seen_from(folder: str, path: str) -> str:
+    """A path as one would write it in a folder that it is below; else the whole of it."""
+    path = os.path.abspath(path)
+    relative = os.path.relpath(path, folder)
+    return path if relative.split(os.sep, 1)[0] == os.pardir else relative
+
+
+def find_suite_places(root: str, folder: str) -> Callable[[str], str]:
+    """Finds them for paths as they were written in a folder. By words alone: a record may come from
+    anyone, and nothing is looked for."""
+    known: dict[str, str] = {}
+
+    def find(suite: str) -> str:
+        place = known.get(suite)
+        if place is None:
+            place = known[suite] = _place_suite(suite, root, folder)
+        return place
+
+    return find
+
+
+def _place_suite(suite: str, root: str, folder: str) -> str:
+    if suite.startswith("<"):
+        return suite
+    path = os.path.normpath(os.path.join(folder, suite))
+    if os.path.isabs(path) and (path + os.sep).startswith(root + os.sep):
+        path = os.path.relpath(path, root)
+    return path.replace(os.sep, "/")
+
+
+def see_suites(run: Run, root: str, cwd: str) -> Callable[[str], str]:
+    """What turns the path of a suite of a run into one that leads there from `cwd`.
+
+    It goes by the words alone: a record may come from anyone, and nothing is looked for. One that
+    was begun here, or nobody knows where, has its paths as they are.
+    """
+    begun = os.path.normpath(os.path.join(root, folder_of_run(run)))
+    if begun == os.path.realpath(cwd):
+        return str
+    return lambda path: path if path.startswith("<") else seen_from(cwd, os.path.join(begun, path))
+
+
+PARTS = ("target", "tag", "suite", "grader")
+_VARIABLE = "vars."
+
+
+def require_variables(by: Iterable[str], figures: Figures) -> None:
+    """Raise ConfigError for a variable that no case has, or that has too many values."""
+    for word in by:
+        name = word.removeprefix(_VARIABLE)
+        if name == word or name in figures.by_vars:
+            continue
+        if name in figures.crowded:
+            raise ConfigError(f"`{name}` has more than {MOST_VALUES} values, too many to group by")
+        hint = did_you_mean(name, figures.by_vars)
+        there = ", ".join(figures.by_vars)
+        hint = hint or (f"there are {there}" if there else "no case has variables to group by")
+        raise ConfigError(f"no case has a variable `{name}` to group by; {hint}")
+
+
+MAX_SIZE = 50_000_000
+"""Unless another is asked for: browsers open it in a second."""
+_MOST_KNOWN = 10_000
+"""Names that are remembered in case that the one which was asked for is not among them."""
+
+
+class Wanted(Value, frozen=True):
+    """Which results of a run are reported."""
+
+    case: str | None = None
+    target: str | None = None
+    verdicts: tuple[str, ...] = ()
+    """Of cases."""
+
+    @property
+    def is_all(self) -> bool:
+        """Whether every case is counted. A verdict that is asked for changes no count: all of those
+        that passed are no pass rate."""
+        return self.case is None and self.target is None
+
+    def describe(self) -> str:
+        """Which cases are counted, in words; empty where all are."""
+        said = [f"case {self.case}"] if self.case is not None else []
+        return ", ".join([*said, *([f"target {self.target}"] if self.target is not None else [])])
+
+    def includes(self, case: str) -> bool:
+        """Whether a case is meant: by its id, or by a glob as `run --case` takes it."""
+        return self.case is None or fits_pattern(case, self.case)
+
+
+class Reported(Value, frozen=True):
+    """A run that is reported, and for whom."""
+
+    kept: StoredRun
+    place: RecordPlace
+    wanted: Wanted = Wanted()
+    screen: Screen = Screen()
+    figuring: Figuring = Figuring()
+    by: tuple[PartKind, ...] = PART_KINDS
+    """Of which parts the rates are shown."""
+    is_own: bool = True
+    """Whether whom it is for made it, and may go on with it."""
+    max_size: int = MAX_SIZE
+    """Bytes that a page may have, where it can be kept to that."""
+    verbose: bool = False
+    junit_properties: bool = False
+    """Whether test cases of JUnit have properties."""
+
+    def figures(self, highlights: Highlights | None = None) -> Figures:
+        """Those of all results that count; highlights are filled on the way. Raise ConfigError
+        where the run hasn't got them."""
+        highlights = highlights or self.open_highlights()
+        evaluated = self.evaluated(highlights)
+        figures = self.figuring.sum_up(highlights.ledger, evaluated.not_run)
+        require_variables(self.by, figures)
+        return settle_figures(
+            figures, evaluated.decision, whole=self.wanted.is_all,
+            is_biased=evaluated.is_biased,
+        )  # fmt: skip
+
+    def open_highlights(self) -> Highlights:
+        """Those of a report that shows no case by them."""
+        return Highlights((), self.figuring.open_ledger(self.kept.run))
+
+    def evaluated(self, highlights: Highlights | None = None) -> Evaluated:
+        """What came of the run, or of a case or a target; highlights are filled on the way."""
+        evaluated = read_evaluated(self.kept)
+        if highlights is None and self.wanted.is_all:
+            return evaluated
+        tally, find = Tally(), self.figuring.finder(self.kept)
+        for result in replace(self, wanted=replace(self.wanted, verdicts=())).results():
+            tally.add(result)
+            if highlights is not None:
+                highlights.add(result, find(*result.key[:2]))
+        return evaluated if self.wanted.is_all else replace(
+            evaluated, totals=tally.totals(), not_run=0
+        )  # fmt: skip
+
+    def results(self) -> Iterator[Result]:
+        """The results that are wanted. Raise ConfigError if a name is not one of the run's."""
+        wanted, count = self.wanted, 0
+        cases: dict[str, bool] = {}
+        targets: dict[str, bool] = {}
+        for result in self.kept.results():
+            key = result.key
+            if len(cases) < _MOST_KNOWN:
+                cases[key.case] = True
+            targets[key.target] = True
+            if not wanted.includes(key.case) or wanted.target not in (None, key.target):
+                continue
+            count += 1
+            if not wanted.verdicts or self._verdict(result) in wanted.verdicts:
+                yield result
+        if not count and not wanted.is_all:
+            raise ConfigError(
+                _explain_missing(self.kept.run.id, wanted, list(cases), list(targets))
+            )
+
+    def _verdict(self, result: Result) -> str:
+        return self.kept.outcome(result).verdict or UNFINISHED
+
+
+def _explain_missing(run: str, wanted: Wanted, cases: list[str], targets: list[str]) -> str:
+    for noun, name, known in (("case", wanted.case, cases), ("target", wanted.target, targets)):
+        if name is not None and not any(fits_pattern(each, name) for each in known):
+            is_varied = any(each.startswith(f"{name}:") for each in known)
+            variants = f"it only has variants: use `{name}:*`"
+            hint = variants if is_varied else did_you_mean(name, known)
+            return f"run {run} has no {noun} `{name}`{f'; {hint}' if hint else ''}"
+    return f"case `{wanted.case}` was not run at `{wanted.target}` in run {run}"
+
+
+_MOST_BYTES = 50_000_000
+"""A file that is larger is not read for the sake of a line."""
+
+
+class LineFinder:
+    """Finds the line of a case. A file is read when the first of its cases is looked for."""
+
+    def __init__(self, reported: Reported, state: str | None) -> None:
+        """`state` is the folder of what is kept for this user."""
+        run, config = reported.kept.run, reported.place.config
+        self._project = config.root
+        self._cwd = reported.place.cwd
+        self._state = state
+        self._run = run
+        self._digests: dict[str, str | None] = {}
+        self._lines: dict[str, dict[str, int]] = {}
+
+    def find_line(self, suite: str, case: str) -> int | None:
+        if not self._is_own or suite.startswith("<"):
+            return None
+        line = self._kept.find(suite, case)
+        if line is None:
+            return self._find_now(suite, case)
+        return line if self._digest(suite) in (_GONE, self._kept.hashes[suite]) else None
+
+    def locate(self, suite: str, case: str) -> str:
+        """`file:line`, or the file alone."""
+        line = self.find_line(suite, case)
+        return self.see(suite) if line is None else f"{self.see(suite)}:{line}"
+
+    @cached_property
+    def _is_own(self) -> bool:
+        return is_own(self._run, self._state, self._project)
+
+    @cached_property
+    def _root(self) -> str:
+        return os.path.realpath(self._project)
+
+    @cached_property
+    def see(self) -> Callable[[str], str]:
+        """How a person here writes the path of a suite."""
+        return see_suites(self._run, self._project, self._cwd)
+
+    @cached_property
+    def _kept(self) -> StoredLines:
+        return StoredLines(self._run)
+
+    def _digest(self, suite: str) -> str | None:
+        """What a file holds now, as a hash; None for one that is none of the project's."""
+        if suite not in self._digests:
+            self._digests[suite] = self._look_at(self._path(suite))
+        return self._digests[suite]
+
+    def _look_at(self, path: str) -> str | None:
+        real = os.path.realpath(path)
+        if not real.startswith(self._root + os.sep):
+            return None
+        return digest_file(real) if os.path.lexists(path) else _GONE
+
+    def _path(self, suite: str) -> str:
+        return os.path.join(self._cwd, self.see(suite))
+
+    @cached_property
+    def _hashes(self) -> dict[str, str]:
+        """The hashes of the suites when the run was last graded by them, as its record has them."""
+        known = self._run.about.suites
+        return StoredRun(self._run).graded_suites(frozenset(known)) or known
+
+    def _find_now(self, suite: str, case: str) -> int | None:
+        """The line of a case whose run was killed before it could keep it."""
+        known = self._lines.get(suite)
+        if known is None:
+            known = self._lines[suite] = self._read(suite)
+        return known.get(case)
+
+    def _read(self, suite: str) -> dict[str, int]:
+        from evalcase.format.load import case_spans, load_file
+
+        path, digest = self._path(suite), self._digest(suite)
+        if digest is None or digest != self._hashes.get(suite):
+            return {}
+        if os.path.getsize(path) > _MOST_BYTES:
+            return {}
+        loaded = load_file(path, Catalogue())
+        if loaded.suite is None:
+            return {}
+        pairs = zip(loaded.suite, case_spans(path, loaded.numbers), strict=True)
+        return {case.id: span.line for case, span in pairs if span is not None}
+
+
+_GONE = "gone"
+"""In place of a hash, for what is not there any more."""
