@@ -14,48 +14,17 @@ import pytest
 
 import evalcase
 from evalcase.errors import SuiteError
-from tests.cli.command import check, evalcase_process
+from tests.cli.command import evalcase_process
 from tests.for_each import for_each
 from tests.format.hostile import (
-    BAD_BYTES,
     CASE,
-    CONTROLS,
     INTEGERS,
     LINE_SEPARATORS,
-    YAML_CONTROLS,
     data_of,
     fault,
     look,
     write,
 )
-
-
-@pytest.mark.parametrize("char", YAML_CONTROLS, ids=ascii)
-def test_raw_control_characters_in_yaml(tmp_path: Path, char: str) -> None:
-    for text, line, column in [
-        (f'input: "日a{char}b"', 1, 11),
-        (f"input: a{char}b", 1, 9),
-        (f"# comment\n# a{char}b\ninput: x", 2, 4),
-        (f"a{char}b: 1", 1, 2),
-        (f"input: |\n  x\n  y{char}\n", 3, 4),
-    ]:
-        with pytest.raises(SuiteError) as raised:
-            evalcase.loads(text)
-        (problem,) = raised.value.problems
-        assert (problem.code, problem.line, problem.column) == ("control-character", line, column)
-        assert f"U+{ord(char):04X}" in problem.message
-    assert fault(tmp_path, "x.yaml", f'input: "a{char}b"') == ("control-character", 1, 10)
-
-
-@pytest.mark.parametrize("char", [*CONTROLS, "\t"], ids=ascii)
-@pytest.mark.parametrize("ending", ["json", "jsonl"])
-def test_raw_control_characters_in_json(tmp_path: Path, ending: str, char: str) -> None:
-    text = f'{{"input": "日a{char}b"}}'
-    assert fault(tmp_path, f"x.{ending}", text) == ("control-character", 1, 14)
-    if char != "\t":
-        code, line, column = fault(tmp_path, f"x.{ending}", f'{{{char}"input": "a"}}')
-        assert (line, column) == (1, 2)
-        assert code in ("syntax", "control-character")
 
 
 @pytest.mark.parametrize("char", ["\x0b", "\x0c", "\x1c", "\x85", "\xa0", "\u2028"], ids=ascii)
@@ -143,28 +112,6 @@ def test_a_backslash_before_what_looks_like_a_surrogate(tmp_path: Path) -> None:
     assert data_of(tmp_path, "x.yaml", CASE + r'"\\ud800"') == r"\ud800"
 
 
-@for_each("name", ["x.yaml", "x.json", "x.jsonl"])
-@for_each("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32-le"])
-def test_other_unicode_encodings(tmp_path: Path, name: str, encoding: str) -> None:
-    text = '{"input": "hi", "expected_output": "x"}'
-    problems = look(write(tmp_path, name, text.encode(encoding)))
-    assert len(problems) == 1
-    problem = problems[0]
-    assert problem["line"] == 1
-    assert problem["column"] in (1, 2)
-    if encoding == "utf-16":
-        assert problem["code"] == "bad-encoding"
-        assert "UTF-16" in problem["message"]
-
-
-@for_each("name", ["x.yaml", "x.json", "x.jsonl"])
-def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path, name: str) -> None:
-    text = '\ufeff{"input": "hi", "expected_output": "x", "metadata": {"v": "y"}}'
-    assert data_of(tmp_path, name, text) == "y"
-    wrong = '\ufeff{"input": 5}'
-    assert fault(tmp_path, name, wrong) == ("wrong-type", 1, 11)
-
-
 @pytest.mark.parametrize(
     ("name", "code"), [("x.yaml", "no-cases"), ("x.json", "syntax"), ("x.jsonl", "no-cases")]
 )
@@ -197,19 +144,6 @@ def test_a_byte_order_mark_where_a_value_should_start(tmp_path: Path) -> None:
     good = '{"input": "hi", "expected_output": "x"}\n'
     assert fault(tmp_path, "x.jsonl", f"{good}\ufeff{good}") == ("syntax", 2, 1)
     assert fault(tmp_path, "x.json", f"[\n\ufeff{good}]") == ("syntax", 2, 1)
-
-
-@pytest.mark.parametrize("name", BAD_BYTES)
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "bom"])
-def test_invalid_utf_8_has_its_place(tmp_path: Path, name: str, mark: bytes) -> None:
-    data, column = BAD_BYTES[name]
-    text = b'# first\r\n{"input": "' + data + b'"}'
-    assert fault(tmp_path, "x.yaml", mark + text) == ("bad-encoding", 2, 11 + column)
-    assert fault(tmp_path, "x.yaml", mark + data) == ("bad-encoding", 1, column)
-    assert fault(tmp_path, "x.json", mark + text) == ("bad-encoding", 2, 11 + column)
-    line = b'{"input": "hi", "expected_output": "x"}\n\n'
-    lines = mark + line + text[9:] + b"\n" + line
-    assert fault(tmp_path, "x.jsonl", lines) == ("bad-encoding", 3, 11 + column)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=ascii)
@@ -280,18 +214,6 @@ def test_private_characters_beside_unusual_line_separators(tmp_path: Path) -> No
     assert data_of(tmp_path, "x.yaml", CASE + escaped) == (
         "\U000f0000 \U000f0001 \U000f0002\u2028\u2029\x85"
     )
-
-
-def test_every_private_character_beside_unusual_line_separators(tmp_path: Path) -> None:
-    private = "".join(map(chr, [*range(0xE000, 0xF900), *range(0xF0000, 0xFFFFE)]))
-    value = private + "\u2028\x85"
-    assert data_of(tmp_path, "x.yaml", f'{CASE}"{value}"') == value
-
-
-def test_every_private_character_far_behind_in_a_file_costs_no_time(tmp_path: Path) -> None:
-    private = "".join(map(chr, range(0xF0000, 0xFFF00)))
-    text = f'{CASE}"{"x" * 1_500_000}\u2028{private}"'
-    assert check(write(tmp_path, "x.yaml", text)) == []
 
 
 @pytest.mark.parametrize("name", INTEGERS)

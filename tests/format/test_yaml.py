@@ -87,31 +87,11 @@ def test_a_plain_scalar_that_is_a_float(text: str, value: float) -> None:
     assert copysign(1, found) == copysign(1, value)
 
 
-@for_each(
-    ("text", "value"),
-    [
-        *[(text, None) for text in ("~", "null", "Null", "NULL")],
-        *[(text, True) for text in ("true", "True", "TRUE")],
-        *[(text, False) for text in ("false", "False", "FALSE")],
-    ],
-)
-def test_a_plain_scalar_that_is_a_word(text: str, value: object) -> None:
-    assert value_of(f"- {text}") == [value]
-    assert value_of(f"a: {text}\nb: {text} # comment")["b"] is value
-
-
 def test_nothing_is_null() -> None:
     assert value_of("a:\nb:   \nc: # nothing\nd:") == {"a": None, "b": None, "c": None, "d": None}
     assert value_of("-\n-") == [None, None]
     assert value_of("{a: , b, c: }") == {"a": None, "b": None, "c": None}
     assert value_of("a: &x\nb: *x") == {"a": None, "b": None}
-
-
-@for_each("text", ["12", "true", "null", "", "0x1F", "1e3", "~", ".inf", " x "])
-def test_quotes_make_text_of_anything(text: str) -> None:
-    assert value_of(f"['{text}', \"{text}\"]") == [text, text]
-    if text.strip():
-        assert value_of(f"|-\n {text.strip()}") == text.strip()
 
 
 def test_a_scalar_key_is_its_source_text() -> None:
@@ -296,12 +276,6 @@ def test_syntax_errors_point_at_the_place(
         assert hint in (fault.hint or "")
 
 
-def test_a_template_without_quotes_is_explained() -> None:
-    document = read("input: {{ question }}")
-    assert [fault.code for fault in document.faults] == ["bad-key"]
-    assert "quotes" in (document.faults[0].hint or "")
-
-
 # Keys
 
 
@@ -372,23 +346,6 @@ def test_merges(name: str) -> None:
     found = value_of(text)["y"]
     assert found == value
     assert list(found) == list(value)
-
-
-@for_each("source", ["1", "text", "null", "[1]", "[{a: 1}, 2]", "[[{a: 1}]]", ""])
-def test_a_merge_of_what_is_no_mapping(source: str) -> None:
-    assert faults_of(f"y: {{<<: {source}, c: 2}}") == [("bad-merge", 1, 5)]
-
-
-def test_two_merges_in_one_mapping() -> None:
-    text = "x: &a {b: 1}\ny: {<<: *a, <<: *a}"
-    assert faults_of(text) == [("duplicate-key", 2, 13)]
-    assert "[*one, *two]" in (read(text).faults[0].hint or "")
-
-
-def test_values_of_aliases_are_never_shared() -> None:
-    value = value_of("x: &a {b: [1]}\ny: *a\nz: {<<: *a}\n")
-    value["x"]["b"].append(2)
-    assert value["y"] == value["z"] == {"b": [1]}
 
 
 def test_faults_in_several_places_are_all_told() -> None:
