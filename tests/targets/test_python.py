@@ -4,7 +4,6 @@ import asyncio
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
@@ -16,7 +15,7 @@ from evalcase.targets.python import PythonTarget
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.value import replace
 from tests.for_each import for_each
-from tests.targets.questions import LIMIT_S, answer_all, ask, of_value, question, target_of
+from tests.targets.questions import answer_all, ask, of_value, question, target_of
 
 Make = Callable[..., PythonTarget]
 
@@ -245,17 +244,6 @@ def test_sync_functions_run_side_by_side(make: Make) -> None:
     assert asyncio.run(run()) == ["Hi"] * 20
 
 
-def test_threads_are_used_again_and_end_with_the_target(make: Make) -> None:
-    source = "import threading\ndef answer(prompt): return threading.get_ident()"
-    others = set(threading.enumerate())
-    target = make(source)
-    answers = asyncio.run(answer_all(target, [question() for _ in range(20)]))
-    assert len({getattr(answer, "content", None) for answer in answers}) == 1
-    for thread in set(threading.enumerate()) - others:
-        thread.join(LIMIT_S)
-        assert not thread.is_alive(), thread.name
-
-
 def test_a_hung_sync_function_is_given_up_and_the_next_trial_answered(make: Make) -> None:
     source = """
         import threading
@@ -386,10 +374,6 @@ def test_sessions_that_are_left_are_all_torn_down(make: Make, tmp_path: Path) ->
     with pytest.raises(OSError, match="it is stuck"):
         asyncio.run(answer_all(target, given))
     assert (tmp_path / "closed").read_text() == "abc"
-
-
-def test_close_without_open_is_nothing(make: Make) -> None:
-    asyncio.run(make("").close())
 
 
 @pytest.mark.parametrize(

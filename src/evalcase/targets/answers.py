@@ -21,6 +21,7 @@ kept twice: readable, with U+FFFD in its place, and as bytes in `content_base64`
 from __future__ import annotations
 
 from base64 import b64encode
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from json import dumps
@@ -314,23 +315,18 @@ def read_output(output: Output, how: How, warn: Warn) -> Answer:
 
 def _read_text(output: Output) -> Answer:
     """The output as text, without one line end at its end: most programs print it anyway."""
-    data = _whole_characters(output.data) if output.truncated else output.data
-    if data.endswith(b"\n"):
-        data = data[:-2] if data.endswith(b"\r\n") else data[:-1]
-    message: dict[str, Any] = {"role": "assistant", "content": data.decode(errors="replace")}
-    if message["content"].encode() != data:
+    decoder = getincrementaldecoder("utf-8")(errors="replace")
+    text = decoder.decode(output.data, final=not output.truncated)
+    # Of a character that was cut in the middle, nothing is left.
+    data = output.data.removesuffix(decoder.getstate()[0])
+    for end in ("\r\n", "\n"):
+        if text.endswith(end):
+            text, data = text.removesuffix(end), data.removesuffix(end.encode())
+            break
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    if text.encode() != data:
         message[_RAW] = b64encode(data).decode()
     return Answer((take_message(message),), truncated=output.truncated)
-
-
-def _whole_characters(data: bytes) -> bytes:
-    """Bytes that were cut anywhere, without the first part of a character at their end."""
-    for length in range(1, min(4, len(data)) + 1):
-        lead = data[-length]
-        if lead & 0xC0 != 0x80:
-            needed = 4 if lead >= 0xF0 else 3 if lead >= 0xE0 else 2 if lead >= 0xC0 else 1
-            return data[:-length] if needed > length else data
-    return data
 
 
 def _read_agentv(value: JSON, warn: Warn) -> Answer | None:

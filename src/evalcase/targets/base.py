@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from evalcase.errors import TargetError
 from evalcase.types.message import named_file, named_files, part_text, parts_of, text_of
 from evalcase.types.question import Question
+from evalcase.types.target import Warn
 from evalcase.types.value import JSON
 from evalcase.util.files import (
     IrregularError,
@@ -84,6 +85,19 @@ def describe_hidden(question: Question) -> str | None:
         return None
     given = f"{len(roles)} messages ({', '.join(dict.fromkeys(roles))})"
     return f"for case `{question.case}` it is given {given}"
+
+
+class HiddenWarning:
+    """Warns once of messages that a target doesn't see."""
+
+    def __init__(self, warn: Warn) -> None:
+        self._warn = warn
+        self._is_said = False
+
+    def say(self, sees: str, hidden: str | None, hint: str) -> None:
+        if hidden is not None and not self._is_said:
+            self._is_said = True
+            self._warn(f"{sees} only; {hidden}; {hint}")
 
 
 def describe_unseen_parts(question: Question, *, sees_files: bool) -> str | None:

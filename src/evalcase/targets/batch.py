@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from json import dumps
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 from urllib.parse import urlencode, urlsplit
 
 from evalcase.errors import TargetError
@@ -170,37 +170,6 @@ def _batch_error(what: str, **details: Any) -> TargetError:  # noqa: ANN401 - wo
     return TargetError(what, kind="http", details=details)
 
 
-class BatchService:
-    """The batches of one API."""
-
-    form: BatchForm
-
-    def line(self, id: str, body: JSON) -> bytes:
-        raise NotImplementedError
-
-    async def send(self, client: BatchClient, draft: DraftFile, tag: str) -> str:
-        raise NotImplementedError
-
-    def find(self, client: BatchClient, sent: SentBatch) -> AsyncIterator[str]:
-        """The ids that a batch may have whose id was not heard."""
-        raise NotImplementedError
-
-    async def look(self, client: BatchClient, id: str) -> BatchLook:
-        raise NotImplementedError
-
-    async def places(self, client: BatchClient, id: str) -> list[str]:
-        """The paths of the answers of a batch that is over."""
-        raise NotImplementedError
-
-    def find_reply(self, row: dict[str, Any]) -> dict[str, Any] | None:
-        """The reply of the API in a row of answers; None if there is none."""
-        raise NotImplementedError
-
-    def explain(self, row: dict[str, Any]) -> TargetError:
-        """The error of a row without one."""
-        raise NotImplementedError
-
-
 _TAG = "evalcase"
 """The name of the tag in the metadata of a batch of OpenAI's."""
 _OVER = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -209,7 +178,7 @@ _BOUNDARY = "evalcase-7MA4YWxkTrZu0gW"
 _PART = f"--{_BOUNDARY}\r\nContent-Disposition: form-data; name="
 
 
-class OpenAIBatches(BatchService):
+class OpenAIBatches:
     """A file of requests goes up, files of answers and of errors come down."""
 
     form = BatchForm(
@@ -238,6 +207,7 @@ class OpenAIBatches(BatchService):
         return id_of(await client.post("/batches", batch), "a batch")
 
     async def find(self, client: BatchClient, sent: SentBatch) -> AsyncIterator[str]:
+        """The ids that a batch may have whose id was not heard."""
         async for each in client.list_batches("/batches", "after"):
             told = each.get("metadata")
             if isinstance(told, dict) and told.get(_TAG) == sent.tag:
@@ -256,6 +226,7 @@ class OpenAIBatches(BatchService):
         )
 
     async def places(self, client: BatchClient, id: str) -> list[str]:
+        """The paths of the answers of a batch that is over."""
         batch = await client.get(f"/batches/{id}")
         files = [batch.get("output_file_id"), batch.get("error_file_id")]
         return [f"/files/{id_of({'id': file}, 'a file')}/content" for file in files if file]
@@ -282,7 +253,7 @@ _CLOCKS_DIFFER = timedelta(minutes=10)
 _ENDED = {"canceled": "it was cancelled", "expired": "it expired before it was asked"}
 
 
-class AnthropicBatches(BatchService):
+class AnthropicBatches:
     """All requests go up in one body, and the answers come down as rows."""
 
     form = BatchForm(
@@ -345,6 +316,9 @@ def _made_at(batch: dict[str, Any]) -> datetime | None:
     except ValueError:
         return None
     return made if made.tzinfo is not None else None
+
+
+BatchService: TypeAlias = OpenAIBatches | AnthropicBatches
 
 
 class ChatBatches:

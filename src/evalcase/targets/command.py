@@ -55,6 +55,7 @@ from evalcase.targets.answers import (
     with_extras,
 )
 from evalcase.targets.base import (
+    HiddenWarning,
     describe_hidden,
     describe_question,
     key_of_question,
@@ -300,7 +301,7 @@ class CommandTarget(Target):
         self._workers: LineWorkers | None = None
         self._free = asyncio.Semaphore()
         self._files: dict[str, str] | None = None
-        self._warned = False
+        self._hidden = HiddenWarning(surroundings.warn)
 
     def _environment(self) -> dict[str, str]:
         return {**self._surroundings.environment, **self._options.env}
@@ -349,7 +350,11 @@ class CommandTarget(Target):
             async with self._free:
                 reply = await self._workers.exchange(asked, session)
             return _read_reply(reply, self._surroundings.warn)
-        self._warn_of_hidden(question)
+        if not self._options.is_agentv and not self._sees_object:
+            hint = "{input_file}, or JSON on stdin, has all of them"
+            self._hidden.say(
+                "the command sees the last user message", describe_hidden(question), hint
+            )
         with ExitStack() as stack:
             folder = ""
             if self._template.used & _FILES.keys():
@@ -438,15 +443,6 @@ class CommandTarget(Target):
         if self._options.is_agentv:
             return _write_conversation(question)
         return write_content(last_user_content(question))
-
-    def _warn_of_hidden(self, question: Question) -> None:
-        if self._warned or self._options.is_agentv or self._sees_object:
-            return
-        what = describe_hidden(question)
-        if what is not None:
-            self._warned = True
-            hint = "{input_file}, or JSON on stdin, has all of them"
-            self._surroundings.warn(f"the command sees the last user message only; {what}; {hint}")
 
     def _start_worker(self) -> Process:
         argv = self._template.fill_texts({})

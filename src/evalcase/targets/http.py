@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from urllib.parse import quote
 
@@ -30,6 +31,7 @@ from evalcase.targets.answers import (
     read_output,
 )
 from evalcase.targets.base import (
+    HiddenWarning,
     describe_files,
     describe_hidden,
     describe_question,
@@ -222,7 +224,7 @@ class HttpTarget(Target):
             quota=self._quota, seen=self._traces.seen_of if options.trace else None,
             only_reads=True,
         )  # fmt: skip
-        self._warned = False
+        self._hidden = HiddenWarning(surroundings.warn)
         self._client: HttpClient | None = None
 
     async def open(self) -> None:
@@ -301,15 +303,9 @@ class HttpTarget(Target):
         return value
 
     def _warn_of_hidden(self, question: Question) -> None:
-        if self._warned or (self._body is None and self._endpoint.has_body):
-            return
-        if self._used & {"messages", "session"} or "prompt" not in self._used:
-            return
-        what = describe_hidden(question)
-        if what is not None:
-            self._warned = True
-            sees = "the http target sends the last user message only"
-            self._surroundings.warn(f"{sees}; {what}; {{messages}} has all of them")
+        if "prompt" in self._used and not self._used & {"messages", "session"}:
+            sees = "the http target sends the last user message"
+            self._hidden.say(sees, describe_hidden(question), "{messages} has all of them")
 
 
 class _Reply:
@@ -407,12 +403,12 @@ class _Reply:
         return note_unread(messages, value, _say_no_path_leads)
 
     def _leads_to_calls(self, value: JSON) -> bool:
-        try:
-            return self._options.calls_path is not None and bool(
-                [self._options.calls_path.find(value)]
-            )
-        except MissingError:
-            return False
+        path = self._options.calls_path
+        with suppress(MissingError):
+            if path is not None:
+                path.find(value)
+                return True
+        return False
 
     def _ignore_calls(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         ignored = ignore_calls(messages)

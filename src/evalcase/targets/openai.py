@@ -1,5 +1,5 @@
-"""OpenAI's APIs, at OpenAI or at any service that speaks them: chat completions and embeddings;
-`responses` has the Responses API, `presets` the addresses of providers."""
+"""OpenAI's APIs, at OpenAI or at any service that speaks them: chat completions, responses and
+embeddings. `presets` has the addresses of providers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from evalcase.targets.messages import (
     read_turns,
 )
 from evalcase.targets.presets import OPENAI, PRESETS, Preset
-from evalcase.targets.responses import ResponsesApi
+from evalcase.targets.replies import read_response
 from evalcase.targets.usage import read_model, read_service_usage
 from evalcase.targets.web import Event
 from evalcase.types.answer import Answer
@@ -157,6 +157,8 @@ class CompletionsStream(Assembler):
         self._message = Pieces(_WHOLE)
         self._calls: dict[int, _CallPieces] = {}
         self._about: dict[str, JSON] = {}
+        self._last = 0
+        """The highest number of a call."""
         self._reason: JSON = None
 
     def take(self, event: Event) -> bool:
@@ -199,13 +201,13 @@ class CompletionsStream(Assembler):
     def _take_call(self, piece: JSON) -> None:
         if not isinstance(piece, dict):
             raise ValueError("a piece of a tool call is not a mapping")
-        last = max(self._calls, default=0)
-        index = piece.get("index", last)
+        index = piece.get("index", self._last)
         if not isinstance(index, int):
             raise ValueError("a tool call has an odd index")
         known = self._calls[index].about.find("id") if index in self._calls else None
         if piece.get("id") and known and piece["id"] != known:
-            index = last + 1  # some services count them all as the same one
+            index = self._last + 1  # some services count them all as the same one
+        self._last = max(self._last, index)
         call = self._calls.setdefault(index, _CallPieces(Pieces(_WHOLE), Pieces(_WHOLE)))
         call.about.add(_without_nulls(piece, "index", "function"))
         function = piece.get("function")
@@ -218,6 +220,120 @@ def _without_nulls(pieces: dict[str, Any], *without: str) -> dict[str, JSON]:
     return {
         key: item for key, item in pieces.items() if item is not None and key not in without
     }  # fmt: skip
+
+
+_RESPONSE_EXTRAS = frozenset({"reasoning", "items", "phase"})
+"""Keys of earlier answers that are not sent back: without `store` the service doesn't know them."""
+_ENDS = ("response.completed", "response.incomplete", "response.failed")
+
+
+class ResponsesApi(ChatApi):
+    """`/responses`. Answers are not stored at the provider, unless `params` has `store = true`."""
+
+    path = "/responses"
+    own_params = frozenset({"model", "input"})
+    defaults: ClassVar[Mapping[str, JSON]] = {"store": False}
+    schema_modes = ("json_schema", "json_object")
+
+    def write_messages(self, question: Question, files: Files, warn: Warn) -> dict[str, JSON]:
+        turns = read_turns(question.messages, warn)
+        answered = {turn.call_id for turn in turns}
+        items: list[JSON] = []
+        for turn in turns:
+            turn.warn_of_extras(_RESPONSE_EXTRAS, "OpenAI's Responses API", warn)
+            if turn.role == "tool":
+                output = write_content(turn.content)
+                items.append(
+                    {"type": "function_call_output", "call_id": turn.call_id, "output": output}
+                )
+                continue
+            if turn.content is not None and not (turn.calls and turn.content == ""):
+                items.append({"role": turn.role, "content": _write_item_parts(turn, files)})
+            # The service refuses a call without a result, such as one of its own web searches.
+            items += [
+                {"type": "function_call", "call_id": id, "name": name, "arguments": text}
+                for id, name, _, text in turn.calls
+                if id in answered
+            ]
+        return {"input": items}
+
+    def write_schema(
+        self, schema: JSON, mode: SchemaMode, params: Mapping[str, JSON]
+    ) -> dict[str, JSON]:
+        given = params.get("text")
+        kept = given if isinstance(given, dict) else {}
+        form: JSON = {"type": "json_object"}
+        if mode == "json_schema":
+            form = {"type": "json_schema", "name": "answer", "strict": True, "schema": schema}
+        return {"text": {**kept, "format": form}}
+
+    def read_answer(self, reply: dict[str, Any], warn: Warn) -> Answer:
+        if not isinstance(reply.get("output"), list):
+            raise no_answer_error("it has no `output`", reply)
+        try:
+            messages = read_messages(read_response(reply, warn))
+        except TargetError as error:
+            raise no_answer_error(str(error), reply) from None
+        usage = read_service_usage(reply.get("usage"), warn)
+        return Answer(messages, usage, model=read_model(reply))
+
+    def make_assembler(self) -> Assembler:
+        return ResponsesStream()
+
+    def make_batches(self) -> BatchService:
+        from evalcase.targets.batch import OpenAIBatches
+
+        return OpenAIBatches("/v1/responses")
+
+
+def _write_item_parts(turn: ChatTurn, files: Files) -> JSON:
+    if isinstance(turn.content, str):
+        return turn.content
+    parts = read_content_parts(turn.content, files)
+    return [_write_item_part(part, is_answer=turn.role == "assistant") for part in parts]
+
+
+def _write_item_part(part: ContentPart, *, is_answer: bool) -> JSON:
+    if isinstance(part, TextPart):
+        return {"type": "output_text" if is_answer else "input_text", "text": part.text}
+    if isinstance(part, ImagePart):
+        return {"type": "input_image", "image_url": part.address, **part.extras}
+    if isinstance(part, PdfPart):
+        data = f"data:application/pdf;base64,{part.data}"
+        return {"type": "input_file", "filename": part.name, "file_data": data, **part.extras}
+    return part
+
+
+class ResponsesStream(Assembler):
+    """The last event of a stream has the whole response."""
+
+    def __init__(self) -> None:
+        self._response: dict[str, Any] | None = None
+        self._texts: list[str] = []
+
+    def take(self, event: Event) -> bool:
+        if event.data.strip() == b"[DONE]":
+            return True
+        value = parse_json(event.data)
+        if not isinstance(value, dict):
+            raise ValueError("an event is not a JSON object")
+        kind, response = value.get("type", event.name), value.get("response")
+        if kind == "error":
+            raise service_error(value.get("error", value), event.data)
+        if kind == "response.output_text.delta":
+            self._texts.append(str(value.get("delta")))
+        if kind not in _ENDS or not isinstance(response, dict):
+            return False
+        if response.get("error") is not None:
+            raise service_error(response["error"], event.data)
+        self._response = response
+        return True
+
+    def whole(self) -> dict[str, Any] | None:
+        return self._response
+
+    def text(self) -> str:
+        return "".join(self._texts)
 
 
 class EmbeddingsApi(ChatApi):

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.answers import read_answer
 from evalcase.targets.base import (
+    HiddenWarning,
     describe_hidden,
     describe_unseen_parts,
     key_of_question,
@@ -104,7 +105,7 @@ class PythonTarget(Target):
         self._tracing: Tracing | None = None
         self._sources: dict[str, str] | None = None
         self._keyed_by: Callable[[Question], JSON | Awaitable[JSON]] | None = None
-        self._warned = False
+        self._hidden = HiddenWarning(surroundings.warn)
 
     @classmethod
     def of(cls, function: object, surroundings: Surroundings) -> PythonTarget:
@@ -286,17 +287,15 @@ class PythonTarget(Target):
 
     def _warn_of_hidden(self, question: Question, bound: BoundFunction) -> None:
         """Say once what a function doesn't see; but one that knows its session has seen it."""
-        if self._warned or not bound.sees_last_only:
+        if not bound.sees_last_only:
             return
         seen = "the last user message"
         hidden = None if "session" in bound.roles else describe_hidden(question)
         if hidden is None:
             hidden = describe_unseen_parts(question, sees_files="files" in bound.roles)
             seen = "the text of the last user message"
-        if hidden is not None:
-            self._warned = True
-            hint = "a parameter named `messages`, or annotated as `Question`, would see all"
-            self._surroundings.warn(f"`{self.name}` sees {seen} only; {hidden}; {hint}")
+        hint = "a parameter named `messages`, or annotated as `Question`, would see all"
+        self._hidden.say(f"`{self.name}` sees {seen}", hidden, hint)
 
     # The code as a part of cache keys and versions.
 

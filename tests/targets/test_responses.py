@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evalcase.errors import TargetError
-from evalcase.targets.answers import read_answer, read_output
-from evalcase.types.answer import Answer, Usage
-from evalcase.util.answers import read_ending
-from evalcase.util.processes import Output
+from evalcase.targets.answers import read_answer
+from evalcase.types.answer import Answer
 from tests.for_each import for_each
-from tests.run.project import Project, case
 
 SAID: dict[str, Any] = {
     "id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "phase": None,
@@ -52,39 +47,6 @@ def read_silently(value: object) -> Answer:
     return answer
 
 
-def test_a_whole_response_is_its_text_with_usage_and_model() -> None:
-    answer = read_silently(respond(THOUGHT, SAID))
-    assert answer.text == "At nine."
-    assert answer.usage == Usage(30, 5, 10)
-    assert answer.model == "gpt-5-mini-2025-08-07"
-    assert answer.messages[0]["reasoning"] == [THOUGHT]
-
-
-def test_function_calls_are_tool_calls_with_their_arguments() -> None:
-    answer = read_silently(respond(THOUGHT, CALL, {**CALL, "name": "close", "arguments": "{}"}))
-    assert [(call.name, call.arguments) for call in answer.tool_calls] == [
-        ("search", {"q": "hours"}),
-        ("close", {}),
-    ]
-    assert answer.messages[0]["tool_calls"][0]["id"] == "call_1"
-    assert answer.text == ""
-
-
-@for_each("items", [[SAID], [THOUGHT, SAID], [CALL], [SAID, CALL], [CALL, SAID]])
-def test_the_items_alone_are_read_as_the_whole_is(items: list[dict[str, Any]]) -> None:
-    whole = read_silently(respond(*items, status=None))
-    assert read_silently(items).messages == whole.messages
-
-
-def test_a_history_of_items_has_the_results_of_its_calls() -> None:
-    asked = {"role": "user", "content": "When?"}
-    result = {"type": "function_call_output", "call_id": "call_1", "output": "9:00"}
-    answer = read_silently([asked, CALL, result, SAID])
-    assert [each.role for each in answer.messages] == ["user", "assistant", "tool", "assistant"]
-    assert answer.messages[2]["tool_call_id"] == "call_1"
-    assert (answer.text, [call.name for call in answer.tool_calls]) == ("At nine.", ["search"])
-
-
 @for_each(
     ("item", "name", "arguments"),
     [
@@ -114,14 +76,6 @@ def test_what_notes_a_text_has_are_kept() -> None:
     assert answer.messages[0]["content"] == [
         {"type": "text", "text": "At nine.", "annotations": [cited]}
     ]
-
-
-def test_a_refusal_and_an_early_end_are_told() -> None:
-    refused = {**SAID, "content": [{"type": "refusal", "refusal": "No."}]}
-    assert read_ending(read_silently(respond(refused))).refusal == "No."
-    cut = respond(SAID, status="incomplete", incomplete_details={"reason": "max_output_tokens"})
-    assert read_ending(read_silently(cut)).reason == "max_output_tokens"
-    assert read_ending(read_silently(respond(SAID))).reason == "completed"
 
 
 @for_each(
@@ -157,21 +111,3 @@ def test_keys_beside_messages_that_are_not_read_are_told_of_once() -> None:
     (warning,) = said
     assert "'created_at', 'background'" in warning
     assert "and 16 more beside `messages` in an answer are not read" in warning
-
-
-@for_each("value", [respond(THOUGHT, SAID, CALL), [THOUGHT, SAID, CALL]])
-def test_what_a_program_or_a_service_writes_is_read_alike(value: Any) -> None:
-    said: list[str] = []
-    answer = read_output(Output(json.dumps(value).encode(), False), "auto", said.append)
-    assert answer.messages == read_silently(value).messages
-    assert (answer.text, said) == ("At nine.", [])
-
-
-def test_a_recorded_response_is_replayed(tmp_path: Path) -> None:
-    project = Project(tmp_path)
-    line = {"case": "a", "answer": respond(THOUGHT, SAID, CALL)}
-    (project.path / "told.jsonl").write_text(json.dumps(line) + "\n")
-    graders = [{"tool_calls": {"needed": {"search": 1}}}, {"tokens": 35}]
-    project.suite(case("a", expected_output="At nine."), graders=graders)
-    done = project.run("run", "--target", "replay:told.jsonl")
-    assert (done.code, done.err) == (0, "")

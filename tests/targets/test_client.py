@@ -115,17 +115,6 @@ def test_cancelling_closes_the_connection() -> None:
         asyncio.run(run())
 
 
-def test_connections_are_used_again() -> None:
-    with serving(Reply(b"ok")) as server:
-        answers = asyncio.run(answer_all(target_of(HttpTarget, url=server.url), [question()] * 5))
-    assert [getattr(each, "text", each) for each in answers] == ["ok"] * 5
-    assert server.connections == 1
-
-
-def test_closing_without_opening_is_fine() -> None:
-    asyncio.run(target_of(HttpTarget, url="http://x").close())
-
-
 @pytest.mark.parametrize("length", [True, False])
 def test_a_body_is_read_whole_with_or_without_its_length(length: bool) -> None:
     body = b"x" * 300_000

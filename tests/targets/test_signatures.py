@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-import evalcase
 from evalcase.errors import ConfigError
-from evalcase.targets.signatures import bind_function, is_async, takes_nothing
-from evalcase.types.case import Case
+from evalcase.targets.signatures import bind_function
 from evalcase.types.message import Message
 from evalcase.types.question import Question
 from tests.for_each import for_each
@@ -189,44 +187,6 @@ def test_what_can_not_be_asked_is_an_error(parameters: str) -> None:
         bind_function(define(f"def f({parameters}): pass"), "agent:f")
 
 
-@for_each(
-    ("parameters", "nothing"),
-    [("", True), ("k=1", True), ("k=1, /", True), ("**o", True), ("q", False), ("session", False)],
-)
-def test_a_factory_takes_nothing_that_a_question_has(parameters: str, nothing: bool) -> None:
-    assert takes_nothing(define(f"def f({parameters}): pass"), "agent:f") is nothing
-
-
-@for_each(
-    ("parameters", "last_only"),
-    [
-        ("prompt", True), ("prompt, metadata", True), ("prompt, messages", False),
-        ("q: 'Question'", False), ("metadata", False),
-    ],
-)  # fmt: skip
-def test_who_sees_the_last_message_only(parameters: str, last_only: bool) -> None:
-    bound = bind_function(define(f"def f({parameters}): pass"), "agent:f")
-    assert bound.sees_last_only is last_only
-
-
-def test_async_is_seen_through_partial_and_call() -> None:
-    async def plain(prompt: str, k: int) -> str:
-        return prompt * k
-
-    class Agent:
-        async def __call__(self, prompt: str) -> str:
-            return prompt
-
-    assert is_async(plain)
-    assert is_async(partial(plain, k=2))
-    assert is_async(Agent())
-    assert not is_async(str.upper)
-
-
-def test_the_public_names_are_the_ones_that_count() -> None:
-    assert (evalcase.Question, evalcase.Case) == (Question, Case)
-
-
 @for_each("first", ["messages", "given: Question", "given: list[Message]"])
 @for_each(
     "name",
@@ -254,11 +214,6 @@ def test_what_is_no_text_is_not_given_one_beside_the_messages(
     wanted = name.partition(":")[0]
     start = f"python target `agent:f`: there is nothing to give to `{wanted}`; {hint}"
     assert str(caught.value).startswith(start)
-
-
-@for_each("parameters", ["user_id, metadata", "messages, user_id=1", "messages, *rest", "user_id"])
-def test_any_other_name_is_as_good_as_it_was(parameters: str) -> None:
-    assert returning(parameters, "1") == 1
 
 
 class Support:

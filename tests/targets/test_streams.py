@@ -1,55 +1,57 @@
+"""Server-sent events, and streams of very many pieces."""
+
 from __future__ import annotations
 
 import json
-from typing import NoReturn
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalcase.targets.anthropic import MessagesStream
-from evalcase.targets.chat import Pieces
 from evalcase.targets.openai import CompletionsStream
-from evalcase.targets.web import Event
+from evalcase.targets.web import Event, EventReader
 from tests.for_each import for_each
 
 
-class Unjoined(str):
-    """A text that is never put to another one alone: that would copy the other each time."""
-
-    __slots__ = ()
-
-    def __add__(self, _: str) -> NoReturn:
-        raise AssertionError("joined before all was there")
-
-    __radd__ = __add__
-
-
-def test_texts_grow_and_are_joined_once() -> None:
-    pieces = Pieces()
-    for text in ("a", "b", "c"):
-        pieces.add({"content": Unjoined(text)})
-    assert pieces.joined() == {"content": "abc"}
-    assert pieces.find("content") == "abc"
+def events(*chunks: bytes) -> list[Event]:
+    reader = EventReader()
+    return [event for chunk in chunks for event in reader.feed(chunk)] + reader.close()
 
 
 @for_each(
-    ("given", "joined"),
+    ("stream", "expected"),
     [
-        ([{"a": 1}, {"a": 2}], {"a": 2}),
-        ([{"a": "x"}, {"a": 2}], {"a": 2}),
-        ([{"a": 1}, {"a": "x"}, {"a": "y"}], {"a": "xy"}),
-        ([{"id": "x"}, {"id": "y"}], {"id": "y"}),
-        ([{"b": ""}, {"a": "1"}, {"b": "2"}], {"b": "2", "a": "1"}),
-        ([{"a": [1]}, {"a": [2]}], {"a": [2]}),
-        ([], {}),
+        (b"data: a\n\n", [Event("", b"a")]),
+        (b"data:a\r\n\r\ndata: b\r\r", [Event("", b"a"), Event("", b"b")]),
+        (b"event: x\ndata: a\ndata: b\n\n", [Event("x", b"a\nb")]),
+        (b": comment\nid: 1\nretry: 5\n\ndata:  a\n\n", [Event("", b" a")]),
+        (b"event: x\n\ndata: a\n\n", [Event("", b"a")]),
+        (b"\xef\xbb\xbfdata: a\n\n", [Event("", b"a")]),
+        (b"data: a", [Event("", b"a")]),
+        (b"data: a\r", [Event("", b"a")]),
+        (b"data: \xff\x00\n\n", [Event("", b"\xff\x00")]),
+        (b"", []),
     ],
 )
-def test_of_anything_else_the_last_counts(
-    given: list[dict[str, object]], joined: dict[str, object]
-) -> None:
-    pieces = Pieces(frozenset({"id"}))
-    for each in given:
-        pieces.add(each)  # type: ignore[arg-type]
-    assert pieces.joined() == joined
-    assert list(pieces.joined()) == list(joined)
-    assert pieces.find("nothing") is None
+def test_streams(stream: bytes, expected: list[Event]) -> None:
+    assert events(stream) == expected
+    assert events(*(stream[at : at + 1] for at in range(len(stream)))) == expected
+
+
+@given(st.binary(max_size=60).map(lambda data: b"data: " + data), st.integers(0, 66))
+def test_it_does_not_matter_where_chunks_end(stream: bytes, at: int) -> None:
+    assert events(stream[:at], stream[at:]) == events(stream)
+
+
+def test_a_long_line_is_put_together_once() -> None:
+    """Each chunk is looked at for its own sake: a line may come in very many."""
+    reader = EventReader()
+    assert reader.feed(b"data: ") == []
+    for _ in range(1000):
+        assert reader.feed(b"x" * 10) == []
+    assert len(reader._rest) == 1001
+    assert reader.feed(b"\r") == []
+    assert reader.feed(b"\n\r\n") == [Event("", b"x" * 10_000)]
 
 
 def event(**value: object) -> Event:

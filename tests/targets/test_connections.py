@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import socket
 import ssl
 import subprocess
 from base64 import b64encode
@@ -153,15 +152,6 @@ def tls(folder: Path, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
     return server
 
 
-def test_tls_is_agreed_on_once_for_several_questions(tls: ssl.SSLContext) -> None:
-    async def run() -> None:
-        async with raw_server(saying(OK, OK), tls) as server:
-            assert await ask(f"https://localhost:{server.port}", 2) == ["ok", "ok"]
-            assert server.connections == 1
-
-    asyncio.run(run())
-
-
 def test_a_certificate_for_another_host_is_not_trusted(tls: ssl.SSLContext) -> None:
     async def run() -> None:
         async with raw_server(saying(OK), tls, "127.0.0.2") as server:
@@ -169,34 +159,6 @@ def test_a_certificate_for_another_host_is_not_trusted(tls: ssl.SSLContext) -> N
                 await ask(f"https://127.0.0.2:{server.port}")
             assert not caught.value.may_succeed_later
 
-    asyncio.run(run())
-
-
-@pytest.mark.parametrize("said", [b"", b"HTTP/1.1 400 This is plain\r\n\r\n"])
-def test_a_server_that_speaks_no_tls_is_no_connection(tls: ssl.SSLContext, said: bytes) -> None:
-    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read(1)
-        writer.write(said)
-        writer.close()
-
-    async def run() -> None:
-        async with raw_server(plain) as server:
-            with pytest.raises(TargetError) as caught:
-                await ask(f"https://127.0.0.1:{server.port}")
-            assert caught.value.kind == "connection"
-
-    del tls
-    asyncio.run(run())
-
-
-def test_agreeing_on_keys_is_part_of_the_limit(tls: ssl.SSLContext) -> None:
-    async def run() -> None:
-        async with raw_server(hold) as server:
-            with pytest.raises(TargetError, match=r"no connection within 0\.05 s"):
-                await ask(f"https://127.0.0.1:{server.port}", connect_timeout_s=0.05)
-            await server.hung_up.wait()
-
-    del tls
     asyncio.run(run())
 
 
@@ -283,59 +245,6 @@ def test_a_proxy_may_say_no(
     asyncio.run(run())
 
 
-def test_a_connection_that_is_reset_is_said() -> None:
-    async def reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await read_request(reader)
-        linger = b"\1\0\0\0\0\0\0\0"
-        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        writer.transport.abort()
-
-    async def run() -> None:
-        async with raw_server(reset) as server:
-            with pytest.raises(TargetError, match=r"the connection broke: .") as caught:
-                await ask(server.url)
-            assert (caught.value.kind, caught.value.may_succeed_later) == ("connection", True)
-            assert server.connections == 1
-
-    asyncio.run(run())
-
-
-def test_an_idle_connection_that_was_closed_is_not_used() -> None:
-    async def run() -> None:
-        async with raw_server(saying(OK, close=True)) as server:
-            target = target_of(HttpTarget, url=server.url)
-            await target.open()
-            for _ in range(3):
-                assert (await target.answer(question())).text == "ok"
-                await server.hung_up.wait()
-                server.hung_up.clear()
-                await asyncio.sleep(0.01)
-            await target.close()
-            assert server.connections == 3
-
-    asyncio.run(run())
-
-
-def test_an_answer_is_read_while_its_request_is_still_sent() -> None:
-    """A server that says no at once, and reads nothing of what follows."""
-
-    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 413 No\r\nContent-Length: 2\r\n\r\nno")
-        await writer.drain()
-        await over.wait()
-
-    async def run() -> None:
-        async with raw_server(refuse) as server:
-            body = {"prompt": "{prompt}", "more": "x" * 30_000_000}
-            with pytest.raises(TargetError, match="HTTP 413"):
-                await ask(server.url, body=body)
-            over.set()
-
-    over = asyncio.Event()
-    asyncio.run(run())
-
-
 def test_a_large_body_is_sent_whole() -> None:
     heard: list[bytes] = []
 
@@ -347,25 +256,3 @@ def test_a_large_body_is_sent_whole() -> None:
     asyncio.run(run())
     assert heard[0].endswith(b"x" * 3_000_000 + b'"}')
     assert b"\r\nContent-Disposition" not in heard[0]
-
-
-def test_an_answer_is_read_no_faster_than_it_is_taken() -> None:
-    """Far more comes than is kept, and the connection is closed once that is known."""
-    sent = 0
-
-    async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal sent
-        await read_request(reader)
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
-        while True:
-            writer.write(b"x" * 100_000)
-            await writer.drain()
-            sent += 100_000
-
-    async def run() -> None:
-        async with raw_server(flood) as server:
-            assert await ask(server.url, max_output_bytes=50_000) == ["x" * 50_000]
-            await server.hung_up.wait()
-
-    asyncio.run(run())
-    assert sent < 20_000_000
