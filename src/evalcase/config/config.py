@@ -312,10 +312,7 @@ def config_of_text(text: bytes, path: str, root: str, shown: str) -> Config | No
     for each in faults:
         name = str(each.path[0])
         hint = _HINTS.get((name, type(data.get(name)))) if len(each.path) == 1 else None
-        hint = hint or in_toml(each).hint
-        findings.append(
-            Finding(each.code, each.path, each.message, hint, each.at, hides=each.hides)
-        )
+        findings.append(each._replace(hint=hint or in_toml(each).hint).finding)
     settings = _read_sound(data, {each.path[0] for each in faults})
     source = Source(document, table, tuple(findings))
     return Config(root, path, source, **structs.asdict(settings))

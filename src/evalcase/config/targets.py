@@ -279,15 +279,11 @@ def find_wrong_targets(
         if used is None or name in used:
             yield from _find_wrong_table(name, table, config, broken.get(name))
     judge = config.judge.target if config.judge is not None else None
-    named: tuple[tuple[str | None, KeyPath], ...] = (
-        (config.target, ("target",)),
-        (judge, ("judge", "target")),
-    )
-    for target, path in named:
+    for target, path in ((config.target, ("target",)), (judge, ("judge", "target"))):
         if target is not None and (used is None or target in used):
             unfit = object_to_target(target, config, of_suite=False, broken=broken)
             if unfit is not None:
-                yield Finding(unfit.code, path, unfit.message, unfit.hint)
+                yield unfit.at(*path)
     if used is None and judge is not None and config.target is not None:
         same = describe_same_model(judge, config.target, config)
         if same is not None:
@@ -301,8 +297,7 @@ def _find_wrong_table(
     if not isinstance(word, str) or not word:
         return  # a problem of the configuration, which reports it
     if not is_known("targets", word):
-        unfit = _object_to_kind(word, config.root)
-        yield Finding(unfit.code, (*path, "kind"), unfit.message, unfit.hint)
+        yield _object_to_kind(word, config.root).at(*path, "kind")
         return
     try:
         kind = find_target_kind(word)
@@ -311,8 +306,7 @@ def _find_wrong_table(
         return
     found = [*_find_wrong_options(kind, table, config.root)]
     if not found and broken is not None:
-        at = (kind.value,) if kind.value is not None and kind.value in table else ()
-        found = [Finding(broken.code, at, broken.message, broken.hint)]
+        found = [broken.at(kind.value) if kind.value and kind.value in table else broken.at()]
     for each in found:
         # A missing option is a problem of the whole table: it is shown at the table's name.
         yield each._replace(path=(*path, *each.path), at=each.at if each.path else "key")
@@ -324,12 +318,9 @@ def _find_wrong_options(
     """What is wrong with the options of a target, and with what they name."""
     named = _object_to_named(kind, options, root)
     if named is not None:
-        path, unfit = named
-        yield Finding(unfit.code, path, unfit.message, unfit.hint)
+        yield named
     for fault in target_faults(kind, options):
-        yield Finding(
-            fault.code, fault.path, fault.message, fault.hint, fault.at, hides=fault.hides
-        )
+        yield fault.finding
 
 
 def target_faults(
@@ -384,10 +375,8 @@ def _model_of(name: str, config: Config) -> tuple[str, str] | None:
 # What options name: functions, files and programs
 
 
-def _object_to_named(
-    kind: TargetKind, options: Mapping[str, object], root: str
-) -> tuple[KeyPath, Unfit] | None:
-    """What is wrong with the function, file or program that a target names, and its option."""
+def _object_to_named(kind: TargetKind, options: Mapping[str, object], root: str) -> Finding | None:
+    """What is wrong with the function, file or program that a target names."""
     if kind.name == "command":
         return _object_to_command(options, root)
     value, unfit = options.get(kind.value or ""), None
@@ -395,7 +384,7 @@ def _object_to_named(
         unfit = _object_to_answering(value, root, has_own_arguments="arguments" in options)
     elif kind.value_is_path and isinstance(value, str):
         unfit = _object_to_file(value, root, kind.folder_holds)
-    return None if unfit is None else ((kind.value or "",), unfit)
+    return None if unfit is None else unfit.at(kind.value or "")
 
 
 def object_to_function(
@@ -446,21 +435,22 @@ def _object_to_file(name: str, root: str, folder_holds: tuple[str, ...] | None) 
     return Unfit("bad-file", f"`{name}` is not a regular file", hint)
 
 
-def _object_to_command(options: Mapping[str, object], root: str) -> tuple[KeyPath, Unfit] | None:
+def _object_to_command(options: Mapping[str, object], root: str) -> Finding | None:
     command, cwd, env = options.get("command"), options.get("cwd") or "", options.get("env")
     if not isinstance(cwd, str) or not isinstance(command, list):
         return None  # a line for the shell, or a mistake in the options
     if leads_inside(cwd, root) and not os.path.isdir(os.path.join(root, cwd)):
-        return ("cwd",), Unfit("missing-file", f"there is no folder `{cwd}`", describe_root(root))
+        missing = f"there is no folder `{cwd}`"
+        return Finding("missing-file", ("cwd",), missing, describe_root(root))
     name = command[0] if command and isinstance(command[0], str) else ""
     if "{" in name:
         return None  # a placeholder is filled in later
     variables = env if isinstance(env, Mapping) else {}
     if (unfit := object_to_program(name, root, cwd, variables)) is not None:
-        return ("command", 0), unfit
+        return unfit.at("command", 0)
     script = find_script(command)
     if script is not None and (unfit := object_to_script(script, root, cwd)) is not None:
-        return ("command", 1), unfit
+        return unfit.at("command", 1)
     return None
 
 

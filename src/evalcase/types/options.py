@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 
-from evalcase.types.problem import At, Fix, KeyPath
+from evalcase.types.problem import At, Finding, Fix, KeyPath
 from evalcase.types.value import JSON, Value
 
 
@@ -33,6 +33,11 @@ class OptionFault(NamedTuple):
     """The name of a missing option, and a value that it might have."""
     hides: bool = False
     """Whether a secret may stand there, so that reports don't show the line."""
+
+    @property
+    def finding(self) -> Finding:
+        """The same in a configuration, where no edit is offered."""
+        return Finding(self.code, self.path, self.message, self.hint, self.at, hides=self.hides)
 
 
 class Place(NamedTuple):

@@ -216,6 +216,9 @@ class Unfit(NamedTuple):
     message: str
     hint: str | None = None
 
+    def at(self, *path: str | int) -> Finding:
+        return Finding(self.code, path, self.message, self.hint)
+
 
 ALIKE = 0.6
 """How alike two names must be, from 0 to 1, for one to be taken for the other."""
