@@ -20,13 +20,15 @@ FUZZ := .venv-fuzz
 SERVERS := .venv-servers
 MODEL := .venv-model
 FRAMEWORKS := .venv-frameworks
+DOCS := .venv-docs
+DIST := .venv-dist
 BIN := $(VENV)/bin
 # Each worker begins with a part of its own, in order, and takes from the others when it is done.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo ray test check format frameworks model bench fuzz kills picture clean
+.PHONY: help demo ray test quick check format docs dist frameworks model bench fuzz kills picture clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +42,10 @@ ray: $(VENV)/.dev ## install Ray, 250 MB, so that its tests are not skipped
 test: $(VENV)/.dev $(SERVERS)/.servers ## run the tests
 	$(PYTEST)
 
+quick: $(VENV)/.dev ## lint, and the tests of the format, in half a minute
+	$(BIN)/ruff check .
+	$(PYTEST) tests/spec tests/corpus tests/types tests/config tests/test_library.py
+
 check: $(VENV)/.dev $(SERVERS)/.servers ## everything a change must pass: format, lint, types, layers, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -50,6 +56,18 @@ check: $(VENV)/.dev $(SERVERS)/.servers ## everything a change must pass: format
 format: $(VENV)/.dev ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
+
+docs: $(DOCS)/.docs ## build the documentation as a site, in site/
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet
+
+dist: $(DIST)/.dist ## build wheel and sdist, check them, and run the demo from the wheel
+	rm -rf dist .venv-wheel
+	$(DIST)/bin/python -m build --quiet
+	$(DIST)/bin/twine check --strict dist/*
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python $(PIP_INSTALL) dist/*.whl
+	PATH="$(CURDIR)/.venv-wheel/bin:$$PATH" bash examples/demo.sh >/dev/null
+	rm -rf .venv-wheel
 
 frameworks: $(VENV)/.dev $(FRAMEWORKS)/.frameworks ## hold recorded answers to the packages that gave them (1.1 GB to install)
 	$(BIN)/python -m pytest tests/frameworks/check_recorded.py
@@ -76,7 +94,7 @@ picture: $(VENV)/.dev ## make the picture of the HTML report anew (needs chromiu
 
 clean: ## remove environments, caches and everything else that can be made again
 	rm -rf .venv .venv-* .fuzz .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	rm -rf build dist benchmarks/data benchmarks/results.json
+	rm -rf build dist site benchmarks/data benchmarks/results.json
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.package: $(VENV)/.made-$(PYTHON_TAG) pyproject.toml
@@ -90,6 +108,14 @@ $(VENV)/.dev: $(VENV)/.made-$(PYTHON_TAG) pyproject.toml
 
 $(BENCH)/.bench: $(BENCH)/.made-$(PYTHON_TAG) pyproject.toml
 	$(BENCH)/bin/python $(PIP_INSTALL) --editable '.[bench]'
+	@touch $@
+
+$(DOCS)/.docs: $(DOCS)/.made-$(PYTHON_TAG) pyproject.toml
+	$(DOCS)/bin/python $(PIP_INSTALL) --editable '.[docs]'
+	@touch $@
+
+$(DIST)/.dist: $(DIST)/.made-$(PYTHON_TAG) pyproject.toml
+	$(DIST)/bin/python $(PIP_INSTALL) --editable '.[dist]'
 	@touch $@
 
 $(FUZZ)/.fuzz: $(FUZZ)/.made-$(PYTHON_TAG) pyproject.toml
