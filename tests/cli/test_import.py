@@ -3,6 +3,7 @@ files in tests/importing."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -146,7 +147,32 @@ def test_a_file_of_which_nothing_is_left_is_no_suite(tmp_path: Path) -> None:
     result = import_in(tmp_path, "-o", "a.eval.yaml", name="a.jsonl", data=b'{"input": null}\n')
     assert result.code == 2
     assert "error[no-cases]" in result.err
+    assert "empty list" not in result.err
     assert not (tmp_path / "a.eval.yaml").exists()
+
+
+def test_a_pointer_of_git_lfs_is_named(tmp_path: Path) -> None:
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 7\n"
+    result = import_in(tmp_path, name="a.jsonl", data=pointer)
+    assert (result.code, "only a pointer of Git LFS" in result.err) == (2, True)
+    assert "`git lfs pull`" in result.err
+
+
+def test_a_printed_suite_finds_its_files_from_the_folder_of_the_source(tmp_path: Path) -> None:
+    folder = tmp_path / "skill" / "evals"
+    folder.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    (folder / "data.csv").write_text("a\n")
+    (folder / "evals.json").write_text('{"evals": [{"prompt": "Read it", "files": ["data.csv"]}]}')
+    result = evalcase("import", "skill/evals/evals.json", cwd=tmp_path)
+    assert (result.code, "path: data.csv" in result.out) == (0, True), result
+
+
+def test_what_is_left_out_is_in_the_suite_whole(tmp_path: Path) -> None:
+    code = "return " + " + ".join(f"step{number}" for number in range(100))
+    config = {"prompts": ["hi"], "tests": [{"assert": [{"type": "javascript", "value": code}]}]}
+    result = import_in(tmp_path, name="promptfooconfig.json", data=json.dumps(config).encode())
+    assert f'#     "value": "{code}"' in result.out
 
 
 def test_check_names_the_command_that_imports_a_file(tmp_path: Path) -> None:

@@ -94,7 +94,8 @@ def command(
     if to_file and os.path.lexists(path):
         sys.stderr.write(f"evalcase: {make_visible(path)} already exists; nothing was written\n")
         return 2
-    folder = os.path.dirname(os.path.abspath(path)) if to_file else os.getcwd()
+    # A printed suite has no folder yet: files are looked up from that of the source.
+    folder = os.path.dirname(os.path.abspath(path if to_file else file))
     choices = Choices(columns, keeps_rest=rest is not None, expected=expected)
     try:
         imported = import_suite(

@@ -12,7 +12,7 @@ from evalcase.types.problem import At, Finding, KeyPath, Problem, in_order
 from evalcase.types.value import JSON
 
 CODE = "not-imported"
-_MAX_SHOWN = 200
+_MAX_LINE = 200
 _MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"})
 SIMULATOR = "simulator"
 _SIMULATOR_REMARK = "the target `simulator` plays the user: [targets.simulator] says what it is"
@@ -210,9 +210,10 @@ class SuiteDraft:
 def _write_comment(lost: Loss) -> str:
     value = lost.item.value
     shown = "" if value is None else dumps(value, ensure_ascii=False)
-    if len(shown) > _MAX_SHOWN:
-        shown = f"{shown[:_MAX_SHOWN]}…"
     is_said = not shown or shown.strip('"') in lost.why
+    if len(shown) > _MAX_LINE:
+        whole = value if isinstance(value, str) else dumps(value, ensure_ascii=False, indent=2)
+        shown = "\n  ".join(whole.splitlines())
     return f"not imported: {lost.why}" + ("" if is_said else f"\n  {shown}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, write_grader
+from evalcase.importers.draft import NO_ARGUMENT, CaseDraft, Choices, SuiteDraft, write_grader
 from evalcase.importers.rows import Preset, import_rows
 from evalcase.importers.source import ForeignFile, Item
 from evalcase.types.value import JSON
@@ -13,6 +13,11 @@ _EQUALS_EXPECTED, _JUDGE = "EqualsExpected", "LLMJudge"
 _SERVICES = {"openai": "openai", "openai-chat": "openai", "anthropic": "anthropic"}
 """Kinds of targets, by the prefix of the name of a model."""
 _OTHER_JUDGE = "`model` of a judge: [judge] of the configuration says who judges, for all cases"
+
+
+_ANY_CALL = (
+    "`occurrence` of `ArgumentCorrectness`: any call of the tool may have the arguments here"
+)
 
 
 class _Evaluator(NamedTuple):
@@ -36,8 +41,11 @@ def import_pydantic_evals(source: ForeignFile, choices: Choices, suite: SuiteDra
     """Evaluators of all cases go to the suite; judges go to each case."""
     root = source.root
     if isinstance(root.value, dict):
+        beside = {"evaluators", "$schema"}
+        if not root.value.get("report_evaluators"):  # the library writes an empty list
+            beside.add("report_evaluators")
         source.documents[0].value = {
-            key: item for key, item in root.value.items() if key not in ("evaluators", "$schema")
+            key: item for key, item in root.value.items() if key not in beside
         }
     import_rows(source, choices, suite, _PRESET)
     shared = _read_evaluators(root.at("evaluators"))
@@ -60,6 +68,8 @@ def _add_to_suite(suite: SuiteDraft, shared: list[_Evaluator]) -> None:
         elif each.name not in (_EQUALS_EXPECTED, _JUDGE):
             try:
                 suite.add_grader(_map_evaluator(each), each.item)
+                if each.name == "ArgumentCorrectness":
+                    suite.lose(each.item.without_value(), _ANY_CALL)
             except _UnmappedError as error:
                 suite.lose(each.item, str(error))
 
@@ -112,6 +122,8 @@ def _add_to_case(case: CaseDraft, evaluator: _Evaluator) -> None:
     try:
         if evaluator.name != _JUDGE:
             case.add_grader(_map_evaluator(evaluator), evaluator.item)
+            if evaluator.name == "ArgumentCorrectness":
+                case.lose_grader(evaluator.item.without_value(), _ANY_CALL)
             return
         case.add_rubric(_read_rubric(evaluator))
         settings = evaluator.item.at(_JUDGE, "model_settings")
@@ -149,8 +161,49 @@ def _map_evaluator(evaluator: _Evaluator) -> JSON:
             return write_grader("latency", seconds, name=name)
         case "":
             raise _UnmappedError("this evaluator")
+    return _map_tools(evaluator, name)
+
+
+def _map_tools(evaluator: _Evaluator, name: JSON) -> JSON:
+    options = evaluator.options
+    match evaluator.name:
+        case "TrajectoryMatch":
+            order = str(options.get("order", "in_order"))
+            tools = _tools(evaluator, "expected_trajectory")
+            return _trajectory(tools, order, "forbid", name)
+        case "ToolCorrectness":
+            extra = None if options.get("allow_extra") is True else "forbid"
+            return _trajectory(_tools(evaluator, "expected_tools"), "any_order", extra, name)
+        case "ArgumentCorrectness":
+            return _map_arguments(options, name)
+        case "MaxToolCalls":
+            most = evaluator.argument("max_calls")
+            return write_grader("tool_calls", NO_ARGUMENT, max=most, name=name)
         case other:
             raise _UnmappedError(f"the evaluator `{other}`")
+
+
+def _tools(evaluator: _Evaluator, argument: str) -> list[JSON]:
+    tools = evaluator.argument(argument)
+    if not isinstance(tools, list) or not tools or not all(isinstance(each, str) for each in tools):
+        raise _UnmappedError(f"`{evaluator.name}` without names of tools")
+    return tools
+
+
+def _trajectory(tools: list[JSON], order: str, extra: JSON, name: JSON) -> JSON:
+    options = {"order": None if order == "in_order" else order, "extra": extra}
+    return write_grader("trajectory", tools, **options, arguments="ignore", name=name)
+
+
+def _map_arguments(options: dict[str, JSON], name: JSON) -> JSON:
+    tool, given = options.get("tool_name"), options.get("expected_arguments")
+    if not isinstance(tool, str) or not isinstance(given, dict):
+        raise _UnmappedError("`ArgumentCorrectness` without a tool and its arguments")
+    is_exact = options.get("match_mode") == "exact"
+    if not is_exact and any(isinstance(each, dict | list) for each in given.values()):
+        raise _UnmappedError("`ArgumentCorrectness` whose nested arguments are compared whole")
+    calls: list[JSON] = [{"tool": tool, "input": given}]
+    return write_grader("trajectory", calls, arguments="exact" if is_exact else None, name=name)
 
 
 def _skip(case: CaseDraft, item: Item) -> None:

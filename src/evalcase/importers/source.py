@@ -30,6 +30,7 @@ from evalcase.util.files import OutsideError, read_file
 FileShape: TypeAlias = Literal["yaml", "json", "jsonl", "csv"]
 SHAPES: dict[str, FileShape] = {**FILE_ENDINGS, ".csv": "csv", ".tsv": "csv"}
 FILE = "file://"
+_LFS = b"version https://git-lfs.github.com/spec/"
 _MAX_BYTES = 100 << 20
 _MAX_FILES = 100_000
 _MAX_READS = 10_000
@@ -149,6 +150,9 @@ def shape_of(path: str) -> FileShape:
 
 def parse_source(data: bytes, path: str, shape: FileShape) -> ForeignFile:
     """Raise UnusableError with all problems of the text."""
+    if data.startswith(_LFS):
+        message, hint = "it is only a pointer of Git LFS", "`git lfs pull` fetches the file itself"
+        raise UnusableError([Problem("unreadable-file", message, path, hint=hint)])
     documents: list[Document]
     header = None
     if shape == "csv":
