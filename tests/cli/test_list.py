@@ -196,6 +196,11 @@ def test_runs_are_told_apart_by_name_note_and_commit(project: Project) -> None:
     second = run("--name", "base line")
     assert (second["commit"], second["dirty"]) == (first["commit"], True)
     assert run("--no-exec", "--target", "echo")["commit"] is None
+    config = project.path / ".git" / "config"
+    before = config.read_text()
+    config.write_text(f'{before}[filter "x"]\n\tclean = touch started\n')  # a stranger's
+    assert run()["commit"] is None
+    config.write_text(before)
 
     commit = str(first["commit"])
     for name in ("base line", commit, commit[:7]):  # the newest of them

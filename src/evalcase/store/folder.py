@@ -67,26 +67,39 @@ def read_git_state(root: str) -> GitState:
             return GitState()
         folder = above
     argv = ["git", "-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch",
-            "--untracked-files=no"]  # fmt: skip
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+            "--untracked-files=no", "--ignore-submodules=all"]  # fmt: skip
     try:
+        if _names_programs(os.path.join(folder, ".git")):
+            return GitState()
         done = subprocess.run(  # noqa: S603 - git, and no argument of others
-            argv, cwd=root, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-            timeout=_GIT_S, check=True,
+            argv, cwd=root, env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"}, capture_output=True,
+            stdin=subprocess.DEVNULL, timeout=_GIT_S, check=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return GitState()
     lines = done.stdout.decode(errors="replace").splitlines()
-    said = dict(
-        line.removeprefix(_OF_BRANCH).split(" ", 1) for line in lines if line.startswith(_OF_BRANCH)
-    )
+    of_branch = [line.removeprefix(_OF_BRANCH) for line in lines if line.startswith(_OF_BRANCH)]
+    said = dict(line.split(" ", 1) for line in of_branch)
     commit, branch = said.get("oid"), said.get("head")
-    is_dirty = any(not line.startswith("#") for line in lines)
     return GitState(
         None if commit == "(initial)" else commit,
         None if branch == "(detached)" else branch,
-        is_dirty,
+        dirty=any(not line.startswith("#") for line in lines),
     )
+
+
+def _names_programs(dot_git: str) -> bool:
+    """Whether `git status` might start programs that the configuration of a repository names: the
+    project may be a stranger's. Raise OSError if it is no repository."""
+    folder = dot_git
+    if os.path.isfile(dot_git):  # of another work tree
+        link = read_file(dot_git, 4096).decode(errors="replace").removeprefix("gitdir:")
+        folder = os.path.join(os.path.dirname(dot_git), link.strip())
+        with suppress(FileNotFoundError):
+            common = read_file(os.path.join(folder, "commondir"), 4096).decode(errors="replace")
+            folder = os.path.join(folder, common.strip())
+    config = read_file(os.path.join(folder, "config"), 1 << 20).lower()
+    return any(word in config for word in (b"filter", b"include", b"worktreeconfig"))
 
 
 class SelectedCases(Value, frozen=True):
