@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -83,10 +84,10 @@ def test_a_suite_may_name_a_model_of_a_provider_but_no_address(tmp_path: Path) -
 
 def test_every_provider_has_its_lines_in_the_docs() -> None:
     page = DOCS.read_text("utf-8")
-    shown = dict(
-        re.findall(r'```toml\n\[targets\.\w+\]\nkind = "(\w+)"\n(.*?)```', page, re.DOTALL)
-    )
-    assert shown.keys() >= {*PRESETS, "openai", "anthropic"}
+    blocks = re.findall(r"```toml show\n(.*?)```", page, re.DOTALL)
+    tables = [table for block in blocks for table in tomllib.loads(block)["targets"].values()]
+    assert {table["kind"] for table in tables} == {*PRESETS, "openai", "anthropic"}
+    assert all(made("it", it=table) for table in tables)
     for name, preset in PRESETS.items():
         assert (preset.base_url or preset.example) in page, name
         assert preset.key_env is None or f"`{preset.key_env}`" in page, name
