@@ -505,7 +505,7 @@ def test_whether_trials_were_answered_alike_is_said_in_words(page: Page, project
     project.suite(case("a", repeat=2))
     project.run_process("run")
     open_report(page, project)
-    expect(page.get_by_role("img", name="the same answer in all trials")).to_be_visible()
+    expect(page.get_by_role("img", name="all answers identical")).to_be_visible()
 
 
 def run_at_two_targets(project: Project) -> None:
@@ -607,3 +607,21 @@ def test_a_small_cost_is_seen_in_full(page: Page, project: Project) -> None:
     cost = rows(page).locator(".cell.cost")
     expect(cost).to_have_text("$0.0000078")
     assert cost.evaluate("element => element.scrollWidth <= element.clientWidth")
+
+
+def test_the_page_is_drawn_with_its_charts_when_it_has_loaded(page: Page, project: Project) -> None:
+    project.suite(case("a"), case("b", "say no"), case("c", tags=["x"]))
+    project.run_process("run", "--target", "python:agent:answer", "--target", "python:agent:other")
+    project.run_process("report", "-o", "report.html")
+    page.goto((project.path / "report.html").as_uri(), wait_until="load")
+    assert page.evaluate("document.body.classList.contains('ready')")
+    assert page.evaluate("document.querySelectorAll('.charts figure').length") > 0
+
+
+def test_the_reason_stands_in_the_cell_of_a_target_that_failed(
+    page: Page, project: Project
+) -> None:
+    project.suite(case("a"), case("b", "say no"))
+    project.run_process("run", "--target", "python:agent:answer", "--target", "python:agent:other")
+    open_report(page, project, "view=grid")
+    expect(page.locator(".row:not(.head) .said .why")).to_have_text('expected "ok", got "no"')

@@ -237,8 +237,9 @@ def pair_within(targets: Sequence[str]) -> dict[str, str]:
 def require_target(name: str, side: Side) -> str:
     """Raise ConfigError if a side has no results of a target."""
     if name not in side.kept.targets:
-        hint = did_you_mean(name, side.kept.targets)
-        raise ConfigError(f"{side.label} has no target `{name}`{f'; {hint}' if hint else ''}")
+        there = ", ".join(f"`{each}`" for each in side.kept.targets)
+        hint = did_you_mean(name, side.kept.targets) or f"it has {there or 'none'}"
+        raise ConfigError(f"{side.label} has no target `{name}`; {hint}")
     return name
 
 

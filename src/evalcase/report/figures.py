@@ -436,7 +436,7 @@ def settle_figures(
         all=settle_part(figures.all, decision if whole else None),
         by_target={name: settle_part(part) for name, part in figures.by_target.items()},
         interval="sequence",
-        without="the results ended the run early" if decision is None else "",
+        without="no interval: the results ended the run early" if decision is None else "",
     )
 
 

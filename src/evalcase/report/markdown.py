@@ -38,6 +38,7 @@ from evalcase.report.paired_cases import ChangedPair, ChangeKind, Side, TrackFig
 from evalcase.report.source import Reported
 from evalcase.report.summary import (
     cost_facts,
+    count_units,
     head_of_parts,
     judging_facts,
     rate_facts,
@@ -174,7 +175,10 @@ def _write_headline(figures: Figures, about: MarkdownHead) -> str:
         sign = "⚠️"  # nothing was tried; or cases passed although some of their trials errored
     rate = "" if part.rate.value is None else f" ({write_percent(part.rate.value)})"
     tried = counts.total - counts.skipped
-    said = f"{counts.passed:,} of {tried:,} cases passed{rate}"
+    several = len(figures.by_target) > 1
+    said = f"{counts.passed:,} of {tried:,}{'' if several else ' cases'} passed{rate}"
+    if several:
+        said += f" in {count_units(counts.total + part.unfinished, figures)}"
     if errored > counts.errored:
         said += f", {write_count(errored, 'trial')} errored"
     if about.shown:

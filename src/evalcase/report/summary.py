@@ -316,7 +316,7 @@ def _rate_notes(part: Slice, figures: Figures) -> Iterator[str]:
         of = count_units(part.without_errors.n, figures)
         yield f"{write_rate(part.without_errors)} of the {of} that did not error"
     if rate.n and rate.low is None and figures.without:
-        yield f"no interval: {figures.without}"
+        yield figures.without
     elif figures.interval == "sequence":
         if rate.low is not None:
             yield "the interval is that of the early decision, and covers all cases"

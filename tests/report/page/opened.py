@@ -31,9 +31,13 @@ class Opened(NamedTuple):
 def open_page(data: bytes) -> Opened:
     text = data.decode()
     parts = {
-        id: json.loads(zlib.decompress(b64decode(packed, validate=True), 31))
+        id: json.loads(_unpack(b64decode(packed, validate=True)))
         for id, packed in re.findall(r'<template id="([^"]+)">([^<]*)</template>', text)
     }
     about = parts.pop("run")
     columns = {name: parts.pop(f"i-{name}") for name in about["columns"]}
     return Opened(text, about, columns, {int(id[1:]): part for id, part in parts.items()})
+
+
+def _unpack(data: bytes) -> bytes:
+    return zlib.decompress(data, 31) if data.startswith(b"\x1f\x8b") else data

@@ -81,7 +81,7 @@ function drawTrials(detail, trials, active) {
   const needed = detail.needed === undefined || detail.needed >= 1 ? 'all' : `${+round(detail.needed * 100, 1)}%`;
   const missing = detail.repeats > trials.length ? `, ${groupDigits(detail.repeats - trials.length)} more without a result` : '';
   return h('section.repeats', { 'aria-label': 'Trials' },
-    h('p.fine', `${passed} of ${trials.length} trials passed, ${needed} must${missing}; ${sayCount(new Set(trials.map((trial) => trial.hash).filter(Boolean)).size, 'different answer')}`),
+    h('p.fine', `${passed} of ${trials.length} trials passed, ${needed} needed${missing}; ${sayAnswers(new Set(trials.map((trial) => trial.hash).filter(Boolean)).size)}`),
     [...groups.values()].map((group) => h('div.answer-group', h('span.fine', group[0].hash ? `${group.length} ×` : 'no answer'),
       group.map((trial) => drawChip(trial === active, () => change({ trial: String(trial.repeat) }, true), drawMark(trial.verdict), `trial ${trial.repeat}`)))));
 }

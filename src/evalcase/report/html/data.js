@@ -11,9 +11,15 @@ function readBytes(id) {
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 }
 
-async function unpack(id) {
+// The value of a part of the page; a promise of it where it is compressed. What is small is not, so that
+// it is drawn before the page counts as loaded.
+function unpack(id) {
   const bytes = readBytes(id);
   if (!bytes) return null;
+  return bytes[0] === 0x1f ? inflate(bytes) : JSON.parse(new TextDecoder().decode(bytes));
+}
+
+async function inflate(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   return JSON.parse(await new Response(stream).text());
 }
@@ -22,12 +28,19 @@ async function unpack(id) {
 const data = { about: null, columns: {}, count: 0, chunks: new Map(), live: new Map(), dropped: new Set() };
 const cells = data.columns;
 
-async function loadData() {
-  data.about = await unpack('run');
-  const lists = await Promise.all(data.about.columns.map((name) => unpack(`i-${name}`)));
-  data.about.columns.forEach((name, at) => { cells[name] = lists[at]; });
-  data.count = data.about.count;
-  data.dropped = new Set(data.about.left_out ? data.about.left_out.chunks : []);
+const isPromise = (value) => value instanceof Promise;
+const whenKnown = (value, use) => (isPromise(value) ? value.then(use) : use(value));
+
+// Read the run and its columns; at once, or by a promise where they are compressed.
+function loadData() {
+  return whenKnown(unpack('run'), (about) => {
+    const lists = about.columns.map((name) => unpack(`i-${name}`));
+    return whenKnown(lists.some(isPromise) ? Promise.all(lists) : lists, (known) => {
+      about.columns.forEach((name, at) => { cells[name] = known[at]; });
+      data.dropped = new Set(about.left_out ? about.left_out.chunks : []);
+      Object.assign(data, { about, count: about.count });
+    });
+  });
 }
 
 // A chunk, from among those that were opened last.

@@ -48,7 +48,7 @@ function drawSaid(row, at) {
   const text = h('bdi.excerpt');
   loadDetail(row).then((detail) => text.append(...spellText(sayAnswer(detail, row))));
   return h('a.answer', { href: writeHash(opening(row)), tabindex: '-1', onclick: (event) => { event.stopPropagation(); pickRow(event, row, at); } },
-    drawMark(verdictOf(row)), text);
+    drawMark(verdictOf(row)), h('span.preview', !labels.blind && verdictOf(row) !== 'passed' && cells.reason[row] && drawWord(cells.reason[row], { class: 'why' }), text));
 }
 
 function drawGridToggle() {

@@ -90,9 +90,11 @@ function focusCursor() {
   if (row) row.focus({ preventScroll: true });
 }
 
+const sayAnswers = (count) => (count === 1 ? 'all answers identical' : sayCount(count, 'different answer'));
+
 // Whether the trials of a case were answered alike, as a sign that says in words what it means.
 function drawAnswers(count) {
-  const told = count === 1 ? 'the same answer in all trials' : `${groupDigits(count)} different answers`;
+  const told = sayAnswers(count);
   return h('span.answers', { role: 'img', title: told, 'aria-label': told }, count === 1 ? '=' : `≠${count}`);
 }
 

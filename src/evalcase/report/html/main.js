@@ -2,6 +2,7 @@
 // follows the address is drawn again when that changes.
 
 const charts = { place: null, drawn: '' };
+const QUICK_ROWS = 2000;
 
 function drawOverview() {
   const { run, left_out: leftOut } = data.about;
@@ -20,9 +21,11 @@ function drawOverview() {
     !data.about.watch && h('p.facts', facts.filter(Boolean).map((fact) => h('span', fact))));
 }
 
+const sayFirst = (text) => text[0].toUpperCase() + text.slice(1);
+
 function sayRepeats(repeats) {
   if (!repeats) return [];
-  const chances = repeats.pass_at.map(({ k, any, all }) => `pass@${k} ${sayPercent(any.mean)}, pass^${k} ${sayPercent(all.mean)} of ${sayCount(any.n, 'case')}`);
+  const chances = repeats.pass_at.map(({ k, any, all }) => `pass@${k} ${sayPercent(any.mean)}, pass^${k} ${sayPercent(all.mean)}`);
   return [repeats.flaky > 0 && sayCount(repeats.flaky, 'flaky case'), ...chances];
 }
 
@@ -38,7 +41,7 @@ function drawRate(run) {
   if (share === null) return h('p.rate-large', 'No case was tried.');
   const line = svg('svg.rate-line', { viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
     svg('line.axis', { x1: 0, x2: 100, y1: 5, y2: 5 }), low !== null && svg('rect.interval', { x: low * 100, y: 2, width: Math.max(0.6, (high - low) * 100), height: 6, rx: 1 }), svg('rect.point', { x: Math.max(0, Math.min(99.2, share * 100 - 0.4)), y: 0, width: 0.8, height: 10 }));
-  const told = [low === null ? why || (n === 1 ? 'One case gives no interval' : `No interval: ${run.figures.without_interval || 'it can\'t be estimated'}`) : `95 % interval ${sayPercent(low)} to ${sayPercent(high)}`];
+  const told = [low === null ? why || (n === 1 ? 'No interval: one case is too few' : sayFirst(run.figures.without_interval || 'no interval: it can\'t be estimated')) : `95 % interval ${sayPercent(low)} to ${sayPercent(high)}`];
   if (errored && without.rate !== null) told.push(`${sayPercent(without.rate)} of the ${groupDigits(without.n)} that did not error`);
   return h('div.rate-block', h('p.rate-large', h('strong', sayPercent(share)), ' of ', sayCases(n), isCompared() ? ' passed in head' : ' passed'),
     line, h('p.fine', told.join('; ')));
@@ -95,7 +98,7 @@ function updateCharts() {
 }
 
 function drawChartsPlace() {
-  charts.place = h('details.charts-place', { open: !isNarrow(), ontoggle: updateCharts }, h('summary', isCompared() ? 'Charts of all cases, changed or not' : 'Charts of what is shown'), h('div.charts'));
+  charts.place = h('details.charts-place', { open: !isNarrow(), ontoggle: updateCharts }, h('summary', isCompared() ? 'Charts (all cases)' : 'Charts (current filter)'), h('div.charts'));
   return charts.place;
 }
 
@@ -105,7 +108,8 @@ function update() {
   updateFilters();
   updatePanel();
   drawList();
-  setTimeout(updateCharts); // the list need not wait for them
+  if (data.count <= QUICK_ROWS) updateCharts();
+  else setTimeout(updateCharts); // the list need not wait for them
 }
 
 // The list has only what is on the screen; paper has all.
@@ -115,8 +119,7 @@ function setPrinting(isPrinting) {
   drawList();
 }
 
-async function start() {
-  await loadData();
+function show() {
   loadLabels();
   readState();
   const { run } = data.about;
@@ -141,7 +144,14 @@ async function start() {
   document.body.classList.add('ready');
 }
 
-start().catch((error) => {
+function giveUp(error) {
   document.body.prepend(h('p.notice', `This report can't be shown: ${error.message}. It needs a browser of 2023 or later.`));
   throw error;
-});
+}
+
+try {
+  const shownLater = whenKnown(loadData(), show);
+  if (isPromise(shownLater)) shownLater.catch(giveUp);
+} catch (error) {
+  giveUp(error);
+}

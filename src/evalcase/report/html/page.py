@@ -35,6 +35,7 @@ from evalcase.types.value import Value, replace
 
 _CASES = 200
 _BYTES = 1_000_000
+_SMALL = 50_000
 """A chunk is unpacked when one of its cases is opened, so it must not be large."""
 
 
@@ -45,9 +46,10 @@ def pack_element(id: str, data: bytes) -> bytes:
 
 
 def squeeze_json(value: object) -> bytes:
-    """A value as compressed JSON, the same bytes each time."""
-    text = json.dumps(value, separators=(",", ":"))
-    return gzip.compress(text.encode(), 6, mtime=0)
+    """A value as JSON, the same bytes each time; compressed if it is large. A browser reads others
+    at once, so that a small page is drawn before it counts as loaded."""
+    data = json.dumps(value, separators=(",", ":")).encode()
+    return data if len(data) <= _SMALL else gzip.compress(data, 6, mtime=0)
 
 
 class _Chunk(Struct):
@@ -219,7 +221,10 @@ class Column:
 
     def finish(self) -> bytes:
         self._flush()
-        return bytes(self._done + self._zip.compress(b"]") + self._zip.flush())
+        data = bytes(self._done + self._zip.compress(b"]") + self._zip.flush())
+        # Small columns are not compressed, for the same reason as other small parts.
+        small = zlib.decompressobj(31).decompress(data, _SMALL + 1)
+        return small if len(small) <= _SMALL else data
 
 
 class ColumnTable:
