@@ -40,7 +40,7 @@ from evalcase.types.question import Question
 from evalcase.types.target import Surroundings, Target
 from evalcase.types.value import JSON, replace
 from evalcase.util.environment import Environment, this_environment
-from evalcase.util.imports import put_first
+from evalcase.util.imports import make_importable
 from evalcase.util.process_tree import resident_bytes
 from evalcase.util.user_calls import UserCalls
 
@@ -90,7 +90,7 @@ class Service:
 
     async def open(self) -> None:
         if not self._setup.no_exec:
-            put_first(self._config.root, self._environment.import_path)
+            make_importable(self._config.root)
         if self._setup.most_bytes is not None:
             threading.Thread(target=self._watch_memory, daemon=True).start()
         self._calls = await self._stack.enter_async_context(UserCalls())

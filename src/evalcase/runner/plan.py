@@ -39,7 +39,7 @@ from evalcase.types.result import Trial, Verdict
 from evalcase.types.target import Surroundings, Target, Warn
 from evalcase.types.value import Value, replace
 from evalcase.util.environment import Environment, collector_paused
-from evalcase.util.imports import put_first
+from evalcase.util.imports import make_importable
 from evalcase.util.project import ProjectPaths
 from evalcase.util.secrets import Scrubber
 
@@ -185,7 +185,7 @@ def _prepare_plan(request: RunRequest, given: Given, warn: Warn, note: Warn) -> 
     options, config, environment = request.options, request.config, request.environment
     if not options.no_exec:
         # The modules of a project are importable, as they are for its tests.
-        put_first(config.root, environment.import_path)
+        make_importable(config.root)
     suites = given.suites
     if suites is None:
         suites = Suites(options.paths, environment.cwd, Catalogue(needs_graders=True))

@@ -46,8 +46,6 @@ class Environment(Value, frozen=True):
 
     cwd: str
     variables: MutableMapping[str, str]
-    import_path: list[str]
-    """The folders from which modules are imported."""
     now: Callable[[], float]
     """Seconds since 1970."""
     stamp: Callable[[], str]
@@ -60,7 +58,7 @@ class Environment(Value, frozen=True):
 
 def this_environment() -> Environment:
     return Environment(
-        os.getcwd(), os.environ, sys.path, wall_time, stamp, random.random, os.urandom,
+        os.getcwd(), os.environ, wall_time, stamp, random.random, os.urandom,
         state_folder(os.environ),
     )  # fmt: skip
 

@@ -64,16 +64,12 @@ _WERE_PATCHED = _has_patched_threads()
 
 
 def make_importable(root: str) -> None:
-    put_first(os.path.abspath(root), sys.path)
-
-
-def put_first(root: str, path: list[str]) -> None:
     """Let the modules of a project be imported before installed ones.
 
     A module of the project may have the name of one that evalcase needs later: that one is imported
     first, so that the project's does not take its place.
     """
-    before = sys.path[:]
+    root, before = os.path.abspath(root), sys.path[:]
     sys.path[:] = [each for each in before if os.path.abspath(each) != root]
     try:
         for name in sorted({*_modules_in(root)} & _NEEDED_LATER - sys.modules.keys()):
@@ -81,8 +77,8 @@ def put_first(root: str, path: list[str]) -> None:
                 import_module(name)
     finally:
         sys.path[:] = before
-    if root not in path:
-        path.insert(0, root)
+    if root not in sys.path:
+        sys.path.insert(0, root)
 
 
 def import_object(name: str, what: str, root: str | None = None) -> object:
