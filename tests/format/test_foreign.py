@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 import evalcase
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.load import load_text
 from tests.for_each import for_each
 
 CORPUS = Path(__file__).parent.parent / "corpus"
@@ -125,3 +128,14 @@ def test_a_file_of_ours_is_never_called_foreign(tmp_path: Path, text: str) -> No
 def test_a_valid_file_is_never_called_foreign(path: Path) -> None:
     codes = [problem.code for problem in evalcase.check([path], root=CORPUS)]
     assert "foreign-file" not in codes
+
+
+def test_lines_of_ours_among_foreign_ones_are_still_looked_at() -> None:
+    foreign = json.dumps({"messages": [{"role": "user", "content": "q"}]}) + "\n"
+    text = foreign * 30 + '{"input": "q", "expcted_output": "x"}\n' + foreign
+    found = [
+        (problem.code, problem.line) for problem in load_text(text, "jsonl", Catalogue()).problems
+    ]
+    assert found[0] == ("foreign-file", 1)
+    assert ("unknown-field", 31) in found
+    assert len(found) == 2

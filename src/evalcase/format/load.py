@@ -41,6 +41,7 @@ from evalcase.format.source import (
 from evalcase.format.suite import (
     Foreign,
     SuiteFields,
+    is_of,
     name_foreign,
     name_foreign_cases,
     name_schema,
@@ -285,7 +286,7 @@ class CaseStream:
         self._sidecar = _find_sidecar(path, known, self._files)
         self._shared = self._sidecar.about.shared
         self._foreign: Foreign | None = None
-        self._has_found = False
+        self._has_found = self._is_foreign_reported = False
         self.fields: dict[str, Any] = self._sidecar.about.fields
         self.origins = array("q")
         """The number of the line, blank ones not counted, that each case comes from."""
@@ -326,8 +327,6 @@ class CaseStream:
             if findings.found:
                 yield from self._problems_of(line, findings)
                 findings.drain()
-            if self._foreign is not None:
-                return
         if at < 0:
             yield Problem("no-cases", "the file has no cases", self.path, Span(1, 1, 1, 1))
 
@@ -337,8 +336,11 @@ class CaseStream:
             self._has_found = True
             start = [each.value for each in self._read_again(_LINES_TO_TELL)]
             self._foreign = name_foreign_cases(start, findings.found)
-            if self._foreign is not None:
-                findings.replace_all(self._foreign.finding(self.path))
+        if findings.found and self._foreign is not None and is_of(self._foreign, line.value):
+            findings.replace_all(self._foreign.finding(self.path))
+            if self._is_foreign_reported:
+                findings.found = []  # one report stands for all lines of the other tool
+            self._is_foreign_reported = True
         inside = self._files.check(findings)
         if line.faults:
             findings.leave_out(ADVICE)

@@ -370,6 +370,13 @@ def name_foreign_cases(cases: Sequence[Any], found: Sequence[Finding]) -> Foreig
     return None
 
 
+def is_of(foreign: Foreign, case: Any) -> bool:
+    """Whether a case belongs to the same tool."""
+    if foreign.tool == _AGENTV.tool:
+        return _has_variables_of_agentv(case)
+    return any(kind.fits(case) for kind in _KINDS if kind.tool == foreign.tool)
+
+
 def _has_variables_of_agentv(case: Any) -> bool:
     if not _AGENTV.fits(case) or type(case["vars"]) is not dict:
         return False
