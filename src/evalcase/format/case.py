@@ -26,7 +26,7 @@ from evalcase.format.fields import (
 )
 from evalcase.format.graders import read_grader_list
 from evalcase.format.lints import advise_case, check_unusual
-from evalcase.types.case import Case, CaseFields, canonical_case
+from evalcase.types.case import Case, CaseFields, canonical_case, needs_judge
 from evalcase.types.message import (
     ROLES,
     is_lone_part,
@@ -312,6 +312,8 @@ class Shared(NamedTuple):
     variables: SuiteVariables | None = None
     lacks_graders: bool = False
     """Whether graders with errors are missing here."""
+    are_evaluators: bool = False
+    """Whether the graders are written as AgentV's `evaluators`."""
 
     def complete(self, fields: dict[str, Any], with_graders: bool) -> dict[str, Any]:
         """The canonical form of a case, in order, with what the suite adds to its fields."""
@@ -358,6 +360,7 @@ _CANONICAL: dict[str, Callable[[Any], Any]] = {
     "repeat": _canonical_repeat,
     "rendered": lambda flag: flag or None,
     "suite_graders": lambda _: None,
+    "criteria_judge": lambda flag: None if flag else False,
     "$schema": lambda _: None,
 }
 """The canonical values of fields that are written in another way, or not kept."""
@@ -422,6 +425,7 @@ def resolve_case(
         return None
     named = settle_names(raw, path, vocabulary, findings)
     values = named.values
+    _settle_outcome(named, shared, findings)
     is_spoken = not _SPOKEN.isdisjoint(values)
     if "input" not in values and not is_spoken and not findings.suggested("input", path):
         findings.add("missing-input", path, "the case has no `input`", "add `input: …`")
@@ -451,8 +455,21 @@ def _report_no_case(raw: Any, path: KeyPath, findings: Findings) -> None:
     findings.add("wrong-type", path, f"a case is a mapping, not {describe_kind(raw)}", hint)
 
 
+def _settle_outcome(named: Named, shared: Shared, findings: Findings) -> None:
+    """Beside `evaluators`, an `expected_outcome` adds no judge, as in AgentV."""
+    if named.at("criteria")[-1] not in ("expected_outcome", "outcome"):
+        return
+    of_suite = shared.are_evaluators and named.values.get("suite_graders") is not False
+    of_case = named.at("graders")[-1] == "evaluators" and bool(named.values.get("graders"))
+    if (of_case or of_suite) and "criteria_judge" not in named.values:
+        named.values["criteria_judge"] = False
+        message = f"beside `evaluators`, `{named.at('criteria')[-1]}` adds no judge"
+        hint = "judges see it; under our names that is `criteria_judge: false`"
+        findings.add("deprecated-name", named.at("criteria"), message, hint, "key")
+
+
 def _mention_judge(fields: dict[str, Any], named: Named, findings: Findings) -> None:
-    if ("criteria" in fields or "rubrics" in fields) and "skip" not in fields:
+    if needs_judge(fields) and "skip" not in fields:
         name = "criteria" if "criteria" in fields else "rubrics"
         findings.mention("judge", name, named.at(name), "key")
 

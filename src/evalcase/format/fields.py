@@ -338,6 +338,9 @@ class WrittenCase(Struct, frozen=True, kw_only=True):
     ] = ABSENT
     conversation_id: Annotated[str, about("The conversation that the case is part of.")] = ABSENT
     criteria: Criteria = ABSENT
+    criteria_judge: Annotated[
+        bool, about("Whether a judge grades the `criteria`; by default, it does.")
+    ] = ABSENT
     rubrics: Rubrics = ABSENT
     graders: Annotated[Graders, about("What decides whether the answer is good.")] = ABSENT
     suite_graders: Annotated[

@@ -7,7 +7,10 @@ the graders inside of it, are checked by what their kinds declare.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -47,6 +50,7 @@ _ANY = {"value": "any"}
 # `all` takes only lists: other tools take a text with commas for a list.
 _ALL = {"value": "all"}
 _SCRIPT = Spelling("script", renames={"script": "value", "command": "value"})
+SCRIPT_NAMES = ("code_judge", "code-judge", "code_grader", "code-grader", "script-grader")
 _NO_SCHEMA = "write `json_schema` for a schema; it unwraps a fenced block, too"
 _NO_MEAN = "write `weighted`, whose weighted mean must reach it"
 
@@ -63,9 +67,7 @@ OTHER_NAMES: Mapping[str, Spelling] = {
         ("llm-rubric", "model-graded-closedqa", "llm_judge", "llm-judge", "llm_grader",
          "llm-grader", "rubric"), Spelling("judge"),
     ),
-    **dict.fromkeys(
-        ("code_judge", "code-judge", "code_grader", "code-grader", "script-grader"), _SCRIPT
-    ),
+    **dict.fromkeys(SCRIPT_NAMES, _SCRIPT),
     "assert-set": Spelling("all", renames={"assert": "value"}, refuses={"threshold": _NO_MEAN}),
 }  # fmt: skip
 """The names that AgentV and promptfoo have for graders of ours."""
@@ -131,6 +133,7 @@ def _read_grader(
     written = _read_form(item, path, findings)
     if written is None:
         return None
+    written = _convert_evaluator(written, findings)
     spelling = _find_spelling(written.name, findings)
     if spelling is not None:
         written = _rename(written, spelling, findings)
@@ -255,6 +258,171 @@ def _rename(written: _Written, spelling: Spelling, findings: Findings) -> _Writt
     )
 
 
+# Evaluators of AgentV that are other graders here
+
+_PASSES_AT = 0.8
+"""The score at which an evaluator passed there."""
+_DATE_PARTS = {"YYYY": "%Y", "YY": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "DD": "%d",
+               "HH": "%H", "mm": "%M", "ss": "%S"}  # fmt: skip
+
+
+def _convert_evaluator(written: _Written, findings: Findings) -> _Written:
+    """An evaluator of AgentV under our names; any other grader as it is."""
+    convert = _EVALUATORS.get(written.name)
+    if convert is None or findings.declared(written.name) is not None:
+        return written
+    own = {name: value for name, value in written.options.items() if name in SHARED}
+    others = {name: value for name, value in written.options.items() if name not in SHARED}
+    made = convert(own, others, findings)
+    if made is None:
+        return written
+    name, options, differs = made
+    if name != written.name:
+        message = f"`{written.name}` of AgentV is read as `{name}`"
+        findings.add("deprecated-name", written.name_path, message, differs, written.name_at)
+    written_as = {new: old for old, new in _RENAMED_OPTIONS.items() if old in written.options}
+    return written._replace(name=name, options=options, written_as=written_as)
+
+
+_RENAMED_OPTIONS = {
+    **dict.fromkeys(("script", "command", "fields", "evaluators", "expected"), "value"),
+    "minimums": "needed", "mode": "order", "target": "max_calls",
+}  # fmt: skip
+Converted = tuple[str, dict[str, Any], str]
+"""The name of a grader here, its options, and what is different."""
+
+
+def _convert_script(
+    own: dict[str, Any], others: dict[str, Any], findings: Findings
+) -> Converted | None:
+    """A script there runs in the folder of its suite, and any other key is its configuration."""
+    argv = others.pop("script", others.pop("command", None))
+    if argv is None:
+        return None
+    folder = "." if findings.files is None else findings.files.from_root
+    cwd = others.pop("cwd", None)
+    folder = os.path.normpath(os.path.join(folder, cwd)) if type(cwd) is str else folder
+    options: dict[str, Any] = {"value": argv}
+    options |= {name: value for name, value in own.items() if name != "threshold"}
+    options |= {"cwd": folder} if folder != "." else {}
+    target = others.pop("target", None)
+    if target:
+        calls = target.get("max_calls") if type(target) is dict else None
+        options["max_calls"] = 50 if calls is None else calls
+    for name in ("mode", "memory_mb", "of", "max_calls"):
+        if name in others:
+            options[name] = others.pop(name)
+    config = others.pop("config", None)
+    others |= {"threshold": own["threshold"]} if own.get("threshold") is not None else {}
+    if config is not None or others:
+        options["config"] = {**(config if type(config) is dict else {}), **others}
+    return "script", options, "it runs in the folder of the suite, as `cwd` says here"
+
+
+def _convert_judge(
+    own: dict[str, Any], others: dict[str, Any], findings: Findings
+) -> Converted | None:
+    prompt = others.get("prompt")
+    if type(prompt) is not str:
+        return None
+    if names_file(prompt) and findings.files is not None:
+        prompt = findings.files.name_from_root(prompt)
+    differs = "the judge says whether the prompt is met, in place of a score"
+    return "judge", {**own, **others, "prompt": prompt}, differs
+
+
+def _convert_trajectory(
+    own: dict[str, Any], others: dict[str, Any], findings: Findings
+) -> Converted | None:
+    del findings
+    mode, expected = others.get("mode"), others.get("expected")
+    if mode == "any_order" and expected is None:
+        needed = others.get("minimums")
+        return "tool_calls", {**own, "needed": needed}, "all minimums must be met"
+    if type(expected) is not list:
+        return None
+    calls = []
+    for call in expected:
+        rest = dict(call) if type(call) is dict else call
+        given = rest.pop("args", "any") if type(rest) is dict else None
+        calls.append({**rest, "input": given} if type(given) is dict else rest)
+    return "trajectory", {**own, "value": calls, "order": mode}, "arguments in `input` count"
+
+
+def _convert_fields(
+    own: dict[str, Any], others: dict[str, Any], findings: Findings
+) -> Converted | None:
+    del findings
+    fields = others.get("fields")
+    if type(fields) is not list or not all(type(each) is dict for each in fields):
+        return None
+    value: dict[str, Any] = {}
+    for each in fields:
+        kinds = {"numeric_tolerance": "number", "date": "date"}
+        matcher: dict[str, Any] = {"expected": kinds.get(str(each.get("match")), "equals")}
+        if each.get("tolerance"):
+            is_share = bool(each.get("relative"))
+            factor, name = (100, "within_percent") if is_share else (1, "within")
+            matcher[name] = each["tolerance"] * factor
+        if type(each.get("formats")) is list:
+            matcher["formats"] = [_convert_format(str(one)) for one in each["formats"]]
+        matcher |= {"weight": each["weight"]} if "weight" in each else {}
+        value[str(each.get("path"))] = matcher
+    if others.get("aggregation", "weighted_average") == "weighted_average":
+        own.setdefault("threshold", _PASSES_AT)
+    return "fields", {**own, "value": value}, "a field that is missing in the answer fails"
+
+
+def _convert_format(written: str) -> str:
+    for part, directive in _DATE_PARTS.items():
+        written = re.sub(rf"(?<![%A-Za-z]){part}(?![A-Za-z])", directive, written)
+    return written
+
+
+def _convert_composite(
+    own: dict[str, Any], others: dict[str, Any], findings: Findings
+) -> Converted | None:
+    members, how = others.get("evaluators"), others.get("aggregator")
+    if type(members) is not list or type(how) is not dict:
+        return None
+    if how.get("type") == "code_judge" and type(how.get("path")) is str:
+        given = {"script": shlex.split(how["path"]), "of": members}
+        return _convert_script(own, given, findings)
+    if how.get("type") == "llm_judge":
+        judge = {"type": "llm_judge", "name": "aggregator", "prompt": how.get("prompt")}
+        differs = "every evaluator must pass, and so must the judge, which sees only the answer"
+        return "all", {**own, "value": [*members, judge]}, differs
+    weights: dict[str, Any] = how["weights"] if type(how.get("weights")) is dict else {}
+    weighed = [
+        {**each, "weight": weights[each["name"]]}
+        if type(each) is dict and each.get("name") in weights
+        else each
+        for each in members
+    ]
+    own.setdefault("threshold", _PASSES_AT)
+    return "weighted", {**own, "value": weighed}, f"it passes at {_PASSES_AT}, as there"
+
+
+def _convert_tokens(
+    own: dict[str, Any], others: dict[str, Any], findings: Findings
+) -> Converted | None:
+    del findings
+    names = {"max_total": "value", "max_input": "input", "max_output": "output"}
+    if names.keys().isdisjoint(others):
+        return None
+    return "tokens", {**own, **{names.get(k, k): v for k, v in others.items()}}, ""
+
+
+_EVALUATORS: Mapping[
+    str, Callable[[dict[str, Any], dict[str, Any], Findings], Converted | None]
+] = {
+    **dict.fromkeys(SCRIPT_NAMES, _convert_script),
+    **dict.fromkeys(("llm_judge", "llm-judge", "llm_grader", "llm-grader"), _convert_judge),
+    "tool_trajectory": _convert_trajectory, "field_accuracy": _convert_fields,
+    "composite": _convert_composite, "token_usage": _convert_tokens,
+}  # fmt: skip
+
+
 def find_named_code(
     declared: DeclaredGrader, values: Mapping[str, Any]
 ) -> Iterator[tuple[What, str, KeyPath]]:
@@ -267,10 +435,13 @@ def find_named_code(
     for name in declared.naming("program"):
         argv = values.get(name)
         if isinstance(argv, list | tuple) and argv and type(argv[0]) is str and argv[0]:
-            yield "program", argv[0], (name, 0)
+            cwd = values.get("cwd")
+            folder = cwd if type(cwd) is str else ""
+            is_path = bool(os.path.dirname(argv[0]))
+            yield "program", os.path.join(folder, argv[0]) if is_path else argv[0], (name, 0)
             script = find_script(argv)
             if script is not None:
-                yield "script", script, (name, 1)
+                yield "script", os.path.normpath(os.path.join(folder, script)), (name, 1)
 
 
 def _mention_names(written: _Written, declared: DeclaredGrader, findings: Findings) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from evalcase.format.document import Findings
 from evalcase.format.fields import GRADED, PRIVATE_PREFIX, Named
 from evalcase.graders.base import DeclaredGrader, Half, expected_halves
-from evalcase.types.case import Case
+from evalcase.types.case import Case, needs_judge
 from evalcase.types.message import is_message, said_text
 from evalcase.types.problem import QUOTE_IT, At, KeyPath
 from evalcase.types.value import MAX_DEPTH, measure_depth
@@ -94,7 +94,7 @@ def _advise_passing(data: Mapping[str, Any], path: KeyPath, findings: Findings) 
     elif "repeat" in data and data["repeat"].get("pass_rate") == 0 and data.get("threshold") != 0:
         why, hint = "its `pass_rate` is 0", "give it a `pass_rate` over 0"
     elif (
-        graders and not any(name in data for name in ("expected_output", "criteria", "rubrics"))
+        graders and "expected_output" not in data and not needs_judge(data)
         and "threshold" not in data and all(_lets_all_pass(each, False) for each in graders)
     ):  # fmt: skip
         why, hint = "a `threshold` of 0 passes at any score", "give a `threshold` over 0"
@@ -113,7 +113,7 @@ def _lets_all_pass(grader: Mapping[str, Any], by_mean: bool) -> bool:
 def _check_weights(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
     """Refuse graders whose weights are all 0: they have no weighted mean."""
     graders = data["graders"]
-    if any(each.get("weight", 1) for each in graders) or "criteria" in data or "rubrics" in data:
+    if any(each.get("weight", 1) for each in graders) or needs_judge(data):
         return
     if "expected_output" not in data or not _is_added(data["expected_output"], graders, findings):
         message = "the weights of its graders are all 0, so none of them counts"
@@ -150,7 +150,7 @@ def _check_judges(data: Mapping[str, Any], path: KeyPath, findings: Findings) ->
         if declared.kind.judges:
             named = [name for _, name in declared.named_targets(grader)]
             judges |= dict.fromkeys(named or (None,), declared.judges_case(grader))
-    if ("criteria" in data or "rubrics" in data) and True not in judges.values():
+    if needs_judge(data) and True not in judges.values():
         judges[None] = True  # the configured judge reads what no grader reads
     for judge in judges:
         for target in data.get("targets", (None,)):
@@ -200,7 +200,7 @@ def _advise_comparing(data: Mapping[str, Any], path: KeyPath, findings: Findings
     at any score, or count for nothing."""
     comparing = [each for each in data["graders"] if any(_find_compared([each], findings))]
     by_mean = "threshold" in data
-    if not comparing or "criteria" in data or "rubrics" in data:
+    if not comparing or needs_judge(data):
         return
     if all(_lets_all_pass(each, by_mean) for each in comparing):
         names = " and ".join(f"`{each.get('name', each['type'])}`" for each in comparing)
@@ -215,6 +215,7 @@ def _advise_replaced(data: Mapping[str, Any], expected_at: KeyPath, findings: Fi
     there is a warning already."""
     assert findings.known is not None
     name = next((name for name in ("criteria", "rubrics") if name in data), None)
+    name = name if needs_judge(data) else None
     if name is None or findings.known.object_to("judge", name) is not None:
         return
     if _is_added(data["expected_output"], data.get("graders", ()), findings):
@@ -236,7 +237,7 @@ def _advise_expected(data: Mapping[str, Any], written: Named, findings: Findings
     is_compared = has_calls or (last is not None and is_comparable(expected[last]["content"]))
     # One note is enough for all messages and calls.
     left_out = _find_left_out(expected, last)
-    if (is_compared and left_out is None) or "criteria" in data or "rubrics" in data:
+    if (is_compared and left_out is None) or needs_judge(data):
         return
     compared = [*_find_compared(data.get("graders", ()), findings)]
     if any(compared):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from evalcase.format.case import NOTHING_SHARED, Ids
 from evalcase.format.document import Document, Findings, parse_document
 from evalcase.format.fields import CASE_ALIASES, EXECUTION, SUITE_ALIASES
-from evalcase.format.graders import MAPPING_ARGUMENTS, SPELLINGS, Spelling
+from evalcase.format.graders import MAPPING_ARGUMENTS, SCRIPT_NAMES, SPELLINGS, Spelling
 from evalcase.format.load import load_text
 from evalcase.format.positions import LINE_BREAK, Edit, Format, Lines, apply_edits
 from evalcase.format.source import (
@@ -31,6 +31,7 @@ from evalcase.format.source import (
 from evalcase.format.suite import resolve_line, resolve_sidecar, resolve_suite
 from evalcase.format.tables import SuiteFiles
 from evalcase.graders.base import Known
+from evalcase.graders.judge_prompt import names_file
 from evalcase.types.problem import Finding, KeyPath, Problem, Span, in_order
 from evalcase.types.value import JSON, are_same
 
@@ -205,8 +206,20 @@ def _plan_rename(finding: Finding, document: Document) -> Rename | Finding:
             return finding._replace(hint=f"remove the `{new}` beside it, which is null")
         if not is_plain:
             return finding._replace(hint=f"write `{new}` by hand: the key is not plain text")
-        return Rename(span, old, new, (Edit(span, _swap(source, old, new)),))
+        text = _swap(source, old, new)
+        if old in ("expected_outcome", "outcome") and _has_evaluators(document, path):
+            said = _write_pairs({"criteria_judge": False}, document.format)
+            text = _join_pairs([*said, text], path[:-1], span, document)
+        return Rename(span, old, new, (Edit(span, text),))
     spelling = SPELLINGS.get(old) if isinstance(old, str) else None
+    if spelling is not None and old in SCRIPT_NAMES:
+        # Any other key is configuration there, and `config` has to be written by hand.
+        given = _value_at(document.value, path if at == "key" else path[:-1])
+        plain = {"name", "type", "script", "command", "weight"}
+        if not isinstance(given, dict) or not plain.issuperset(given):
+            return finding._replace(hint="write `script` by hand, with `cwd` and `config`")
+        folder = SuiteFiles(folder_of(document.path)).from_root
+        spelling = spelling._replace(adds={"cwd": folder} if folder != "." else {})
     if spelling is None:
         return finding
     edits = _grader_edits(old, spelling, finding, document) if is_plain else None
@@ -214,6 +227,14 @@ def _plan_rename(finding: Finding, document: Document) -> Rename | Finding:
     if edits is None:
         return finding._replace(hint=f"write {{type: {new}}} by hand")
     return Rename(span, old, new, tuple(edits))
+
+
+def _has_evaluators(document: Document, path: KeyPath) -> bool:
+    """Whether the case of a field, or its suite, has `evaluators`: beside them, an
+    `expected_outcome` adds no judge."""
+    holders = [_value_at(document.value, path[:-1]), document.value]
+    holders += [each.get(EXECUTION) for each in holders if isinstance(each, dict)]
+    return any(isinstance(each, dict) and each.get("evaluators") for each in holders)
 
 
 def _swap(source: str, old: str, new: str) -> str:
@@ -252,6 +273,10 @@ def _grader_edits(
         pairs = [*typed, _swap(source, old, argument)]
         return [Edit(span, _join_pairs(pairs, path[:-1], span, document))]
     edits = []
+    prompt = options.get("prompt")
+    if spelling.name == "judge" and isinstance(prompt, str) and names_file(prompt):
+        name = SuiteFiles(folder_of(document.path)).name_from_root(prompt)
+        edits.append(Edit(positions.span((*around, "prompt"), "value"), json.dumps(name)))
     for option in options.keys() & spelling.renames.keys():
         key = positions.span((*around, option), "key")
         edits.append(Edit(key, _swap(document.source_of(key), option, spelling.renames[option])))

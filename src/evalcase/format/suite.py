@@ -145,6 +145,7 @@ def _read_suite_fields(named: Named, default_name: str, findings: Findings) -> S
     fields |= {each: found.pop(each) for each in ("description", "metadata") if each in found}
     shared = Shared(
         found.pop("input", []), graders, found.pop("tags", []), found, variables, lacks_graders,
+        named.at("graders")[-1] == "evaluators" and bool(values.get("graders")),
     )  # fmt: skip
     return SuiteFields(fields, shared)
 

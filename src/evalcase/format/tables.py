@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -150,6 +151,18 @@ class SuiteFiles:
     @cached_property
     def _attachments(self) -> Attachments:
         return attachments_in(self._folder)
+
+    @property
+    def from_root(self) -> str:
+        """The folder of the suites, from the root of their project."""
+        return os.path.relpath(os.path.realpath(self._folder), self._attachments.root)
+
+    def name_from_root(self, name: str) -> str:
+        """A file that is named from the folder of the suites, or from a folder above it."""
+        path = self._attachments.find(name)
+        if isinstance(path, Unfit):
+            return os.path.normpath(os.path.join(self.from_root, name))
+        return os.path.relpath(path, self._attachments.root)
 
     def text_of(self, name: str) -> str | Unfit:
         """The text in a file, without a byte order mark."""

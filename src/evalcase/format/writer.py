@@ -37,8 +37,8 @@ _SUITE_ORDER = (
 _CASE_ORDER = (
     "id", "description", "tags", "skip", "conversation_id", "target", "targets", "vars",
     "var_files", "matrix", "rows", "input", "turns", "stop_on_failure", "user", "expected_output",
-    "criteria", "rubrics", "suite_graders", "graders", "repeat", "threshold", "timeout_s",
-    "metadata",
+    "criteria", "criteria_judge", "rubrics", "suite_graders", "graders", "repeat", "threshold",
+    "timeout_s", "metadata",
 )  # fmt: skip
 """What a case is, what goes in, what should come out, how it is graded. Other fields come last."""
 

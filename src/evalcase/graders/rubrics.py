@@ -65,7 +65,10 @@ def number_criteria(items: Iterable[Mapping[str, Any]]) -> tuple[Criterion, ...]
 def criteria_of_case(case: Case) -> list[Mapping[str, Any]]:
     """What a case itself says: its prose as one point, and its rubrics."""
     prose: list[Mapping[str, Any]] = []
-    if case.criteria is not None:
+    # With `criteria_judge: false`, rubrics are all that is judged.
+    if case.criteria is not None and (
+        not case.rubrics or case._data.get("criteria_judge") is not False
+    ):
         prose = [{"id": "criteria", "text": case.criteria}]
     return [*prose, *case.rubrics]
 

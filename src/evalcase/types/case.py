@@ -112,8 +112,8 @@ class Case:
 
     @property
     def needs_judge(self) -> bool:
-        """Whether it has `criteria` or `rubrics`, which only a judge can grade."""
-        return "criteria" in self._data or "rubrics" in self._data
+        """Whether it has `criteria` or `rubrics` that only a judge can grade."""
+        return needs_judge(self._data)
 
     @property
     def has_parts(self) -> bool:
@@ -168,6 +168,12 @@ class Case:
         return float(self._data.get("repeat", {}).get("pass_rate", 1.0))
 
 
+def needs_judge(data: Mapping[str, Any]) -> bool:
+    """Whether a case has `criteria` or `rubrics` that only a judge can grade. With
+    `criteria_judge: false`, criteria are only shown to judges that it has."""
+    return "rubrics" in data or ("criteria" in data and data.get("criteria_judge") is not False)
+
+
 def canonical_case(data: dict[str, Any]) -> Case:
     """The case of canonical data, which it keeps as it is."""
     case = Case.__new__(Case)
@@ -213,6 +219,7 @@ class CaseFields(Value, frozen=True):
     skip: str | bool = False
     conversation_id: str | None = None
     criteria: str | None = None
+    criteria_judge: bool = True
     rubrics: tuple[RubricFields, ...] = ()
     graders: tuple[dict[str, Any], ...] = ()
     targets: tuple[str, ...] = ()

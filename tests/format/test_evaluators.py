@@ -1,0 +1,127 @@
+"""Suites that were written for AgentV in January 2026: what their evaluators are here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalcase
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.migrate import migrate_file
+from tests.for_each import for_each
+
+SUITE = """\
+dataset: shop
+execution:
+  evaluators:
+    - {name: form, type: code_judge, script: [node, ../judges/form.js], algorithm: exact}
+evalcases:
+  - id: a
+    expected_outcome: Says when the shop opens.
+    input_messages: [{role: user, content: When?}]
+    expected_messages: [{role: assistant, content: At nine.}]
+  - id: b
+    expected_outcome: Is polite.
+    input_messages: [{role: user, content: Hi}]
+    execution:
+      evaluators:
+        - {name: polite, type: llm_judge, prompt: ../prompts/polite.md, weight: 2}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "evalcase.toml").write_text('[judge]\ntarget = "echo"\n')
+    for folder in ("shop/evals", "shop/prompts", "shop/judges"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "shop/prompts/polite.md").write_text("Is {{candidate_answer}} polite?")
+    (tmp_path / "shop/judges/form.js").write_text("")
+    (tmp_path / "shop/evals/s.eval.yaml").write_text(SUITE)
+    return tmp_path
+
+
+def cases(project: Path, text: str | None = None) -> list[dict[str, Any]]:
+    path = project / "shop/evals/s.eval.yaml"
+    if text is not None:
+        path.write_text(text)
+    return [case.to_dict() for case in evalcase.load(path)]
+
+
+def test_scripts_run_in_the_folder_of_the_suite_and_outcomes_add_no_judge(project: Path) -> None:
+    first, second = cases(project)
+    script = {"type": "script", "value": ["node", "../judges/form.js"], "name": "form",
+              "cwd": "shop/evals", "config": {"algorithm": "exact"}}  # fmt: skip
+    assert first["graders"] == [script]
+    assert first["criteria_judge"] is False
+    judge = {"type": "judge", "name": "polite", "weight": 2, "prompt": "shop/prompts/polite.md"}
+    assert second["graders"] == [judge]
+    assert second["criteria_judge"] is False
+
+
+def test_check_names_the_cases_whose_outcome_adds_no_judge(project: Path) -> None:
+    found = evalcase.check(project / "shop/evals/s.eval.yaml")
+    # Whether there is a program `node` is another matter.
+    assert {each.code for each in found if each.severity == "error"} <= {"bad-grader"}, found
+    told = [each for each in found if "adds no judge" in each.message]
+    assert [(each.case, each.span and each.span.line) for each in told] == [("a", 7), ("b", 11)]
+    assert told[0].hint == "judges see it; under our names that is `criteria_judge: false`"
+
+
+def test_without_evaluators_an_outcome_needs_a_judge(project: Path) -> None:
+    (case,) = cases(project, "evalcases: [{input: Hi, expected_outcome: Is polite.}]")
+    assert "criteria_judge" not in case
+
+
+def test_migrate_writes_out_what_the_old_names_mean(project: Path) -> None:
+    text = SUITE.replace(", algorithm: exact", "")
+    before = cases(project, text)
+    path = project / "shop/evals/s.eval.yaml"
+    (migration,) = migrate_file(str(path), Catalogue())
+    after = migration.after.decode()
+    path.write_text(after)
+    assert cases(project) == before
+    assert "type: script, cwd: shop/evals, value: [node, ../judges/form.js]" in after
+    assert "    criteria_judge: false\n    criteria: Is polite." in after
+    assert 'type: judge, prompt: "shop/prompts/polite.md"' in after
+
+
+@for_each(
+    ("evaluator", "grader"),
+    [
+        ({"type": "code_judge", "script": ["x"], "target": {"max_calls": 10}, "threshold": 0.8},
+         {"type": "script", "value": ["x"], "max_calls": 10, "config": {"threshold": 0.8}}),
+        ({"type": "code_judge", "script": ["x"], "cwd": "."}, {"type": "script", "value": ["x"]}),
+        ({"type": "tool_trajectory", "mode": "any_order", "minimums": {"search": 2}},
+         {"type": "tool_calls", "needed": {"search": 2}}),
+        ({"type": "tool_trajectory", "mode": "in_order",
+          "expected": [{"tool": "a", "args": "any"}, {"tool": "b", "args": {"q": 1}}]},
+         {"type": "trajectory", "value": [{"tool": "a"}, {"tool": "b", "input": {"q": 1}}],
+          "order": "in_order"}),
+        ({"type": "field_accuracy", "fields": [
+            {"path": "id", "match": "exact", "required": True, "weight": 2},
+            {"path": "on", "match": "date", "formats": ["DD-MMM-YYYY", "MM/DD/YYYY"]},
+            {"path": "total", "match": "numeric_tolerance", "tolerance": 0.05, "relative": True}]},
+         {"type": "fields", "threshold": 0.8, "value": {
+             "id": {"expected": "equals", "weight": 2},
+             "on": {"expected": "date", "formats": ["%d-%b-%Y", "%m/%d/%Y"]},
+             "total": {"expected": "number", "within_percent": 5.0}}}),
+        ({"type": "composite", "evaluators": [{"name": "a", "type": "code_judge", "script": ["x"]}],
+          "aggregator": {"type": "weighted_average", "weights": {"a": 0.3}}},
+         {"type": "weighted", "threshold": 0.8,
+          "value": [{"type": "script", "value": ["x"], "name": "a", "weight": 0.3}]}),
+        ({"type": "composite", "evaluators": [{"type": "json"}],
+          "aggregator": {"type": "code_judge", "path": "node gate.js"}},
+         {"type": "script", "value": ["node", "gate.js"], "of": [{"type": "json"}]}),
+        ({"type": "composite", "evaluators": [{"type": "json"}],
+          "aggregator": {"type": "llm_judge", "prompt": "Decide."}},
+         {"type": "all", "value": [
+             {"type": "json"}, {"type": "judge", "name": "aggregator", "prompt": "Decide."}]}),
+        ({"type": "token_usage", "max_total": 9, "max_output": 5},
+         {"type": "tokens", "value": 9, "output": 5}),
+    ],
+)  # fmt: skip
+def test_evaluators_are_graders_here(evaluator: dict[str, Any], grader: dict[str, Any]) -> None:
+    case = evalcase.Case(input="hi", graders=[evaluator])
+    assert case.to_dict()["graders"] == [grader]
