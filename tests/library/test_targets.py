@@ -241,7 +241,7 @@ def test_usage_and_cost_that_make_no_sense_are_an_error_of_who_made_the_answer(
     (result,) = evalcase.evaluate(".", lambda _: make()).results
     assert result.verdict == "errored"
     assert result.failure is not None
-    assert f"`{words}`" in result.failure.message
+    assert f"`{words}" in result.failure.message
 
 
 def test_a_target_that_breaks_when_it_is_closed_is_a_warning(
