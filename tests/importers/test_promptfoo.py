@@ -262,8 +262,14 @@ def test_what_is_no_text_number_or_mapping_is_told(tmp_path: Path) -> None:
         ("is-json", [{"json": {"strict": True}}]),
         ("regex:a:b", [{"regex": "a:b"}]),
         ("latency(1000)", [{"latency": 1}]),
-        ("similar(0.8):hello", []),
-        ("similar:hello", []),
+        (
+            "similar(0.8):hello",
+            [{"similarity": {"value": "hello", "embedding": "embeddings", "threshold": 0.8}}],
+        ),
+        (
+            "similar:hello",
+            [{"similarity": {"value": "hello", "embedding": "embeddings", "threshold": 0.75}}],
+        ),
         ("fn:output.length", []),
         ("javascript:output.length", []),
         ("contians:hello", []),

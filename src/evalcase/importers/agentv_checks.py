@@ -3,6 +3,7 @@ promptfoo has as well is mapped as there."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from evalcase.importers.source import Item
 from evalcase.types.value import JSON
 
 _JUDGES = ("llm-rubric", "llm-grader", "llm-judge", "rubric", "rubrics", "g-eval")
+_SCRIPTS = ("script", "code-grader", "code-judge", "script-grader")
 _SHARED = ("name", "weight", "required", "negate", "type", "metric")
 _LOST = {
     "field-accuracy": "it takes its values from what is expected; `fields` has them itself",
@@ -39,6 +41,9 @@ def map_check(item: Item, variables: Variables, mapper: Mapper) -> Iterator[Stat
     kind = str(value["type"]).replace("_", "-")
     if kind in _JUDGES:
         yield from _map_judge(item, value, variables, mapper)
+    elif kind in _SCRIPTS:
+        fields = {key: each for key, each in value.items() if key not in _SHARED}
+        yield _share(_map_script(fields, mapper), value)
     elif kind in _OWN:
         fields = {key: each for key, each in value.items() if key not in _SHARED}
         for grader in _OWN[kind](fields, str(value["type"])):
@@ -88,8 +93,9 @@ def _map_judge(
             mapper.notes.append((item.at(name), why))
         elif name not in (*_SHARED, held):
             raise NoCounterpartError(f"`{value['type']}` with `{name}`")
-    if held is None:
-        raise NoCounterpartError(f"`{value['type']}` without a text to judge by")
+    if held is None:  # it judges by the criteria of the case
+        yield _share("judge", value)
+        return
     several = item.at(held).items() or [item.at(held)]
     rubrics = [_read_rubric(each.value, variables) for each in several]
     if not any(value.get(name) for name in ("weight", "required", "negate")):
@@ -153,13 +159,28 @@ def _number(value: JSON, kind: str) -> float:
     return value
 
 
-def _map_script(fields: dict[str, JSON], kind: str) -> list[JSON]:
-    _refuse_others(fields, kind, "command", "script", "value", "config")
+def _map_script(fields: dict[str, JSON], mapper: Mapper) -> JSON:
+    """A program. AgentV runs it in the folder of the eval file, and passes every other key on."""
     command = fields.get("command", fields.get("script", fields.get("value")))
     if not isinstance(command, list) or not command:
         hint = "a program is written as a list: [python, check.py]"
         raise NoCounterpartError("a program that isn't written as a list", hint)
-    return [write_grader("script", command, config=fields.get("config"))]
+    own, target = fields.get("cwd", "."), fields.get("target", fields.get("provider"))
+    cwd = os.path.relpath(os.path.join(mapper.folder.path, str(own)), mapper.root)
+    if cwd.startswith(".."):
+        raise NoCounterpartError("a program that runs outside the project")
+    config = fields.get("config")
+    if config is not None and not isinstance(config, dict):
+        raise NoCounterpartError("a program whose `config` is not a mapping")
+    read = ("command", "script", "value", "cwd", "target", "provider", "config")
+    rest = {name: each for name, each in fields.items() if name not in read}
+    most = target.get("max_calls", 50) if isinstance(target, dict) else None
+    given: dict[str, JSON] = {**(config or {}), **rest}
+    return write_grader(
+        "script", command, cwd=None if cwd == "." else cwd, config=given or None,
+        target=target if isinstance(target, str) else None,
+        max_calls=50 if target is True else most,
+    )  # fmt: skip
 
 
 def _map_ends_with(fields: dict[str, JSON], kind: str) -> list[JSON]:
@@ -217,7 +238,6 @@ def _map_trajectory(fields: dict[str, JSON], kind: str) -> list[JSON]:
 
 
 _OWN: dict[str, Callable[[dict[str, JSON], str], list[JSON]]] = {
-    **dict.fromkeys(("script", "code-grader", "code-judge", "script-grader"), _map_script),
     "ends-with": _map_ends_with,
     "latency": _map_latency,
     "token-usage": _map_tokens,

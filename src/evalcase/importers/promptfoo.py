@@ -69,6 +69,9 @@ def import_promptfoo(source: ForeignFile, choices: Choices, suite: SuiteDraft) -
             providers.add_all(root.at(name))
     prompts = read_prompts(root.at("prompts"), folder, suite)
     tests = list(reader.read_all() if is_config else reader.read_file(source))
+    if "provider" in default.options:
+        embedding = default.options["provider"].at("embedding")
+        providers.default_embedding = embedding.at("id").value or embedding.value
     judge = _name_judge(root, default, tests, providers)
     if judge is not None:
         default, *tests = (test.without_judge(judge) for test in (default, *tests))
@@ -168,7 +171,7 @@ class _CaseMaker:
         """Make graders of the suite from the assertions of all tests."""
         suite, default = self.suite, self.default
         counts = any("threshold" in test.fields for test in (default, *tests))
-        mapper = Mapper(self.folder, self.root, counts_scores=counts)
+        mapper = Mapper(self.folder, self.root, self.providers, counts_scores=counts)
         for assertion in default.assertions if self.shares_graders else ():
             if assertion.has_tags:
                 continue  # each case has its own
@@ -355,7 +358,7 @@ class _CaseMaker:
         shared = [] if leaves_shared else [
             each for each in self.default.assertions if takes_all or each.has_tags
         ]  # fmt: skip
-        mapper = Mapper(self.folder, self.root, counts_scores=counts)
+        mapper = Mapper(self.folder, self.root, self.providers, counts_scores=counts)
         made: list[_Mapped] = []
         for assertion in (*shared, *test.assertions):
             try:

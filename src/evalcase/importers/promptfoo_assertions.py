@@ -25,7 +25,7 @@ TOOL_USE = (
 MAPPED = (
     "contains", "icontains", "contains-any", "icontains-any", "contains-all", "icontains-all",
     "equals", "starts-with", "regex", "is-json", "latency", "cost", "word-count", "finish-reason",
-    "javascript", "python", SET, *JUDGED, *TOOL_USE,
+    "similar", "similar:cosine", "javascript", "python", SET, *JUDGED, *TOOL_USE,
 )  # fmt: skip
 _CELL = re.compile(r"(not-)?([a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?")
 _CELL_OF_TWO = re.compile(r"(not-)?([a-z]+:[a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?")
@@ -37,7 +37,6 @@ _BY_COMMAS = ("contains-all", "contains-any", "icontains-all", "icontains-any")
 
 FUNCTION = "write a function, and name it as `python: checks:function`"
 _COMPARE = "`evalcase compare` compares two runs"
-_SIMILARITY = "`similarity` compares characters; a judge says whether two texts mean the same"
 CODE = "code in another language is not carried over"
 _TEXTS = "no grader compares texts in this way"
 _SPANS = "it looks at spans of a trace"
@@ -54,8 +53,8 @@ WITHOUT_COUNTERPART: dict[str, tuple[str, str | None]] = {
     **dict.fromkeys(("is-xml", "contains-xml"), ("no grader reads XML", FUNCTION)),
     **dict.fromkeys(("is-sql", "contains-sql"), ("no grader reads SQL", FUNCTION)),
     **dict.fromkeys(("bleu", "gleu", "meteor", "rouge-n"), (_TEXTS, None)),
-    **dict.fromkeys(("similar", "similar:cosine", "similar:dot", "similar:euclidean"),
-                    ("it compares embeddings", _SIMILARITY)),
+    **dict.fromkeys(("similar:dot", "similar:euclidean"),
+                    ("`similarity` compares embeddings by their cosine", None)),
     **dict.fromkeys(("perplexity", "perplexity-score"), ("targets report no probabilities", None)),
     **dict.fromkeys(("classifier", "pi"), ("a model of its own scores it", None)),
     **dict.fromkeys(("search-rubric", "agent-rubric"),

@@ -31,6 +31,7 @@ from evalcase.importers.promptfoo_assertions import (
     NoCounterpartError,
     split_commas,
 )
+from evalcase.importers.promptfoo_providers import Providers
 from evalcase.importers.source import FILE, Folder, Item, read_referenced
 from evalcase.types.value import JSON, describe_kind
 
@@ -40,6 +41,7 @@ _WITH_PATH = frozenset({
     "contains", "icontains", "contains-any", "icontains-any", "contains-all", "icontains-all",
     "equals", "starts-with", "regex", "word-count", "javascript",
 })  # fmt: skip
+_SIMILAR = ("similar", "similar:cosine")
 _OF_JUDGES = {
     "provider": "`provider` of a judge: [judge] of the configuration says who judges",
     "rubricPrompt": "`rubricPrompt`: evalcase asks a judge in words of its own",
@@ -64,7 +66,11 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 class Mapper:
     """Maps assertions, and notes what is lost of those that are mapped in part."""
 
-    def __init__(self, folder: Folder, root: str, *, counts_scores: bool) -> None:
+    def __init__(
+        self, folder: Folder, root: str, providers: Providers | None = None, *, counts_scores: bool
+    ) -> None:
+        self.providers = providers
+        """Where targets for embeddings are added."""
         self.folder = folder
         self.root = root
         """The folder that code is named from."""
@@ -125,8 +131,10 @@ class Mapper:
             hint = "give it a weight, if the test should fail by it"
             raise NoCounterpartError(f"`{assertion.name}` with weight 0: it can't fail", hint)
         known = {*_SHARED, *(_OF_JUDGES if assertion.type in JUDGED else ())}
-        if assertion.type in ("latency", "cost", SET):
+        if assertion.type in ("latency", "cost", SET, *_SIMILAR):
             known.add("threshold")
+        if assertion.type in _SIMILAR:
+            known.add("provider")
         for name in assertion.fields:
             if name not in known:
                 raise NoCounterpartError(f"`{assertion.name}` with `{name}`")
@@ -269,6 +277,24 @@ def _map_cost(mapper: Mapper, assertion: Assertion) -> list[JSON]:
     return [{"cost": _limit(assertion)}]
 
 
+def _map_similar(mapper: Mapper, assertion: Assertion) -> list[JSON]:
+    """The cosine of two embeddings, of the answer and of a text, or of the nearest of several."""
+    if assertion.is_negated or mapper.providers is None:
+        raise NoCounterpartError(f"`{assertion.name}`: it compares embeddings")
+    value = mapper.value(assertion)
+    texts = value if isinstance(value, list) and value else [mapper.text(assertion)]
+    if not all(isinstance(each, str) and each.strip() for each in texts):
+        raise NoCounterpartError(f"`{assertion.name}` with other things than texts")
+    named = assertion.field("provider")
+    provider = named if "provider" in assertion.fields else named.without_value()
+    options: dict[str, JSON] = {
+        "embedding": mapper.providers.embeddings(provider),
+        "threshold": assertion.fields.get("threshold", 0.75),
+    }
+    graders = [write_grader("similarity", each, **options) for each in texts]
+    return graders if len(graders) == 1 else [{"any": graders}]
+
+
 def _map_word_count(mapper: Mapper, assertion: Assertion) -> list[JSON]:
     value = mapper.value(assertion)
     if isinstance(value, str) and value.strip().isdecimal():
@@ -291,7 +317,7 @@ def _map_finish_reason(mapper: Mapper, assertion: Assertion) -> list[JSON]:
 def _map_set(mapper: Mapper, assertion: Assertion) -> list[JSON]:
     if not assertion.inner:
         raise NoCounterpartError("a set with nothing in it")
-    inside = Mapper(mapper.folder, mapper.root, counts_scores=True)
+    inside = Mapper(mapper.folder, mapper.root, mapper.providers, counts_scores=True)
     try:
         several = [grader for each in assertion.inner for grader in inside.map(each)]
     except NoCounterpartError as error:
@@ -483,6 +509,7 @@ _MAPPINGS: dict[str, Callable[[Mapper, Assertion], list[JSON]]] = {
     "cost": _map_cost,
     "word-count": _map_word_count,
     "finish-reason": _map_finish_reason,
+    **dict.fromkeys(_SIMILAR, _map_similar),
     "javascript": _map_javascript,
     "python": _map_python,
     SET: _map_set,

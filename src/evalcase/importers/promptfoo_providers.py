@@ -17,10 +17,12 @@ from evalcase.importers.javascript import has_tags
 from evalcase.importers.promptfoo_assertions import NoCounterpartError
 from evalcase.importers.promptfoo_tests import PromptTemplate
 from evalcase.importers.source import FILE, Folder, Item, is_code
+from evalcase.targets.presets import PRESETS
 from evalcase.types.value import JSON
 from evalcase.util.json import BadJsonError, parse_json
 from evalcase.util.text import value_as_text
 
+_DEFAULT_EMBEDDING = "openai:embedding:text-embedding-3-large"
 _SIMULATED_USER = "promptfoo:simulated-user"
 _LOST_FIELDS = ("transform", "delay", "env", "inputs", "functionToolCallbacks")
 _NO_NAME = re.compile(r"\s*:\s*")
@@ -76,6 +78,8 @@ class Providers:
     def __init__(self, suite: SuiteDraft, folder: Folder) -> None:
         self.suite = suite
         self.folder = folder
+        self.default_embedding: JSON = None
+        """The provider of embeddings for all tests, if the file names one."""
         self._named: dict[str, str] = {}
         """The names of targets, by the ids and labels of their providers."""
         self._prompts: dict[str, list[str] | None] = {}
@@ -122,6 +126,19 @@ class Providers:
             self._named.setdefault(each, name)
         return name
 
+    def embeddings(self, item: Item) -> str:
+        """The name of the target that embeds texts, by default promptfoo's own default. Raise
+        NoCounterpartError."""
+        id = str(item.value or self.default_embedding or _DEFAULT_EMBEDDING)
+        service, _, model = id.partition(":embedding:")
+        if service not in ("openai", "ollama", "mistral") or not model:
+            raise NoCounterpartError(f"embeddings by the provider `{id}`")
+        target: dict[str, JSON] = {"kind": service, "model": model, "api": "embeddings"}
+        known = (name for name, each in self.suite.targets.items() if each == target)
+        name = next(known, "embeddings" if "embeddings" not in self.suite.targets else model)
+        self.suite.targets[name] = target
+        return name
+
     def _lose(self, item: Item, why: str, hint: str | None) -> None:
         self.suite.lose(item, why, hint, at="key")
 
@@ -166,26 +183,11 @@ def _host_of(target: Mapping[str, JSON]) -> str:
     return urlsplit(str(target.get("url", ""))).netloc.rpartition("@")[2]
 
 
-class _Service(NamedTuple):
-    kind: str
-    base_url: str | None = None
-    key_env: str | None = None
-    modes: tuple[str, ...] = ("chat",)
-    """What may stand between the service and the model, and means this API."""
-
-
-_SERVICES: dict[str, _Service] = {
-    "openai": _Service("openai"),
-    "anthropic": _Service("anthropic", modes=("messages",)),
-    "ollama": _Service("openai", "http://localhost:11434/v1"),
-    "openrouter": _Service("openai", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-    "groq": _Service("openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
-    "deepseek": _Service("openai", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
-    "mistral": _Service("openai", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
-    "xai": _Service("openai", "https://api.x.ai/v1", "XAI_API_KEY"),
-    "togetherai": _Service("openai", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
-    "cerebras": _Service("openai", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
-}
+_KINDS = {
+    "openai": "openai", "anthropic": "anthropic", "togetherai": "together", "google": "gemini",
+    **{name: name for name in PRESETS if name not in ("azure", "bedrock", "gemini", "together")},
+}  # fmt: skip
+"""Kinds of targets, by promptfoo's names of services."""
 _OTHER_APIS = frozenset({
     "completion", "embedding", "embeddings", "image", "realtime", "assistant", "moderation",
     "transcription", "speech", "video", "agents", "codex-sdk", "claude-agent-sdk", "chatkit",
@@ -194,7 +196,8 @@ _PARAMS = frozenset({
     "temperature", "max_tokens", "max_completion_tokens", "top_p", "top_k", "seed", "stop",
     "presence_penalty", "frequency_penalty", "tools", "tool_choice", "functions", "function_call",
     "response_format", "reasoning_effort", "reasoning", "verbosity", "thinking", "n", "logprobs",
-    "parallel_tool_calls", "service_tier", "metadata", "stop_sequences",
+    "parallel_tool_calls", "service_tier", "metadata", "stop_sequences", "max_output_tokens",
+    "instructions", "text", "truncation", "store",
 })  # fmt: skip
 _BASE_URL = ("apiBaseUrl", "baseURL", "base_url")
 _SECRETS = ("apiKey", "api_key", "token", "password")
@@ -217,30 +220,19 @@ def _read_service(id: str, config: Item, lose: _Lose) -> dict[str, JSON]:
         hint = "a function or a program of yours is a target, too: kinds python and command"
         raise NoCounterpartError(f"the provider `{id}`, which is code", hint)
     name, _, model = id.partition(":")
-    service = _SERVICES.get(name)
-    if service is None or not model:
+    kind = _KINDS.get(name)
+    if kind is None or not model:
         hint = "any service with OpenAI's or Anthropic's API, or any address, can be a target"
         raise NoCounterpartError(f"the provider `{id}`" if id else "a provider without id", hint)
-    return _read_model(id, model, service, config, lose)
-
-
-def _read_model(
-    id: str, model: str, service: _Service, config: Item, lose: _Lose
-) -> dict[str, JSON]:
     mode, colon, rest = model.partition(":")
-    if colon and mode in service.modes:
-        model = rest
-    elif colon and mode == "responses":
-        model = rest
-        lose(config.without_value(), "the Responses API: the chat API is asked", None)
-    elif mode in _OTHER_APIS:
+    if mode in _OTHER_APIS or (colon and kind == "gemini"):
         raise NoCounterpartError(f"the provider `{id}`, which is not a chat")
-    target: dict[str, JSON] = {"kind": service.kind, "model": model}
-    if service.base_url is not None:
-        target["base_url"] = service.base_url
-    if service.key_env is not None:
-        target["key_env"] = service.key_env
-    return {**target, **_read_config(config, lose)}
+    api: dict[str, JSON] = {}
+    if colon and mode == "responses" and kind == "openai":
+        api = {"api": mode}
+    elif not colon or mode not in ("chat", "messages"):
+        rest = model
+    return {"kind": kind, "model": rest, **api, **_read_config(config, lose)}
 
 
 def _read_config(config: Item, lose: _Lose) -> dict[str, JSON]:
