@@ -623,5 +623,5 @@ def test_the_reason_stands_in_the_cell_of_a_target_that_failed(
 ) -> None:
     project.suite(case("a"), case("b", "say no"))
     project.run_process("run", "--target", "python:agent:answer", "--target", "python:agent:other")
-    open_report(page, project, "view=grid")
+    open_report(page, project, "#view=grid")
     expect(page.locator(".row:not(.head) .said .why")).to_have_text('expected "ok", got "no"')
