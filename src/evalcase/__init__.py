@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from evalcase.graders.base import Context, Grader
     from evalcase.pytest_plugin.asserting import assert_case, assert_case_async
     from evalcase.pytest_plugin.cases import cases
+    from evalcase.report.details import explain
     from evalcase.report.evaluated import Evaluated
     from evalcase.report.figures import Figures
-    from evalcase.report.terminal import explain
     from evalcase.targets.transcripts import read_transcript
     from evalcase.types import options
     from evalcase.types.answer import Answer, Usage
@@ -126,7 +126,7 @@ _HOMES = {
     "check_text": "api",
     "evaluate": "api",
     "evaluate_async": "api",
-    "explain": "report.terminal",
+    "explain": "report.details",
     "figures": "api",
     "iter_cases": "api",
     "load": "api",

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.report.source import seen_from
+from evalcase.report.terminal import seen_from
 from tests.cli.pseudo_terminal import CTRL_C, PseudoTerminal
 from tests.for_each import for_each
 from tests.run.project import AGENT, Gate, Project, case, cases

@@ -33,7 +33,7 @@ from evalcase.format.load import Loaded
 from evalcase.format.positions import Format
 from evalcase.format.source import enters_folder
 from evalcase.report.problems import Checked, as_text
-from evalcase.report.source import seen_from
+from evalcase.report.terminal import seen_from
 from evalcase.types.problem import Problem
 from evalcase.util.environment import monotonic
 from evalcase.util.project import project_root

@@ -12,7 +12,6 @@ from typing import ParamSpec, TextIO
 from evalcase.cli.terminal import screen_for, write_prose
 from evalcase.config.config import Config, read_config
 from evalcase.errors import ConfigError, EvalcaseError, RecordError, SuiteError, TargetError
-from evalcase.runner.plan import make_scrubber
 from evalcase.store.folder import note_start
 from evalcase.types.problem import Problem
 from evalcase.types.value import replace
@@ -43,6 +42,8 @@ def tell_crash(
 def scrub_problems(problems: Sequence[Problem]) -> list[Problem]:
     """The same without what is secret here, as the configuration of this folder says, and without
     what lets others in wherever it is from."""
+    from evalcase.runner.plan import make_scrubber  # commands that only read need no runner
+
     problems = [_mask_problem(problem) for problem in problems]
     scrubber = make_scrubber(_read_known_config(), os.environ, lambda _: None)
     if not scrubber.look().values:

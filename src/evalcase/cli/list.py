@@ -19,8 +19,8 @@ from evalcase.report.conclusion import rate_of, remark_on
 from evalcase.report.evaluated import read_evaluated
 from evalcase.report.json import json_line, summary_object
 from evalcase.report.lists import Entry, list_lines
-from evalcase.report.source import see_suites, seen_from
-from evalcase.report.terminal import Screen
+from evalcase.report.source import see_suites
+from evalcase.report.terminal import Screen, seen_from
 from evalcase.store.folder import Run, Sealer, find_sealer, folder_of_run
 from evalcase.store.runs import ListedRun, count_runs, find_run, list_runs
 from evalcase.store.stored import StoredRun

@@ -12,7 +12,8 @@ from evalcase.cli.options import checked
 from evalcase.cli.terminal import write_prose
 from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.report.formats import form_of, require_form, write_file
-from evalcase.report.source import MAX_SIZE, PARTS, RecordPlace, Reported, seen_from
+from evalcase.report.source import MAX_SIZE, PARTS, RecordPlace, Reported
+from evalcase.report.terminal import seen_from
 from evalcase.store.folder import Run, note_pending, read_pending
 from evalcase.store.stored import StoredRun
 from evalcase.types.value import Value

@@ -14,8 +14,8 @@ from evalcase.errors import ConfigError, GraderError
 from evalcase.format.load import IN_CODE
 from evalcase.graders.limits import UNKNOWN_TIME
 from evalcase.pytest_plugin.cases import PlacedCase
-from evalcase.report.details import result_heard
-from evalcase.report.terminal import Screen, detail_lines
+from evalcase.report.details import detail_lines, result_heard
+from evalcase.report.terminal import Screen
 from evalcase.runner.event_loop import run_async
 from evalcase.targets.answers import read_answer
 from evalcase.types.answer import Answer, Earlier

@@ -17,7 +17,7 @@ from evalcase.config.options import Selection
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.format.load import case_spans, has_errors, load_each
 from evalcase.pytest_plugin import current_config
-from evalcase.report.source import seen_from
+from evalcase.report.terminal import seen_from
 from evalcase.runner.select import UnmatchedFilters, make_selector
 from evalcase.types.case import Case, Suite
 from evalcase.types.problem import Problem

@@ -13,7 +13,7 @@ from evalcase.errors import ConfigError, SuiteError
 from evalcase.format.load import case_spans, load_each
 from evalcase.pytest_plugin.background_run import CaseKey, NotRunError, Outcome
 from evalcase.pytest_plugin.cases import marks_of_tags, why_skipped
-from evalcase.report.source import seen_from
+from evalcase.report.terminal import seen_from
 from evalcase.types.case import Case
 from evalcase.util.text import make_visible
 

@@ -11,7 +11,6 @@ from rich.cells import cell_len
 
 from evalcase.report.details import (
     UNFINISHED,
-    Sides,
     case_facts,
     compared_pairs,
     mean_words,
@@ -21,7 +20,7 @@ from evalcase.report.details import (
     user_facts,
 )
 from evalcase.report.figures import write_money
-from evalcase.report.terminal import INDENT, Screen, hang_text
+from evalcase.report.terminal import INDENT, Screen, Sides, hang_text
 from evalcase.types.answer import TALK_ENDINGS, Answer, Failure, Usage, split_turns
 from evalcase.types.case import Case
 from evalcase.types.codec import decode_object

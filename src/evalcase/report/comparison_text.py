@@ -8,16 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from evalcase.report.details import (
-    UNFINISHED,
-    Block,
-    Labelled,
-    Note,
-    Sides,
-    asked_in,
-    reason_of,
-    said_by,
-)
+from evalcase.report.details import UNFINISHED, asked_in, reason_of, said_by
 from evalcase.report.diff import pair_texts
 from evalcase.report.differences import Amount, Measured, SideAmount, say_ratio, say_seconds
 from evalcase.report.figures import write_money, write_percent
@@ -33,7 +24,7 @@ from evalcase.report.findings import (
 )
 from evalcase.report.gates import Compared
 from evalcase.report.paired_cases import ChangedPair, ChangeKind, Side, TrackFigures
-from evalcase.report.terminal import INDENT, Screen, cut
+from evalcase.report.terminal import INDENT, Block, Labelled, Note, Screen, Sides, cut
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result
 from evalcase.util.text import list_some, make_visible

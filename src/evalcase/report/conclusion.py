@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from evalcase.report.aggregate import sum_up
 from evalcase.report.case_text import case_lines, trial_lines
-from evalcase.report.details import UNFINISHED
+from evalcase.report.details import UNFINISHED, FindCase
 from evalcase.report.evaluated import Evaluated, Figuring, read_evaluated
 from evalcase.report.figures import Figures, Mean, pass_rate_of, settle_figures, write_money
 from evalcase.report.highlights import TROUBLED, Highlights
-from evalcase.report.source import RecordPlace, Reported, require_variables, see_suites, seen_from
+from evalcase.report.source import RecordPlace, Reported, require_variables, see_suites
 from evalcase.report.summary import (
     PART_KINDS,
     PartKind,
@@ -24,7 +24,7 @@ from evalcase.report.summary import (
     summary_lines,
     verdict_lines,
 )
-from evalcase.report.terminal import FindCase, Screen, defuse_lines
+from evalcase.report.terminal import Screen, defuse_lines, seen_from
 from evalcase.store.folder import RUN_ID, Run, describe_part, folder_of_run, is_run
 from evalcase.store.reader import HALF_WRITTEN
 from evalcase.store.stored import StoredRun

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
+from rich.cells import cell_len
+
 from evalcase.format.writer import write_yaml
 from evalcase.report.diff import LinePair, pair_calls, pair_fields, pair_texts
+from evalcase.report.terminal import INDENT, Block, Labelled, Note, Screen, Sides, cut
 from evalcase.types.answer import TALK_ENDINGS, SimulatedUser
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade, write_sum
-from evalcase.types.result import Outcome, Result
+from evalcase.types.result import Outcome, Result, outcome_of_one
 from evalcase.types.value import JSON
 from evalcase.util.answers import NO_TEXT, name_missing_text, shown_content
 from evalcase.util.errors import excerpt_complaint
@@ -27,9 +30,7 @@ from evalcase.util.text import (
 )
 
 UNFINISHED = "unfinished"
-LABEL = 10
-"""The width of the column of labels."""
-MOST_SIDE_ROWS = 16
+_ID_ROWS = 3
 _LONGEST = 4200
 """Characters of a text that are shown: no more than the built-in graders keep."""
 _MOST_CALLS = 6
@@ -42,34 +43,8 @@ _OURS = re.compile(r"[/\\]src[/\\]evalcase[/\\]")
 """Our own sources in a clone; else they are installed like those of any package."""
 
 
-class Labelled(NamedTuple):
-    """A text beside its label."""
-
-    label: str
-    text: str
-    most: int | None = None
-    """Rows that are shown at most."""
-
-
-class Note(NamedTuple):
-    """A sentence, or a line of a program, without a label."""
-
-    text: str
-    most: int | None = None
-    dim: bool = False
-    to_copy: bool = False
-    """Whether it is never cut or broken: a place in a file."""
-
-
-class Sides(NamedTuple):
-    """Two texts side by side, their differences marked."""
-
-    pairs: Sequence[LinePair]
-    labels: tuple[str, str] = ("expected", "got")
-    most: int = MOST_SIDE_ROWS
-
-
-Block = Labelled | Note | Sides
+FindCase = Callable[[str, str], Case | None]
+"""Finds a case by its suite and id."""
 
 
 class Said(NamedTuple):
@@ -448,3 +423,49 @@ def name_of(result: Result, outcome: Outcome, *, name_target: bool) -> tuple[str
     extras += [passed_of(outcome)] if outcome.repeats > 1 else []
     rest = f" ({'; '.join(map(make_visible, extras))})" if extras else ""
     return make_visible(result.key.suite), make_visible(result.key.case), rest
+
+
+def name_lines(
+    result: Result, outcome: Outcome, screen: Screen, *, name_target: bool = False
+) -> Iterator[str]:
+    """A case at the head of its details: verdict, suite, case, and what else tells it apart."""
+    verdict = outcome.verdict or UNFINISHED
+    word = screen.paint(verdict, verdict)
+    suite, case, rest = name_of(result, outcome, name_target=name_target)
+    room = max(10, screen.width - len(verdict) - 1)
+    if cell_len(f"{suite}: {case}{rest}") <= room:
+        yield f"{word} {screen.paint(f'{suite}: ', 'dim')}{screen.paint(case, 'place')}{rest}"
+        return
+    # An id is to be copied: only a very long one is cut.
+    first, *others = screen.wrap(cut(case, _ID_ROWS * room), room)
+    yield f"{word} {screen.paint(first, 'place')}"
+    yield from (f"{'':{len(verdict)}} {screen.paint(row, 'place')}" for row in others)
+    below = [cut(suite, screen.width - INDENT)]
+    below += screen.wrap(cut(rest.strip(" ()"), 2 * screen.width), screen.width - INDENT)
+    yield from (screen.paint(f"{'':{INDENT}}{row}", "dim") for row in below if row)
+
+
+def headline(result: Result, outcome: Outcome, screen: Screen, *, name_target: bool) -> str:
+    """One line on a case that is decided: its verdict, its name and the reason of one trial."""
+    verdict = outcome.verdict or UNFINISHED
+    _, case, rest = name_of(result, outcome, name_target=name_target)
+    name = cut(case + rest, max(8, screen.width // 2))
+    words = cut(f"{name}: {reason_of(result)}", screen.width - len(verdict) - 1)
+    return f"{screen.paint(verdict, verdict)} {words}"
+
+
+def detail_lines(
+    result: Result, heard: Heard, case: Case | None, screen: Screen
+) -> Iterator[str]:  # fmt: skip
+    """What a person needs to find the cause."""
+    for line in screen.narrower(INDENT).blocks(detail_blocks(result, heard, case)):
+        yield f"{'':{INDENT}}{line}".rstrip()
+
+
+def explain(result: Result, case: Case | None = None, width: int = 80) -> str:
+    """What was expected of a trial, what was said, and why it did not pass; with its case also what
+    was asked."""
+    screen, outcome = Screen(width), outcome_of_one(result.verdict, result.pass_rate)
+    lines = [*name_lines(result, outcome, screen, name_target=True)]
+    lines += detail_lines(result, result_heard(result), case, screen)
+    return "\n".join(lines)

@@ -23,9 +23,16 @@ from evalcase.report.conclusion import (
     say_mixed,
     say_settled,
 )
-from evalcase.report.details import UNFINISHED, passed_of, reason_of, result_heard
+from evalcase.report.details import (
+    UNFINISHED,
+    FindCase,
+    detail_lines,
+    passed_of,
+    reason_of,
+    result_heard,
+)
 from evalcase.report.source import LineFinder, Reported
-from evalcase.report.terminal import FindCase, Screen, detail_lines
+from evalcase.report.terminal import Screen
 from evalcase.types.case import Case
 from evalcase.types.result import Result
 from evalcase.util.environment import this_environment

@@ -19,7 +19,15 @@ from evalcase.report.comparison_text import (
     say_verdicts,
 )
 from evalcase.report.conclusion import say_grading, say_missing, say_mixed, say_settled
-from evalcase.report.details import UNFINISHED, passed_of, reason_of, result_heard, said_by
+from evalcase.report.details import (
+    UNFINISHED,
+    FindCase,
+    detail_lines,
+    passed_of,
+    reason_of,
+    result_heard,
+    said_by,
+)
 from evalcase.report.diff import pair_texts
 from evalcase.report.figures import Figures, Mean, Slice, write_money, write_percent
 from evalcase.report.findings import (
@@ -45,7 +53,7 @@ from evalcase.report.summary import (
     repeat_facts,
     trial_facts,
 )
-from evalcase.report.terminal import FindCase, Screen, detail_lines
+from evalcase.report.terminal import Screen
 from evalcase.store.folder import describe_part
 from evalcase.types.case import Case
 from evalcase.types.result import VERDICTS, Totals

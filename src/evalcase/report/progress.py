@@ -19,9 +19,10 @@ from msgspec import Struct, field
 from rich.cells import cell_len
 
 from evalcase.report.aggregate import Ledger
+from evalcase.report.details import headline
 from evalcase.report.figures import write_money
 from evalcase.report.highlights import DecidedCase, Highlights
-from evalcase.report.terminal import Screen, cut, hang_text, headline
+from evalcase.report.terminal import Screen, cut, hang_text
 from evalcase.types.case import Case
 from evalcase.types.question import TrialKey
 from evalcase.types.result import VERDICTS, Result, Trial, Verdict

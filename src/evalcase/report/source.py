@@ -16,7 +16,7 @@ from evalcase.report.evaluated import Evaluated, Figuring, read_evaluated
 from evalcase.report.figures import Figures, settle_figures
 from evalcase.report.highlights import Highlights
 from evalcase.report.summary import PART_KINDS, PartKind
-from evalcase.report.terminal import Screen
+from evalcase.report.terminal import Screen, seen_from
 from evalcase.store.folder import Run, StoredLines, folder_of_run, is_own
 from evalcase.store.index import Tally
 from evalcase.store.stored import StoredRun
@@ -31,13 +31,6 @@ class RecordPlace(NamedTuple):
 
     cwd: str
     config: Config
-
-
-def seen_from(folder: str, path: str) -> str:
-    """A path as one would write it in a folder that it is below; else the whole of it."""
-    path = os.path.abspath(path)
-    relative = os.path.relpath(path, folder)
-    return path if relative.split(os.sep, 1)[0] == os.pardir else relative
 
 
 def find_suite_places(root: str, folder: str) -> Callable[[str], str]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from evalcase.report.details import LABEL, UNFINISHED, passed_of
+from evalcase.report.details import UNFINISHED, FindCase, detail_lines, name_lines, passed_of
 from evalcase.report.figures import (
     Effort,
     Figures,
@@ -22,15 +22,7 @@ from evalcase.report.figures import (
     write_rate,
 )
 from evalcase.report.highlights import TROUBLED, CaseName, GridRow, Highlights, Shown
-from evalcase.report.terminal import (
-    INDENT,
-    FindCase,
-    Screen,
-    SeeSuite,
-    cut,
-    detail_lines,
-    name_lines,
-)
+from evalcase.report.terminal import INDENT, LABEL, Screen, SeeSuite, cut
 from evalcase.types.result import VERDICTS, Totals
 from evalcase.types.value import Value, replace
 from evalcase.util.text import list_some, make_visible, write_count

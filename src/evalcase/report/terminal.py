@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from rich.box import Box
 from rich.cells import cell_len
@@ -19,29 +20,16 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from evalcase.report.details import (
-    LABEL,
-    UNFINISHED,
-    Block,
-    Heard,
-    Labelled,
-    Note,
-    Sides,
-    detail_blocks,
-    name_of,
-    reason_of,
-    result_heard,
-)
-from evalcase.report.diff import SideLine
-from evalcase.types.case import Case
-from evalcase.types.result import Outcome, Result, outcome_of_one
+from evalcase.report.diff import LinePair, SideLine
 from evalcase.util.text import defuse_line, in_ci, make_visible, name_blank
 
 INDENT = 2
+LABEL = 10
+"""The width of the column of labels."""
+MOST_SIDE_ROWS = 16
 _TAB = 4
 _NARROWEST_SIDE = 28
 _NARROWEST_NAME = 10
-_ID_ROWS = 3
 _STYLES = {
     "error": "bold red", "warning": "bold yellow", "note": "bold cyan", "place": "bold",
     "dim": "dim", "hint": "cyan", "good": "bold green",
@@ -51,10 +39,38 @@ _SIDE_BY_SIDE = Box("    \n  │ \n    \n  │ \n    \n    \n  │ \n    \n")
 _COMMAND = re.compile(r"`(?:evalcase|pip) [^`]*`|(?<=: )(?:evalcase|pip) .*")
 """What a person types, in backquotes or after a colon to the end of the sentence."""
 
-FindCase = Callable[[str, str], Case | None]
-"""Finds a case by its suite and id."""
 SeeSuite = Callable[[str], str]
 """How the path of a suite is written where a report is read."""
+
+
+class Labelled(NamedTuple):
+    """A text beside its label."""
+
+    label: str
+    text: str
+    most: int | None = None
+    """Rows that are shown at most."""
+
+
+class Note(NamedTuple):
+    """A sentence, or a line of a program, without a label."""
+
+    text: str
+    most: int | None = None
+    dim: bool = False
+    to_copy: bool = False
+    """Whether it is never cut or broken: a place in a file."""
+
+
+class Sides(NamedTuple):
+    """Two texts side by side, their differences marked."""
+
+    pairs: Sequence[LinePair]
+    labels: tuple[str, str] = ("expected", "got")
+    most: int = MOST_SIDE_ROWS
+
+
+Block = Labelled | Note | Sides
 
 
 class Screen:
@@ -255,47 +271,8 @@ def defuse_lines(lines: Iterable[str]) -> Iterator[str]:
     return map(defuse_line, lines) if in_ci(os.environ) else iter(lines)
 
 
-def name_lines(
-    result: Result, outcome: Outcome, screen: Screen, *, name_target: bool = False
-) -> Iterator[str]:
-    """A case at the head of its details: verdict, suite, case, and what else tells it apart."""
-    verdict = outcome.verdict or UNFINISHED
-    word = screen.paint(verdict, verdict)
-    suite, case, rest = name_of(result, outcome, name_target=name_target)
-    room = max(10, screen.width - len(verdict) - 1)
-    if cell_len(f"{suite}: {case}{rest}") <= room:
-        yield f"{word} {screen.paint(f'{suite}: ', 'dim')}{screen.paint(case, 'place')}{rest}"
-        return
-    # An id is to be copied: only a very long one is cut.
-    first, *others = screen.wrap(cut(case, _ID_ROWS * room), room)
-    yield f"{word} {screen.paint(first, 'place')}"
-    yield from (f"{'':{len(verdict)}} {screen.paint(row, 'place')}" for row in others)
-    below = [cut(suite, screen.width - INDENT)]
-    below += screen.wrap(cut(rest.strip(" ()"), 2 * screen.width), screen.width - INDENT)
-    yield from (screen.paint(f"{'':{INDENT}}{row}", "dim") for row in below if row)
-
-
-def headline(result: Result, outcome: Outcome, screen: Screen, *, name_target: bool) -> str:
-    """One line on a case that is decided: its verdict, its name and the reason of one trial."""
-    verdict = outcome.verdict or UNFINISHED
-    _, case, rest = name_of(result, outcome, name_target=name_target)
-    name = cut(case + rest, max(8, screen.width // 2))
-    words = cut(f"{name}: {reason_of(result)}", screen.width - len(verdict) - 1)
-    return f"{screen.paint(verdict, verdict)} {words}"
-
-
-def detail_lines(
-    result: Result, heard: Heard, case: Case | None, screen: Screen
-) -> Iterator[str]:  # fmt: skip
-    """What a person needs to find the cause."""
-    for line in screen.narrower(INDENT).blocks(detail_blocks(result, heard, case)):
-        yield f"{'':{INDENT}}{line}".rstrip()
-
-
-def explain(result: Result, case: Case | None = None, width: int = 80) -> str:
-    """What was expected of a trial, what was said, and why it did not pass; with its case also what
-    was asked."""
-    screen, outcome = Screen(width), outcome_of_one(result.verdict, result.pass_rate)
-    lines = [*name_lines(result, outcome, screen, name_target=True)]
-    lines += detail_lines(result, result_heard(result), case, screen)
-    return "\n".join(lines)
+def seen_from(folder: str, path: str) -> str:
+    """A path as one would write it in a folder that it is below; else the whole of it."""
+    path = os.path.abspath(path)
+    relative = os.path.relpath(path, folder)
+    return path if relative.split(os.sep, 1)[0] == os.pardir else relative

@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from evalcase.report.details import Sides, compared_pairs, evidence_blocks
+from evalcase.report.details import compared_pairs, evidence_blocks
 from evalcase.report.diff import LinePair, SideLine, pair_calls, pair_texts
-from evalcase.report.terminal import Screen
+from evalcase.report.terminal import Screen, Sides
 from evalcase.types.grade import Grade
 from tests.effort import count_steps
 from tests.for_each import for_each

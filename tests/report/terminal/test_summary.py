@@ -8,9 +8,10 @@ import pytest
 from rich.cells import cell_len
 
 from evalcase.report.aggregate import sum_up
+from evalcase.report.details import name_lines
 from evalcase.report.figures import write_percent
 from evalcase.report.summary import RunEnding, summary_lines
-from evalcase.report.terminal import Screen, name_lines
+from evalcase.report.terminal import Screen
 from evalcase.types.answer import Answer, Failure
 from evalcase.types.grade import Grade
 from evalcase.types.result import Result, outcome_of_one
