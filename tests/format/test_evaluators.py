@@ -16,7 +16,7 @@ SUITE = """\
 dataset: shop
 execution:
   evaluators:
-    - {name: form, type: code_judge, script: [node, ../judges/form.js], algorithm: exact}
+    - {name: form, type: code_judge, script: [python3, ../judges/form.py], algorithm: exact}
 evalcases:
   - id: a
     expected_outcome: Says when the shop opens.
@@ -32,12 +32,13 @@ evalcases:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "evalcase.toml").write_text('[judge]\ntarget = "echo"\n')
     for folder in ("shop/evals", "shop/prompts", "shop/judges"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "shop/prompts/polite.md").write_text("Is {{candidate_answer}} polite?")
-    (tmp_path / "shop/judges/form.js").write_text("")
+    (tmp_path / "shop/judges/form.py").write_text("")
     (tmp_path / "shop/evals/s.eval.yaml").write_text(SUITE)
     return tmp_path
 
@@ -51,7 +52,7 @@ def cases(project: Path, text: str | None = None) -> list[dict[str, Any]]:
 
 def test_scripts_run_in_the_folder_of_the_suite_and_outcomes_add_no_judge(project: Path) -> None:
     first, second = cases(project)
-    script = {"type": "script", "value": ["node", "../judges/form.js"], "name": "form",
+    script = {"type": "script", "value": ["python3", "../judges/form.py"], "name": "form",
               "cwd": "shop/evals", "config": {"algorithm": "exact"}}  # fmt: skip
     assert first["graders"] == [script]
     assert first["criteria_judge"] is False
@@ -62,8 +63,7 @@ def test_scripts_run_in_the_folder_of_the_suite_and_outcomes_add_no_judge(projec
 
 def test_check_names_the_cases_whose_outcome_adds_no_judge(project: Path) -> None:
     found = evalcase.check(project / "shop/evals/s.eval.yaml")
-    # Whether there is a program `node` is another matter.
-    assert {each.code for each in found if each.severity == "error"} <= {"bad-grader"}, found
+    assert {each.severity for each in found} == {"warning"}
     told = [each for each in found if "adds no judge" in each.message]
     assert [(each.case, each.span and each.span.line) for each in told] == [("a", 7), ("b", 11)]
     assert told[0].hint == "judges see it; under our names that is `criteria_judge: false`"
@@ -82,7 +82,7 @@ def test_migrate_writes_out_what_the_old_names_mean(project: Path) -> None:
     after = migration.after.decode()
     path.write_text(after)
     assert cases(project) == before
-    assert "type: script, cwd: shop/evals, value: [node, ../judges/form.js]" in after
+    assert "type: script, cwd: shop/evals, value: [python3, ../judges/form.py]" in after
     assert "    criteria_judge: false\n    criteria: Is polite." in after
     assert 'type: judge, prompt: "shop/prompts/polite.md"' in after
 
