@@ -30,8 +30,11 @@ def test_fault_27_a_pattern_that_takes_too_long_costs_its_own_trial(project: Pro
     )
     done = project.run("run", "--json")
     assert done.code == 3
-    errored = dict.fromkeys(("slow", "fields", "schema"), "errored")
-    assert project.verdicts() == errored | {"other": "passed", "plain": "passed"}
+    errored = dict.fromkeys(("slow", "fields"), "errored")
+    # Patterns of schemas are searched in linear time.
+    assert project.verdicts() == errored | {
+        "schema": "failed", "other": "passed", "plain": "passed",
+    }  # fmt: skip
     (row,) = [row for row in project.rows() if row.get("case") == "slow" and "grades" in row]
     assert row["grades"][0]["reason"] == (
         f"to look for `{ENDLESS}` in a text of 61 characters took longer than 0.1 s"

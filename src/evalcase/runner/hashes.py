@@ -14,7 +14,7 @@ from evalcase.types.case import Case
 from evalcase.util.json import compact_encoder
 
 _ASKED = ("input", "metadata", "conversation_id", "user")
-_GRADED = ("expected_output", "criteria", "rubrics", "graders", "threshold")
+_GRADED = ("expected_output", "criteria", "criteria_judge", "rubrics", "graders", "threshold")
 OF_QUESTION = (*_ASKED, "turns", "stop_on_failure")
 OF_GRADING = (*_GRADED, "turns", "repeat")
 """The fields that an answer rests on, and a verdict; `repeat` is in no hash, but in each result."""
