@@ -32,15 +32,15 @@ async def send_batches(
     plan: Plan, run: str, work: Pending, writer: RunWriter, trials: Trials, engine: Engine
 ) -> None:
     """Send all questions that are left to targets that answer in batches, and wait for answers."""
-    phase = BatchPhase(plan, run, writer, trials, engine)
+    batches = _Batches(plan, run, writer, trials, engine)
     for name, target in plan.targets.items():
         batching = target.traits.batching
         if batching is not None and not engine.stopping:
             left = work.left_to_ask(name, engine)
-            await engine.before(phase.go(name, batching, work.find_batches(name), left))
+            await engine.before(batches.run(name, batching, work.find_batches(name), left))
 
 
-class BatchPhase:
+class _Batches:
     """Sends what is left to ask, and waits until all of it is answered."""
 
     def __init__(
@@ -54,7 +54,7 @@ class BatchPhase:
         self._left: list[str] = []
         """Batches under way."""
 
-    async def go(
+    async def run(
         self, name: str, batching: ChatBatches, sent: list[SentBatch], trials: Iterator[Trial]
     ) -> None:
         """Do all of it for one target. What a service refuses stops the run, which can be gone on
@@ -124,7 +124,7 @@ class BatchPhase:
             except TargetError as error:
                 failures += 1
                 await self._rest(error, failures, batching)
-                # It may be there, although nobody heard of it.
+                # The service may have it, although its reply was lost.
                 if await self._pick_up(name, batching, sent):
                     return
         await self._recording.write(replace(sent, id=id))
@@ -140,7 +140,7 @@ class BatchPhase:
                 self._plan.note(f"`{name}`: batch {id} {known}")
                 try:
                     if not await self._collect(name, batching, id):
-                        continue  # it is somebody else's, or was refused as a whole
+                        continue  # it belongs to another run, or was refused as a whole
                 except TargetError as error:
                     if error.details.get("status") not in _GONE:
                         raise
@@ -178,7 +178,7 @@ class BatchPhase:
             await self._engine.sleep(batching.poll_s)
 
     async def _persist(self, batching: ChatBatches, do: Callable[[], Awaitable[T]]) -> T:
-        """Do again what may succeed later, and harms nobody."""
+        """Repeat a request that may succeed later, and changes nothing."""
         failures = 0
         while True:
             try:
@@ -208,7 +208,7 @@ def _chain_trials(first: Trial, rest: Iterator[Trial]) -> Iterator[Trial]:
 
 
 async def _ids_of(batching: ChatBatches, sent: SentBatch) -> AsyncGenerator[str, None]:
-    """What a service calls a batch; where nobody heard it, what it may be called."""
+    """The id of a batch at its service; the ids that it may have, where the reply was lost."""
     if sent.id is not None:
         yield sent.id
         return

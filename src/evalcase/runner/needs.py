@@ -105,7 +105,7 @@ def survey_cases(
     except SuiteError as error:
         found.errors = error.problems
     try:
-        deque(checked, maxlen=0)  # what is wrong with the suites is told in any case
+        deque(checked, maxlen=0)  # all problems of the suites are reported in any case
     except SuiteError as error:
         found.errors = error.problems
     if not found.errors:
@@ -207,8 +207,8 @@ def _graders_in(
 def describe_remarks(suites: SomeSuites) -> str:
     """A sentence on what was found in suites that are valid; empty if that is nothing."""
     counts = {"warning": suites.warnings, "note": suites.notes}
-    told = [write_count(number, noun) for noun, number in counts.items() if number]
-    return f"the suites have {' and '.join(told)}, which `evalcase check` shows" if told else ""
+    said = [write_count(number, noun) for noun, number in counts.items() if number]
+    return f"the suites have {' and '.join(said)}, which `evalcase check` shows" if said else ""
 
 
 def targets_of(case: Case, config: Config, suite: str = "") -> tuple[str, ...]:
@@ -293,12 +293,12 @@ class _Objections(Catalogue):
         super().__init__()
         self._unfit = unfit
         self._judge = judge
-        self.told: set[tuple[What | None, str]] = set()
+        self.asked: set[tuple[What | None, str]] = set()
 
     def object_to(self, what: What, name: str) -> Unfit | None:
         if what == "judge":
             return self._judge.object_to(what, name)
-        self.told.add((what, name))
+        self.asked.add((what, name))
         return self._unfit.get((what, name))
 
 
@@ -310,7 +310,7 @@ def check_plan(
 
     `errors` are those of the suites themselves, and `invalid` the files that have some. `broken`
     are targets that could not be opened. A module or a program that seems to be missing keeps no
-    run from trying: it is told with all else.
+    run from trying: it is reported beside other problems.
     """
     catalogue = _RunCatalogue(config, needs, broken)
     found: list[Problem] = []
@@ -380,7 +380,7 @@ def place_grader_faults(
         if not held:
             found += _read_with(suite, objections)
         for each in its:
-            if (each.what, each.name) not in objections.told:  # the case is the nearest place
+            if (each.what, each.name) not in objections.asked:  # the case is the nearest place
                 span = find_case_span(suite, each.case, Catalogue())
                 found.append(Problem("bad-grader", each.message, suite, span, case=each.case))
     return in_order([replace(problem, stops=True) for problem in found])
@@ -390,7 +390,7 @@ def _check_named(config: Config, needs: Needs, unfit: Mapping[str, Unfit]) -> It
     for name in needs.targets:
         found = object_to_target(name, config, of_suite=False, broken=unfit)
         if found is not None:
-            # A password that somebody typed is not shown.
+            # A password that was typed is not shown.
             hint = found.hint and mask_credentials(found.hint)
             message = mask_credentials(found.message)
             yield Problem(found.code, message, _place_of(name, needs), hint=hint)

@@ -407,7 +407,7 @@ class Paces:
     """One for each target that is asked."""
 
     def __init__(self, limits: Limits, warn: Callable[[str], None]) -> None:
-        """`warn` is told of a rate that can't be kept."""
+        """`warn` tells of a rate that can't be enforced."""
         self._limits = limits
         self._warn = warn
         self._paces: dict[str, Pace] = {}
@@ -423,7 +423,7 @@ class Paces:
         return pace
 
     def end(self, name: str, start: Start, tried: Attempted | None) -> None:
-        """An attempt is over; None if nobody knows how it went."""
+        """An attempt is over; None if it was cancelled."""
         pace = self._paces[name]
         error = None if tried is None or tried.error is None else leaves_of(tried.error)[0]
         known = error if isinstance(error, TargetError) else None

@@ -1,5 +1,5 @@
 """Which trials of a run are left: those without a result, and those whose question or grading has
-changed since. A new run is one of which all trials are left.
+changed since. Of a new run, all trials are left.
 
 Also: which run `resume` continues, and by which options.
 """
@@ -91,7 +91,7 @@ class Pending:
                 self._finished += 1
 
     def left_to_ask(self, target: str, engine: Engine) -> Iterator[Trial]:
-        """The trials of which a target is asked: stored answers are not enough."""
+        """The trials for which a target has to be asked."""
         for trial in self._planned(target, engine):
             for each, known in (*self._find_later(trial), (trial, self._index.find(trial.key))):
                 if known is None or self._must_ask(each, known):

@@ -261,16 +261,16 @@ def find_failed(name: str, runs_dir: str, root: str) -> FailedOf:
     They are names and nothing more: what is read and asked is for others to say. Raise ConfigError
     if there is no such run, or if all of its cases passed.
     """
-    with StoredRun(*find_run(name, runs_dir)) as kept:
-        kept.refuse_interrupted()
-        places = ProjectPaths(root, os.path.join(root, folder_of_run(kept.run)))
+    with StoredRun(*find_run(name, runs_dir)) as stored:
+        stored.refuse_interrupted()
+        places = ProjectPaths(root, os.path.join(root, folder_of_run(stored.run)))
         failed = {
             (places.find(each.suite), each.case): True
-            for each in kept.cases()
+            for each in stored.cases()
             if each.verdict not in ("passed", "skipped")
         }
-        id = os.path.basename(os.path.realpath(kept.run.path))
-        done = read_evaluated(kept)
+        id = os.path.basename(os.path.realpath(stored.run.path))
+        done = read_evaluated(stored)
         missing = (done.not_run or 0) - done.lost + done.totals.unfinished
         if missing > 0:
             raise ConfigError(

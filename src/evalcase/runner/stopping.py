@@ -101,7 +101,7 @@ class Base(Value, frozen=True):
 
     run: str
     targets: dict[str, str]
-    """For each target of the run that goes on, that of the earlier one."""
+    """The target of the earlier run for each target of this run."""
     verdicts: Table
     """Whether each case passed."""
 
@@ -116,17 +116,17 @@ def find_base(name: str, runs_dir: str, root: str, targets: Sequence[str]) -> Ba
 
     Raise ConfigError if there is no such run, or if it has none of the targets.
     """
-    with StoredRun(*find_run(name, runs_dir)) as kept:
-        kept.refuse_interrupted()
-        paired = pair_targets(kept.targets, targets)
-        id = os.path.basename(os.path.realpath(kept.run.path))
+    with StoredRun(*find_run(name, runs_dir)) as stored:
+        stored.refuse_interrupted()
+        paired = pair_targets(stored.targets, targets)
+        id = os.path.basename(os.path.realpath(stored.run.path))
         missing = [f"`{name}`" for name in targets if name not in paired]
         if missing:
             # To be better, all that is run has to be compared.
             raise ConfigError(f"run {id} has no results of {', '.join(missing)} to compare with")
-        places = ProjectPaths(root, os.path.join(root, folder_of_run(kept.run)))
+        places = ProjectPaths(root, os.path.join(root, folder_of_run(stored.run)))
         verdicts = Table("b")
-        for each in kept.cases():
+        for each in stored.cases():
             if each.verdict in ("passed", "failed", "ungraded"):
                 mark = mark_of((each.target, places.find(each.suite), each.case))
                 verdicts.add(mark, each.verdict == "passed")
