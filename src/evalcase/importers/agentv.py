@@ -198,7 +198,7 @@ class _CaseMaker:
                 self._check(case, item, variables)
                 for name, value in given.items():
                     if name not in (*variables.used, "expected_output"):
-                        case.keep(name, value)
+                        case.keep(name, item.at("vars", name)._replace(value=value))
             except UnrenderableError as error:
                 case.drop(item, f"this test, which has {error}")
 

@@ -83,7 +83,7 @@ def _check_files(case: CaseDraft, item: Item) -> None:
 
 def _keep_id(case: CaseDraft, item: Item) -> None:
     """The id of an eval that has a name as well."""
-    case.keep("id", item.value)
+    case.keep("id", item)
 
 
 _SKILLS = Preset(

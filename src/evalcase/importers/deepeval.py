@@ -53,7 +53,8 @@ def import_deepeval(source: ForeignFile, choices: Choices, suite: SuiteDraft) ->
 def _keep(case: CaseDraft, item: Item) -> None:
     name = str(item.path[-1])
     if item.value not in _EMPTY:
-        case.keep(name, _split(item.value, "|") if name in _LISTS else item.value)
+        value = _split(item.value, "|") if name in _LISTS else item.value
+        case.keep(name, item._replace(value=value))
 
 
 def _split(value: JSON, delimiter: str) -> JSON:
@@ -151,5 +152,5 @@ def _put_turns(case: CaseDraft, messages: list[JSON]) -> bool:
     if turns and before:
         case.fields["input"] = before
     if answers:
-        case.keep("recorded_answers", answers)
+        case.keep("recorded_answers", case.origin.at("turns")._replace(value=answers))
     return bool(turns)

@@ -95,21 +95,17 @@ class CaseDraft:
         assert isinstance(several, list)
         several.append(value)
 
-    def keep(self, name: str, value: JSON) -> bool:
-        """Put a value into `metadata`, unless the name is taken."""
+    def keep(self, name: str, item: Item) -> None:
+        """Put a value into `metadata`; it is left out if the name is taken."""
         metadata = self.fields.setdefault("metadata", {})
-        if not isinstance(metadata, dict) or name in metadata:
-            return False
-        metadata[name] = value
-        return True
+        if isinstance(metadata, dict) and metadata.setdefault(name, item.value) == item.value:
+            return
+        self.lose(item, f"`{name}`: `metadata.{name}` is taken")
 
     def keep_reference(self) -> None:
         """Move the expected output to `metadata.reference`, which no grader compares."""
         reference = self.fields.pop("expected_output")
-        if not self.keep("reference", reference):
-            item = self.where_from("expected_output")._replace(value=reference)
-            why = "what is expected, which nothing compares: `metadata.reference` is taken"
-            self.lose(item, why)
+        self.keep("reference", self.where_from("expected_output")._replace(value=reference))
 
     def require_all(self, item: Item) -> None:
         """A mean of fewer graders is another one: all that are left have to pass."""

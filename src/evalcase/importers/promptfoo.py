@@ -281,7 +281,7 @@ class _CaseMaker:
         self._check(case, test, variables, is_simulated=user is not None)
         unused = [name for name in test.variables if name not in variables.used]
         for name in unused:  # a provider or code may have read it
-            case.keep(name, variables.values[name])
+            case.keep(name, test.variables[name]._replace(value=variables.values[name]))
 
     def _identify(
         self, description: str, test: PromptfooTest, variables: Variables, prompt: PromptTemplate
@@ -408,7 +408,7 @@ class _CaseMaker:
 
 
 class _KeptTags(Variables):
-    """Variables of which some stay tags, for a matrix."""
+    """Variables for a matrix: some of them stay tags."""
 
     def __init__(self, values: Mapping[str, JSON], kept: Mapping[str, JSON]) -> None:
         super().__init__({**values, **{name: name for name in kept}})

@@ -80,7 +80,7 @@ WITHOUT_COUNTERPART: dict[str, tuple[str, str | None]] = {
     "context-faithfulness": ("its score is counted otherwise", _rubric("faithful")),
     "conversation-relevance": ("its score is counted otherwise", _rubric("relevant")),
     "trajectory:goal-success": ("it judges a trace", _rubric("task_completed")),
-    "human": ("nobody is asked during a run", None),
+    "human": ("no person is asked during a run", None),
     "skill-used": ("targets report no skills", None),
     "tool-call-f1": (
         "it counts tools, however often they are called",

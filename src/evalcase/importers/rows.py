@@ -68,7 +68,7 @@ def import_rows(
             if name in preset.handlers:
                 preset.handlers[name](case, item)
             elif choices.keeps_rest:
-                case.keep(name, item.value)
+                case.keep(name, item)
             else:
                 rest.setdefault(name, []).append(item)
         if not any(name in case.fields for name in ("input", *_CONVERSES)):

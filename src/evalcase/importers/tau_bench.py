@@ -52,7 +52,7 @@ def _read_task(case: CaseDraft, item: Item, suite: SuiteDraft) -> None:
     case.fields["user"] = user
     for name in ("user_id", "ticket"):
         if item.at(name).value:
-            case.keep(name, item.at(name).value)
+            case.keep(name, item.at(name))
     _read_criteria(case, item)
     instructions = item.at("user_scenario", "instructions").fields()
     rest = [(name, held) for name, held in instructions if name not in _INSTRUCTIONS]
@@ -109,7 +109,7 @@ def _read_criteria(case: CaseDraft, item: Item) -> None:
         if component in names:
             expect(case, held)
         elif held.value:
-            case.keep(field, held.value)
+            case.keep(field, held)
     if "DB" in names:
         case.lose(basis.without_value(), _DATABASE)
     for name, each in criteria.fields():
