@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from evalcase.errors import TargetError
 from evalcase.targets.answers import read_messages
@@ -52,9 +52,6 @@ from evalcase.types.target import TargetKind, Warn
 from evalcase.types.value import JSON, describe_kind
 from evalcase.util.calls import BLOCKS
 from evalcase.util.json import parse_json
-
-if TYPE_CHECKING:
-    from evalcase.targets.batch import BatchService
 
 _EXTRAS = frozenset({"blocks", "is_error"})
 _SYSTEM = ("system", "developer")
@@ -115,11 +112,6 @@ class MessagesApi(ChatApi):
 
     def make_assembler(self) -> Assembler:
         return MessagesStream()
-
-    def make_batches(self) -> BatchService:
-        from evalcase.targets.batch import AnthropicBatches  # few targets use batches
-
-        return AnthropicBatches()
 
 
 def _write_turn(turn: ChatTurn, files: Files, warn: Warn) -> list[JSON]:

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from json import dumps
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from evalcase.errors import TargetError
@@ -191,7 +191,7 @@ class OpenAIBatches:
         most_bytes=190_000_000,
     )
 
-    def __init__(self, endpoint: str = "/v1/chat/completions") -> None:
+    def __init__(self, endpoint: str) -> None:
         self._endpoint = endpoint
 
     def line(self, id: str, body: JSON) -> bytes:
@@ -318,18 +318,15 @@ def _made_at(batch: dict[str, Any]) -> datetime | None:
     return made if made.tzinfo is not None else None
 
 
-BatchService: TypeAlias = OpenAIBatches | AnthropicBatches
-
-
 class ChatBatches:
     """The batches of one target. Its methods raise TargetError."""
 
     def __init__(
-        self, service: BatchService, base_url: str, poll_s: float,
+        self, path: str, base_url: str, poll_s: float,
         client: Callable[[], HttpClient], make_body: Callable[[Question], Awaitable[JSON]],
     ) -> None:  # fmt: skip
         self.poll_s = poll_s
-        self._service = service
+        self._service = OpenAIBatches(path) if path else AnthropicBatches()
         self._client = BatchClient(base_url, client)
         self._make_body = make_body
         self._run = ""

@@ -39,7 +39,7 @@ from evalcase.util.text import EXCERPT_CHARACTERS
 from evalcase.util.user_calls import run_in_thread
 
 if TYPE_CHECKING:
-    from evalcase.targets.batch import BatchService, ChatBatches
+    from evalcase.targets.batch import ChatBatches
     from evalcase.targets.client import HttpClient
 
 SchemaMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
@@ -51,6 +51,8 @@ class ChatApi:
 
     path: str
     """The path of requests after the base URL."""
+    batch_path: str = ""
+    """Its name in batches of OpenAI's; empty for Anthropic's, which have another form."""
     own_params: frozenset[str]
     """Parameters that evalcase sends by itself, so `params` may not."""
     defaults: ClassVar[Mapping[str, JSON]] = {}
@@ -73,9 +75,6 @@ class ChatApi:
         raise NotImplementedError
 
     def make_assembler(self) -> Assembler:
-        raise NotImplementedError
-
-    def make_batches(self) -> BatchService:
         raise NotImplementedError
 
 
@@ -234,8 +233,8 @@ def split_model(kind: str, value: str) -> dict[str, JSON]:
 
 def refuse_other_host(options: ChatOptions, kind: str, environment: Mapping[str, str]) -> None:
     """Raise ConfigError if a variable of the provider's own client names another host than the one
-    that would be asked. Only the configuration and the command line decide that; but whoever set
-    the variable means that host."""
+    that would be asked. Only the configuration and the command line decide that; but a user who
+    sets the variable means that host."""
     if options.base_url is not None:
         return
     for name in options.preset.address_env:
@@ -415,7 +414,7 @@ class ChatTarget(Target):
 
         options = self._options
         return ChatBatches(
-            self._api.make_batches(), options.address, options.batch_poll_s, self._http,
+            self._api.batch_path, options.address, options.batch_poll_s, self._http,
             self._batch_body,
         )  # fmt: skip
 

@@ -29,7 +29,7 @@ each with one line on stdout, before it is given the next:
 `id` is new for every question and comes back with the reply. With `stateless = false` all questions
 of one session go to the same process. `{"id": …, "error": "…"}` says that there is no answer, and
 the worker goes on. A worker that ends, writes anything else, or takes too long, costs the trial it
-was at; the next is given to a new process. So does a line that nobody asked for. At the end of
+was at; the next is given to a new process. So does a line without a question. At the end of
 stdin it has a second to end by itself.
 """
 

@@ -229,7 +229,7 @@ def _are_langchain(items: Sequence[JSON]) -> bool:
         kind, kwargs = message.get("type"), message.get("additional_kwargs")
         if not isinstance(kind, str) or not isinstance(kwargs, dict) or "content" not in message:
             return False
-        is_piece = kind == "AIMessageChunk" and len(items) > 1  # pieces that nobody joined
+        is_piece = kind == "AIMessageChunk" and len(items) > 1  # pieces of a stream
         return kind in _ROLES and "role" not in message and not is_piece
 
     return _all_match(items, is_one)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from evalcase.errors import TargetError
 from evalcase.targets.answers import content_message, read_messages
@@ -42,9 +42,6 @@ from evalcase.types.target import TargetKind, Warn
 from evalcase.types.value import JSON, replace
 from evalcase.util.json import parse_json
 
-if TYPE_CHECKING:
-    from evalcase.targets.batch import BatchService
-
 _EXTRAS = frozenset({"name", "refusal", "audio", "function_call", "reasoning", "reasoning_content"})
 _WHOLE = frozenset({"role", "id", "type"})
 
@@ -53,6 +50,7 @@ class CompletionsApi(ChatApi):
     """`/chat/completions`. Answers stay in OpenAI's shape, which the rest of evalcase reads."""
 
     path = "/chat/completions"
+    batch_path = "/v1/chat/completions"
     own_params = frozenset({"model", "messages"})
     stream_defaults: ClassVar[Mapping[str, JSON]] = {"stream_options": {"include_usage": True}}
     schema_modes = ("json_schema", "json_object")
@@ -99,11 +97,6 @@ class CompletionsApi(ChatApi):
 
     def make_assembler(self) -> Assembler:
         return CompletionsStream()
-
-    def make_batches(self) -> BatchService:
-        from evalcase.targets.batch import OpenAIBatches  # few targets use batches
-
-        return OpenAIBatches()
 
 
 def _write_message(turn: ChatTurn, files: Files, warn: Warn) -> dict[str, JSON]:
@@ -231,6 +224,7 @@ class ResponsesApi(ChatApi):
     """`/responses`. Answers are not stored at the provider, unless `params` has `store = true`."""
 
     path = "/responses"
+    batch_path = "/v1/responses"
     own_params = frozenset({"model", "input"})
     defaults: ClassVar[Mapping[str, JSON]] = {"store": False}
     schema_modes = ("json_schema", "json_object")
@@ -279,11 +273,6 @@ class ResponsesApi(ChatApi):
 
     def make_assembler(self) -> Assembler:
         return ResponsesStream()
-
-    def make_batches(self) -> BatchService:
-        from evalcase.targets.batch import OpenAIBatches
-
-        return OpenAIBatches("/v1/responses")
 
 
 def _write_item_parts(turn: ChatTurn, files: Files) -> JSON:
@@ -340,6 +329,7 @@ class EmbeddingsApi(ChatApi):
     """`/embeddings`: the answer to a text is its vector, a list of numbers."""
 
     path = "/embeddings"
+    batch_path = "/v1/embeddings"
     own_params = frozenset({"model", "input", "stream", "encoding_format"})
 
     def write_messages(self, question: Question, files: Files, warn: Warn) -> dict[str, JSON]:
@@ -354,11 +344,6 @@ class EmbeddingsApi(ChatApi):
                 read = read_service_usage(counts, warn)
                 return Answer((content_message(vector),), read, model=read_model(reply))
         raise no_answer_error("it has no `embedding`", reply)
-
-    def make_batches(self) -> BatchService:
-        from evalcase.targets.batch import OpenAIBatches  # few targets use batches
-
-        return OpenAIBatches("/v1/embeddings")
 
 
 class OpenAIOptions(ChatOptions, frozen=True, kw_only=True):

@@ -105,7 +105,7 @@ def read_cost(value: JSON, warn: Warn) -> float | None:
         return None
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_USD:
         return float(value)
-    warn(f"`cost_usd` is a sum of 0 or more, and nobody has spent so much: {value!r:.80}")
+    warn(f"`cost_usd` is a sum of 0 or more, not {value!r:.80}")
     return None
 
 
