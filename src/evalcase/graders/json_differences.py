@@ -313,27 +313,9 @@ class _Search:
             self._steps += 1
             if self._steps > _MOST_STEPS:
                 raise EvalcaseError("the lists differ in too many ways to be compared in any order")
-            self._known[key] = self._compare(expected, got, way)
+            difference = next(_differ(expected, got, self, way, _ROOT), None)
+            self._known[key] = difference is None
         return self._known[key]
-
-    def _compare(self, expected: JSON, got: JSON, way: Way) -> bool:
-        is_unordered = self.lenience.is_unordered
-        if isinstance(expected, list) and isinstance(got, list) and is_unordered(way):
-            inside = (*way, EVERY)
-            # Most lists that differ have an item that is like none of the other.
-            for each in expected:
-                if not any(self._are_alike(each, other, inside) for other in got):
-                    return False
-            same_length = len(expected) == len(got)
-            return same_length and None not in self.find_partners(expected, got, way)
-        if isinstance(expected, dict) and isinstance(got, dict):
-            shared = [key for key in expected if key in got]
-            if not all(self._are_alike(expected[key], got[key], (*way, key)) for key in shared):
-                return False
-            missing = expected.keys() ^ got.keys() if not self.lenience.extra else (
-                expected.keys() - got.keys())  # fmt: skip
-            return all(self.lenience.is_ignored((*way, key)) for key in missing)
-        return next(_differ(expected, got, self, way, _ROOT), None) is None
 
 
 def pair_same(lefts: Sequence[Hashable], rights: Sequence[Hashable]) -> list[int | None]:

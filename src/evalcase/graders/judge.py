@@ -314,8 +314,7 @@ class JudgeGrader(Grader):
                 kept["claims"] = [each._asdict() for each in vote.said]
         with keeping_details(details):
             middle = middle_claims(claims, len(votes))
-        told = {**details, "claims": middle.to_list()}
-        return Score(middle.share, middle.reason, told, stands=middle.unsure)
+        return middle.to_score(details)
 
     async def _ask_votes(
         self, context: Context, given: Callable[[int], tuple[dict[str, str], str]],

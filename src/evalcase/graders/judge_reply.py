@@ -53,18 +53,22 @@ class Claim(NamedTuple):
 
 def schema_for(criteria: Sequence[Criterion]) -> dict[str, JSON]:
     """Keyed by criterion: none can be missing, and none can be there twice."""
-    return _describe_object({each.key: _describe_verdict(each.verdicts) for each in criteria})
+    return _describe_object({
+        each.key: _describe_object({"reason": _TEXT, "verdict": _one_of(each.verdicts)})
+        for each in criteria
+    })  # fmt: skip
 
 
 def claims_schema() -> dict[str, JSON]:
-    item = _describe_object(
-        {
-            "claim": {"type": "string"},
-            "reason": {"type": "string"},
-            "verdict": _describe_enum(CLAIM_VERDICTS),
-        }
-    )
-    return _describe_object({"claims": {"type": "array", "items": item}})
+    item = {"claim": _TEXT, "reason": _TEXT, "verdict": _one_of(CLAIM_VERDICTS)}
+    return _describe_object({"claims": {"type": "array", "items": _describe_object(item)}})
+
+
+_TEXT: JSON = {"type": "string"}
+
+
+def _one_of(verdicts: Sequence[str]) -> JSON:
+    return {"type": "string", "enum": list(verdicts)}
 
 
 def read_judge_reply(text: str, criteria: Sequence[Criterion]) -> dict[str, CriterionReply]:
@@ -129,14 +133,6 @@ def _check_keys(value: dict[str, Any], wanted: Sequence[str], what: str) -> None
         raise BadJudgeReplyError(f"{what} has no `{missing[0]}`")
     if len(value) > len(wanted):
         raise BadJudgeReplyError(f"{what} has keys that were not asked for")
-
-
-def _describe_verdict(verdicts: Sequence[str]) -> dict[str, JSON]:
-    return _describe_object({"reason": {"type": "string"}, "verdict": _describe_enum(verdicts)})
-
-
-def _describe_enum(values: Sequence[str]) -> dict[str, JSON]:
-    return {"type": "string", "enum": list(values)}
 
 
 def _describe_object(properties: dict[str, JSON]) -> dict[str, JSON]:
@@ -250,7 +246,7 @@ _SHORT = 60
 
 @contextmanager
 def keeping_details(details: Mapping[str, Any]) -> Iterator[None]:
-    """Whoever finds no verdict in votes also says what they were."""
+    """An error of votes without a verdict also shows the votes."""
     try:
         yield
     except GraderError as error:
@@ -401,40 +397,33 @@ def closing_for_claims(about: Mapping[str, str]) -> str:
     )
 
 
-class Claims:
+class Claims(NamedTuple):
     """The claims of one vote."""
 
-    def __init__(self, claims: Sequence[Claim], unsure: str) -> None:
-        self._claims = claims
-        self._unsure = unsure
+    claims: Sequence[Claim]
+    unsure_is: str
+    """What it counts as if the judge can't tell: `error` or `fail`."""
 
     @property
     def share(self) -> float:
-        """How many are borne out. Raise GraderError where that can't be said."""
-        if not self._claims:
+        """The share that is supported. Raise GraderError where there is none."""
+        if not self.claims:
             raise GraderError("judge-unsure", "the judge found no claims, so there is no share")
-        unclear = [each for each in self._claims if each.verdict == CANNOT_TELL]
-        if unclear and self._unsure == "error":
+        unclear = [each for each in self.claims if each.verdict == CANNOT_TELL]
+        if unclear and self.unsure_is == "error":
             raise GraderError("judge-unsure", f"the judge can't tell: {unclear[0].reason}")
-        return sum(each.verdict == _SUPPORTED for each in self._claims) / len(self._claims)
+        return sum(each.verdict == _SUPPORTED for each in self.claims) / len(self.claims)
 
-    @property
-    def unsure(self) -> bool:
-        """Whether the judge could not tell of one, and that counts as not supported."""
-        return any(each.verdict == CANNOT_TELL for each in self._claims)
-
-    @property
-    def reason(self) -> str:
-        missing = [each for each in self._claims if each.verdict != _SUPPORTED]
-        counted = f"{len(self._claims) - len(missing)} of {len(self._claims)} claims are supported"
-        if not missing:
-            return counted
-        shown = "; ".join(f"“{each.claim}”: {each.reason}" for each in missing[:_MOST_SHOWN])
-        more = f"; and {len(missing) - _MOST_SHOWN} more" if len(missing) > _MOST_SHOWN else ""
-        return f"{counted}; not {shown}{more}"
-
-    def to_list(self) -> list[dict[str, Any]]:
-        return [each._asdict() for each in self._claims]
+    def to_score(self, details: Mapping[str, Any]) -> Score:
+        missing = [each for each in self.claims if each.verdict != _SUPPORTED]
+        reason = f"{len(self.claims) - len(missing)} of {len(self.claims)} claims are supported"
+        if missing:
+            shown = "; ".join(f"“{each.claim}”: {each.reason}" for each in missing[:_MOST_SHOWN])
+            more = f"; and {len(missing) - _MOST_SHOWN} more" if len(missing) > _MOST_SHOWN else ""
+            reason = f"{reason}; not {shown}{more}"
+        told = {**details, "claims": [each._asdict() for each in self.claims]}
+        is_unsure = any(each.verdict == CANNOT_TELL for each in self.claims)
+        return Score(self.share, reason, told, stands=is_unsure)
 
 
 def middle_claims(claims: Sequence[Claims], asked: int) -> Claims:
