@@ -27,7 +27,7 @@ GIVEN: dict[str, Callable[[Context], object]] = {
     "text": lambda context: context.answer.text,
     "output": lambda context: copy_value(context.answer.content),
     "messages": lambda context: copy_messages(context.answer.messages),
-    "tool_calls": lambda context: seen_calls(context.answer),
+    "tool_calls": lambda context: seen_calls(copy_answer(context.answer)),
     "case": lambda context: context.case,
     "input": lambda context: context.case.input,
     "expected": lambda context: Answer(context.case.expected_output).content,
