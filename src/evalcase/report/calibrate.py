@@ -40,7 +40,7 @@ class JudgedPair(NamedTuple):
     judge: bool
     people: bool
     drawn_from: float | None
-    """The share of the run from which it was drawn; None where nobody chose."""
+    """The share of the run from which it was drawn; None if it was not drawn."""
 
 
 class Matched(Struct):
@@ -253,7 +253,7 @@ class Trust(Value, frozen=True):
 
     @property
     def constant(self) -> float:
-        """How often somebody would agree with people who always says the same."""
+        """How often a judge that always says the same would agree with people."""
         return max(self.people, 1 - self.people)
 
     @property

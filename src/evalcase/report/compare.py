@@ -32,7 +32,7 @@ from evalcase.util.text import list_some, write_count
 
 _NAMED = 3
 _MOST_LOOKED_AT = 1_000
-"""Cases of which it is looked up what was changed in them."""
+"""Cases that are searched for what changed in them."""
 _PARTS = {
     "expected_output": "what is expected", "criteria": "criteria", "rubrics": "rubrics",
     "graders": "graders", "threshold": "thresholds",
@@ -169,7 +169,7 @@ class Comparison(Value, frozen=True):
     tracks: tuple[TrackFigures, ...]
     """One for each target that is compared."""
     alone: tuple[str, ...] = ()
-    """Targets that are not compared: only one side has them, or nobody asked for it."""
+    """Targets that are not compared: only one side has them, or they were not named."""
     lost: Mapping[str, int] = field(default_factory=dict)
     """Targets that are only in base, though all were to be compared, and their cases."""
     base_errored: int = 0
@@ -203,7 +203,7 @@ def compare_sides(
     chosen: bool = False,
 ) -> Comparison:
     """Compare the targets of head that are named with those of base that they are paired with.
-    Those of which no pair is named are missed, unless somebody has `chosen` what is compared."""
+    Targets without a pair count as missing, unless a person has `chosen` the targets."""
     walk = _Walk(base, head, targets, clustering, chosen=chosen)
     walk.go()
     tracks = tuple(track.figures() for track in walk.tracks.values())

@@ -129,7 +129,7 @@ def name_run(run: Run, place: RecordPlace) -> str:
     folder. What a record says of itself is no name: it may come from anyone."""
     kept = os.path.dirname(os.path.realpath(run.path))
     id = os.path.basename(os.path.realpath(run.path))
-    if not RUN_ID.fullmatch(id):  # a folder that somebody has renamed is found by its path only
+    if not RUN_ID.fullmatch(id):  # a renamed folder is found by its path only
         return quote(seen_from(place.cwd, run.path))
     if kept == os.path.realpath(place.config.find_runs()):
         return quote(id)
@@ -179,10 +179,10 @@ def suggest_next(
     evaluated: Evaluated, name: str, failed: TrialKey | None = None, fixed: str = "", *,
     is_own: bool = True,
 ) -> str:  # fmt: skip
-    """The command that most people want now; none if all is well. Nobody is led to go on with a
-    run of somebody else's: that does what its record says. `fixed` is for what errored, where
-    trying again would not help."""
-    if not is_run(evaluated.run.path):  # somebody took it away while it was written
+    """The command that most people want now; none if all is well. A run that this person
+    did not make is never suggested to be resumed: that does what its record says. `fixed` is for
+    errors where trying again would not help."""
+    if not is_run(evaluated.run.path):  # it was removed while it was written
         return ""
     resuming = _suggest_resuming(evaluated, name, fixed)
     if resuming and is_own:
@@ -303,7 +303,7 @@ def suggest_new_run(evaluated: Evaluated, name: str, root: str, cwd: str) -> str
     if not evaluated.totals.cases.not_passed:  # only some of the trials of cases that passed
         return ""
     words = " ".join(quote(word) for word in _named(evaluated.run, root, cwd))
-    # Of a run that ended early, nobody knows yet which cases don't pass.
+    # In a run that ended early, the cases that don't pass are not all known.
     failed_of = f" --failed-of {name}" if evaluated.complete else ""
     return f"fix it, then: evalcase run{' ' * bool(words)}{words}{failed_of}"
 
@@ -369,7 +369,7 @@ def _tried(evaluated: Evaluated) -> int:
 
 
 class Remark(NamedTuple):
-    """In parts: what holds of a run that goes on, too, and what is only true when nobody does."""
+    """In parts: what also holds while the run goes on, and what holds only once it ended."""
 
     of_results: str
     progress: str

@@ -34,7 +34,7 @@ LinePair = tuple[SideLine | None, SideLine | None]
 
 
 def pair_texts(expected: str, got: str, nothing: str = "") -> Iterator[LinePair]:
-    """The lines of two texts. `nothing` stands for a `got` of which nothing can be seen."""
+    """The lines of two texts. `nothing` stands for a `got` without visible text."""
     left, right = expected.split("\n"), got.split("\n")
     blank = name_blank(expected), name_blank(got) and (nothing or name_blank(got))
     if any(blank):

@@ -80,8 +80,8 @@ class Differences:
     def add(
         self, base: float, head: float, cluster: str = "", worst: float | None = None
     ) -> None:  # fmt: skip
-        """Take a pair. One of which base is no number from 0 to 1 is none, and one of which head
-        is none is lost; so is that of which a part is missing, if head may be `worst`."""
+        """Add a pair. If base is no number from 0 to 1, it is none; if head is none, it is lost. So
+        is a pair with trials that have no number: head may then be as low as `worst`."""
         if not 0 <= base <= 1:
             return
         is_known = 0 <= head <= 1
@@ -157,7 +157,7 @@ _SHORTEST_S = 0.001
 
 
 class SideAmount(Value, frozen=True):
-    """What one side comes to, over the cases of which both sides are known."""
+    """The amounts of one side, over the cases with both sides known."""
 
     median: float
     p95: float
@@ -167,7 +167,7 @@ class SideAmount(Value, frozen=True):
 class Amount(Value, frozen=True):
     name: str
     pairs: int
-    """Cases of which both sides are known."""
+    """Cases with both sides known."""
     base: SideAmount | None
     """None where there are none."""
     head: SideAmount | None
@@ -176,7 +176,7 @@ class Amount(Value, frozen=True):
     zeros: int
     """Pairs that have no ratio, since one side is 0."""
     unknown: int
-    """Pairs of which one side doesn't say: they are in no figure."""
+    """Pairs with one side unknown: they are in no figure."""
 
     @property
     def is_short(self) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 
 from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError
-from evalcase.report.aggregate import Ledger
+from evalcase.report.aggregate import Clustering, Ledger, sum_up
 from evalcase.report.cases import fold_trials
-from evalcase.report.figures import Figures, Interval
+from evalcase.report.figures import Figures, Interval, settle_figures
 from evalcase.report.tables import MOST_TABLE_ROWS, RowCell, notebook_table, row_of_case, trial_row
 from evalcase.store.folder import Run
 from evalcase.store.index import GradedBy
@@ -40,7 +40,7 @@ class Evaluated(Value, frozen=True):
     grading: int | None = None
     """Which of its gradings this is of; None for the newest."""
     mixed: tuple[str, ...] = ()
-    """The targets that were changed while it went on, and of which there are answers from before
+    """The targets that changed while it ran, with answers from before
     and after."""
     not_run: int = 0
     """How many cases have no trial with a result: the run was ended before."""
@@ -233,24 +233,19 @@ class Figuring(Value, frozen=True):
     def open_ledger(self, run: Run) -> Ledger:
         """What the results of a run are added up in. Raise ConfigError where clusters are asked for
         by what is no path."""
-        if self.cluster is None:
-            targets = run.about.targets
-            return Ledger(several_targets=len(targets) > 1, targets=targets)
-        from evalcase.report.aggregate import Clustering
-
+        targets = run.about.targets
         try:
-            return Ledger(Clustering(self.cluster), targets=run.about.targets)
+            clustering = None if self.cluster is None else Clustering(self.cluster)
         except ValueError as error:
             raise ConfigError(f"`{self.cluster}` can't be a cluster: {error}") from None
+        return Ledger(clustering, several_targets=len(targets) > 1, targets=targets)
 
     def finder(self, kept: StoredRun) -> Callable[[str, str], Case | None]:
-        """What finds the cases of which more is read than their results."""
+        """Finds cases, where more is needed than results."""
         return kept.find_tagged if self.cluster is None else kept.find_case
 
     def sum_up(self, ledger: Ledger, not_run: int) -> Figures:
         """Raise ConfigError where no case is in a cluster, or cases have too few trials."""
-        from evalcase.report.aggregate import sum_up
-
         clustering = ledger.clustering
         if clustering is not None and not clustering.found:
             raise ConfigError(f"no case has a value at `{clustering.path}` to cluster by")
@@ -270,7 +265,5 @@ def read_figures(evaluated: Evaluated, figuring: Figuring) -> Figures:
         find = figuring.finder(kept)
         for result in kept.results():
             ledger.add(result, find(*result.key[:2]))
-    from evalcase.report.figures import settle_figures
-
     figures = figuring.sum_up(ledger, evaluated.not_run)
     return settle_figures(figures, evaluated.decision, is_biased=evaluated.is_biased)

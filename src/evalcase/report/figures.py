@@ -84,7 +84,7 @@ class Repeats(Value, frozen=True):
     share: Mean
     """The share of trials that pass, as the mean over cases."""
     flaky: int
-    """Cases of which some trials passed and others did not."""
+    """Cases with trials that passed and trials that did not."""
     passes: Spread
     scores: Spread
     pass_at: tuple[PassAt, ...] = ()
@@ -359,7 +359,7 @@ class Estimator(Value, frozen=True):
 
 
 def rate_totals(totals: Totals) -> Slice:
-    """The rates of a run of which only the totals are known."""
+    """The rates that follow from the totals of a run alone."""
     return Estimator().of_cases([_cell_of(totals)], totals.unfinished)
 
 

@@ -75,7 +75,7 @@ _ENDINGS = {
     ".xml": "junit", ".csv": "csv", ".parquet": "parquet",
 }  # fmt: skip
 _LONG_ENDINGS = {".otlp.json": "otlp", ".otlp.jsonl": "otlp"}
-"""Endings of which another is the last part."""
+"""Endings that end in another one."""
 
 
 _FOR_FILES = ("html", "parquet")
@@ -121,7 +121,7 @@ def require_form(form: str) -> None:
 
 
 def refuse_terminal(form: str, out: TextIO) -> None:
-    """Raise ConfigError if a form that nobody can read there would go to a terminal."""
+    """Raise ConfigError if a form that is not for reading would go to a terminal."""
     if form in _FOR_FILES and out.isatty():
         raise ConfigError(f"a report as {form} needs a file: give one with -o FILE")
 

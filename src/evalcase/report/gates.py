@@ -35,7 +35,7 @@ class Gated(Value, frozen=True):
     tests: int = 1
     """How many are tested at once."""
     both: bool = False
-    """Whether gates go by cases, too, where trials are tested: nobody has said which counts."""
+    """Whether gates also go by cases where trials are tested: no measure was named."""
 
     @property
     def value(self) -> float:
@@ -165,7 +165,7 @@ class GateFinding(NamedTuple):
     gate: str
     """Empty where it is about all of them."""
     code: int
-    """0 where it passed, 1 where it failed; 2 or 3 where nobody can tell."""
+    """0 if it passed, 1 if it failed; 2 or 3 if that can't be decided."""
     reason: str
     """Why it did not pass; or of how much it did."""
     partial: bool = False
@@ -315,7 +315,7 @@ def _is_failed(gate: ComparisonGate, each: Gated) -> bool:
 
 
 def _fails_by_cases(gate: ComparisonGate, each: Gated) -> bool:
-    """Whether the share of trials is well, but cases were lost, and nobody said which counts."""
+    """Whether the share of trials holds, but cases were lost, and no measure was named."""
     lost = each.lost_cases if each.both else 0.0
     return gate.name != "significantly-worse" and lost > gate.margin
 

@@ -5,12 +5,9 @@ the tenth of a kind says how many more there are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
 
-from msgspec import Struct, field
-
-from evalcase.report.cases import CaseTrials, See, fold_trials
+from evalcase.report.cases import CaseTrials, fold_trials
 from evalcase.report.conclusion import (
     max_errors_of,
     say_grading,
@@ -80,74 +77,52 @@ _MOST = 10
 _LONGEST = 400
 _LEVELS = {"errored": "error", "failed": "error", "ungraded": "warning", UNFINISHED: "warning"}
 
-FindLine = Callable[[str, str], "int | None"]
-"""The line of a case of a suite; None where nobody knows."""
 
-
-class _Level(Struct):
-    """Those of one level, as far as they are shown."""
-
-    shown: list[CaseTrials] = field(default_factory=list)
-    total: int = 0
-
-    def add(self, each: CaseTrials) -> None:
-        self.total += 1
-        if len(self.shown) < _MOST:
-            self.shown.append(each)
-
-
-class RunNotes(NamedTuple):
-    """What holds for the whole run, in words; empty where there is nothing to say."""
-
-    incomplete: str = ""
-    mixed: str = ""
-    grading: str = ""
-    settled: str = ""
-    is_well: bool = False
-    """Whether it is well by its gates, so that what did not pass is a warning."""
-
-
-def annotation_lines(
-    cases: Iterable[CaseTrials], find_line: FindLine, see: See, about: RunNotes
-) -> Iterator[str]:
-    """A command in each line: of what errored or failed, of what has no verdict, and of what
-    passed only in some of its trials; first what holds for the whole run."""
-    kinds = {"error": _Level(), "warning": _Level(), "notice": _Level()}
-    for each in cases:
+def write_github(reported: Reported) -> Iterator[str]:
+    """A command in each line: first what holds for the whole run, then cases that errored or
+    failed, that have no verdict, and that passed only in some of their trials."""
+    kept, evaluated = reported.kept, reported.evaluated()
+    finder = LineFinder(reported, this_environment().state)
+    levels: dict[str, list[CaseTrials]] = {"error": [], "warning": [], "notice": []}
+    totals = dict.fromkeys(levels, 0)
+    lowered = _meets_gates(reported)
+    for each in fold_trials(reported.results(), kept.outcome):
         level = _LEVELS.get(each.verdict, "") or _level_of_trials(each)
+        level = "warning" if lowered and level == "error" else level
         if level:
-            kinds["warning" if about.is_well and level == "error" else level].add(each)
-    if about.incomplete:
-        kinds["error"].total += 1
-        yield github_command(
-            "error", {"title": "evalcase: the run is not complete"}, about.incomplete
-        )
-    notices = {
-        "the run is mixed": about.mixed, "one of several gradings": about.grading,
-        "decided early": about.settled,
-    }  # fmt: skip
-    told = {title: text for title, text in notices.items() if text}
-    kinds["notice"].total += len(told)
-    for title, text in told.items():
-        yield github_command("notice", {"title": f"evalcase: {title}"}, text)
-    whole = {"error": int(bool(about.incomplete)), "notice": len(told)}
-    for level, kind in kinds.items():
-        said = whole.get(level, 0)
-        yield from _of_level(level, kind, find_line, see, said)
+            totals[level] += 1
+            levels[level] += [each] if len(levels[level]) < _MOST else []
+    notes = [
+        ("error", "the run is not complete", say_missing(evaluated)),
+        ("notice", "the run is mixed", say_mixed(kept.mixed)),
+        ("notice", "one of several gradings", say_grading(evaluated)),
+        ("notice", "decided early", say_settled(evaluated)),
+    ]
+    room = dict.fromkeys(levels, _MOST)
+    for level, title, text in notes:
+        if text:
+            room[level] -= 1
+            yield github_command(level, {"title": f"evalcase: {title}"}, text) + "\n"
+    for level, cases in levels.items():
+        fits = totals[level] <= room[level]
+        shown = cases[: room[level] if fits else room[level] - 1]
+        yield from (_write_command(level, each, finder) + "\n" for each in shown)
+        if not fits:
+            title = f"evalcase: {totals[level] - len(shown):,} more"
+            yield github_command(level, {"title": title}, "see `evalcase report`") + "\n"
 
 
-def _of_level(level: str, kind: _Level, find_line: FindLine, see: See, said: int) -> Iterator[str]:
-    room = _MOST - said
-    fits = kind.total <= _MOST
-    for each in kind.shown[: room if fits else room - 1]:
-        yield _write_command(level, each, find_line, see)
-    if not fits:
-        more = kind.total - (_MOST - 1)
-        yield github_command(level, {"title": f"evalcase: {more:,} more"}, "see `evalcase report`")
+def _meets_gates(reported: Reported) -> bool:
+    """Whether the run passed by its gates, a pass rate or so many errors: then failures are
+    warnings."""
+    evaluated = read_evaluated(reported.kept)
+    fail_under = evaluated.run.about.options.get("fail_under")
+    rate = fail_under if isinstance(fail_under, int | float) else None
+    return replace(evaluated, fail_under=rate, max_errors=max_errors_of(evaluated)).ok
 
 
 def _level_of_trials(each: CaseTrials) -> str:
-    """Of a case that passed: by those of its trials that did not."""
+    """The level of a case that passed, by those of its trials that did not."""
     if each.verdict != "passed" or each.outcome.passed == each.outcome.trials:
         return ""
     return "notice" if _find_errored(each) is None else "warning"
@@ -157,9 +132,9 @@ def _find_errored(each: CaseTrials) -> Result | None:
     return next((trial for trial in each.trials if trial.verdict == "errored"), None)
 
 
-def _write_command(level: str, each: CaseTrials, find_line: FindLine, see: See) -> str:
-    line = find_line(each.suite, each.case)
-    place = {"file": see(each.suite), **({"line": str(line)} if line is not None else {})}
+def _write_command(level: str, each: CaseTrials, finder: LineFinder) -> str:
+    line = finder.find_line(each.suite, each.case)
+    place = {"file": finder.see(each.suite), **({"line": str(line)} if line is not None else {})}
     told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
     errored = _find_errored(each) if each.verdict == "passed" else None
     if errored is not None:
@@ -170,23 +145,3 @@ def _write_command(level: str, each: CaseTrials, find_line: FindLine, see: See) 
     return github_command(
         level, {**place, "title": title}, shorten_text(text or each.verdict, _LONGEST)
     )
-
-
-def write_github(reported: Reported) -> Iterator[str]:
-    kept, evaluated = reported.kept, reported.evaluated()
-    finder = LineFinder(reported, this_environment().state)
-    about = RunNotes(
-        say_missing(evaluated), say_mixed(kept.mixed), say_grading(evaluated),
-        say_settled(evaluated), _meets_gates(reported),
-    )  # fmt: skip
-    cases = fold_trials(reported.results(), kept.outcome)
-    lines = annotation_lines(cases, finder.find_line, finder.see, about)
-    return (line + "\n" for line in lines)
-
-
-def _meets_gates(reported: Reported) -> bool:
-    """Whether the run passed by the gates that it was given: a pass rate, so many errors."""
-    evaluated = read_evaluated(reported.kept)
-    fail_under = evaluated.run.about.options.get("fail_under")
-    rate = fail_under if isinstance(fail_under, int | float) else None
-    return replace(evaluated, fail_under=rate, max_errors=max_errors_of(evaluated)).ok

@@ -13,7 +13,16 @@ from msgspec.structs import asdict
 from evalcase.format.writer import write_yaml
 from evalcase.report.differences import Measured
 from evalcase.report.evaluated import Evaluated
-from evalcase.report.figures import Effort, Figures, Judging, Mean, Repeats, Slice, rate_totals
+from evalcase.report.figures import (
+    Effort,
+    Figures,
+    Judging,
+    Mean,
+    Repeats,
+    Slice,
+    rate_totals,
+    settle_part,
+)
 from evalcase.report.findings import find_power, say_result
 from evalcase.report.gates import Compared, gates_exit_code
 from evalcase.report.paired_cases import ChangedPair, ChangeKind, Side, TrackFigures
@@ -103,8 +112,6 @@ def totals_object(
     """The figures that follow from the totals alone, where `figures_object` has them, too."""
     part, interval = rate_totals(totals), "wilson"
     if decision is not None or is_biased or is_shared:
-        from evalcase.report.figures import settle_part
-
         part = settle_part(part, decision)
         interval = "sequence" if decision is not None or is_biased else interval
     whole = {**rate_object(part), "not_run": not_run}

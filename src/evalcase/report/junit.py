@@ -15,7 +15,7 @@ from typing import IO, NamedTuple
 
 from msgspec import Struct, field
 
-from evalcase.report.cases import CaseTrials, See, fold_trials
+from evalcase.report.cases import CaseTrials, fold_trials
 from evalcase.report.conclusion import (
     max_errors_of,
     say_grading,
@@ -25,7 +25,6 @@ from evalcase.report.conclusion import (
 )
 from evalcase.report.details import (
     UNFINISHED,
-    FindCase,
     detail_lines,
     passed_of,
     reason_of,
@@ -77,24 +76,16 @@ Locate = Callable[[str, str], str]
 """Where a case of a suite stands: `file:line`, or the file alone."""
 
 
-class JUnitHead(NamedTuple):
+class _Head(NamedTuple):
     """What is said of the whole run."""
 
     run: str
     created_at: str
-    """UTC, ISO 8601."""
-    incomplete: str = ""
-    """Why some of it is missing; empty where nothing is."""
-    settled: str = ""
-    """What was decided, so that the rest need not be run; may be empty."""
-    properties: bool = False
-    """Whether test cases have properties, which not every reader takes."""
-    mixed: str = ""
-    """What is mixed in it, that should not be: versions of a target."""
-    grading: str = ""
-    """Which of several gradings it is, and where that comes from."""
-    max_errors: int = 0
-    """How many trials may error before the run counts as broken."""
+    incomplete: str
+    settled: str
+    properties: bool
+    mixed: str
+    grading: str
 
 
 class _TestGroup(Struct):
@@ -139,23 +130,26 @@ class _Errors(Struct):
         return f"{trials} errored in {cases} that got another verdict anyway"
 
 
-def junit_pieces(
-    cases: Iterable[CaseTrials], find_case: FindCase, locate: Locate, see: See, about: JUnitHead
-) -> Iterator[str]:
-    """The whole document."""
+def write_junit(reported: Reported) -> Iterator[str]:
+    kept, evaluated = reported.kept, reported.evaluated()
+    finder = LineFinder(reported, this_environment().state)
+    about = _Head(
+        kept.run.id, kept.run.created_at, say_missing(evaluated), say_settled(evaluated),
+        reported.junit_properties, say_mixed(kept.mixed), say_grading(evaluated),
+    )  # fmt: skip
     groups: dict[tuple[str, str], _TestGroup] = {}
     errors = _Errors()
     with tempfile.TemporaryFile() as spool:
-        for each in cases:
-            element = _ELEMENTS[each.verdict]
-            case = find_case(each.suite, each.case)
-            text = _test_case(each, case, see(each.suite), locate, about)
-            data, at = text.encode(), spool.tell()
+        for each in fold_trials(reported.results(), kept.outcome):
+            suite = finder.see(each.suite)
+            case = kept.find_case(each.suite, each.case)
+            data, at = _test_case(each, case, suite, finder.locate, about).encode(), spool.tell()
             spool.write(data)
-            group = groups.setdefault((see(each.suite), each.target), _TestGroup())
-            group.add(element, each.duration_s, at, len(data))
+            group = groups.setdefault((suite, each.target), _TestGroup())
+            group.add(_ELEMENTS[each.verdict], each.duration_s, at, len(data))
             errors.add(each)
-        yield from _write_document(groups, spool, about, errors.describe(about.max_errors))
+        hidden = errors.describe(max_errors_of(evaluated))
+        yield from _write_document(groups, spool, about, hidden)
 
 
 _ELEMENTS = {
@@ -165,7 +159,7 @@ _ELEMENTS = {
 
 
 def _write_document(
-    groups: dict[tuple[str, str], _TestGroup], spool: IO[bytes], about: JUnitHead, hidden: str
+    groups: dict[tuple[str, str], _TestGroup], spool: IO[bytes], about: _Head, hidden: str
 ) -> Iterator[str]:
     broken = bool(about.incomplete) + bool(hidden)
     settled = "" if about.incomplete else about.settled
@@ -195,7 +189,7 @@ def _count_elements(groups: dict[tuple[str, str], _TestGroup], element: str) -> 
     return sum(group.counts.get(element, 0) for group in groups.values())
 
 
-def _suite_tag(suite: str, target: str, group: _TestGroup, about: JUnitHead) -> str:
+def _suite_tag(suite: str, target: str, group: _TestGroup, about: _Head) -> str:
     start = xml_tag("testsuite", {
         "name": f"{suite} [{target}]", "tests": str(group.total),
         "failures": str(group.counts.get("failure", 0)),
@@ -243,7 +237,7 @@ def _write_whole_test(
 
 
 def _test_case(
-    each: CaseTrials, case: Case | None, suite: str, locate: Locate, about: JUnitHead
+    each: CaseTrials, case: Case | None, suite: str, locate: Locate, about: _Head
 ) -> str:
     start = {"classname": suite, "name": f"{each.case} [{each.target}]",
              "time": _write_seconds(each.duration_s)}  # fmt: skip
@@ -254,7 +248,7 @@ def _test_case(
 
 
 def _write_inside(
-    each: CaseTrials, case: Case | None, locate: Locate, about: JUnitHead
+    each: CaseTrials, case: Case | None, locate: Locate, about: _Head
 ) -> Iterator[str]:
     if about.properties:
         yield _write_properties(each)
@@ -316,15 +310,3 @@ def _cut_message(text: str) -> str:
 
 def _write_seconds(value: float) -> str:
     return f"{value:.3f}"
-
-
-def write_junit(reported: Reported) -> Iterator[str]:
-    kept, evaluated = reported.kept, reported.evaluated()
-    finder = LineFinder(reported, this_environment().state)
-    about = JUnitHead(
-        kept.run.id, kept.run.created_at, say_missing(evaluated), say_settled(evaluated),
-        reported.junit_properties, say_mixed(kept.mixed), say_grading(evaluated),
-        max_errors_of(evaluated),
-    )  # fmt: skip
-    cases = fold_trials(reported.results(), kept.outcome)
-    return junit_pieces(cases, kept.find_case, finder.locate, finder.see, about)

@@ -7,7 +7,7 @@ and ends no block. All of it fits into a comment: of the rest there is a count.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from evalcase.report.cases import CaseTrials, fold_trials
@@ -21,7 +21,6 @@ from evalcase.report.comparison_text import (
 from evalcase.report.conclusion import say_grading, say_missing, say_mixed, say_settled
 from evalcase.report.details import (
     UNFINISHED,
-    FindCase,
     detail_lines,
     passed_of,
     reason_of,
@@ -87,37 +86,44 @@ _SIGNS = {"passed": "✅", "failed": "❌", "errored": "💥", "ungraded": "⚠�
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&=])")
 
 
-class MarkdownHead(NamedTuple):
+class _Head(NamedTuple):
     """What is said of the whole run."""
 
     run: str
-    duration_s: float | None = None
-    incomplete: str = ""
-    """Why some of it is missing; empty where nothing is."""
-    notes: tuple[str, ...] = ()
-    """What has to be known before any number is read."""
-    totals: Totals = Totals()
-    part: str = ""
-    """Which cases these are, where they are not all; then no word on the run follows of them."""
-    shown: str = ""
-    """Which verdicts are shown, where some were asked for."""
-    differing: tuple[GridRow, ...] = ()
-    """The cases that targets differ on."""
+    duration_s: float | None
+    incomplete: str
+    notes: tuple[str, ...]
+    totals: Totals
+    part: str
+    """Which cases these are, if they are not all; then no word on the run follows of them."""
+    shown: str
+    """Which verdicts are shown, if some were asked for."""
+    differing: tuple[GridRow, ...]
 
 
-def markdown_pieces(
-    figures: Figures, cases: Iterable[CaseTrials], find_case: FindCase, about: MarkdownHead,
-    budget: int = BUDGET,
-) -> Iterator[str]:  # fmt: skip
-    """Everything; `cases` are those that are to be shown."""
+def write_markdown(reported: Reported) -> Iterator[str]:
+    kept, evaluated = reported.kept, reported.evaluated()
+    notes = [
+        describe_part(kept.run),
+        f"grading {say_grading(evaluated)}" if evaluated.graded_by is not None else "",
+        say_mixed(kept.mixed), say_settled(evaluated),
+    ]  # fmt: skip
+    highlights = reported.open_highlights()
+    figures = reported.figures(highlights)
+    about = _Head(
+        kept.run.id, evaluated.duration_s, say_missing(evaluated),
+        tuple(note for note in notes if note), evaluated.totals,
+        reported.wanted.describe(), " or ".join(reported.wanted.verdicts),
+        tuple(highlights.differing()),
+    )  # fmt: skip
     used = 0
     for piece in _write_head(figures, about):
         used += len(piece)
         yield piece
     left: dict[str, int] = {}
-    for each in cases:
-        piece = _write_case(each, find_case(each.suite, each.case))
-        if left or used + len(piece) > budget - _RESERVE:
+    for each in _find_troubled(reported):
+        piece = _write_case(each, kept.find_case(each.suite, each.case))
+        if left or used + len(piece) > BUDGET - _RESERVE:
             left[each.verdict] = left.get(each.verdict, 0) + 1
         else:
             used += len(piece)
@@ -129,7 +135,7 @@ def markdown_pieces(
     yield f"\n<sub>run {_write_code(about.run)}</sub>\n"
 
 
-def _write_head(figures: Figures, about: MarkdownHead) -> Iterator[str]:
+def _write_head(figures: Figures, about: _Head) -> Iterator[str]:
     yield f"{MARKER}\n### {_write_headline(figures, about)}\n\n"
     for note in about.notes:
         yield f"> {_escape_inline(note)}\n\n"
@@ -173,7 +179,7 @@ def _write_beside(figures: Figures, totals: Totals) -> Iterator[str]:
         yield "\n"
 
 
-def _write_headline(figures: Figures, about: MarkdownHead) -> str:
+def _write_headline(figures: Figures, about: _Head) -> str:
     part = figures.all
     counts = part.cases
     good = not (counts.failed + counts.errored + counts.ungraded + part.unfinished)
@@ -239,7 +245,7 @@ def _write_rate(mean: Mean) -> tuple[str, str]:
     return value, f"{write_percent(mean.low)} to {write_percent(mean.high)}"
 
 
-def _list_facts(figures: Figures, about: MarkdownHead) -> Iterator[str]:
+def _list_facts(figures: Figures, about: _Head) -> Iterator[str]:
     effort = figures.effort
     if about.duration_s is not None:
         yield f"{about.duration_s:.1f} s in all"
@@ -264,7 +270,7 @@ def _write_case(each: CaseTrials, case: Case | None) -> str:
 
 
 def _escape_inline(text: str) -> str:
-    """Text between other text. Marks are escaped; nobody is mentioned, and nothing linked."""
+    """Text between other text. Marks are escaped; it mentions no person, and links nothing."""
     return _unlink_names(_SPECIAL.sub(r"\\\1", _flatten_text(text)))
 
 
@@ -416,24 +422,6 @@ def _gate_lines(compared: Compared) -> Iterator[str]:
     doubted = any(not each.gate for each in compared.judged)
     for each in compared.judged:
         yield f"- gate {code_span(each.say(doubted=doubted))}"
-
-
-def write_markdown(reported: Reported) -> Iterator[str]:
-    kept, evaluated = reported.kept, reported.evaluated()
-    notes = [
-        describe_part(kept.run),
-        f"grading {say_grading(evaluated)}" if evaluated.graded_by is not None else "",
-        say_mixed(kept.mixed), say_settled(evaluated),
-    ]  # fmt: skip
-    highlights = reported.open_highlights()
-    figures = reported.figures(highlights)
-    about = MarkdownHead(
-        kept.run.id, evaluated.duration_s, say_missing(evaluated),
-        tuple(note for note in notes if note), evaluated.totals,
-        reported.wanted.describe(), " or ".join(reported.wanted.verdicts),
-        tuple(highlights.differing()),
-    )  # fmt: skip
-    return markdown_pieces(figures, _find_troubled(reported), kept.find_case, about)
 
 
 def _find_troubled(reported: Reported) -> Iterator[CaseTrials]:

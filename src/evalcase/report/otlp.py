@@ -43,16 +43,18 @@ AT_ONCE = 1000
 
 _INTERNAL, _ERROR = 1, 2
 
-TrialWithCase = tuple[Result, Case | None]
 
-
-def otlp_lines(run: str, version: str, trials: Iterable[TrialWithCase]) -> Iterator[str]:
-    """Exports, one on each line; one without spans where there are no trials."""
-    left = iter(trials)
+def write_otlp(reported: Reported) -> Iterator[str]:
+    """Exports, one on each line; one without spans if there are no trials."""
+    kept, left = reported.kept, iter(reported.results())
     several = list(islice(left, AT_ONCE))
     while True:
-        spans = [span for result, case in several for span in _make_spans(run, result, case)]
-        yield json_line(_make_export(run, version, spans)) + "\n"
+        spans = [
+            span
+            for result in several
+            for span in _make_spans(kept.run.id, result, kept.find_case(*result.key[:2]))
+        ]
+        yield json_line(_make_export(kept.run.id, __version__, spans)) + "\n"
         several = list(islice(left, AT_ONCE))
         if not several:
             return
@@ -127,7 +129,7 @@ def _seconds_of_result(result: Result) -> float:
 
 
 def _seconds_of_answer(answer: Answer, measured_s: float) -> float:
-    """How long an answer took when it was given, as far as anybody knows."""
+    """How long an answer took when it was given, as far as that is known."""
     known = answer.earlier.duration_s if answer.earlier is not None else None
     return measured_s if known is None else known
 
@@ -228,11 +230,3 @@ def _read_nanoseconds(stamp: str) -> int:
         return int(datetime.fromisoformat(stamp).timestamp() * 1e6) * 1000
     except (ValueError, OverflowError):
         return 0
-
-
-def write_otlp(reported: Reported) -> Iterator[str]:
-    kept = reported.kept
-    trials = (
-        (result, kept.find_case(result.key.suite, result.key.case)) for result in reported.results()
-    )
-    return otlp_lines(kept.run.id, __version__, trials)

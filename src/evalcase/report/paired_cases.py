@@ -48,13 +48,13 @@ class Side(Value, frozen=True):
     missing: str = ""
     """Why it is not complete; empty if it is."""
     mixed: tuple[str, ...] = ()
-    """The targets of which there are answers from before and after a change."""
+    """The targets with answers from before and after a change."""
     whole_cases: bool = True
     """Whether it has all of each case, and not only what was asked and expected."""
     origin: str = ""
     """The run whose cases that did not pass these are."""
     choice: str = ""
-    """Why this one was taken, where nobody named it and it is not the one that comes to mind."""
+    """Why this run was chosen, if it was not named and is not simply the one before."""
     part: str = ""
     """Which of the cases it is of, where it is not of all: the others were not asked for."""
 
@@ -329,7 +329,7 @@ class TrackFigures(Value, frozen=True):
     passed: Measured
     """Whether cases passed. What errored did not."""
     without_errors: Measured
-    """The same, of pairs of which no trial errored."""
+    """The same, of pairs without errored trials."""
     trials: Measured | None
     """The share of trials that passed; None where no case has several."""
     score: Measured
@@ -388,7 +388,7 @@ class Track:
         self, base: Held, head: Unit, find_grader: Callable[[str], tuple[float, float]],
         tags: Iterable[str], cluster: str, known: Collection[str] = (),
     ) -> None:  # fmt: skip
-        """Take a pair of which both have a verdict. Of the graders that are `known` in base, some
+        """Add a pair with verdicts on both sides. Of the graders that are `known` in base, some
         may not have graded head."""
         sides = float(base.verdict == "passed"), float(head.verdict == "passed")
         self._passed.add(*sides, cluster)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from pathlib import PurePath
+from urllib.parse import quote
 
 from evalcase.report.json import json_text
 from evalcase.types.problem import CODES, Problem, Span
@@ -72,10 +75,6 @@ def _make_region(span: Span) -> dict[str, int]:
 
 
 def _make_artifact(path: str) -> dict[str, str]:
-    import os
-    from pathlib import PurePath
-    from urllib.parse import quote
-
     pure = PurePath(path)
     if pure.is_absolute():
         return {"uri": pure.as_uri()}

@@ -26,7 +26,7 @@ class Sides(NamedTuple):
     targets: dict[str, str]
     """For each target of head that is compared, that of base."""
     chosen: bool = False
-    """Whether somebody has named them, so that the others are not missed."""
+    """Whether a person has named them, so that others are not missing."""
 
 
 class AskedSides(NamedTuple):
@@ -60,7 +60,7 @@ def open_sides(asked: AskedSides, config: Config, runs_dir: str | None, stack: E
 
 
 def _choose_base(folder: str, open_side: Callable[[str], Side]) -> Side:
-    """What the latest run is compared with where nobody says it; and why that, if it is not simply
+    """The run that the latest is compared with by default; and why that, if it is not simply
     the one before."""
     chosen = choose_base(folder)
     if chosen is None or not chosen.passed_over:

@@ -60,7 +60,7 @@ def see_suites(run: Run, root: str, cwd: str) -> Callable[[str], str]:
     """What turns the path of a suite of a run into one that leads there from `cwd`.
 
     It goes by the words alone: a record may come from anyone, and nothing is looked for. One that
-    was begun here, or nobody knows where, has its paths as they are.
+    was started here, or at an unknown place, has its paths as they are.
     """
     begun = os.path.normpath(os.path.join(root, folder_of_run(run)))
     if begun == os.path.realpath(cwd):
@@ -125,7 +125,7 @@ class Reported(Value, frozen=True):
     screen: Screen = Screen()
     figuring: Figuring = Figuring()
     by: tuple[PartKind, ...] = PART_KINDS
-    """Of which parts the rates are shown."""
+    """The parts whose rates are shown."""
     is_own: bool = True
     """Whether whom it is for made it, and may go on with it."""
     max_size: int = MAX_SIZE

@@ -94,7 +94,7 @@ def _find_asked(case: Case, result: Result) -> str | None:
 
 
 def _find_said(messages: Iterable[Message], role: str) -> str | None:
-    """The last that somebody says."""
+    """The last content of a role."""
     said = [m.content for m in messages if m.role == role and m.content is not None]
     return content_text(said[-1]) if said else None
 
@@ -106,8 +106,8 @@ def _write_calls(messages: Iterable[Message]) -> str | None:
 _FORMULA = re.compile(
     rf"[\s\x00\ufeff{UNSEEN}]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]|\s*0[0-9]+\s*\Z"
 )
-"""What makes a spreadsheet calculate, also after white space or what nobody sees; in full width,
-too. And digits after a zero, which it would drop."""
+"""What makes a spreadsheet calculate, also after white space or invisible characters; full
+width, too. And digits after a zero, which it would drop."""
 _HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _CSV_ROWS = 1000
 

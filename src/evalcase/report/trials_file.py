@@ -108,7 +108,7 @@ class TrialsFile:
 
     @property
     def mixed(self) -> tuple[str, ...]:
-        """The targets of which there are answers from before and after a change."""
+        """The targets with answers from before and after a change."""
         return tuple(sorted(name for name, mixed in self._seen.targets.items() if mixed))
 
     @property

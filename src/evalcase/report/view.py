@@ -53,7 +53,7 @@ _PATIENCE_S = 1.0
 
 
 class _ReadRun(NamedTuple):
-    """What a journal says, whoever still writes it."""
+    """What a journal says, also while it is written."""
 
     told: dict[str, Any]
     remark: Remark | None
@@ -70,7 +70,7 @@ class Listing(Struct):
     _known: dict[str, tuple[tuple[int, int], _ReadRun]] = field(default_factory=dict)
 
     def find(self, id: str) -> Run | None:
-        """A run by its id. No path is made of what somebody asked for."""
+        """A run by its id. No path is made of what a request names."""
         return next((each.run for each in list_runs(self.folder) if each.id == id), None)
 
     def tell(self) -> dict[str, Any]:
@@ -195,7 +195,7 @@ class Opening(Value, frozen=True):
 
 
 async def serve_viewer(opening: Opening, environment: Environment, out: TextIO) -> None:
-    """Serve until somebody ends it. Raise ConfigError if the port can't be used."""
+    """Serve until Ctrl-C. Raise ConfigError if the port can't be used."""
     token = urlsafe_b64encode(environment.entropy(32)).rstrip(b"=").decode()
     listing = Listing(opening.folder, opening.config.root, environment.state)
     viewer = Viewer(token, listing, RecordPlace(environment.cwd, opening.config))
@@ -278,7 +278,7 @@ class Viewer:
             return _respond_in_words(500, "this can't be shown; the terminal says why")
 
     def _check(self, request: web.BaseRequest) -> None:
-        """Raise RefusedError for requests that nobody at this machine made."""
+        """Raise RefusedError for requests that did not come from this machine."""
         hosts = [f"{name}:{self.port}" for name in (_HOST, "localhost")]
         if request.headers.getall("Host", []) not in [[each] for each in hosts]:
             raise _RefusedError(400, "this address is not that of evalcase view")

@@ -288,7 +288,7 @@ class Ratios:
         """The sum of squares around the mean, of logarithms, after Welford (1962)."""
 
     def add(self, base: float, head: float) -> None:
-        """Take a pair of which both are more than 0."""
+        """Add a pair of two numbers above 0."""
         value = log(head) - log(base)
         self.count += 1
         away = value - self._mean

@@ -335,7 +335,7 @@ def _tell_graded(
 
 
 def _tell_inside(details: Mapping[str, Any], depth: int) -> list[Told]:
-    """The grades of which a grade is made. A stranger's detail of that name is none."""
+    """The grades inside a grade; another detail of that name is none."""
     listed = details.get("grades")
     if not isinstance(listed, list) or depth > _DEEPEST:
         return []
@@ -399,7 +399,7 @@ def tell_case(row: CaseRow) -> Told:
     if row.known is not None:
         told |= _tell_known(row.known)
         if not any(result.turns for result in row.results):
-            # Where nobody had the conversation, it is as it was to be.
+            # A conversation that did not happen is shown as it was written.
             told["input"] = tell_messages(row.known.written_messages)
     if row.outcome is not None:
         told["repeats"], told["needed"] = row.outcome.repeats, row.outcome.pass_rate

@@ -176,7 +176,7 @@ class NumberedNames(Struct):
 
 class NumberedValues:
     """Values of variables that are written once. Of a name with many of them, only the first are:
-    by those nobody groups, and there may be one in each row."""
+    they group nothing, and there may be one in each row."""
 
     def __init__(self) -> None:
         self.values: dict[tuple[str, str], int] = {}
@@ -395,7 +395,7 @@ def _pack_run(page: Page, table: ColumnTable, kept: KeptChunks, max_size: int) -
 
 
 def _may_drop(row: CaseRow) -> bool:
-    """Whether nobody would miss it: it passed, and nothing changed."""
+    """Whether its details may be left out: it passed, and nothing changed."""
     return row.verdict == "passed" and (row.base is None or row.base.change == "same")
 
 
