@@ -133,6 +133,13 @@ def test_a_threshold_counts_points_as_promptfoo_does(tmp_path: Path) -> None:
         assert run_all(folder, tests) == expected
 
 
+def test_no_grader_is_added_where_points_are_counted(tmp_path: Path) -> None:
+    asserted = {"type": "contains", "value": "a", "transform": "output.x"}
+    test = {"vars": {"answer": "b"}, "assert": [asserted], "threshold": 0.5}
+    imported = import_config(tmp_path, {"prompts": ["{{answer}}"], "tests": [test]})
+    assert "`transform`, where points count" in str(imported.problems)
+
+
 @for_each(
     ("pattern", "same"),
     [

@@ -93,13 +93,12 @@ class Mapper:
             raise NoCounterpartError(
                 what if own is not None else f"`{assertion.name}` of what `transform` makes"
             )
+        if self.counts_scores:  # a second grader for JSON would count as well
+            raise NoCounterpartError(f"`{assertion.name}` with `transform`, where points count")
         fields = {name: each for name, each in assertion.fields.items() if name != "transform"}
         path = ".".join(filter(None, paths))
-        if (
-            not path
-            and assertion.type != "javascript"
-            and not isinstance(fields.get("value"), dict)
-        ):
+        is_data = assertion.type == "javascript" or isinstance(assertion.value, dict)
+        if not path and not is_data:
             raise NoCounterpartError(f"`{assertion.name}` of an answer that is read as JSON")
         graders = self._map(assertion._replace(fields=fields))
         several = [_at_path(each, path) for each in graders if each != _STRICT]
