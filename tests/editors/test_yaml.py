@@ -12,7 +12,6 @@ from docs.regenerate import blocks_of, pages
 from evalcase.config.catalogue import declared_graders
 from evalcase.format.fields import CASE_ALIASES, EXECUTION, SUITE_ALIASES, WrittenCase, WrittenSuite
 from evalcase.format.schema import describe_fields
-from tests.cli.command import evalcase
 from tests.editors.language_server import Document
 from tests.editors.project import EditedProject
 from tests.for_each import for_each
@@ -318,18 +317,3 @@ def test_every_installed_grader_is_offered_with_its_sentence_and_its_example(
         each.kind.name: each.kind.description for each in declared_graders()
     }
     assert offered["python"].inserts == "python: ${1:checks:polite}"
-
-
-# What `init` writes
-
-
-def test_the_line_that_init_writes_makes_the_editor_use_the_schema(yaml: EditedProject) -> None:
-    folder = yaml.folder / "started"
-    assert evalcase("init", str(folder)).code == 0
-    path = folder / "evals" / "first.eval.yaml"
-    suite = path.read_text(encoding="utf-8")
-    assert yaml.server.open(path, suite, "yaml").underlined() == []
-    (found,) = yaml.server.open(
-        folder / "evals" / "other.yaml", suite.replace("id: triage", "idd: triage"), "yaml"
-    ).underlined()
-    assert found.text == "idd"

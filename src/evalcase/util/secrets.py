@@ -2,7 +2,7 @@
 suites that it drafts.
 
 A secret is the value of an environment variable. It is found as it stands, and as JSON, URLs,
-base64 and hex write it; in messages that may be cut, also by pieces of the plain value.
+base64 and hex write it; in messages that may be cut, also by pieces of these forms.
 """
 
 from __future__ import annotations
@@ -40,6 +40,10 @@ _COMMON = frozenset(
 """Values that people write where no key is needed, and words that messages are made of."""
 
 
+_TELLING = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]", re.DOTALL)
+"""A letter and a digit."""
+
+
 def is_common(value: str) -> bool:
     """Whether a value is so short or so ordinary that it occurs where no secret is."""
     text = value.casefold()
@@ -72,10 +76,13 @@ def _forms_of(value: str) -> Iterator[str]:
 
 
 def _pieces_of(value: str) -> Iterator[str]:
-    """Any eight characters in a row of a long word. Words of a sentence are shorter."""
+    """Eight characters in a row: any of a long word, and those with a letter and a digit. Words of
+    a sentence are shorter, and have no digits."""
     for word in value.split():
         if len(word) >= _LONG:
             yield from _windows(word)
+    if len(value) >= _LONG:
+        yield from filter(_TELLING.search, _windows(value))
 
 
 def _windows(text: str) -> Iterator[str]:
@@ -100,7 +107,10 @@ class KnownSecrets:
         }
         """The name of each form of each value."""
         self._pieces = {
-            piece: name for value, name in values.items() for piece in _pieces_of(value)
+            piece: name
+            for value, name in values.items()
+            for form in _forms_of(value)
+            for piece in _pieces_of(form)
         }
         longest_first = sorted(self._names, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
