@@ -176,7 +176,6 @@ def test_a_command_that_is_misspelt(typo: str, meant: str) -> None:
         (["run", "--filter", "x"], "Did you mean '--case'?"),
         (["run", "--max-samples", "3"], "Did you mean '--limit'?"),
         (["run", "--config", "x"], "'--config'. evalcase.toml is found automatically"),
-        (["run", "-v"], "'-v'. evalcase report --case ID shows a case in full."),
         (["run", "--tiemout", "3"], "Did you mean '--timeout'?"),
         (["check", "--json"], "Did you mean '--format json'?"),
         (["--target", "echo", "run"], "It goes after the command: evalcase run --target …"),

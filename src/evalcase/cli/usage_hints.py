@@ -41,10 +41,8 @@ _OPTIONS: Mapping[str, str] = {
 """The same for options: what to write, where a command has it."""
 
 _CONFIG = "evalcase.toml is found automatically, in this folder or one above it."
-_VERBOSE = "evalcase report --case ID shows a case in full."
 _NO_OPTION: Mapping[str, str] = {
     "-c": _CONFIG, "--config": _CONFIG, "--config-file": _CONFIG,
-    "-vv": _VERBOSE, "--debug": _VERBOSE,
 }  # fmt: skip
 """What needs no option here."""
 
